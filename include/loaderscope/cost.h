@@ -1,0 +1,67 @@
+// Declared costs: what a stage takes when it is described instead of run, and delays injected into it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+// A non-negative random value. `mean` is its mean in the unit of whoever declares it (ns, bytes).
+struct Distribution {
+  enum class Shape : std::uint8_t { constant, lognormal, exponential, uniform };
+  Shape shape = Shape::constant;
+  double mean = 0;
+  double spread = 0;  // lognormal: sigma of ln; uniform: half the width; otherwise 0
+
+  // The value below which a draw falls with probability `u`, 0 < u < 1.
+  double quantile(double u) const;
+};
+
+// Whether the stage burns a core or only waits.
+enum class CostKind : std::uint8_t { cpu, sleep };
+
+// --cost STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep]
+// VALUE is a duration, or a rate in bytes per second: of the sample's stored bytes for read, decode and
+// augment, of the batch's delivered bytes for the stages of a batch.
+struct Cost {
+  Stage stage = Stage::decode;
+  bool is_rate = false;
+  Distribution amount;  // ns, or bytes per second
+  CostKind kind = CostKind::cpu;
+  std::string text;  // as given, for the record
+
+  // Integer ns of one execution that handles `bytes`, for a draw 0 < u < 1. Saturates at one century.
+  Nanos draw(double u, Bytes bytes) const;
+};
+
+// --inject STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]: added to a stage, declared or real.
+struct Injection {
+  Stage stage = Stage::decode;
+  Nanos extra = 0;
+  double probability = 1;
+  std::int64_t every = 1;            // only where (batch or step index + 1) is a multiple of it
+  std::optional<std::int64_t> rank;  // only there
+  std::optional<std::int64_t> worker;
+  std::string text;
+};
+
+Cost parse_cost(std::string_view text);            // throws ValueError
+Injection parse_injection(std::string_view text);  // throws ValueError
+// [lognormal:|exponential:|uniform:]VALUE..., VALUE read by `parse_value`.
+Distribution parse_distribution(std::string_view text, double (*parse_value)(std::string_view));
+
+// The draws of a run: a hash of (seed, epoch, index, stage), so that every engine draws the same for the
+// same sample whatever the order, the workers and the machine. 0 < result < 1.
+double uniform_draw(std::uint64_t seed, std::int64_t epoch, std::int64_t index, Stage stage,
+                    std::uint32_t salt = 0);
+
+// Place in the data set of position `i` in a full shuffle of `n` samples: a bijection on [0, n) that needs
+// no memory. n up to 2^62.
+std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed, std::int64_t epoch);
+
+}  // namespace loaderscope

@@ -1,0 +1,35 @@
+// Engines: many ways to make facts. Each fills the same RunRecord.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+struct Progress {
+  std::int64_t steps = 0;  // measured so far, of all ranks
+  std::int64_t samples = 0;
+  double fraction = 0;  // of the window, 0 to 1
+};
+
+// What an engine may use of the world around it. Tests hand in others.
+struct EngineContext {
+  const std::atomic<int>* stop_signal = nullptr;      // not 0: end soon, keep what was measured
+  std::function<void(const Progress&)> on_progress;   // may be empty; called a few times a second
+};
+
+struct EngineRow {
+  Row row;
+  // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the caller).
+  // Throws UsageError for settings that this engine does not have, RunError when the run fails.
+  RunRecord (*run)(const RunConfig& config, const EngineContext& context);
+};
+
+std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
+
+}  // namespace loaderscope

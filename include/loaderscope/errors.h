@@ -1,0 +1,49 @@
+// How the program ends, and the three ways it can fail.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loaderscope {
+
+enum class ExitCode : int {
+  ok = 0,
+  failed = 1,               // the run failed
+  requirement_not_met = 2,  // --require is false, or a regression was found
+  cannot_tell = 3,          // a value that was asked to matter is withheld
+  usage = 64,
+  interrupted = 130,  // SIGINT; what was measured so far has been written
+  terminated = 143,   // SIGTERM; likewise
+};
+
+// Every message is one sentence that names the place, the cause and the next step, without a
+// trailing newline. main() prints it behind "loaderscope: " and maps the type to the exit code.
+
+// The user's words are wrong: a flag, a scenario, a value. Exit 64.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The words are fine, the run is not possible: a missing folder, a full disk, a damaged result. Exit 1.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A value that a parser cannot read; `what()` says what was expected ("a duration such as 8ms").
+// Whoever knows the key and the place turns it into a UsageError.
+class ValueError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest.
+std::string nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);
+
+// "; did you mean 'num-workers'?" or "".
+std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
+
+}  // namespace loaderscope

@@ -1,0 +1,73 @@
+// What an engine reports while it runs: spans of worker time, and the events of each step.
+// Everything else - account, percentiles, verdict - is computed from these two.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+inline constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
+
+// A stretch of one worker's time. A worker's spans are reported in the order of time and do not overlap;
+// what lies between two spans is time that nobody accounts for (`other`).
+struct Span {
+  Nanos begin = 0;
+  Nanos end = 0;
+  Nanos cpu = 0;            // of it on a CPU
+  Nanos queued = 0;         // of it waiting for a CPU (run-queue delay); cpu + queued <= end - begin
+  std::int64_t batch = -1;  // dispatch index within the rank; -1: startup, idle
+  std::int64_t sample = -1;  // index in the data set; -1: the span handles no single sample
+  Bytes bytes = 0;           // handled: stored bytes read, delivered bytes collated
+  Stage stage = Stage::opaque;
+};
+static_assert(sizeof(Span) == 64 && std::is_trivially_copyable_v<Span>);
+
+// A stretch of a batch's way that is not a worker's time: sending, receiving, pinning, copying, computing.
+struct Interval {
+  Nanos begin = kNever;
+  Nanos end = kNever;
+  Nanos cpu = 0;
+  Nanos queued = 0;
+
+  bool ran() const { return begin != kNever; }
+  Nanos wall() const { return ran() ? end - begin : 0; }
+};
+
+// All that is known of one step of one rank once the begin and end of its compute are known.
+struct StepEvents {
+  std::int64_t step = 0;   // delivery index within the rank, from 0, warm-up included
+  std::int64_t batch = 0;  // dispatch index within the rank; equals `step` when batches are delivered in order
+  std::int32_t epoch = 0;
+  bool first_of_epoch = false;
+  bool warmup = false;
+  bool made_by_trainer = false;  // 0 workers: the trainer made it after it asked
+  std::int32_t worker = 0;       // the one that finished it last
+  std::int32_t samples = 0;
+  Bytes read_bytes = 0;
+  Bytes delivered_bytes = 0;
+
+  Nanos epoch_dispatch = 0;  // when the first task of this epoch was dispatched
+  Nanos dispatched = 0;
+  Nanos begun = 0;        // by `worker`: its first work on this batch
+  Nanos worker_idle = 0;  // how long that worker had rested with the window full since its previous batch
+  Nanos finished = 0;     // the last sample is in place and collated
+
+  Interval send;     // by the worker's feeder, after waiting for its turn
+  Interval receive;  // by the pin thread; by the trainer it lies between `ask` and `take`
+  Interval pin;
+  Nanos deliverable = 0;  // in the queue from which the trainer takes
+  Nanos ask = 0;          // the trainer wants its next batch
+  Nanos take = 0;         // it has it
+
+  Interval copy;
+  Interval launch;  // the trainer's work between the copy's submission and the compute's
+  Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for other ranks
+  Interval compute;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,104 @@
+// The recorder: folds spans and step events into a RunRecord while the run goes on, in bounded memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "loaderscope/events.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+struct FoldOptions {
+  std::int32_t ranks = 1;
+  std::int32_t workers = 1;  // per rank; with 0 workers the trainer is worker 0
+  bool in_order = true;
+  bool sync_ranks = false;  // a step of all ranks begins to compute together
+  std::uint64_t seed = 0;   // of the reservoir
+  std::int64_t first_exemplars = 200;
+  std::int64_t worst_exemplars = 20;
+  Bytes exemplar_memory = Bytes{32} << 20;
+  std::int64_t reservoir_rows = 50'000;
+  Bytes step_row_memory = StepRows::kDefaultMemory;
+};
+
+// The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the step that
+// delivers it, a worker's spans and the steps each in the order of time, `deliverable` before the step of any
+// batch that waited longer. Nothing is kept longer than the account needs it.
+class Folder {
+ public:
+  explicit Folder(const FoldOptions& options);
+  ~Folder();
+
+  void first_ask(std::int32_t rank, Nanos at);
+  void span(std::int32_t rank, std::int32_t worker, const Span& span);
+  void deliverable(std::int32_t rank, std::int64_t batch, Nanos at);
+  void step(std::int32_t rank, const StepEvents& events);
+
+  // The ranks' records. The folder is empty afterwards.
+  std::vector<RankRecord> finish();
+
+  std::int64_t spans_held() const;  // for the tests of boundedness
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Facts of one thread on their way to the folder: a ring with one writer (that thread) and one reader (whoever
+// drains the recorder). Writing takes no lock and never waits; a full ring counts a loss.
+class ThreadLog {
+ public:
+  ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity);
+
+  void span(const Span& span) { push({Kind::span, span, 0, 0}); }
+  void deliverable(std::int64_t batch, Nanos at) { push({Kind::deliverable, {}, batch, at}); }
+  std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  friend class Recorder;
+  enum class Kind : std::uint8_t { span, deliverable };
+  struct Entry {
+    Kind kind;
+    Span span;
+    std::int64_t batch;
+    Nanos at;
+  };
+  void push(const Entry& entry);
+  bool pop(Entry& entry);
+
+  std::int32_t rank_, worker_;
+  std::vector<Entry> ring_;  // a power of two
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::atomic<std::int64_t> lost_{0};
+};
+
+// The front of the folder for engines with threads.
+class Recorder {
+ public:
+  explicit Recorder(const FoldOptions& options, std::size_t ring_capacity = 1 << 14);
+  ~Recorder();
+
+  // One log per thread, made before the thread begins to write. The recorder owns it.
+  ThreadLog& add_thread(std::int32_t rank, std::int32_t worker);
+
+  // From the trainers' threads. The spans of the step's batch must have been written before (the queue on which
+  // the batch travelled orders them).
+  void first_ask(std::int32_t rank, Nanos at);
+  void step(std::int32_t rank, const StepEvents& events);
+
+  // Moves what has been written to the folder. One thread at a time.
+  void drain();
+
+  std::int64_t lost() const;
+  std::vector<RankRecord> finish();  // after all threads have stopped writing
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,41 @@
+// Reports: one result, many forms.
+#pragma once
+
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/rows.h"
+
+namespace loaderscope {
+
+struct ReportStyle {
+  int width = 100;     // columns
+  bool colour = false;
+};
+
+struct ReportRow {
+  Row row;
+  void (*write)(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                const ReportStyle& style);
+};
+
+std::span<const ReportRow> report_table();  // src/report/registry.cpp
+
+// Reads a saved result (schema loaderscope.run/1). Throws RunError: not there, cut off, another schema, or facts that
+// contradict each other.
+RunRecord read_result(const std::string& path);
+RunRecord parse_result(std::string_view text, const std::string& place);
+
+// --require 'device.busy >= 0.85': a path of the result JSON, a comparison, a number or word.
+struct RequirementResult {
+  enum class Outcome { met, not_met, cannot_tell } outcome;
+  std::string sentence;
+};
+void check_requirement_syntax(const std::string& text);  // throws ValueError
+RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
+                                       const Analysis& analysis);
+
+}  // namespace loaderscope

@@ -1,0 +1,145 @@
+// The configuration of a run: one struct, filled by flags and scenario files through one table of fields.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/cost.h"
+#include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+// A value with a default that knows whether the user gave it.
+template <class T>
+struct Setting {
+  T value{};
+  bool given = false;
+
+  Setting() = default;
+  Setting(T default_value) : value(std::move(default_value)) {}  // NOLINT: reads like the value
+  operator const T&() const { return value; }                   // NOLINT
+  void set(T v) {
+    value = std::move(v);
+    given = true;
+  }
+};
+
+// --link: bytes per second from page-locked and from pageable host memory.
+struct Link {
+  std::string name;
+  double pinned = 0;
+  double pageable = 0;
+};
+
+// --warmup 5 | 2s
+struct WarmUp {
+  std::int64_t steps = 0;
+  Nanos duration = 0;  // when not 0: every step whose compute ends within it
+};
+
+// Names, units, defaults and sentences stand in the table of fields (src/config/fields.cpp), once.
+struct RunConfig {
+  // what runs
+  Setting<std::string> engine{"model"};
+  Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
+  Setting<std::string> source{"synthetic"};
+  Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless
+  Setting<Distribution> stored_bytes{{Distribution::Shape::constant, 110'000, 0}};
+  Setting<Bytes> delivered_bytes{0};  // per sample; 0 = 3 x size x size x transfer
+  Setting<std::int64_t> size{224};
+  Setting<Transfer> transfer{Transfer::f32};
+
+  // the loader
+  Setting<std::int64_t> num_workers{0};  // resolved: floor(cores)
+  Setting<std::int64_t> prefetch_factor{2};
+  Setting<std::int64_t> batch_size{64};
+  Setting<TaskShape> task{TaskShape::batch};
+  Setting<std::int64_t> window{0};  // sample tasks: batches in flight; resolved: prefetch_factor x workers
+  Setting<bool> in_order{true};
+  Setting<bool> shuffle{false};
+  Setting<bool> drop_last{false};
+  Setting<bool> persistent_workers{false};
+  Setting<StartMethod> mp_context{StartMethod::fork};
+  Setting<MemoryMode> memory{MemoryMode::pinned_slots};
+
+  // the trainer
+  Setting<std::string> device{"sim"};
+  Setting<CopyMode> copy{CopyMode::async};
+  Setting<Link> link{{"gen4x16", 25e9, 8e9}};
+  Setting<Distribution> compute{{Distribution::Shape::constant, 0, 0}};  // ns; not given: no busy
+  Setting<double> demand{0};                                             // samples per second over all ranks
+  Setting<std::int64_t> in_flight{2};
+  Setting<std::int64_t> ranks{1};
+  Setting<bool> sync_ranks{false};
+
+  // declared costs and the machine they run on
+  Setting<std::vector<Cost>> cost;  // at most one per stage: a later one replaces
+  Setting<std::vector<Injection>> inject;
+  Setting<double> cores{0};  // resolved: affinity and CPU quota
+  Setting<double> core_scaling{1};  // speed of a core when all are busy, of one alone = 1
+  Setting<Nanos> storage_latency{0};
+  Setting<double> storage_bandwidth{0};          // bytes per second, shared; 0 = unlimited
+  Setting<std::int64_t> storage_concurrency{0};  // reads at once; 0 = unlimited
+
+  // the measurement
+  Setting<Nanos> duration{10 * kSecond};
+  Setting<std::int64_t> steps{0};   // measured steps; 0 = by duration
+  Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
+  Setting<WarmUp> warmup{{5, 0}};
+  Setting<std::int64_t> seed{0};
+
+  // the answer
+  Setting<std::vector<std::string>> require;
+  Setting<std::string> json;
+
+  const Cost* cost_of(Stage stage) const;  // null when not declared
+  std::int64_t delivered_sample_bytes() const;
+};
+
+// One field: its names, its sentence, and how its text is read and written. The text is the same in a flag,
+// in a scenario file and in --set and --vary.
+struct Field {
+  std::string_view name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
+  std::vector<std::string_view> aliases;
+  std::string_view group;
+  std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
+  std::string_view help;        // one sentence with the unit
+  bool repeats = false;
+  bool is_number = false;  // written to JSON as a number
+  std::function<void(RunConfig&, std::string_view)> set;  // throws ValueError; repeated: adds or replaces
+  std::function<std::string(const RunConfig&)> text;      // the value in force; repeats: first one
+  std::function<std::vector<std::string>(const RunConfig&)> texts;
+  std::function<bool(const RunConfig&)> given;
+
+  bool is_switch() const { return value_name.empty(); }
+};
+
+std::span<const Field> fields();
+const Field* find_field(std::string_view name_or_alias);  // accepts no-NAME of a switch too
+
+// Sets one field from its text. Throws UsageError: "PLACE: KEY = VALUE: expected ...; did you mean ...?".
+void set_field(RunConfig& config, std::string_view place, std::string_view key, std::string_view value);
+
+// Reads "key = value" lines into `config`, leaving alone what is already given there (flags win); costs and
+// injections merge per stage. Throws UsageError with file and line.
+struct Scenario {
+  std::string path;
+  std::vector<std::string> expect;  // "# expect: ..." lines, in order
+};
+Scenario read_scenario(const std::string& path, RunConfig& config);
+Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config);
+
+// What of the machine the defaults depend on.
+struct MachineLimits {
+  double cores = 1;  // affinity and CPU quota
+};
+
+// Fills the defaults that depend on other values and on the machine, and refuses contradictions and
+// impossible sizes (UsageError). What is given but has no effect is said in `notes`.
+RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
+
+}  // namespace loaderscope

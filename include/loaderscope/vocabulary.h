@@ -1,0 +1,142 @@
+// The words of the product as types: stages, causes, whys, and the modes of a pipeline.
+// Each enum has one table of names; flags, JSON keys, tables and spelling hints read it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace loaderscope {
+
+// What a thread of the loader does at an instant. The order is the way of a batch through the pipeline.
+enum class Stage : std::uint8_t {
+  read,
+  read_decompress,  // sub-stage of read
+  decode,
+  augment,
+  collate,
+  opaque,     // what cannot be seen inside another loader
+  transport,  // serialise and send (one feeder per worker)
+  transport_recv,
+  pin,
+  h2d,
+  launch,
+  compute,
+  startup,         // a worker comes up
+  startup_parent,  // the trainer's part of starting a worker, one after another
+  idle,            // a worker without a task because the window is full
+};
+inline constexpr std::size_t kStages = 15;
+
+// To what a nanosecond of GPU idle time is booked. `other` is what is left.
+enum class Cause : std::uint8_t {
+  read,
+  decode,
+  augment,
+  collate,
+  opaque,
+  transport,
+  pin,
+  h2d,
+  launch,
+  contention,
+  prefetch,
+  startup,
+  other,
+};
+inline constexpr std::size_t kCauses = 13;
+
+// The second label of every nanosecond that a step waited for its batch to be made.
+enum class Why : std::uint8_t {
+  capacity,  // the worker had no rest: more workers, or faster ones, would help
+  depth,     // the worker had rested with the window full: a deeper window would have begun earlier
+  latency,   // it had rested, yet one batch takes longer than the window covers
+  epoch,     // the first batch of an epoch, or workers coming up
+};
+inline constexpr std::size_t kWhys = 4;
+
+enum class Executor : std::uint8_t { inline_, threads, processes };
+enum class TaskShape : std::uint8_t { batch, sample };
+enum class MemoryMode : std::uint8_t { pageable, pin_thread, pinned_slots, registered, write_combined };
+enum class CopyMode : std::uint8_t { sync, async, stream };
+enum class StartMethod : std::uint8_t { fork, spawn, forkserver };
+enum class Transfer : std::uint8_t { u8, f16, f32 };
+
+// One word of an enum: its spelling in flags and JSON, and a sentence for people.
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view name;
+  std::string_view help;
+};
+
+template <class Enum>
+struct Words;  // specialised per enum: static const std::vector<Word<Enum>>& table()
+
+#define LOADERSCOPE_WORDS(Enum)                    \
+  template <>                                      \
+  struct Words<Enum> {                             \
+    static const std::vector<Word<Enum>>& table(); \
+  }
+LOADERSCOPE_WORDS(Stage);
+LOADERSCOPE_WORDS(Cause);
+LOADERSCOPE_WORDS(Why);
+LOADERSCOPE_WORDS(Executor);
+LOADERSCOPE_WORDS(TaskShape);
+LOADERSCOPE_WORDS(MemoryMode);
+LOADERSCOPE_WORDS(CopyMode);
+LOADERSCOPE_WORDS(StartMethod);
+LOADERSCOPE_WORDS(Transfer);
+#undef LOADERSCOPE_WORDS
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+  for (const Word<Enum>& word : Words<Enum>::table()) {
+    if (word.value == value) return word.name;
+  }
+  return "?";
+}
+
+template <class Enum>
+std::optional<Enum> value_of(std::string_view name) {
+  for (const Word<Enum>& word : Words<Enum>::table()) {
+    if (word.name == name) return word.value;
+  }
+  return std::nullopt;
+}
+
+template <class Enum>
+std::vector<std::string_view> names_of() {
+  std::vector<std::string_view> names;
+  for (const Word<Enum>& word : Words<Enum>::table()) names.push_back(word.name);
+  return names;
+}
+
+// The cause that a span of a worker's time is booked to when a step waited for it.
+Cause cause_of(Stage stage);
+
+// True for the stages that handle one sample; the others handle a batch, a worker or a step.
+bool is_per_sample(Stage stage);
+
+template <class Enum>
+constexpr std::size_t index_of(Enum value) {
+  return static_cast<std::size_t>(value);
+}
+
+// An array with one entry per word of an enum: PerCause<Nanos> stall; stall[Cause::decode] += 5.
+template <class Enum, class T, std::size_t N>
+struct EnumArray : std::array<T, N> {
+  T& operator[](Enum e) { return std::array<T, N>::operator[](index_of(e)); }
+  const T& operator[](Enum e) const { return std::array<T, N>::operator[](index_of(e)); }
+};
+template <class T>
+using PerStage = EnumArray<Stage, T, kStages>;
+template <class T>
+using PerCause = EnumArray<Cause, T, kCauses>;
+template <class T>
+using PerWhy = EnumArray<Why, T, kWhys>;
+
+}  // namespace loaderscope
