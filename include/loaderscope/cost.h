@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
@@ -22,6 +23,8 @@ struct Distribution {
   double quantile(double u) const;
 };
 
+inline constexpr Nanos kLongestCost = Nanos{30} * 24 * 3600 * kSecond;  // 30 days
+
 // Whether the stage burns a core or only waits.
 enum class CostKind : std::uint8_t { cpu, sleep };
 
@@ -35,8 +38,15 @@ struct Cost {
   CostKind kind = CostKind::cpu;
   std::string text;  // as given, for the record
 
-  // Integer ns of one execution that handles `bytes`, for a draw 0 < u < 1. Saturates at one century.
-  Nanos draw(double u, Bytes bytes) const;
+  // Integer ns of one execution that handles `bytes`, for a draw 0 < u < 1. Saturates at 30 days.
+  // A rate gives the time bytes / mean rate, spread as the distribution of the rate is relative to its mean.
+  Nanos draw(double u, Bytes bytes) const {
+    return is_fixed() ? static_cast<Nanos>(amount.mean) : draw_varying(u, bytes);
+  }
+
+  bool is_fixed() const { return !is_rate && amount.shape == Distribution::Shape::constant; }
+  bool needs_draw() const { return amount.shape != Distribution::Shape::constant; }  // else any `u` will do
+  Nanos draw_varying(double u, Bytes bytes) const;
 };
 
 // --inject STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]: added to a stage, declared or real.
@@ -50,10 +60,21 @@ struct Injection {
   std::string text;
 };
 
+// read, startup and h2d wait, every other stage burns a core, unless declared otherwise.
+CostKind default_cost_kind(Stage stage);
+
+// ceil(bytes / rate) in ns, at most kLongestCost.
+Nanos transfer_time(Bytes bytes, double bytes_per_second);
+
 Cost parse_cost(std::string_view text);            // throws ValueError
 Injection parse_injection(std::string_view text);  // throws ValueError
 // [lognormal:|exponential:|uniform:]VALUE..., VALUE read by `parse_value`.
 Distribution parse_distribution(std::string_view text, double (*parse_value)(std::string_view));
+// The spelling that parse_distribution reads back to the same distribution; `spell_value` spells one value.
+std::string spell_distribution(const Distribution& distribution, std::string (*spell_value)(double));
+
+// The stages that --cost may declare, in the order of the pipeline; --inject takes these and compute.
+const std::vector<Stage>& cost_stages();
 
 // The draws of a run: a hash of (seed, epoch, index, stage), so that every engine draws the same for the
 // same sample whatever the order, the workers and the machine. 0 < result < 1.

@@ -46,4 +46,7 @@ std::string nearest_word(std::string_view word, const std::vector<std::string_vi
 // "; did you mean 'num-workers'?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string_view>& candidates);
 
+// A user's text as it may stand in a message: control characters as \xNN, and cut where it is long.
+std::string shown_text(std::string_view text);
+
 }  // namespace loaderscope

@@ -65,6 +65,7 @@ struct RunConfig {
   Setting<bool> persistent_workers{false};
   Setting<StartMethod> mp_context{StartMethod::fork};
   Setting<MemoryMode> memory{MemoryMode::pinned_slots};
+  Setting<bool> pin_memory{false};  // PyTorch's word for memory = pin-thread; resolved into `memory`
 
   // the trainer
   Setting<std::string> device{"sim"};
@@ -108,6 +109,7 @@ struct Field {
   std::string_view group;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
   std::string_view help;        // one sentence with the unit
+  std::string_view default_words;  // for people, where the default depends on something; else "": see text()
   bool repeats = false;
   bool is_number = false;  // written to JSON as a number
   std::function<void(RunConfig&, std::string_view)> set;  // throws ValueError; repeated: adds or replaces

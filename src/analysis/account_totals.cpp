@@ -1,0 +1,115 @@
+// The rows of a window added up to its account, and the accounts of several ranks to one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <stdexcept>
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+namespace {
+
+void add_row(Account& account, const StepRow& row) {
+  account.compute += row.compute();
+  for (std::size_t c = 0; c < kCauses; ++c) account.stall.at(c) += row.stall.at(c);
+  account.not_asking += row.not_asking;
+  account.waiting_for_ranks += row.waiting_for_ranks;
+  for (std::size_t w = 0; w < kWhys; ++w) account.why.at(w) += row.why.at(w);
+  account.order += row.order;
+  account.clamped += row.clamped;
+}
+
+// The floor of the mean of `value(rank)`, and what the floor left over, without a sum that could overflow.
+struct Mean {
+  Nanos floor = 0;
+  Nanos rest = 0;  // 0 <= rest < ranks
+};
+
+template <class Value>
+Mean mean_of(const std::vector<Account>& ranks, const Value& value) {
+  const auto n = static_cast<Nanos>(ranks.size());
+  Mean mean;
+  for (const Account& rank : ranks) {
+    mean.floor += value(rank) / n;
+    mean.rest += value(rank) % n;
+  }
+  mean.floor += mean.rest / n;
+  mean.rest %= n;
+  return mean;
+}
+
+// The means of parts of a whole, rounded so that they add up to `whole`: those with the largest remainder are
+// rounded up, of equal ones the first.
+template <std::size_t N>
+std::array<Nanos, N> parts_of(const std::array<Mean, N>& means, Nanos whole) {
+  std::array<std::size_t, N> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return means.at(a).rest > means.at(b).rest;
+  });
+  std::array<Nanos, N> parts{};
+  for (std::size_t i = 0; i < N; ++i) {
+    parts.at(i) = means.at(i).floor;
+    whole -= parts.at(i);
+  }
+  for (std::size_t i = 0; i < N && whole > 0; ++i, --whole) ++parts.at(order.at(i));
+  return parts;
+}
+
+}  // namespace
+
+Account account_of(const RankRecord& rank) {
+  Account account;
+  if (rank.steps() <= 0) return account;
+  account.window = rank.window();
+  rank.rows.for_each([&](const StepRow& row) { add_row(account, row); }, rank.warmup_steps);
+  account.launching = account.stall[Cause::launch] - account.not_asking;
+
+  const Nanos booked = std::accumulate(account.stall.begin(), account.stall.end(), account.compute);
+  if (booked != account.window) {
+    throw std::logic_error(fmt::format(
+        "the account does not close: compute and causes are {} ns of a window of {} ns; this is a defect of "
+        "loaderscope, please report it with the command line",
+        booked, account.window));
+  }
+  return account;
+}
+
+Account mean_account(const std::vector<Account>& ranks) {
+  if (ranks.empty()) return {};
+  Account mean;
+  mean.window = mean_of(ranks, [](const Account& a) { return a.window; }).floor;
+
+  std::array<Mean, kCauses + 1> parts;
+  for (std::size_t c = 0; c < kCauses; ++c) {
+    parts.at(c) = mean_of(ranks, [c](const Account& a) { return a.stall.at(c); });
+  }
+  parts.back() = mean_of(ranks, [](const Account& a) { return a.compute; });
+  const auto rounded = parts_of(parts, mean.window);
+  std::copy_n(rounded.begin(), kCauses, mean.stall.begin());
+  mean.compute = rounded.back();
+
+  const auto floor_of = [&](auto member) {
+    return mean_of(ranks, [member](const Account& a) { return a.*member; }).floor;
+  };
+  mean.not_asking = std::min(floor_of(&Account::not_asking), mean.stall[Cause::launch]);
+  mean.launching = mean.stall[Cause::launch] - mean.not_asking;
+  mean.waiting_for_ranks = floor_of(&Account::waiting_for_ranks);
+  mean.order = floor_of(&Account::order);
+  mean.clamped = floor_of(&Account::clamped);
+
+  std::array<Mean, kWhys> whys;
+  for (std::size_t w = 0; w < kWhys; ++w) {
+    whys.at(w) = mean_of(ranks, [w](const Account& a) { return a.why.at(w); });
+  }
+  const Nanos explained = mean_of(ranks, [](const Account& a) {
+                            return std::accumulate(a.why.begin(), a.why.end(), Nanos{0});
+                          }).floor;
+  const auto split = parts_of(whys, explained);
+  std::copy(split.begin(), split.end(), mean.why.begin());
+  return mean;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,197 @@
+// What a record says, put together: account, intervals, first batch, verdict, and what the run could not show.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "analysis/statistics.h"
+#include "analysis/verdict.h"
+#include "analysis/wording.h"
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostWorkers = 1 << 20;  // keeps products of absurd settings small
+
+std::int64_t workers_of(const RunConfig& config) {
+  return std::clamp<std::int64_t>(config.num_workers, 1, kMostWorkers);
+}
+
+std::int64_t longest_window(const RunRecord& record) {
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : record.ranks) steps = std::max(steps, rank.steps());
+  return steps;
+}
+
+std::int64_t shortest_window(const RunRecord& record) {
+  if (record.ranks.empty()) return 0;
+  std::int64_t steps = record.ranks.front().steps();
+  for (const RankRecord& rank : record.ranks) steps = std::min(steps, rank.steps());
+  return std::max<std::int64_t>(steps, 0);
+}
+
+// The step times of a window in stretches of `workers` steps when each half has at least eight of them (batch tasks
+// arrive in bursts of W), else of single steps; of ranks the sum.
+class Stretches {
+ public:
+  Stretches(std::int64_t steps, std::int64_t workers) {
+    const bool grouped = steps >= 16 * workers;
+    if (grouped) length_ = workers;
+    const std::int64_t most = StepSeries::kMostCells;
+    length_ *= std::max<std::int64_t>(1, (steps / length_ + most - 1) / most);
+    block_ = (2 * workers + length_ - 1) / length_;
+    times_.resize(static_cast<std::size_t>(steps / length_));
+  }
+
+  void add(std::int64_t index, double time) {
+    const auto stretch = static_cast<std::size_t>(index / length_);
+    if (stretch < times_.size()) times_[stretch] += time;
+  }
+  bool steady() const { return keeps_level(times_, block_); }
+
+ private:
+  std::int64_t length_ = 1;
+  std::int64_t block_ = 1;
+  std::vector<double> times_;
+};
+
+// What one walk over all rows gives.
+struct Walk {
+  StepSeries series;
+  Stretches stretches;
+  Histogram step_time;
+  std::set<std::int32_t> epochs;  // of the window; no more than two are told apart
+  std::optional<StepRow> first;   // of rank 0, warm-up included
+
+  Walk(std::int64_t steps, std::int64_t workers) : series(steps), stretches(steps, workers) {}
+
+  void add(const RankRecord& rank) {
+    std::int64_t index = -rank.warmup_steps;
+    rank.rows.for_each([&](const StepRow& row) {
+      if (!first) first = row;
+      if (index >= 0) add_measured(index, row);
+      ++index;
+    });
+  }
+
+ private:
+  void add_measured(std::int64_t index, const StepRow& row) {
+    const StepSums sums = sums_of(row);
+    series.add(index, sums);
+    stretches.add(index, sums.time);
+    step_time.add(row.compute_end - row.idle_begin);
+    if (epochs.size() < 2) epochs.insert(row.epoch);
+  }
+};
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+Estimate within_one(Estimate share) {
+  share.low = std::clamp(share.low, 0.0, 1.0);
+  share.high = std::clamp(share.high, 0.0, 1.0);
+  return share;
+}
+
+void fill_estimates(Analysis& analysis, const RunRecord& record, const Bootstrap& bootstrap) {
+  if (analysis.has_busy) {
+    analysis.busy = within_one(
+        bootstrap.estimate([](const StepSums& s) { return ratio(s.compute, s.time); }));
+  }
+  for (std::size_t c = 0; c < kCauses; ++c) {
+    analysis.share.at(c) = within_one(
+        bootstrap.estimate([c](const StepSums& s) { return ratio(s.stall.at(c), s.time); }));
+  }
+  // Ranks need not take equally long: the sum of their rates is the answer, the pooled rate gives the interval.
+  double sum = 0;
+  for (const RankRecord& rank : record.ranks) {
+    if (rank.steps() > 0) sum += ratio(static_cast<double>(rank.samples), seconds(rank.window()));
+  }
+  const auto ranks = static_cast<double>(record.ranks.size());
+  Estimate rate = bootstrap.estimate(
+      [ranks](const StepSums& s) { return 1e9 * ranks * ratio(s.samples, s.time); });
+  const double scale = rate.mean > 0 ? sum / rate.mean : 1;
+  analysis.samples_per_s = {sum, std::max(0.0, rate.low * scale), rate.high * scale};
+}
+
+// Adds to the cause's entry; an engine may name what happened before the first ask like a cause.
+void add_to_first_batch(Analysis& analysis, std::string_view name, Nanos ns) {
+  analysis.first_batch_wall += ns;
+  if (ns == 0) return;
+  for (auto& [known, sum] : analysis.first_batch_by_cause) {
+    if (known == name) {
+      sum += ns;
+      return;
+    }
+  }
+  analysis.first_batch_by_cause.emplace_back(name, ns);
+}
+
+void fill_first_batch(Analysis& analysis, const RunRecord& record,
+                      const std::optional<StepRow>& first) {
+  for (const auto& [name, ns] : record.before_first_ask) add_to_first_batch(analysis, name, ns);
+  if (!first) return;
+  for (const auto& word : Words<Cause>::table()) {
+    add_to_first_batch(analysis, word.name, first->stall[word.value]);
+  }
+}
+
+bool restarts_workers(const RunConfig& config) {
+  return !config.persistent_workers && config.num_workers > 0;
+}
+
+void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan,
+                 std::size_t epochs) {
+  if (analysis.steps == 0) return;
+  const std::int64_t block = 2 * workers_of(record.config);
+  if (!plan.firm) {
+    analysis.notes.push_back(fmt::format(
+        "{} are {:.1f} blocks of {}: too short for a firm interval; give --steps {} or more",
+        plural(analysis.steps, "step"),
+        static_cast<double>(analysis.steps) / static_cast<double>(block), show_count(block),
+        10 * block));
+  }
+  if (record.config.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
+    analysis.notes.push_back(
+        "the window lies within one epoch: what the restart of the workers costs between two was not seen");
+  }
+  if (record.engine != "model" && analysis.account.window < 30 * kSecond) {
+    analysis.notes.push_back(fmt::format(
+        "a window of {:.1f} s cannot show memory that grows or a page cache that turns warm",
+        seconds(analysis.account.window)));
+  }
+}
+
+}  // namespace
+
+Analysis analyse(const RunRecord& record) {
+  Analysis analysis;
+  for (const RankRecord& rank : record.ranks) {
+    analysis.rank_accounts.push_back(account_of(rank));
+    if (rank.steps() > 0) analysis.samples += rank.samples;
+  }
+  analysis.account = mean_account(analysis.rank_accounts);
+  analysis.steps = shortest_window(record);
+
+  const std::int64_t workers = workers_of(record.config);
+  Walk walk(longest_window(record), workers);
+  for (const RankRecord& rank : record.ranks) walk.add(rank);
+  analysis.step_time = std::move(walk.step_time);
+  analysis.has_busy = record.config.device.value != "null" && analysis.account.compute > 0;
+  analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
+                    walk.stretches.steady();
+
+  const Bootstrap bootstrap(walk.series, 2 * workers);
+  fill_estimates(analysis, record, bootstrap);
+  fill_first_batch(analysis, record, walk.first);
+  if (record.config.samples > 0 && analysis.samples_per_s.mean > 0) {
+    analysis.epoch_predicted_s =
+        static_cast<double>(record.config.samples.value) / analysis.samples_per_s.mean;
+  }
+  note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());
+  analysis.verdict = judge(record, analysis, bootstrap);
+  return analysis;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,230 @@
+// The walk of one step: what was it waiting for, instant by instant, from its compute back to the end of
+// the compute before. The rules and their order are those of the design's account.
+#include <algorithm>
+
+#include "loaderscope/account.h"
+
+namespace loaderscope {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+// A half-open stretch of time [begin, end).
+struct Stretch {
+  Nanos begin = 0;
+  Nanos end = 0;
+
+  bool empty() const { return end <= begin; }
+  Nanos length() const { return empty() ? 0 : end - begin; }
+};
+
+Stretch intersect(Stretch a, Stretch b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of adjoining
+// stretches add up to `whole` exactly.
+Nanos share_of(Nanos whole, Stretch over, Stretch within) {
+  if (whole == 0 || over.empty()) return 0;
+  const auto up_to = [&](Nanos at) {
+    const Nanos inside = std::clamp(at, over.begin, over.end) - over.begin;
+    return static_cast<Nanos>(static_cast<Wide>(whole) * inside / over.length());
+  };
+  return up_to(within.end) - up_to(within.begin);
+}
+
+// Books stretches of one step's idle time into its row.
+class Booking {
+ public:
+  Booking(const StepView& step, StepRow& row) : step_(step), events_(*step.events), row_(row) {}
+
+  // Books all of `idle`, a stretch in which `step` was what the device waited for.
+  void book(Stretch idle) {
+    book_with_trainer(intersect(idle, {events_.take, events_.compute.begin}));
+    book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
+    book_finished(intersect(idle, {events_.finished, events_.deliverable}));
+    book_production({idle.begin, std::min(idle.end, events_.finished)});
+    row_.order += intersect(idle, {step_.later_ready, events_.deliverable}).length();
+  }
+
+  // The second label of what was booked to production. Startup has its why already.
+  void label_production() {
+    if (events_.first_of_epoch) {
+      row_.why[Why::epoch] += produced_;
+      return;
+    }
+    const Nanos depth = std::min(events_.worker_idle, produced_);
+    row_.why[Why::depth] += depth;
+    row_.why[events_.worker_idle == 0 ? Why::capacity : Why::latency] += produced_ - depth;
+  }
+
+ private:
+  // Rules 1 and 2: the trainer had the batch.
+  void book_with_trainer(Stretch idle) {
+    if (idle.empty()) return;
+    const Nanos copying = intersect(idle, {events_.copy.begin, events_.copy.end}).length();
+    add(Cause::h2d, copying);
+    add(Cause::launch, idle.length() - copying);
+  }
+
+  // Rules 2 and 4: the batch was ready to be taken.
+  void book_hand_over(Stretch idle) {
+    const Nanos not_asking = intersect(idle, {events_.deliverable, events_.ask}).length();
+    add(Cause::launch, not_asking);
+    row_.not_asking += not_asking;
+    add(Cause::transport, idle.length() - not_asking);
+  }
+
+  // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is pinned the cause
+  // is `pin`; while it is sent or received, or waits for its feeder, `transport`, whether the trainer asks or not.
+  void book_finished(Stretch idle) {
+    if (idle.empty()) return;
+    Nanos pinning = 0;
+    if (events_.pin.ran()) {
+      const Nanos sent = events_.send.ran() ? events_.send.end : events_.finished;
+      const Stretch pin_side = intersect(idle, {sent, events_.pin.end});
+      const Nanos receiving =
+          intersect(pin_side, {events_.receive.begin, events_.receive.end}).length();
+      pinning = pin_side.length() - receiving;
+      const Stretch copying = {events_.pin.begin, events_.pin.end};
+      const Nanos queued = share_of(events_.pin.queued, copying, intersect(idle, copying));
+      add(Cause::contention, queued);
+      add(Cause::pin, pinning - queued);
+    }
+    add(Cause::transport, idle.length() - pinning);
+  }
+
+  // Rules 5 to 8: not finished. Everything booked here also gets a why.
+  void book_production(Stretch idle) {
+    if (idle.empty()) return;
+    if (events_.made_by_trainer) {
+      // The trainer is the worker: before it asked it did something else.
+      const Stretch before_ask = {idle.begin, std::min(idle.end, events_.ask)};
+      if (!events_.first_of_epoch) {
+        add(Cause::launch, before_ask.length());
+        row_.not_asking += before_ask.length();
+        idle.begin = std::max(idle.begin, before_ask.end);
+      }
+    }
+    if (events_.first_of_epoch) {
+      const Stretch before_dispatch = {idle.begin, std::min(idle.end, events_.epoch_dispatch)};
+      add(Cause::startup, before_dispatch.length());
+      row_.why[Why::epoch] += before_dispatch.length();
+      idle.begin = std::max(idle.begin, before_dispatch.end);
+    }
+    book_worker(idle);
+  }
+
+  // What the worker did, span by span; a gap before its first span is a worker that is not up, any other gap is
+  // `other`.
+  void book_worker(Stretch idle) {
+    if (idle.empty()) return;
+    const WorkerTimeline spans = step_.worker;
+    auto span = std::partition_point(spans.begin(), spans.end(),
+                                     [&](const Span& s) { return s.end <= idle.begin; });
+    Nanos at = idle.begin;
+    bool up = step_.worker_was_up || span != spans.begin();
+    for (; span != spans.end() && span->begin < idle.end; ++span) {
+      const Stretch inside = intersect(idle, {span->begin, span->end});
+      if (inside.empty()) continue;
+      book_gap({at, inside.begin}, up);
+      book_span(*span, inside);
+      at = inside.end;
+      up = true;
+    }
+    book_gap({at, idle.end}, true);
+  }
+
+  void book_gap(Stretch gap, bool worker_was_up) {
+    if (gap.empty()) return;
+    if (worker_was_up) {
+      add(Cause::other, gap.length());
+      return;
+    }
+    add(Cause::startup, gap.length());
+    row_.why[Why::epoch] += gap.length();
+  }
+
+  void book_span(const Span& span, Stretch inside) {
+    if (span.stage == Stage::startup || span.stage == Stage::startup_parent) {
+      add(Cause::startup, inside.length());
+      row_.why[Why::epoch] += inside.length();
+      return;
+    }
+    const Nanos queued = share_of(span.queued, {span.begin, span.end}, inside);
+    add(Cause::contention, queued);
+    add(cause_of(span.stage), inside.length() - queued);
+    produced_ += inside.length();
+  }
+
+  void add(Cause cause, Nanos ns) { row_.stall[cause] += ns; }
+
+  const StepView& step_;
+  const StepEvents& events_;
+  StepRow& row_;
+  Nanos produced_ = 0;
+};
+
+StepRow row_of(const StepEvents& events, Nanos idle_begin) {
+  StepRow row;
+  row.step = events.step;
+  row.epoch = events.epoch;
+  row.worker = events.worker;
+  row.samples = events.samples;
+  row.warmup = events.warmup;
+  row.first_of_epoch = events.first_of_epoch;
+  row.ask = events.ask;
+  row.deliverable = events.deliverable;
+  row.take = events.take;
+  row.copy_begin = events.copy.ran() ? events.copy.begin : events.take;
+  row.copy_end = events.copy.ran() ? events.copy.end : events.take;
+  row.idle_begin = idle_begin;
+  row.compute_begin = events.compute.begin;
+  row.compute_end = events.compute.end;
+  return row;
+}
+
+}  // namespace
+
+Nanos clamp_into_order(StepEvents& events, Nanos idle_begin) {
+  Nanos moved = 0;
+  const auto raise = [&](Nanos& value, Nanos at_least) {
+    if (value >= at_least) return;
+    moved += at_least - value;
+    value = at_least;
+  };
+  raise(events.deliverable, events.finished);
+  raise(events.take, std::max(events.ask, events.deliverable));
+  if (events.copy.ran()) {
+    raise(events.copy.begin, events.take);
+    raise(events.copy.end, events.copy.begin);
+  }
+  const Nanos copied = events.copy.ran() ? events.copy.end : events.take;
+  raise(events.compute.begin, std::max(idle_begin, copied));
+  raise(events.compute.end, events.compute.begin);
+  // `ready` is derived, not measured: bringing it into its range moves nothing.
+  events.ready = std::clamp(events.ready, std::max(idle_begin, copied), events.compute.begin);
+  return moved;
+}
+
+StepRow book_step(const StepView& step, const StepView* straggler) {
+  const StepEvents& events = *step.events;
+  StepRow row = row_of(events, step.idle_begin);
+  const Nanos own_end = straggler ? events.ready : events.compute.begin;
+  Booking own(step, row);
+  own.book({step.idle_begin, own_end});
+  own.label_production();
+  if (straggler == nullptr) return row;
+
+  const Stretch waiting = {own_end, events.compute.begin};
+  row.waiting_for_ranks = waiting.length();
+  // As long as the slowest rank computed its step before, there was nothing else to wait for.
+  const Nanos computing = intersect(waiting, {waiting.begin, straggler->idle_begin}).length();
+  row.stall[Cause::launch] += computing;
+  Booking others(*straggler, row);
+  others.book({waiting.begin + computing, waiting.end});
+  others.label_production();
+  return row;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,83 @@
+// Intervals by block bootstrap. Steps are not independent - batch tasks of W workers arrive in bursts of W - so
+// whole blocks of neighbouring steps are drawn, from all ranks the same.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+// What is added up over steps and ranks. All ns are integers in a double: exact up to 104 days.
+struct StepSums {
+  double time = 0;  // idle + compute
+  double compute = 0;
+  double samples = 0;
+  PerCause<double> stall{};
+
+  void add(const StepSums& other, double sign = 1);
+};
+StepSums sums_of(const StepRow& row);
+
+// The steps of a window in order, added up in cells: a million steps cost no more than 8192.
+class StepSeries {
+ public:
+  static constexpr std::int64_t kMostCells = 8192;
+
+  explicit StepSeries(std::int64_t steps);
+  // Adds to step `index` of the window, 0 <= index < steps; ranks add to the same index.
+  void add(std::int64_t index, const StepSums& sums);
+
+  std::int64_t steps() const { return steps_; }
+  std::int64_t steps_per_cell() const { return per_cell_; }
+  const std::vector<StepSums>& cells() const { return cells_; }
+
+ private:
+  std::int64_t steps_;
+  std::int64_t per_cell_;
+  std::vector<StepSums> cells_;
+};
+
+// How a series is cut.
+struct BlockPlan {
+  std::int64_t cells = 1;   // per block
+  std::int64_t blocks = 1;  // that fit
+  bool firm = false;        // at least two blocks of the length asked for
+};
+BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block);
+
+// Replicates of a series: each is the sum over randomly drawn circular blocks. The same series gives the same
+// replicates on every machine.
+class Bootstrap {
+ public:
+  static constexpr int kReplicates = 1000;
+
+  // Blocks of at least `block_steps` steps.
+  Bootstrap(const StepSeries& series, std::int64_t block_steps);
+
+  using Statistic = std::function<double(const StepSums&)>;
+  // The statistic of the whole with its percentile interval, widened as Student's t is for few blocks.
+  Estimate estimate(const Statistic& statistic, double level = 0.95) const;
+  const BlockPlan& plan() const { return plan_; }
+
+ private:
+  StepSums total_;
+  BlockPlan plan_;
+  std::vector<StepSums> replicates_;
+};
+
+// Whether a series of equally long stretches keeps its level: the medians of its halves differ by less than
+// 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that belong together.
+bool keeps_level(const std::vector<double>& stretches, std::int64_t block);
+
+// The interval of `level` from replicates of a statistic whose value is `point`, for `blocks` blocks.
+Estimate percentile_interval(double point, std::vector<double> replicates, double level,
+                             std::int64_t blocks);
+
+double normal_quantile(double p);                        // 0 < p < 1
+double student_quantile(double p, std::int64_t degrees);  // 0 < p < 1, degrees >= 1
+
+}  // namespace loaderscope

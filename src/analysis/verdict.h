@@ -1,0 +1,21 @@
+// The verdict: what limits the run, or why that cannot be said, and the first line of the answer.
+#pragma once
+
+#include "analysis/statistics.h"
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+inline constexpr std::int64_t kFewestSteps = 20;  // for a verdict
+inline constexpr double kMostOther = 0.05;        // of the window
+inline constexpr double kMostClamped = 0.01;      // of the window
+inline constexpr double kModerateStall = 0.05;    // of the window
+inline constexpr double kHighStall = 0.20;
+
+// Judges an analysis of which all but the verdict is filled.
+Verdict judge(const RunRecord& record, const Analysis& analysis, const Bootstrap& bootstrap);
+
+// The cause's reason in words that a user understands: "capacity, the workers never rest".
+std::string explain(Cause cause, const Account& account, const RunConfig& config);
+
+}  // namespace loaderscope

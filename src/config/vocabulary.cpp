@@ -1,0 +1,148 @@
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+const std::vector<Word<Stage>>& Words<Stage>::table() {
+  static const std::vector<Word<Stage>> words = {
+      {Stage::read, "read", "Fetch the stored bytes of one sample."},
+      {Stage::read_decompress, "read.decompress",
+       "Unpack the stored bytes of one sample; a part of read."},
+      {Stage::decode, "decode", "Turn the stored bytes of one sample into pixels or tokens."},
+      {Stage::augment, "augment", "Crop, resize, flip and convert one decoded sample."},
+      {Stage::collate, "collate", "Put the samples of a batch into one block."},
+      {Stage::opaque, "opaque", "Work of another loader that cannot be seen inside."},
+      {Stage::transport, "transport",
+       "Serialise a batch and send it from the worker to the trainer."},
+      {Stage::transport_recv, "transport.recv", "Receive a batch and unpack it."},
+      {Stage::pin, "pin", "Copy a batch into page-locked memory."},
+      {Stage::h2d, "h2d", "Copy a batch from the host to the device."},
+      {Stage::launch, "launch", "The trainer's own work between two batches."},
+      {Stage::compute, "compute", "The training step on the device."},
+      {Stage::startup, "startup", "Bring up one worker."},
+      {Stage::startup_parent, "startup.parent",
+       "The trainer's part of starting a worker, one worker after another."},
+      {Stage::idle, "idle", "A worker without a task because the window is full."},
+  };
+  return words;
+}
+
+const std::vector<Word<Cause>>& Words<Cause>::table() {
+  static const std::vector<Word<Cause>> words = {
+      {Cause::read, "read", "The step waited for stored bytes."},
+      {Cause::decode, "decode", "The step waited for a decoder."},
+      {Cause::augment, "augment", "The step waited for augmentation."},
+      {Cause::collate, "collate", "The step waited for its samples to be put together."},
+      {Cause::opaque, "opaque", "The step waited for work that cannot be seen inside."},
+      {Cause::transport, "transport", "The finished batch was on its way to the trainer."},
+      {Cause::pin, "pin", "The batch was copied, or queued to be copied, into page-locked memory."},
+      {Cause::h2d, "h2d", "The batch was on its way to the device."},
+      {Cause::launch, "launch", "The batch was there and the trainer did something else."},
+      {Cause::contention, "contention", "The worker was ready to run and had no core."},
+      {Cause::prefetch, "prefetch", "The worker rested because the window was full."},
+      {Cause::startup, "startup", "Workers were starting, or an epoch was."},
+      {Cause::other, "other", "What no other cause explains."},
+  };
+  return words;
+}
+
+const std::vector<Word<Why>>& Words<Why>::table() {
+  static const std::vector<Word<Why>> words = {
+      {Why::capacity, "capacity", "The workers had no rest: more or faster ones would help."},
+      {Why::depth, "depth", "The worker had rested with the window full: a deeper one would help."},
+      {Why::latency, "latency", "One batch takes longer than the window covers."},
+      {Why::epoch, "epoch", "The first batch of an epoch, or workers coming up."},
+  };
+  return words;
+}
+
+const std::vector<Word<Executor>>& Words<Executor>::table() {
+  static const std::vector<Word<Executor>> words = {
+      {Executor::inline_, "inline", "No workers: the trainer makes each batch itself."},
+      {Executor::threads, "threads", "Workers are threads of the trainer's process."},
+      {Executor::processes, "processes", "Workers are processes, as in PyTorch."},
+  };
+  return words;
+}
+
+const std::vector<Word<TaskShape>>& Words<TaskShape>::table() {
+  static const std::vector<Word<TaskShape>> words = {
+      {TaskShape::batch, "batch", "One worker makes a whole batch, as in PyTorch."},
+      {TaskShape::sample, "sample",
+       "The samples of a batch are spread over all workers, as in DALI and FFCV."},
+  };
+  return words;
+}
+
+const std::vector<Word<MemoryMode>>& Words<MemoryMode>::table() {
+  static const std::vector<Word<MemoryMode>> words = {
+      {MemoryMode::pageable, "pageable", "Ordinary memory; the driver copies through a bounce buffer."},
+      {MemoryMode::pin_thread, "pin-thread",
+       "A thread copies each finished batch into page-locked memory, as pin_memory=True does."},
+      {MemoryMode::pinned_slots, "pinned-slots", "Workers write straight into page-locked slots."},
+      {MemoryMode::registered, "registered", "Ordinary memory that is page-locked afterwards."},
+      {MemoryMode::write_combined, "write-combined",
+       "Page-locked memory that the host only writes, past its caches."},
+  };
+  return words;
+}
+
+const std::vector<Word<CopyMode>>& Words<CopyMode>::table() {
+  static const std::vector<Word<CopyMode>> words = {
+      {CopyMode::sync, "sync", "Queued on the compute stream, then the host waits for it."},
+      {CopyMode::async, "async", "Queued on the compute stream; the host goes on."},
+      {CopyMode::stream, "stream", "On a stream of its own, beside the compute."},
+  };
+  return words;
+}
+
+const std::vector<Word<StartMethod>>& Words<StartMethod>::table() {
+  static const std::vector<Word<StartMethod>> words = {
+      {StartMethod::fork, "fork", "A worker process is a copy of the trainer's."},
+      {StartMethod::spawn, "spawn", "A worker process starts afresh and imports everything again."},
+      {StartMethod::forkserver, "forkserver", "A worker process is a copy of a small server process."},
+  };
+  return words;
+}
+
+const std::vector<Word<Transfer>>& Words<Transfer>::table() {
+  static const std::vector<Word<Transfer>> words = {
+      {Transfer::u8, "u8", "One byte per value; normalised on the device."},
+      {Transfer::f16, "f16", "Two bytes per value."},
+      {Transfer::f32, "f32", "Four bytes per value."},
+  };
+  return words;
+}
+
+Cause cause_of(Stage stage) {
+  switch (stage) {
+    case Stage::read:
+    case Stage::read_decompress: return Cause::read;
+    case Stage::decode: return Cause::decode;
+    case Stage::augment: return Cause::augment;
+    case Stage::collate: return Cause::collate;
+    case Stage::opaque: return Cause::opaque;
+    case Stage::transport:
+    case Stage::transport_recv: return Cause::transport;
+    case Stage::pin: return Cause::pin;
+    case Stage::h2d: return Cause::h2d;
+    case Stage::launch: return Cause::launch;
+    case Stage::startup:
+    case Stage::startup_parent: return Cause::startup;
+    case Stage::idle: return Cause::prefetch;
+    case Stage::compute: return Cause::other;  // no stall; nobody asks
+  }
+  return Cause::other;
+}
+
+bool is_per_sample(Stage stage) {
+  switch (stage) {
+    case Stage::read:
+    case Stage::read_decompress:
+    case Stage::decode:
+    case Stage::augment:
+    case Stage::opaque: return true;
+    default: return false;
+  }
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,127 @@
+// The loader of one modelled rank: dispatch, workers, feeders and the pin thread, up to the queue from which the
+// trainer takes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/model/plan.h"
+#include "engine/model/world.h"
+#include "loaderscope/recorder.h"
+
+namespace loaderscope::model {
+
+// A batch from its dispatch until the trainer takes it.
+struct Batch {
+  StepEvents events;
+  std::int64_t batch_of_epoch = 0;
+  std::int64_t next_sample = 0;   // sample tasks: the next one nobody has begun
+  std::int64_t samples_left = 0;  // sample tasks: not finished
+};
+
+class Loader {
+ public:
+  // `arrived` is told of every batch that the trainer may take, in the order of arrival.
+  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank, std::function<void(Batch&)> arrived);
+
+  // An epoch begins: brings up worker after worker (`start_worker`, `when` it can begin to come up), then fills the
+  // window.
+  void begin_epoch(std::int64_t epoch);
+  void start_worker(std::int32_t worker, Nanos when);
+  void fill_window();
+
+  void dispatch_one();         // if the epoch has another batch
+  void received(Batch& batch);  // the trainer has it in hand, taken or not
+  void release(Batch& batch);   // taken and no longer needed
+
+  void wake_worker(std::int32_t worker);
+  void wake_feeder(std::int32_t worker);
+  void wake_pin_thread();
+
+ private:
+  enum class Doing : std::uint8_t { nothing, to_be_started, starting, resting, sampling, collating };
+  struct Worker {
+    Doing doing = Doing::nothing;
+    std::deque<Batch*> tasks;      // batch tasks
+    std::int64_t outstanding = 0;  // dispatched to it and not yet received by the trainer
+    Nanos resting_since = 0;
+
+    // The batch at hand: its first work on it, and the rest before that.
+    Batch* batch = nullptr;
+    std::int64_t batch_index = -1;
+    Nanos begun = 0;
+    Nanos rested = 0;
+
+    // The sample at hand: positions [sample, sample_end) of the batch are to be made, `stage` is next.
+    std::int64_t sample = 0, sample_end = 0;
+    std::size_t stage = 0;
+    std::int64_t sample_id = 0;  // in the data set
+    Bytes sample_bytes = 0;
+    Nanos clock = 0;     // how far its time has been computed; ahead of now when batches are made at once
+    bool woken = false;  // since it began the task at hand
+    Ongoing work;
+    World::Read read;
+    Stage working_on = Stage::opaque;
+    Bytes working_bytes = 0;
+
+    // Its feeder.
+    std::deque<Batch*> to_send;
+    bool sending = false;
+    Ongoing send_work;
+  };
+
+  std::uint64_t who(Role role, std::int32_t index) const { return pack({role, rank_, index}); }
+  Execution execution(std::int32_t worker, const Batch& batch) const;
+
+  std::int32_t choose_worker();
+  void give_samples();
+  bool has_samples() const { return !sample_tasks_.empty(); }
+  void come_up(std::int32_t worker);
+  void next_task(std::int32_t worker);
+  void begin_batch(std::int32_t worker, Batch& batch);
+  void end_rest(std::int32_t worker);
+  void rest(std::int32_t worker);
+  void leave_rest(std::int32_t worker);
+
+  void make(std::int32_t worker);  // goes on until something takes time
+  void begin_sample(std::int32_t worker);
+  bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
+  void record(std::int32_t worker, const Interval& interval);
+  void samples_made(std::int32_t worker);
+  void collate(std::int32_t worker);
+  void finish(std::int32_t worker);
+
+  void send_next(std::int32_t worker);
+  void sent(Batch& batch);
+  void pin_next();
+  void begin_pinning();
+  void deliver(Batch& batch);
+
+  const Plan& plan_;
+  World& world_;
+  Folder& folder_;
+  std::int32_t rank_;
+  std::function<void(Batch&)> arrived_;
+  std::vector<Worker> workers_;
+
+  std::int64_t epoch_ = 0;
+  Nanos epoch_dispatch_ = 0;
+  std::int64_t dispatched_of_epoch_ = 0;
+  std::int64_t dispatched_ = 0;  // over the run
+  std::int32_t next_worker_ = 0;  // of the round
+  std::vector<std::unique_ptr<Batch>> batches_;
+  std::vector<Batch*> free_batches_;
+
+  std::deque<Batch*> sample_tasks_;           // batches with samples that nobody has begun
+  std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
+
+  std::deque<Batch*> to_pin_;
+  Batch* pinning_ = nullptr;
+  bool pin_receives_ = false;  // of `pinning_`: it is being received
+  Ongoing pin_work_;
+};
+
+}  // namespace loaderscope::model

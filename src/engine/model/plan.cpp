@@ -1,0 +1,164 @@
+#include "engine/model/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::model {
+namespace {
+
+std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage) {
+  std::vector<StagePlan> stages;
+  for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
+    StagePlan plan(config, stage);
+    if (plan.active() || (stage == Stage::read && has_storage)) stages.push_back(plan);
+  }
+  return stages;
+}
+
+bool any_uses_cpu(const std::vector<StagePlan>& stages) {
+  return std::any_of(stages.begin(), stages.end(), [](const StagePlan& s) { return s.uses_cpu(); });
+}
+
+// How many threads of all ranks can want a core at once.
+double most_runnable(const Plan& plan) {
+  const bool makers_run = any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
+  const bool trainer_runs = plan.receive.uses_cpu() || plan.launch.uses_cpu() || plan.copy_uses_cpu ||
+                            plan.startup_parent.uses_cpu();
+  const bool pin_runs = plan.pin_thread && (plan.pin.uses_cpu() || plan.receive.uses_cpu());
+  double threads = 0;
+  if (makers_run) threads += plan.workers;
+  if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
+  if (pin_runs) threads += 1;
+  if (trainer_runs) threads += 1;
+  return threads * plan.ranks;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+
+}  // namespace
+
+StagePlan::StagePlan(const RunConfig& config, Stage stage)
+    : stage_(stage), cost_(config.cost_of(stage)), seed_(static_cast<std::uint64_t>(config.seed.value)) {
+  for (const Injection& injection : config.inject.value) {
+    if (injection.stage == stage) injections_.push_back(&injection);
+  }
+  kind_ = cost_ ? cost_->kind : default_cost_kind(stage);
+  if (cost_ && !cost_->is_rate && cost_->amount.shape == Distribution::Shape::constant) {
+    constant_ = true;
+    constant_ns_ = cost_->draw(0.5, 0);
+  }
+}
+
+Nanos StagePlan::draw(const Execution& execution) const {
+  Nanos ns = 0;
+  if (constant_) {
+    ns = constant_ns_;
+  } else if (cost_ && cost_->amount.shape == Distribution::Shape::constant) {
+    ns = cost_->draw(0.5, execution.bytes);
+  } else if (cost_) {
+    ns = cost_->draw(uniform_draw(seed_, execution.epoch, execution.draw, stage_), execution.bytes);
+  }
+  return injections_.empty() ? ns : ns + injected(execution);
+}
+
+Nanos StagePlan::injected(const Execution& execution) const {
+  Nanos ns = 0;
+  std::uint32_t salt = 0;
+  for (const Injection* injection : injections_) {
+    ++salt;
+    if (injection->rank && *injection->rank != execution.rank) continue;
+    if (injection->worker && *injection->worker != execution.worker) continue;
+    if ((execution.count + 1) % injection->every != 0) continue;
+    if (injection->probability < 1 &&
+        uniform_draw(seed_, execution.epoch, execution.draw, stage_, salt) >= injection->probability) {
+      continue;
+    }
+    ns += injection->extra;
+  }
+  return ns;
+}
+
+Plan::Plan(const RunConfig& given)
+    : config(given),
+      ranks(static_cast<std::int32_t>(given.ranks.value)),
+      workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
+      made_by_trainer(given.executor == Executor::inline_),
+      pin_thread(given.memory == MemoryMode::pin_thread),
+      has_device(given.device.value != "null"),
+      in_order(given.in_order || made_by_trainer),
+      sample_tasks(given.task == TaskShape::sample && !made_by_trainer),
+      window(made_by_trainer ? 0
+             : sample_tasks  ? given.window.value
+                             : given.prefetch_factor * given.num_workers),
+      in_flight(given.in_flight),
+      collate(given, Stage::collate),
+      send(given, Stage::transport),
+      receive(given, Stage::transport_recv),
+      pin(given, Stage::pin),
+      launch(given, Stage::launch),
+      copy(given, Stage::h2d),
+      compute(given, Stage::compute),
+      startup(given, Stage::startup),
+      startup_parent(given, Stage::startup_parent) {
+  has_storage = given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
+  storage_latency = given.storage_latency;
+  storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0;
+  sample_stages = active_sample_stages(given, has_storage);
+  server_forks = given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
+
+  delivered_sample_bytes = given.delivered_sample_bytes();
+  stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
+  stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
+  const bool pageable = given.memory == MemoryMode::pageable;
+  link_rate = given.link.given ? (pageable ? given.link.value.pageable : given.link.value.pinned) : 0;
+  const Cost* declared_copy = given.cost_of(Stage::h2d);
+  copy_keeps_trainer = pageable;
+  copy_uses_cpu = pageable && (declared_copy ? declared_copy->kind == CostKind::cpu : link_rate > 0);
+
+  cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
+  const bool makers_share_cpu = !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
+  makes_at_once = !makers_share_cpu && !storage_shared;
+
+  samples_per_epoch = divide_up(given.samples, given.ranks);  // DistributedSampler pads the last ranks
+  const std::int64_t batch = given.batch_size;
+  batches_per_epoch = given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
+  if (given.samples > 0 && batches_per_epoch == 0) {
+    throw UsageError("--drop-last: the data set has " + std::to_string(samples_per_epoch) +
+                     " samples per rank, less than one batch of " + std::to_string(batch) +
+                     ", so nothing is delivered; make --batch-size smaller or leave out --drop-last");
+  }
+}
+
+Bytes Plan::stored_bytes(std::int64_t sample) const {
+  if (stored_constant) return stored_constant_bytes;
+  // A sample has one size in all epochs.
+  const double u = uniform_draw(static_cast<std::uint64_t>(config.seed.value), -1, sample, Stage::read, 99);
+  return std::max<Bytes>(std::llround(std::min(config.stored_bytes.value.quantile(u), 0x1p52)), 0);
+}
+
+Nanos Plan::copy_time(const Execution& execution) const {
+  if (!has_device) return 0;
+  Nanos ns = copy.draw(execution);
+  if (config.cost_of(Stage::h2d) == nullptr && link_rate > 0) {
+    ns += transfer_time(execution.bytes, link_rate);
+  }
+  return ns;
+}
+
+std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
+  const std::int64_t batch = config.batch_size;
+  if (samples_per_epoch == 0) return batch;
+  return std::min(batch, samples_per_epoch - batch_of_epoch * batch);
+}
+
+std::int64_t Plan::sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
+  const std::int64_t place = position * ranks + rank;
+  if (config.samples == 0) return place;
+  const std::int64_t wrapped = place % config.samples;
+  if (!config.shuffle) return wrapped;
+  return shuffled_index(wrapped, config.samples, static_cast<std::uint64_t>(config.seed.value), epoch);
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,58 @@
+// Work that shares a resource: P cores shared by n runnable threads, or one storage link by n transfers. Each
+// of n works proceeds at min(1, P/n) x scaling(n).
+//
+// All works proceed at the same speed, so the server needs one clock of work done per work (`progress_`) and a heap
+// of the marks on it at which works end: adding and ending a work cost O(log n), a change of speed O(1).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope::model {
+
+class SharedServer {
+ public:
+  // `capacity`: P, in whole and fractional cores. `scaling`: the speed of each when all P are busy, 1 = as alone.
+  SharedServer(double capacity, double scaling);
+
+  // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in the same ns the
+  // smallest `who` ends first.
+  void add(Nanos now, std::uint64_t who, Nanos amount);
+
+  bool idle() const { return heap_.empty(); }
+  Nanos next_end() const { return next_end_; }           // kNever when idle
+  std::uint64_t next_who() const { return heap_.front().who; }
+  void end_next(Nanos now);  // at next_end()
+
+  // How much of the time until `now` a runnable work spent waiting for a core, since the beginning of the run: the
+  // difference of two readings is the share of a work that ran between them.
+  Nanos waited(Nanos now);
+
+ private:
+  struct Work {
+    std::int64_t mark;  // of progress_ at which it ends
+    std::uint64_t who;
+  };
+  // How fast each of n works proceeds, and which part of its time it waits, as fractions.
+  struct Speed {
+    std::int64_t numerator, denominator;
+    std::int64_t waiting_numerator, waiting_denominator;
+  };
+
+  void advance(Nanos now);
+  void plan_next();
+  Speed speed_of(std::size_t works) const;
+
+  std::int64_t capacity_milli_;
+  std::int64_t scaling_ppm_;
+  Speed speed_;
+  std::vector<Work> heap_;
+  std::int64_t progress_ = 0;  // in 1/1024 ns of work
+  std::int64_t waited_ = 0;    // in 1/1024 ns
+  Nanos now_ = 0;
+  Nanos next_end_;
+};
+
+}  // namespace loaderscope::model

@@ -1,0 +1,110 @@
+#include "engine/model/world.h"
+
+#include <algorithm>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
+
+}  // namespace
+
+World::World(const Plan& plan)
+    : plan_(plan), cores_(plan.config.cores, plan.config.core_scaling), storage_link_(1, 1) {}
+
+void World::wake_at(Nanos at, std::uint64_t who) {
+  if (at > kEndOfTime) {
+    throw RunError("model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
+  }
+  events_.push_back({at, who});
+  std::push_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+    return a.at != b.at ? a.at > b.at : a.who > b.who;
+  });
+}
+
+Ongoing World::begin(std::uint64_t who, Nanos ns, bool cpu) {
+  const bool shares = cpu && !plan_.cpu_exclusive;
+  if (shares) {
+    const Ongoing work = {now_, cores_.waited(now_), true};
+    cores_.add(now_, who, ns);
+    return work;
+  }
+  wake_at(now_ + ns, who);
+  return {now_, 0, cpu};
+}
+
+Interval World::end(const Ongoing& work) {
+  const Nanos wall = now_ - work.begin;
+  if (!work.cpu) return {work.begin, now_, 0, 0};
+  if (plan_.cpu_exclusive) return {work.begin, now_, wall, 0};
+  const Nanos queued = std::clamp<Nanos>(cores_.waited(now_) - work.waited, 0, wall);
+  return {work.begin, now_, wall - queued, queued};
+}
+
+void World::begin_read(std::uint64_t who, Read& read) {
+  const std::int64_t places = plan_.config.storage_concurrency;
+  if (places > 0 && reads_in_storage_ >= places) {
+    read.phase = Read::Phase::waiting;
+    waiting_reads_.push_back({who, &read});
+    return;
+  }
+  enter_storage(who, read);
+}
+
+void World::enter_storage(std::uint64_t who, Read& read) {
+  ++reads_in_storage_;
+  read.phase = Read::Phase::latency;
+  wake_at(now_ + plan_.storage_latency + read.extra, who);
+}
+
+bool World::continue_read(std::uint64_t who, Read& read) {
+  const double bandwidth = plan_.config.storage_bandwidth;
+  if (read.phase == Read::Phase::latency && bandwidth > 0) {
+    read.phase = Read::Phase::transfer;
+    storage_link_.add(now_, who, transfer_time(read.bytes, bandwidth));
+    return false;
+  }
+  read.phase = Read::Phase::none;
+  leave_storage();
+  return true;
+}
+
+void World::leave_storage() {
+  --reads_in_storage_;
+  if (waiting_reads_.empty()) return;
+  const WaitingRead next = waiting_reads_.front();
+  waiting_reads_.pop_front();
+  enter_storage(next.who, *next.read);
+}
+
+bool World::next(std::uint64_t& who) {
+  const Nanos timer = events_.empty() ? kNever : events_.front().at;
+  const Nanos core = cores_.next_end();
+  const Nanos link = storage_link_.next_end();
+  const Nanos earliest = std::min({timer, core, link});
+  if (earliest == kNever) return false;
+
+  // Of several ends in the same ns the smallest `who` comes first.
+  SharedServer* server = nullptr;
+  who = timer == earliest ? events_.front().who : ~std::uint64_t{0};
+  for (SharedServer* candidate : {&cores_, &storage_link_}) {
+    if (candidate->next_end() == earliest && candidate->next_who() < who) {
+      server = candidate;
+      who = candidate->next_who();
+    }
+  }
+  now_ = earliest;
+  if (server) {
+    server->end_next(now_);
+    return true;
+  }
+  std::pop_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
+    return a.at != b.at ? a.at > b.at : a.who > b.who;
+  });
+  events_.pop_back();
+  return true;
+}
+
+}  // namespace loaderscope::model

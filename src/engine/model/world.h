@@ -1,0 +1,70 @@
+// What all ranks of a modelled job share: virtual time, the cores, the storage, and the barrier.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "engine/model/plan.h"
+#include "engine/model/shared_server.h"
+#include "engine/model/who.h"
+#include "loaderscope/events.h"
+
+namespace loaderscope::model {
+
+// A piece of work that has begun; `World::end` tells how it went.
+struct Ongoing {
+  Nanos begin = 0;
+  Nanos waited = 0;  // reading of the cores' waiting time at the beginning
+  bool cpu = false;
+};
+
+class World {
+ public:
+  explicit World(const Plan& plan);
+
+  Nanos now() const { return now_; }
+
+  // `who` is woken at `at`.
+  void wake_at(Nanos at, std::uint64_t who);
+  // Begins `ns` of work, on a core or only waiting; `who` is woken at its end.
+  Ongoing begin(std::uint64_t who, Nanos ns, bool cpu);
+  // The work that has just ended, with its CPU time and its waiting for a core.
+  Interval end(const Ongoing& work);
+
+  // Begins a read of `bytes` from the shared storage; `who` is woken once for each of its phases and calls
+  // `continue_read` until that says true: the read has ended.
+  struct Read {
+    enum class Phase : std::uint8_t { none, waiting, latency, transfer } phase = Phase::none;
+    Bytes bytes = 0;
+    Nanos extra = 0;  // injected
+  };
+  void begin_read(std::uint64_t who, Read& read);
+  bool continue_read(std::uint64_t who, Read& read);
+
+  // The next to be woken; moves the time there. False when nothing is left to happen.
+  bool next(std::uint64_t& who);
+
+ private:
+  struct Event {
+    Nanos at;
+    std::uint64_t who;
+  };
+  struct WaitingRead {
+    std::uint64_t who;
+    Read* read;
+  };
+  void enter_storage(std::uint64_t who, Read& read);
+  void leave_storage();
+
+  const Plan& plan_;
+  Nanos now_ = 0;
+  std::vector<Event> events_;  // a heap, the earliest in front
+  SharedServer cores_;
+  SharedServer storage_link_;
+  std::int64_t reads_in_storage_ = 0;
+  std::deque<WaitingRead> waiting_reads_;
+};
+
+}  // namespace loaderscope::model

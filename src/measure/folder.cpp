@@ -1,0 +1,90 @@
+#include <deque>
+#include <vector>
+
+#include "loaderscope/recorder.h"
+#include "measure/rank_folder.h"
+
+namespace loaderscope {
+
+struct Folder::Impl {
+  FoldOptions options;
+  std::vector<RankFolder> ranks;
+  std::vector<std::deque<StepEvents>> waiting;  // with a barrier: steps whose other ranks are not known yet
+
+  explicit Impl(const FoldOptions& given) : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
+    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(given, rank);
+  }
+
+  bool all_ranks_wait() const {
+    for (const auto& queue : waiting) {
+      if (queue.empty()) return false;
+    }
+    return true;
+  }
+
+  // The rank that all others waited for: the last to be ready, of equals the first.
+  std::size_t straggler() const {
+    std::size_t last = 0;
+    for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+      if (ranks[rank].current().ready > ranks[last].current().ready) last = rank;
+    }
+    return last;
+  }
+
+  void fold_together() {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      ranks[rank].begin_step(waiting[rank].front());
+      waiting[rank].pop_front();
+    }
+    std::vector<StepView> views;
+    for (RankFolder& rank : ranks) views.push_back(rank.view());
+    const std::size_t last = straggler();
+    // The straggler forgets its spans only after the others have looked at them.
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (rank != last) ranks[rank].end_step(views[rank], &views[last]);
+    }
+    ranks[last].end_step(views[last], nullptr);
+  }
+};
+
+Folder::Folder(const FoldOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Folder::~Folder() = default;
+
+void Folder::first_ask(std::int32_t rank, Nanos at) {
+  impl_->ranks[static_cast<std::size_t>(rank)].first_ask(at);
+}
+
+void Folder::span(std::int32_t rank, std::int32_t worker, const Span& span) {
+  impl_->ranks[static_cast<std::size_t>(rank)].span(worker, span);
+}
+
+void Folder::deliverable(std::int32_t rank, std::int64_t batch, Nanos at) {
+  impl_->ranks[static_cast<std::size_t>(rank)].deliverable(batch, at);
+}
+
+void Folder::step(std::int32_t rank, const StepEvents& events) {
+  Impl& impl = *impl_;
+  const auto index = static_cast<std::size_t>(rank);
+  if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
+    RankFolder& folder = impl.ranks[index];
+    folder.begin_step(events);
+    folder.end_step(folder.view(), nullptr);
+    return;
+  }
+  impl.waiting[index].push_back(events);
+  while (impl.all_ranks_wait()) impl.fold_together();
+}
+
+std::vector<RankRecord> Folder::finish() {
+  std::vector<RankRecord> records;
+  for (RankFolder& rank : impl_->ranks) records.push_back(rank.finish());
+  return records;
+}
+
+std::int64_t Folder::spans_held() const {
+  std::int64_t held = 0;
+  for (const RankFolder& rank : impl_->ranks) held += rank.spans_held();
+  return held;
+}
+
+}  // namespace loaderscope

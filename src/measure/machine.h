@@ -1,0 +1,22 @@
+// What this machine is and how much of it this process may use.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// Never throws: what cannot be found out stays empty or 0; `cores` is at least a small positive number.
+MachineFacts read_machine();
+
+// CPU quota in cores of the cgroup that this process is in, the smallest of the cgroup and its parents;
+// nothing when unlimited. `root` is "/", or a copy of /proc and /sys for tests. cgroup v1 and v2.
+std::optional<double> cgroup_cores(const std::filesystem::path& root);
+
+// Memory limit in bytes, found likewise.
+std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
+
+}  // namespace loaderscope

@@ -1,0 +1,21 @@
+// What several reports need of a record, added up over its ranks.
+#pragma once
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+PerStage<StageStats> job_stages(const RunRecord& record);
+// By name: the largest capacity and occupancy, the mean of the means, the sum of the waits.
+std::vector<QueueStats> job_queues(const RunRecord& record);
+
+// A count of the window per second of it; 0 without a window.
+double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
+// The sum over the ranks.
+double per_second(const RunRecord& record, std::int64_t RankRecord::*count);
+
+double busy_of(const Account& account);  // 0 without a window
+double share_of(Nanos part, const Account& account);
+Nanos sum_of(const Histogram& histogram);
+
+}  // namespace loaderscope
