@@ -216,10 +216,11 @@ void Loader::wake_worker(std::int32_t index) {
     case Doing::sampling:
     case Doing::collating:
       worker.woken = true;
-      if (!plan_.makes_at_once) {
+      if (worker.working) {
         const bool reading = worker.read.phase != World::Read::Phase::none;
         if (reading && !world_.continue_read(who(Role::worker, index), worker.read)) return;
         record(index, world_.end(worker.work));
+        worker.working = false;
       }
       make(index);
       return;
@@ -259,7 +260,7 @@ void Loader::make(std::int32_t index) {
   if (!worker.woken) {
     // Made at once: the worker is woken when the time computed has come, with nothing left to make. Also when
     // nothing took any time, so that works without a cost follow each other as events, not as nested calls.
-    if (!plan_.sample_tasks && plan_.collate.active()) collate(index);
+    if (plan_.makes_at_once && !plan_.sample_tasks && plan_.collate.active()) collate(index);
     world_.wake_at(worker.clock, who(Role::worker, index));
     return;
   }
@@ -291,6 +292,7 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
     record(index, {begin, worker.clock, stage.uses_cpu() ? wall : 0, 0});
     return false;
   }
+  worker.working = true;
   if (from_storage) {
     worker.work = {world_.now(), 0, false};
     worker.read.bytes = execution.bytes;

@@ -62,6 +62,7 @@ class Loader {
     Bytes sample_bytes = 0;
     Nanos clock = 0;     // how far its time has been computed; ahead of now when batches are made at once
     bool woken = false;  // since it began the task at hand
+    bool working = false;  // on a stage whose end it will be woken at
     Ongoing work;
     World::Read read;
     Stage working_on = Stage::opaque;

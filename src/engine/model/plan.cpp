@@ -147,6 +147,15 @@ Nanos Plan::copy_time(const Execution& execution) const {
   return ns;
 }
 
+Nanos Plan::compute_time(const Execution& execution) const {
+  const Distribution& declared = config.compute;
+  const bool constant = declared.shape == Distribution::Shape::constant;
+  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  const double ns = constant ? declared.mean
+                             : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
+  return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
+}
+
 std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
   const std::int64_t batch = config.batch_size;
   if (samples_per_epoch == 0) return batch;

@@ -66,6 +66,7 @@ struct Plan {
   Bytes stored_bytes(std::int64_t sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
   Nanos copy_time(const Execution& execution) const;
+  Nanos compute_time(const Execution& execution) const;
 
   Bytes delivered_sample_bytes;
   bool stored_constant;

@@ -1,0 +1,36 @@
+// The commands of the program: one file and one row each.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/rows.h"
+
+namespace CLI {
+class App;
+}
+
+namespace loaderscope {
+
+using Action = std::function<ExitCode()>;
+
+struct Command {
+  Row row;
+  // Adds the command's flags to `app`. What it returns runs the command, once the flags have been parsed.
+  Action (*declare)(CLI::App& app);
+};
+
+std::span<const Command> command_table();  // src/cli/commands.cpp
+
+Action declare_run(CLI::App& app);
+Action declare_report(CLI::App& app);
+Action declare_list(CLI::App& app);
+
+// Parses the words of the command line, runs the command and returns the exit code.
+// Throws UsageError and RunError.
+ExitCode run_command_line(int argc, const char* const* argv);
+
+}  // namespace loaderscope

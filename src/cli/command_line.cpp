@@ -1,0 +1,117 @@
+// From the words of the command line to one command.
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/version_text.h"
+
+namespace loaderscope {
+namespace {
+
+struct Subcommand {
+  CLI::App* app;
+  Action action;
+};
+
+constexpr const char* kProgram = "loaderscope";
+
+std::vector<Subcommand> declare_commands(CLI::App& root) {
+  std::vector<Subcommand> result;
+  for (const Command& command : command_table()) {
+    CLI::App* app = root.add_subcommand(std::string(command.row.name), std::string(command.row.help));
+    app->allow_extras();
+    app->formatter(help_formatter());
+    result.push_back({app, command.declare(*app)});
+  }
+  return result;
+}
+
+// Long names without their dashes, which would make any two short flags look alike.
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& names = option->get_lnames();
+    flags.insert(flags.end(), names.begin(), names.end());
+  }
+  return flags;
+}
+
+std::string see_help(const CLI::App& app) {
+  const bool is_root = app.get_parent() == nullptr;
+  return std::string("; see ") + kProgram + (is_root ? "" : " " + app.get_name()) + " --help";
+}
+
+// The first word that nobody took.
+[[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
+  const bool is_root = app.get_parent() == nullptr;
+  if (word.starts_with('-')) {
+    const std::string flag = word.substr(0, word.find('='));
+    const std::vector<std::string> flags = flags_of(app);
+    const std::string bare = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
+    const std::string nearest = nearest_word(bare, {flags.begin(), flags.end()});
+    const std::string hint = nearest.empty() ? see_help(app) : "; did you mean '--" + nearest + "'?";
+    throw UsageError(shown_text(flag) + ": unknown flag" + hint);
+  }
+  if (!is_root) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
+  std::vector<std::string_view> names;
+  for (const Command& command : command_table()) names.push_back(command.row.name);
+  const std::string hint = suggestion(word, names);
+  throw UsageError(shown_text(word) + ": unknown command" + (hint.empty() ? see_help(app) : hint));
+}
+
+void refuse_leftovers(const CLI::App& app) {
+  for (const std::string& word : app.remaining()) {
+    if (word != "--") refuse_word(app, word);
+  }
+}
+
+// CLI11 reports "--steps: 1 required N missing".
+[[noreturn]] void rethrow(const CLI::ParseError& error) {
+  const std::string what = error.what();
+  if (error.get_name() == "ArgumentMismatch" && what.starts_with("--")) {
+    throw UsageError(what.substr(0, what.find(':')) + ": a value is missing behind it");
+  }
+  throw UsageError(what);
+}
+
+ExitCode print(const std::string& text) {
+  StandardOutput out;
+  out.stream() << text;
+  return out.finish();
+}
+
+}  // namespace
+
+ExitCode run_command_line(int argc, const char* const* argv) {
+  CLI::App root{"Measures the data loader of a GPU training job and says what the GPU waits for.", kProgram};
+  root.formatter(help_formatter());
+  root.set_version_flag("--version", version_text(), "Print the version and exit.");
+  root.set_help_flag("-h,--help", "Print this help and exit.");
+  root.require_subcommand(0, 1);
+  root.allow_extras();
+  const std::vector<Subcommand> commands = declare_commands(root);
+  try {
+    root.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(root.help());
+  } catch (const CLI::CallForVersion&) {
+    return print(version_text() + "\n");
+  } catch (const CLI::ParseError& error) {
+    rethrow(error);
+  }
+  refuse_leftovers(root);
+  for (const Subcommand& command : commands) {
+    if (!command.app->parsed()) continue;
+    refuse_leftovers(*command.app);
+    return command.action();
+  }
+  std::fputs(root.help().c_str(), stderr);
+  return ExitCode::usage;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,65 @@
+#include "cli/config_flags.h"
+
+#include <CLI/CLI.hpp>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+std::string described(const Field& field) {
+  static const RunConfig defaults;
+  std::string value(field.default_words);
+  if (value.empty()) value = field.text(defaults);
+  return std::string(field.help) + (value.empty() ? "" : " Default: " + value + ".");
+}
+
+std::string flag_names(const Field& field) {
+  std::string names = "--" + std::string(field.name);
+  for (std::string_view alias : field.aliases) names += ",--" + std::string(alias);
+  if (field.is_switch()) names += ",!--no-" + std::string(field.name);
+  return names;
+}
+
+// The values are read from the option's results, as text, once all words have been looked at.
+CLI::Option* add_flag(CLI::App& app, const Field& field) {
+  const std::string description = described(field);
+  if (field.is_switch()) return app.add_flag(flag_names(field), description);
+  const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+  CLI::Option* option = app.add_option(flag_names(field), keep, description);
+  option->type_name(std::string(field.value_name));
+  option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return option;
+}
+
+}  // namespace
+
+ConfigFlags::ConfigFlags(CLI::App& app) {
+  const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
+  scenario_ = app.add_option("--scenario", keep,
+                             "Read settings from a file of 'key = value' lines, each key the name of a flag; "
+                             "flags win.")
+                  ->type_name("FILE")
+                  ->take_last()
+                  ->group("What runs");
+  for (const Field& field : fields()) {
+    CLI::Option* option = add_flag(app, field);
+    option->group(std::string(field.group));
+    flags_.emplace_back(&field, option);
+  }
+}
+
+RunConfig ConfigFlags::config() const {
+  RunConfig config;
+  for (const auto& [field, option] : flags_) {
+    const std::vector<std::string> values = option->results();
+    if (values.empty()) continue;
+    // The last one wins, so that a script's flags can be overridden behind them.
+    const std::size_t first = field->repeats ? 0 : values.size() - 1;
+    for (std::size_t i = first; i < values.size(); ++i) set_field(config, "", field->name, values[i]);
+  }
+  if (!scenario_->empty()) read_scenario(scenario_->results().back(), config);
+  return config;
+}
+
+}  // namespace loaderscope

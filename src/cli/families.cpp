@@ -1,0 +1,60 @@
+// Every family of the product, from its own table.
+#include "cli/command.h"
+#include "device/registry.h"
+#include "loaderscope/cost.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/report.h"
+#include "loaderscope/rows.h"
+#include "loaderscope/vocabulary.h"
+#include "source/registry.h"
+
+namespace loaderscope {
+namespace {
+
+template <class Entry>
+FamilyListing of_table(std::string_view family, std::string_view flag, std::span<const Entry> table) {
+  FamilyListing listing{family, flag, {}};
+  for (const Entry& entry : table) listing.rows.push_back(entry.row);
+  return listing;
+}
+
+template <class Enum>
+FamilyListing of_words(std::string_view family, std::string_view flag) {
+  FamilyListing listing{family, flag, {}};
+  for (const Word<Enum>& word : Words<Enum>::table()) listing.rows.push_back({word.name, word.help});
+  return listing;
+}
+
+FamilyListing of_cost_stages() {
+  FamilyListing listing{"cost", "--cost", {}};
+  for (Stage stage : cost_stages()) {
+    for (const Word<Stage>& word : Words<Stage>::table()) {
+      if (word.value == stage) listing.rows.push_back({word.name, word.help});
+    }
+  }
+  return listing;
+}
+
+}  // namespace
+
+const std::vector<FamilyListing>& families() {
+  static const std::vector<FamilyListing> all = {
+      of_table("command", "", command_table()),
+      of_table("engine", "--engine", engine_table()),
+      of_table("source", "--source", source_table()),
+      of_words<Executor>("executor", "--executor"),
+      of_words<TaskShape>("task", "--task"),
+      of_words<StartMethod>("mp-context", "--mp-context"),
+      of_words<Transfer>("transfer", "--transfer"),
+      of_words<MemoryMode>("memory", "--memory"),
+      of_words<CopyMode>("copy", "--copy"),
+      of_table("device", "--device", device_table()),
+      of_cost_stages(),
+      of_words<Cause>("cause", ""),
+      of_words<Why>("why", ""),
+      of_table("report", "--format", report_table()),
+  };
+  return all;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,16 @@
+// Ctrl-C and SIGTERM: the first asks the run to end with what it has, the second kills.
+#pragma once
+
+#include <atomic>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+
+// Installs the handlers; call once, before the run. The value is 0, then the number of the signal.
+const std::atomic<int>& catch_stop_signals();
+
+// Of a run that was stopped by `signal`.
+ExitCode exit_code_of_signal(int signal);
+
+}  // namespace loaderscope

@@ -1,0 +1,63 @@
+// loaderscope report
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/requirements.h"
+#include "cli/terminal.h"
+#include "loaderscope/report.h"
+
+namespace loaderscope {
+namespace {
+
+struct ReportFlags {
+  std::string result;
+  std::string format = "table";
+  std::string output = "-";
+  std::vector<std::string> require;
+};
+
+const ReportRow& writer_of(const std::string& format) {
+  try {
+    return find_row(format, report_table());
+  } catch (const ValueError& error) {
+    throw UsageError("--format " + shown_text(format) + ": " + error.what());
+  }
+}
+
+ExitCode report(const ReportFlags& flags) {
+  if (flags.result.empty()) {
+    throw UsageError("report: the saved result is missing; give the file of run --json FILE");
+  }
+  const ReportRow& writer = writer_of(flags.format);
+  check_requirements(flags.require);
+  check_output(flags.output);
+  const RunRecord record = read_result(flags.result);
+  const Analysis analysis = analyse(record);
+  const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
+  write_output(flags.output, [&](std::ostream& out) { writer.write(out, record, analysis, style); });
+  return judge_requirements(flags.require, record, analysis);
+}
+
+}  // namespace
+
+Action declare_report(CLI::App& app) {
+  const auto flags = std::make_shared<ReportFlags>();
+  app.add_option("RESULT", flags->result, "A file that 'run --json FILE' has saved.");
+  app.add_option("--format", flags->format, "The form; see 'loaderscope list report'. Default: table.")
+      ->type_name("NAME")
+      ->take_last();
+  app.add_option("--output", flags->output, "Write there; - is standard output. Default: -.")
+      ->type_name("FILE")
+      ->take_last();
+  app.add_option("--require", flags->require,
+                 "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+      ->type_name("CONDITION")
+      ->take_all()
+      ->expected(1);
+  return [flags] { return report(*flags); };
+}
+
+}  // namespace loaderscope

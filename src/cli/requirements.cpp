@@ -1,0 +1,32 @@
+#include "cli/requirements.h"
+
+#include <cstdio>
+
+namespace loaderscope {
+
+void check_requirements(const std::vector<std::string>& requirements) {
+  for (const std::string& text : requirements) {
+    try {
+      check_requirement_syntax(text);
+    } catch (const ValueError& error) {
+      throw UsageError("--require " + shown_text(text) + ": " + error.what());
+    }
+  }
+}
+
+ExitCode judge_requirements(const std::vector<std::string>& requirements, const RunRecord& record,
+                            const Analysis& analysis) {
+  using Outcome = RequirementResult::Outcome;
+  bool not_met = false, cannot_tell = false;
+  for (const std::string& text : requirements) {
+    const RequirementResult result = evaluate_requirement(text, record, analysis);
+    if (result.outcome == Outcome::met) continue;
+    not_met = not_met || result.outcome == Outcome::not_met;
+    cannot_tell = cannot_tell || result.outcome == Outcome::cannot_tell;
+    std::fprintf(stderr, "loaderscope: %s\n", result.sentence.c_str());
+  }
+  if (not_met) return ExitCode::requirement_not_met;
+  return cannot_tell ? ExitCode::cannot_tell : ExitCode::ok;
+}
+
+}  // namespace loaderscope

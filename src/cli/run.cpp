@@ -1,0 +1,80 @@
+// loaderscope run
+#include <CLI/CLI.hpp>
+
+#include <exception>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/config_flags.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/requirements.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "loaderscope/engine.h"
+#include "measure/machine.h"
+
+namespace loaderscope {
+namespace {
+
+RunRecord measure(const RunConfig& config, const std::atomic<int>& stop_signal) {
+  ProgressPrinter progress;
+  EngineContext context;
+  context.stop_signal = &stop_signal;
+  context.on_progress = [&](const Progress& p) { progress.show(p); };
+  return find_row(config.engine.value, engine_table()).run(config, context);
+}
+
+void write_json(const std::string& path, const RunRecord& record, const Analysis& analysis) {
+  write_output(path, [&](std::ostream& out) {
+    find_row("json", report_table()).write(out, record, analysis, ReportStyle{});
+  });
+}
+
+void write_table(const RunRecord& record, const Analysis& analysis) {
+  StandardOutput out;
+  find_row("table", report_table()).write(out.stream(), record, analysis, standard_output_style());
+  out.finish();
+}
+
+// A result that cannot be written in one place is still written in the other.
+void write_results(const RunConfig& config, const RunRecord& record, const Analysis& analysis) {
+  const std::string& json = config.json.value;
+  std::exception_ptr failure;
+  try {
+    if (json != "-") write_table(record, analysis);
+  } catch (const RunError&) {
+    failure = std::current_exception();
+  }
+  if (!json.empty()) write_json(json, record, analysis);
+  if (failure) std::rethrow_exception(failure);
+}
+
+ExitCode run(const ConfigFlags& flags) {
+  const MachineFacts machine = read_machine();
+  std::vector<std::string> notes;
+  const RunConfig config = resolve(flags.config(), {machine.cores}, notes);
+  check_requirements(config.require.value);
+  if (!config.json.value.empty()) check_output(config.json.value);
+
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  RunRecord record = measure(config, stop_signal);
+  record.machine = machine;
+  record.tool_version = version_number();
+  record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
+
+  const Analysis analysis = analyse(record);
+  write_results(config, record, analysis);
+  const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
+  return record.interrupted ? exit_code_of_signal(stop_signal.load()) : judgement;
+}
+
+}  // namespace
+
+Action declare_run(CLI::App& app) {
+  const auto flags = std::make_shared<ConfigFlags>(app);
+  return [flags] { return run(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "loaderscope/report.h"
+
+namespace loaderscope {
+
+// What standard output can show: its width, and colour where it is a terminal that wants it (NO_COLOR).
+ReportStyle standard_output_style();
+
+}  // namespace loaderscope

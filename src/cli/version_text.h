@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace loaderscope {
+
+std::string version_number();  // "0.1.0+3c2e18c41d2a"
+std::string version_text();    // number, commit, compiler, build type, CUDA
+
+}  // namespace loaderscope

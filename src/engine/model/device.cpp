@@ -1,0 +1,100 @@
+#include "engine/model/device.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::model {
+
+Device::Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
+               std::function<void(const StepEvents&)> done)
+    : plan_(plan),
+      rank_(rank),
+      ready_(std::move(ready)),
+      done_(std::move(done)),
+      own_copy_stream_(plan.config.copy == CopyMode::stream),
+      ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
+
+void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {
+  Step& step = steps_.emplace_back();
+  step.events = events;
+  step.copy_submitted = now;
+  step.copy_duration = duration;
+  last_copy_end_ = kNever;
+  if (duration == 0) {
+    step.copy_placed = true;
+    last_copy_end_ = now;
+  } else if (own_copy_stream_) {
+    place_copy(step, copy_tail_);
+  }
+  advance();
+}
+
+void Device::copied(const StepEvents& events, const Interval& copy) {
+  Step& step = steps_.emplace_back();
+  step.events = events;
+  step.events.copy = copy;
+  step.copy_placed = true;
+  copy_tail_ = last_copy_end_ = copy.end;
+}
+
+void Device::place_copy(Step& step, Nanos earliest) {
+  Interval& copy = step.events.copy;
+  copy.begin = std::max(step.copy_submitted, earliest);
+  copy.end = copy.begin + step.copy_duration;
+  step.copy_placed = true;
+  copy_tail_ = copy.end;
+  if (&step == &steps_.back()) last_copy_end_ = copy.end;
+}
+
+void Device::submit_compute(Nanos now, const Interval& launch) {
+  Step& step = steps_.back();
+  step.events.launch = launch;
+  step.compute_submitted = true;
+  step.compute_submitted_at = now;
+  advance();
+}
+
+// Places what the oldest step allows: on one stream its copy begins when the compute before has ended.
+void Device::advance() {
+  if (steps_.empty()) return;
+  Step& step = steps_.front();
+  if (!step.copy_placed) place_copy(step, compute_tail_);
+  if (!step.compute_submitted || step.told_ready) return;
+  step.told_ready = true;
+  Nanos ready = std::max(step.compute_submitted_at, compute_tail_);
+  if (step.events.copy.ran()) ready = std::max(ready, step.events.copy.end);
+  step.events.ready = ready;
+  ready_(ready);
+}
+
+void Device::begin_compute(Nanos at) {
+  StepEvents events = steps_.front().events;
+  steps_.pop_front();
+  Nanos duration = 0;
+  if (plan_.has_device) {
+    Execution execution;
+    execution.rank = rank_;
+    execution.draw = events.step * plan_.ranks + rank_;
+    execution.count = events.step;
+    duration = plan_.compute_time(execution);
+  }
+  events.compute = {at, at + duration, 0, 0};
+  compute_tail_ = events.compute.end;
+  ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;
+  ++placed_;
+  if (!steps_.empty() && !steps_.front().copy_placed) place_copy(steps_.front(), compute_tail_);
+  done_(events);
+  advance();
+}
+
+Nanos Device::compute_end(std::int64_t step) const {
+  if (step < 0) return 0;
+  return step < placed_ ? ends_[static_cast<std::size_t>(step) % ends_.size()] : kNever;
+}
+
+Nanos Device::copy_queue_free() const {
+  if (own_copy_stream_) return copy_tail_;
+  return steps_.empty() ? compute_tail_ : kNever;
+}
+
+}  // namespace loaderscope::model

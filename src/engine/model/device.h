@@ -1,0 +1,61 @@
+// The device of one modelled rank: a copy queue and a compute queue. At submission begin and end of both are computed
+// from the ends of what was submitted before; with a barrier the begin of a compute is known once all ranks
+// have submitted that step.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "engine/model/plan.h"
+#include "loaderscope/events.h"
+
+namespace loaderscope::model {
+
+class Device {
+ public:
+  // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or later.
+  // `done` is told the events of every step whose compute is placed, in order.
+  Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
+         std::function<void(const StepEvents&)> done);
+
+  // A step's way, in this order. `copied`: the trainer's own thread has copied it.
+  void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
+  void copied(const StepEvents& events, const Interval& copy);
+  void submit_compute(Nanos now, const Interval& launch);
+  void begin_compute(Nanos at);  // of the oldest step that is ready
+
+  // kNever while unknown.
+  Nanos compute_end(std::int64_t step) const;  // of one of the last in-flight + 1 steps
+  Nanos copy_end() const { return last_copy_end_; }  // of the step submitted last
+  // When a copy on the trainer's thread can begin.
+  Nanos copy_queue_free() const;
+  bool idle() const { return steps_.empty(); }
+
+ private:
+  struct Step {
+    StepEvents events;
+    Nanos copy_submitted = 0;
+    Nanos copy_duration = 0;
+    bool copy_placed = false;
+    bool compute_submitted = false;
+    Nanos compute_submitted_at = 0;
+    bool told_ready = false;
+  };
+  void place_copy(Step& step, Nanos earliest);
+  void advance();
+
+  const Plan& plan_;
+  std::int32_t rank_;
+  std::function<void(Nanos)> ready_;
+  std::function<void(const StepEvents&)> done_;
+  bool own_copy_stream_;
+  std::deque<Step> steps_;     // submitted, compute not placed
+  std::vector<Nanos> ends_;    // of computes, by step modulo its size
+  std::int64_t placed_ = 0;    // steps whose compute is placed
+  Nanos compute_tail_ = 0, copy_tail_ = 0;
+  Nanos last_copy_end_ = 0;
+};
+
+}  // namespace loaderscope::model

@@ -1,0 +1,153 @@
+#include "engine/model/simulation.h"
+
+#include <algorithm>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::model {
+namespace {
+
+FoldOptions fold_options(const Plan& plan) {
+  FoldOptions options;
+  options.ranks = plan.ranks;
+  options.workers = plan.workers;
+  options.in_order = plan.in_order;
+  options.sync_ranks = plan.config.sync_ranks;
+  options.seed = static_cast<std::uint64_t>(plan.config.seed.value);
+  return options;
+}
+
+std::int64_t burst_of(const Plan& plan) {
+  return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Plan& plan, const EngineContext& context)
+    : plan_(plan), context_(context), world_(plan), folder_(fold_options(plan)) {
+  for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
+    auto trainer = std::make_unique<Trainer>(
+        plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
+        [this, rank](const StepEvents& events) { step_done(rank, events); });
+    ranks_.push_back({std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, {}});
+  }
+  at_barrier_.resize(ranks_.size());
+  last_progress_ = std::chrono::steady_clock::now();
+}
+
+void Simulation::run() {
+  for (Rank& rank : ranks_) rank.trainer->start();
+  std::uint64_t who = 0;
+  for (std::int64_t events = 1; !all_done() && world_.next(who); ++events) {
+    wake(who);
+    if ((events & 0xfff) == 0) look_outside();
+    if (interrupted_) return;
+  }
+  if (!all_done()) throw RunError("model: nothing happens any more before the window is over; please report this");
+}
+
+void Simulation::wake(std::uint64_t packed) {
+  const Who who = unpack(packed);
+  Trainer& trainer = *ranks_[static_cast<std::size_t>(who.rank)].trainer;
+  switch (who.role) {
+    case Role::worker: trainer.loader().wake_worker(who.index); return;
+    case Role::feeder: trainer.loader().wake_feeder(who.index); return;
+    case Role::pin_thread: trainer.loader().wake_pin_thread(); return;
+    case Role::trainer: trainer.wake(); return;
+  }
+}
+
+void Simulation::ready(std::int32_t rank, Nanos at) {
+  if (!plan_.config.sync_ranks) {
+    ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(at);
+    return;
+  }
+  at_barrier_[static_cast<std::size_t>(rank)] = at;
+  if (++waiting_at_barrier_ < plan_.ranks) return;
+  waiting_at_barrier_ = 0;
+  const Nanos begin = *std::max_element(at_barrier_.begin(), at_barrier_.end());
+  for (Rank& each : ranks_) each.trainer->begin_compute(begin);
+}
+
+void Simulation::step_done(std::int32_t index, const StepEvents& events) {
+  Rank& rank = ranks_[static_cast<std::size_t>(index)];
+  if (rank.done) return;
+  // With a barrier all ranks have the window of the first one: their steps belong together.
+  Rank& leader = plan_.config.sync_ranks ? ranks_.front() : rank;
+  if (&leader == &rank && rank.folded == 0) rank.window.first_ask(0);
+  StepEvents counted = events;
+  counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
+                                    : !leader.window_open;
+  if (!counted.warmup && !rank.window_open) {
+    rank.window_open = true;
+    rank.trainer->read_queue();
+  }
+  folder_.step(index, counted);
+  ++rank.folded;
+  if (!counted.warmup) samples_ += events.samples;
+  if (leader.window.ended()) end_rank(rank);
+  watch_for_standstill();
+}
+
+void Simulation::end_rank(Rank& rank) {
+  if (rank.done) return;
+  rank.done = true;
+  rank.queue = rank.trainer->read_queue();
+  ++ranks_done_;
+}
+
+bool Simulation::all_done() {
+  if (ranks_done_ == plan_.ranks) return true;
+  if (plan_.config.epochs == 0) return false;
+  for (Rank& rank : ranks_) {
+    if (rank.trainer->exhausted()) end_rank(rank);
+  }
+  return ranks_done_ == plan_.ranks;
+}
+
+// Steps that take no time at all would never fill a window by duration.
+void Simulation::watch_for_standstill() {
+  constexpr std::int64_t kTooMany = 1'000'000;
+  if (world_.now() != time_of_last_step_) {
+    time_of_last_step_ = world_.now();
+    steps_since_time_moved_ = 0;
+    return;
+  }
+  if (++steps_since_time_moved_ < kTooMany * plan_.ranks || plan_.config.steps > 0) return;
+  throw UsageError("nothing in a step takes any time, so the window of " +
+                   spell_duration(plan_.config.duration) +
+                   " never ends; give --cost to a stage, give --compute, or give --steps");
+}
+
+void Simulation::look_outside() {
+  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0) interrupted_ = true;
+  if (!context_.on_progress) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_progress_ < std::chrono::milliseconds(200)) return;
+  last_progress_ = now;
+  Progress progress;
+  progress.samples = samples_;
+  progress.fraction = 1;
+  for (const Rank& rank : ranks_) {
+    const Rank& leader = plan_.config.sync_ranks ? ranks_.front() : rank;
+    progress.steps += leader.window.measured();
+    progress.fraction = std::min(progress.fraction, leader.window.fraction());
+  }
+  context_.on_progress(progress);
+}
+
+bool Simulation::input_ended_in_warmup() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; });
+}
+
+std::vector<RankRecord> Simulation::finish() {
+  std::vector<RankRecord> records = folder_.finish();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!ranks_[i].done) ranks_[i].queue = ranks_[i].trainer->read_queue();
+    records[i].queues.push_back(ranks_[i].queue);
+  }
+  return records;
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,59 @@
+// A modelled job: its ranks, and the loop that wakes whoever is next in virtual time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/model/trainer.h"
+#include "engine/window_keeper.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope::model {
+
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const EngineContext& context);
+
+  void run();
+  bool interrupted() const { return interrupted_; }
+  bool input_ended_in_warmup() const;
+  std::vector<RankRecord> finish();
+
+ private:
+  struct Rank {
+    std::unique_ptr<Trainer> trainer;
+    WindowKeeper window;
+    std::int64_t folded = 0;
+    bool window_open = false;
+    bool done = false;
+    QueueStats queue;
+  };
+
+  void wake(std::uint64_t who);
+  void ready(std::int32_t rank, Nanos at);
+  void step_done(std::int32_t rank, const StepEvents& events);
+  void end_rank(Rank& rank);
+  bool all_done();
+  void look_outside();  // a signal, the progress line
+  void watch_for_standstill();
+
+  const Plan& plan_;
+  const EngineContext& context_;
+  World world_;
+  Folder folder_;
+  std::vector<Rank> ranks_;
+  std::int32_t ranks_done_ = 0;
+
+  std::vector<Nanos> at_barrier_;
+  std::int32_t waiting_at_barrier_ = 0;
+
+  bool interrupted_ = false;
+  std::int64_t samples_ = 0;
+  std::int64_t steps_since_time_moved_ = 0;
+  Nanos time_of_last_step_ = -1;
+  std::chrono::steady_clock::time_point last_progress_;
+};
+
+}  // namespace loaderscope::model

@@ -1,0 +1,294 @@
+#include "engine/model/trainer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::model {
+
+Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
+                 std::function<void(Nanos)> barrier, std::function<void(const StepEvents&)> done)
+    : plan_(plan),
+      world_(world),
+      folder_(folder),
+      rank_(rank),
+      who_(pack({Role::trainer, rank, 0})),
+      done_(std::move(done)),
+      loader_(plan, world, folder, rank, [this](Batch& batch) { arrived(batch); }),
+      device_(plan, rank, std::move(barrier), [this](const StepEvents& events) { step_done(events); }),
+      early_(static_cast<std::size_t>(plan.window + 1)) {}
+
+void Trainer::start() {
+  folder_.first_ask(rank_, world_.now());
+  ask();
+}
+
+// A wait whose end may not be known yet.
+void Trainer::wake_up_at(Nanos at) {
+  parked_ = at == kNever;
+  if (!parked_) world_.wake_at(std::max(at, world_.now()), who_);
+}
+
+void Trainer::wake() {
+  switch (doing_) {
+    case Doing::waiting_for_compute:
+      ask();
+      return;
+    case Doing::starting_workers:
+      loader_.start_worker(starting_++, world_.now());
+      start_next_worker();
+      return;
+    case Doing::waiting_for_batch:
+      wake_due_ = false;
+      try_take();
+      return;
+    case Doing::receiving: {
+      doing_ = Doing::waiting_for_batch;
+      accept(*std::exchange(receiving_, nullptr));
+      if (doing_ == Doing::waiting_for_batch) try_take();
+      return;
+    }
+    case Doing::waiting_for_copy_queue:
+      copy_by_hand();
+      return;
+    case Doing::copying:
+      device_.copied(events_, world_.end(work_));
+      launch();
+      return;
+    case Doing::waiting_for_copy:
+      launch();
+      return;
+    case Doing::launching:
+      launched(world_.end(work_));
+      return;
+    case Doing::nothing:
+      return;
+  }
+}
+
+// News from the device: what the trainer waits for may be known now.
+void Trainer::step_done(const StepEvents& events) {
+  done_(events);
+  if (!parked_) return;
+  switch (doing_) {
+    case Doing::waiting_for_compute:
+      wake_up_at(device_.compute_end(step_ - plan_.in_flight));
+      return;
+    case Doing::waiting_for_copy_queue:
+      wake_up_at(device_.copy_queue_free());
+      return;
+    case Doing::waiting_for_copy:
+      wake_up_at(device_.copy_end());
+      return;
+    default:
+      return;
+  }
+}
+
+void Trainer::ask() {
+  const Nanos free = device_.compute_end(step_ - plan_.in_flight);
+  if (free > world_.now()) {
+    doing_ = Doing::waiting_for_compute;
+    wake_up_at(free);
+    return;
+  }
+  const bool epoch_over = plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+  if (epoch_over && plan_.config.epochs > 0 && epoch_ + 1 == plan_.config.epochs) {
+    doing_ = Doing::nothing;
+    return;
+  }
+  asked_ = world_.now();
+  if (epoch_ < 0 || epoch_over) {
+    begin_epoch();
+    return;
+  }
+  doing_ = Doing::waiting_for_batch;
+  if (plan_.made_by_trainer) loader_.dispatch_one();
+  try_take();
+}
+
+void Trainer::begin_epoch() {
+  const bool workers_start = !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.persistent_workers);
+  ++epoch_;
+  taken_of_epoch_ = 0;
+  loader_.begin_epoch(epoch_);
+  starting_ = workers_start ? 0 : plan_.workers;
+  server_free_ = world_.now();
+  doing_ = Doing::starting_workers;
+  start_next_worker();
+}
+
+// The trainer starts one worker after another, or has the fork server do so, and then fills the window.
+void Trainer::start_next_worker() {
+  while (starting_ < plan_.workers && !plan_.made_by_trainer) {
+    Execution execution;
+    execution.rank = rank_;
+    execution.worker = starting_;
+    execution.epoch = epoch_;
+    execution.draw = static_cast<std::int64_t>(starting_) * plan_.ranks + rank_;
+    execution.count = epoch_;
+    const Nanos ns = plan_.startup_parent.draw(execution);
+    if (plan_.server_forks) {
+      server_free_ += ns;
+      loader_.start_worker(starting_++, server_free_);
+    } else if (ns > 0) {
+      work_ = world_.begin(who_, ns, plan_.startup_parent.uses_cpu());
+      return;
+    } else {
+      loader_.start_worker(starting_++, world_.now());
+    }
+  }
+  doing_ = Doing::waiting_for_batch;
+  if (plan_.made_by_trainer) {
+    loader_.dispatch_one();
+  } else {
+    loader_.fill_window();
+  }
+  try_take();
+}
+
+void Trainer::arrived(Batch& batch) {
+  arrivals_.push_back(&batch);
+  count_ready(1);
+  // As an event of its own, behind all other ends of this ns.
+  if (doing_ == Doing::waiting_for_batch && !wake_due_) {
+    wake_due_ = true;
+    world_.wake_at(world_.now(), who_);
+  }
+}
+
+void Trainer::try_take() {
+  while (doing_ == Doing::waiting_for_batch) {
+    if (plan_.in_order) {
+      Batch*& early = early_[static_cast<std::size_t>(step_) % early_.size()];
+      if (early != nullptr) {
+        take(*std::exchange(early, nullptr));
+        return;
+      }
+    }
+    if (!receive_next()) return;
+  }
+}
+
+bool Trainer::receive_next() {
+  if (arrivals_.empty()) return false;
+  Batch& batch = *arrivals_.front();
+  arrivals_.pop_front();
+  const bool by_trainer = plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer;
+  if (!by_trainer) {
+    accept(batch);
+    return true;
+  }
+  Execution execution;
+  execution.rank = rank_;
+  execution.epoch = batch.events.epoch;
+  execution.draw = batch.batch_of_epoch * plan_.ranks + rank_;
+  execution.count = batch.batch_of_epoch;
+  execution.bytes = batch.events.delivered_bytes;
+  receiving_ = &batch;
+  doing_ = Doing::receiving;
+  work_ = world_.begin(who_, plan_.receive.draw(execution), plan_.receive.uses_cpu());
+  return true;
+}
+
+void Trainer::accept(Batch& batch) {
+  loader_.received(batch);
+  if (plan_.in_order && batch.events.batch != step_) {
+    early_[static_cast<std::size_t>(batch.events.batch) % early_.size()] = &batch;
+    return;
+  }
+  take(batch);
+}
+
+void Trainer::take(Batch& batch) {
+  count_ready(-1);
+  events_ = batch.events;
+  events_.step = step_;
+  events_.first_of_epoch = taken_of_epoch_ == 0;
+  events_.ask = asked_;
+  events_.take = world_.now();
+  get_wait_ += events_.take - events_.ask;
+  ++taken_of_epoch_;
+  loader_.release(batch);
+  if (!plan_.made_by_trainer) loader_.dispatch_one();
+  copy();
+}
+
+Execution Trainer::execution_of_step() const {
+  Execution execution;
+  execution.rank = rank_;
+  execution.epoch = events_.epoch;
+  execution.draw = step_ * plan_.ranks + rank_;
+  execution.count = step_;
+  execution.bytes = events_.delivered_bytes;
+  return execution;
+}
+
+void Trainer::copy() {
+  const Nanos duration = plan_.copy_time(execution_of_step());
+  if (plan_.copy_keeps_trainer && duration > 0) {
+    doing_ = Doing::waiting_for_copy_queue;
+    const Nanos free = device_.copy_queue_free();
+    if (free <= world_.now()) {
+      copy_by_hand();
+    } else {
+      wake_up_at(free);
+    }
+    return;
+  }
+  device_.submit_copy(events_, world_.now(), duration);
+  if (plan_.config.copy == CopyMode::sync && duration > 0) {
+    doing_ = Doing::waiting_for_copy;
+    wake_up_at(device_.copy_end());
+    return;
+  }
+  launch();
+}
+
+void Trainer::copy_by_hand() {
+  doing_ = Doing::copying;
+  work_ = world_.begin(who_, plan_.copy_time(execution_of_step()), plan_.copy_uses_cpu);
+}
+
+void Trainer::launch() {
+  if (!plan_.launch.active()) {
+    launched({});
+    return;
+  }
+  doing_ = Doing::launching;
+  work_ = world_.begin(who_, plan_.launch.draw(execution_of_step()), plan_.launch.uses_cpu());
+}
+
+void Trainer::launched(const Interval& launch) {
+  ++step_;
+  doing_ = Doing::waiting_for_compute;
+  parked_ = false;
+  device_.submit_compute(world_.now(), launch);
+  // As an event of its own: steps that take no time follow each other, they do not nest.
+  world_.wake_at(world_.now(), who_);
+}
+
+void Trainer::count_ready(std::int64_t change) {
+  const Nanos now = world_.now();
+  ready_time_ += static_cast<double>(ready_) * static_cast<double>(now - counted_until_);
+  counted_until_ = now;
+  ready_ += change;
+  ready_most_ = std::max(ready_most_, ready_);
+}
+
+QueueStats Trainer::read_queue() {
+  count_ready(0);
+  QueueStats stats;
+  stats.name = "ready";
+  stats.capacity = std::max<std::int64_t>(plan_.window, 1);
+  const Nanos period = counted_until_ - counted_since_;
+  stats.mean_occupancy = period > 0 ? ready_time_ / static_cast<double>(period) : 0;
+  stats.max_occupancy = ready_most_;
+  stats.get_wait = get_wait_;
+  counted_since_ = counted_until_;
+  ready_time_ = 0;
+  ready_most_ = ready_;
+  get_wait_ = 0;
+  return stats;
+}
+
+}  // namespace loaderscope::model

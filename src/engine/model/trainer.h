@@ -1,0 +1,92 @@
+// The training loop of one modelled rank: wait until step k-N has ended, ask, take, copy, launch, go on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "engine/model/device.h"
+#include "engine/model/loader.h"
+
+namespace loaderscope::model {
+
+class Trainer {
+ public:
+  // `barrier` is told when this rank's next step could begin to compute; `done` the events of every step.
+  Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
+          std::function<void(Nanos)> barrier, std::function<void(const StepEvents&)> done);
+
+  void start();
+  void wake();
+  void begin_compute(Nanos at) { device_.begin_compute(at); }
+  Loader& loader() { return loader_; }
+  // No step will come any more: the epochs asked for are over.
+  bool exhausted() const { return doing_ == Doing::nothing && device_.idle(); }
+
+  // The queue of batches ready to be taken; reading it begins a new period.
+  QueueStats read_queue();
+
+ private:
+  enum class Doing : std::uint8_t {
+    nothing,
+    waiting_for_compute,  // of step k-N
+    starting_workers,
+    waiting_for_batch,
+    receiving,
+    waiting_for_copy_queue,
+    copying,           // on its own thread
+    waiting_for_copy,  // the device copies, the trainer waits
+    launching,
+  };
+
+  void ask();
+  void begin_epoch();
+  void start_next_worker();
+  void arrived(Batch& batch);
+  void try_take();
+  bool receive_next();  // false when nothing has arrived
+  void accept(Batch& batch);
+  void take(Batch& batch);
+  void copy();
+  void copy_by_hand();
+  void launch();
+  void launched(const Interval& launch);
+  void step_done(const StepEvents& events);
+  void wake_up_at(Nanos at);
+  void count_ready(std::int64_t change);
+  Execution execution_of_step() const;
+
+  const Plan& plan_;
+  World& world_;
+  Folder& folder_;
+  std::int32_t rank_;
+  std::uint64_t who_;
+  std::function<void(const StepEvents&)> done_;
+  Loader loader_;
+  Device device_;
+
+  Doing doing_ = Doing::nothing;
+  bool parked_ = false;  // what it waits for is not known yet; the device's next news wakes it
+  bool wake_due_ = false;  // waiting for a batch, and a wake-up is on its way
+  std::int64_t step_ = 0;
+  std::int64_t epoch_ = -1;
+  std::int64_t taken_of_epoch_ = 0;
+  std::int32_t starting_ = 0;  // the next worker to start
+  Nanos server_free_ = 0;      // forkserver: when it can fork the next one
+  Nanos asked_ = 0;
+  Ongoing work_;
+  StepEvents events_;  // of the step at hand
+
+  std::deque<Batch*> arrivals_;
+  Batch* receiving_ = nullptr;
+  std::vector<Batch*> early_;  // in order: received, by batch modulo its size
+
+  Nanos counted_until_ = 0;
+  Nanos counted_since_ = 0;
+  std::int64_t ready_ = 0, ready_most_ = 0;
+  double ready_time_ = 0;  // batches x ns
+  Nanos get_wait_ = 0;
+};
+
+}  // namespace loaderscope::model

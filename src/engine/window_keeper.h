@@ -1,0 +1,34 @@
+// Which steps of a rank are warm-up, which are measured, and which is the last.
+#pragma once
+
+#include <cstdint>
+
+#include "loaderscope/events.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope {
+
+class WindowKeeper {
+ public:
+  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make whole batches
+  // deliver in bursts of their number.
+  WindowKeeper(const RunConfig& config, std::int64_t burst);
+
+  void first_ask(Nanos at) { previous_end_ = first_ask_ = at; }
+  // Called once for each step in order: is it warm-up? Not for steps after the last.
+  bool is_warmup(std::int64_t step, Nanos compute_end);
+  bool ended() const { return ended_; }
+  std::int64_t measured() const { return measured_; }
+  double fraction() const;  // of the window that is over
+
+ private:
+  const RunConfig& config_;
+  std::int64_t burst_;
+  Nanos first_ask_ = 0;
+  Nanos previous_end_ = 0;
+  Nanos window_begin_ = 0;
+  std::int64_t measured_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace loaderscope

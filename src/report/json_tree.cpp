@@ -1,0 +1,237 @@
+#include "report/json_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kDeepest = 32;
+constexpr const char* kSaveAgain = "; save the result again with --json";
+
+// The value of a decimal without exponent x 10^9, when it has at most nine decimals and fits.
+std::optional<Nanos> exact_ns(std::string_view digits) {
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  Nanos value = 0;
+  int decimals = -1;  // -1: before the point
+  for (char c : digits) {
+    if (c == '.') {
+      decimals = 0;
+      continue;
+    }
+    if (c < '0' || c > '9' || decimals == 9) return std::nullopt;
+    if (decimals >= 0) ++decimals;
+    if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+    if (__builtin_add_overflow(value, c - '0', &value)) return std::nullopt;
+  }
+  for (decimals = std::max(decimals, 0); decimals < 9; ++decimals) {
+    if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+  }
+  return negative ? -value : value;
+}
+
+// Receives the parser's events and builds the tree.
+class Builder {
+ public:
+  Builder(const std::string& place, const JsonReading& reading) : place_(place), reading_(reading) {}
+
+  bool null() { return add({}); }
+  bool boolean(bool value) {
+    JsonNode node;
+    node.kind = JsonNode::Kind::boolean;
+    node.boolean = value;
+    return add(std::move(node));
+  }
+  bool number_integer(std::int64_t value) {
+    JsonNode node;
+    node.kind = JsonNode::Kind::integer;
+    node.integer = value;
+    node.real = static_cast<double>(value);
+    Nanos ns = 0;
+    if (!__builtin_mul_overflow(value, kSecond, &ns)) node.ns = ns;
+    return add(std::move(node));
+  }
+  bool number_unsigned(std::uint64_t value) {
+    if (value <= static_cast<std::uint64_t>(INT64_MAX)) {
+      return number_integer(static_cast<std::int64_t>(value));
+    }
+    return number_float(static_cast<double>(value), "e");
+  }
+  bool number_float(double value, const std::string& digits) {
+    JsonNode node;
+    node.kind = JsonNode::Kind::real;
+    node.real = value;
+    node.ns = exact_ns(digits);
+    return add(std::move(node));
+  }
+  bool string(std::string& value) {
+    JsonNode node;
+    node.kind = JsonNode::Kind::text;
+    node.text = std::move(value);
+    return add(std::move(node));
+  }
+  bool binary(nlohmann::json::binary_t&) { return false; }
+
+  bool start_object(std::size_t) { return open(JsonNode::Kind::object); }
+  bool start_array(std::size_t) { return open(JsonNode::Kind::array); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    open_.back()->keys.push_back(std::move(name));
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) {
+    const std::string_view message = error.what();
+    if (message.find("number overflow") != message.npos) {
+      throw RunError(fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
+    }
+    if (message.find("unexpected end of input") != message.npos && root_.kind != JsonNode::Kind::null) {
+      throw RunError(fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
+    }
+    throw RunError(fmt::format("{}: not JSON (byte {}); give a result that 'loaderscope run --json' saved",
+                               place_, position));
+  }
+
+  JsonNode take_root() { return std::move(root_); }
+
+ private:
+  bool open(JsonNode::Kind kind) {
+    if (open_.size() >= kDeepest) {
+      throw RunError(fmt::format("{}: nested deeper than any result; give a result that 'loaderscope run --json' saved", place_));
+    }
+    JsonNode node;
+    node.kind = kind;
+    // Only the innermost open container grows, so the addresses of the others hold.
+    open_.push_back(place(std::move(node)));
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    closed();
+    return true;
+  }
+
+  bool add(JsonNode node) {
+    place(std::move(node));
+    closed();
+    return true;
+  }
+
+  JsonNode* place(JsonNode node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return &root_;
+    }
+    open_.back()->items.push_back(std::move(node));
+    return &open_.back()->items.back();
+  }
+
+  bool is_streamed(std::string_view key) const {
+    return std::find(reading_.streamed.begin(), reading_.streamed.end(), key) != reading_.streamed.end();
+  }
+
+  // A value is complete: an element of a streamed array, or a member of the document.
+  void closed() {
+    if (open_.empty() || root_.kind != JsonNode::Kind::object) return;
+    const std::string_view member = root_.keys.back();
+    if (open_.size() == 1) {
+      if (reading_.see_member) reading_.see_member(member, root_.items.back());
+    } else if (open_.size() == 2 && open_.back()->kind == JsonNode::Kind::array && is_streamed(member)) {
+      reading_.take_element(member, open_.back()->items.back());
+      open_.back()->items.clear();
+    }
+  }
+
+  const std::string& place_;
+  const JsonReading& reading_;
+  JsonNode root_;
+  std::vector<JsonNode*> open_;
+};
+
+}  // namespace
+
+const JsonNode* JsonNode::find(std::string_view key) const {
+  for (std::size_t i = 0; i < keys.size() && i < items.size(); ++i) {
+    if (keys[i] == key) return &items[i];
+  }
+  return nullptr;
+}
+
+JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading) {
+  Builder builder(place, reading);
+  nlohmann::json::sax_parse(in, &builder);
+  return builder.take_root();
+}
+
+JsonCursor JsonCursor::at(std::string_view key) const& {
+  expect_object();
+  const JsonNode* found = node_.find(key);
+  if (found == nullptr) fail(fmt::format("has no '{}'", key));
+  return {*found, place_, this, key, 0};
+}
+
+void JsonCursor::expect_object() const {
+  if (node_.kind != JsonNode::Kind::object) fail("is not an object");
+}
+
+void JsonCursor::expect_array(std::size_t least) const {
+  if (node_.kind != JsonNode::Kind::array) fail("is not an array");
+  if (size() < least) fail(fmt::format("has {} elements instead of {}", size(), least));
+}
+
+const std::string& JsonCursor::text() const {
+  if (node_.kind != JsonNode::Kind::text) fail("is not a text");
+  return node_.text;
+}
+
+bool JsonCursor::boolean() const {
+  if (node_.kind != JsonNode::Kind::boolean) fail("is neither true nor false");
+  return node_.boolean;
+}
+
+double JsonCursor::real() const {
+  if (node_.kind != JsonNode::Kind::integer && node_.kind != JsonNode::Kind::real) {
+    fail("is not a number");
+  }
+  return node_.real;
+}
+
+std::int64_t JsonCursor::integer(std::int64_t least, std::int64_t most) const {
+  if (node_.kind != JsonNode::Kind::integer) fail("is not a whole number that fits into 64 bits");
+  if (node_.integer < least || node_.integer > most) {
+    fail(fmt::format("is {}, which is not between {} and {}", node_.integer, least, most));
+  }
+  return node_.integer;
+}
+
+Nanos JsonCursor::seconds(Nanos least, Nanos most) const {
+  if (node_.kind != JsonNode::Kind::integer && node_.kind != JsonNode::Kind::real) {
+    fail("is not a number of seconds");
+  }
+  if (!node_.ns) fail("is not a time with at most nine decimals and 292 years");
+  if (*node_.ns < least || *node_.ns > most) fail(least >= 0 && *node_.ns < 0 ? "is negative" : "is out of range");
+  return *node_.ns;
+}
+
+std::string JsonCursor::path() const {
+  if (parent_ == nullptr) return std::string(key_);
+  std::string path = parent_->path();
+  if (key_.empty()) return path + fmt::format("[{}]", index_);
+  if (!path.empty()) path += ".";
+  return path + std::string(key_);
+}
+
+void JsonCursor::fail(std::string_view what) const {
+  const std::string where = path();
+  throw RunError(fmt::format("{}: {} {}{}", place_, where.empty() ? "the document" : where, what, kSaveAgain));
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,89 @@
+// A JSON document as a tree, with numbers kept exact, read piece by piece so that long arrays are never held.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <istream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+
+struct JsonNode {
+  enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object };
+  Kind kind = Kind::null;
+  bool boolean = false;
+  std::optional<Nanos> ns;   // of a number with at most nine decimals: the exact value x 10^9, if that fits
+  std::int64_t integer = 0;  // of an integer
+  double real = 0;           // of any number
+  std::string text;
+  std::vector<std::string> keys;  // of an object, one per item
+  std::vector<JsonNode> items;
+
+  const JsonNode* find(std::string_view key) const;  // null when not there
+};
+
+// Elements of the top-level arrays named in `streamed` go to `take_element` and are forgotten; the rest of the
+// document is returned. `see_member` is shown each top-level member as soon as it is read.
+struct JsonReading {
+  std::vector<std::string_view> streamed;
+  std::function<void(std::string_view key, const JsonNode& element)> take_element;
+  std::function<void(std::string_view key, const JsonNode& value)> see_member;
+};
+
+// Throws RunError naming `place`: not JSON, cut off, nested too deep.
+JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading);
+
+// A node and the way to it, for messages. Lives on the stack below its parent, which a temporary cannot be.
+class JsonCursor {
+ public:
+  JsonCursor(const JsonNode& node, const std::string& place, std::string_view root = "")
+      : node_(node), place_(place), key_(root) {}
+
+  JsonCursor at(std::string_view key) const&;  // throws when it is missing
+  JsonCursor at(std::string_view key) const&& = delete;
+  bool has(std::string_view key) const { return node_.find(key) != nullptr; }
+  // Of an array, or the value of an object's member.
+  JsonCursor item(std::size_t index) const& {
+    return {node_.items[index], place_, this, node_.keys.empty() ? "" : node_.keys[index], index};
+  }
+  JsonCursor item(std::size_t index) const&& = delete;
+  const std::string& key(std::size_t index) const { return node_.keys[index]; }
+  std::size_t size() const { return node_.items.size(); }
+  bool is_null() const { return node_.kind == JsonNode::Kind::null; }
+  const JsonNode& node() const { return node_; }
+
+  // Each throws when the value is of another kind or out of its range.
+  void expect_object() const;
+  void expect_array(std::size_t least = 0) const;  // with at least so many elements
+  const std::string& text() const;
+  bool boolean() const;
+  double real() const;
+  std::int64_t integer(std::int64_t least, std::int64_t most) const;
+  std::int64_t count(std::int64_t most = kMostCount) const { return integer(0, most); }
+  Nanos seconds(Nanos least = -kLatest, Nanos most = kLatest) const;
+
+  // RunError: "PLACE: PATH WHAT; NEXT STEP".
+  [[noreturn]] void fail(std::string_view what) const;
+
+  static constexpr std::int64_t kMostCount = std::int64_t{1} << 60;
+  static constexpr Nanos kLatest = Nanos{1} << 61;  // 73 years; sums and differences of two still fit
+
+ private:
+  JsonCursor(const JsonNode& node, const std::string& place, const JsonCursor* parent,
+             std::string_view key, std::size_t index)
+      : node_(node), place_(place), parent_(parent), key_(key), index_(index) {}
+  std::string path() const;
+
+  const JsonNode& node_;
+  const std::string& place_;
+  const JsonCursor* parent_ = nullptr;
+  std::string_view key_;
+  std::size_t index_ = 0;
+};
+
+}  // namespace loaderscope

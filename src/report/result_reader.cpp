@@ -1,0 +1,256 @@
+// Reads a saved result back into the record that it was written from, refusing what contradicts itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/report.h"
+#include "report/keys.h"
+#include "report/record_parts.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostRanks = 1 << 16;
+constexpr const char* kGiveResult = "give a result that 'loaderscope run --json' saved";
+
+class ResultReader {
+ public:
+  explicit ResultReader(const std::string& place) : place_(place) {}
+
+  RunRecord read(std::istream& in) {
+    JsonReading reading;
+    reading.streamed = {keys::kSteps, keys::kReservoir, keys::kExemplars};
+    reading.take_element = [this](std::string_view key, const JsonNode& node) { take(key, node); };
+    reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
+    const JsonNode root = read_json(in, place_, reading);
+    const JsonCursor document(root, place_);
+    if (!schema_seen_) check_schema(document);
+    read_facts(document);
+    finish_ranks();
+    check_account(document);
+    return std::move(record_);
+  }
+
+ private:
+  struct RankState {
+    std::int64_t steps = 0;     // that the rank says it has
+    Nanos last_end = 0;         // of the compute before
+    Nanos clamped = 0;          // sum so far
+  };
+
+  void see(std::string_view key, const JsonNode& node) {
+    if (key == "schema") {
+      check_schema_name(JsonCursor(node, place_, "schema").text());
+      schema_seen_ = true;
+    } else if (key == "ranks") {
+      read_ranks(JsonCursor(node, place_, "ranks"));
+    }
+  }
+
+  void check_schema(const JsonCursor& document) const {
+    if (document.node().kind != JsonNode::Kind::object || !document.has("schema")) {
+      throw RunError(fmt::format("{}: not a result of loaderscope (it has no 'schema'); {}", place_, kGiveResult));
+    }
+  }
+
+  void check_schema_name(const std::string& schema) const {
+    if (schema == keys::kSchema) return;
+    if (schema.starts_with(keys::kSchemaFamily)) {
+      throw RunError(fmt::format(
+          "{}: written in {}, of which this loaderscope reads only {}; use the loaderscope that wrote it, or "
+          "measure again",
+          place_, schema.substr(0, 40), keys::kSchema));
+    }
+    throw RunError(fmt::format("{}: its schema is '{}' and not {}; {}", place_, schema.substr(0, 40),
+                               keys::kSchema, kGiveResult));
+  }
+
+  void read_ranks(const JsonCursor& json) {
+    if (!record_.ranks.empty()) json.fail("stand there twice");
+    json.expect_array();
+    if (json.size() > kMostRanks) json.fail(fmt::format("are {}, more than {}", json.size(), kMostRanks));
+    // No sum over the ranks of values up to this overflows.
+    most_ = JsonCursor::kMostCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      RankHead head = read_rank(json.item(i), most_);
+      states_.push_back({head.steps, head.record.first_ask, 0});
+      record_.ranks.push_back(std::move(head.record));
+    }
+  }
+
+  // One element of a streamed array. Without the right schema its contents mean nothing.
+  void take(std::string_view key, const JsonNode& node) {
+    const std::string label = fmt::format("{}[{}]", key, taken_++);
+    const JsonCursor json(node, place_, label);
+    if (key == keys::kSteps) {
+      take_step(json);
+    } else if (key == keys::kReservoir) {
+      json.expect_array(1);
+      const std::size_t rank = rank_of(json.item(0));
+      record_.ranks[rank].reservoir.push_back(read_sample(json));
+    } else {
+      // Members may have been sorted by name: what needs the ranks waits for the end.
+      exemplars_.emplace_back(json.at("rank").count(kMostRanks), read_exemplar(json));
+    }
+  }
+
+  std::size_t rank_of(const JsonCursor& json) const {
+    const std::int64_t rank = json.count();
+    if (rank >= std::ssize(record_.ranks)) {
+      json.fail(fmt::format("is {}, and there are {} ranks before it", rank, record_.ranks.size()));
+    }
+    return static_cast<std::size_t>(rank);
+  }
+
+  void take_step(const JsonCursor& json) {
+    const std::size_t r = rank_of(json.at("rank"));
+    RankRecord& rank = record_.ranks[r];
+    RankState& state = states_[r];
+    const StepRow row = read_step(json, rank, state.last_end, most_);
+    state.last_end = row.compute_end;
+    state.clamped += row.clamped;
+    if (state.clamped > most_) json.fail("brings the sum of clamped_s out of range");
+    if (row.step == rank.warmup_steps && row.idle_begin != rank.window_begin) {
+      json.fail("is the first measured one and does not begin with the window");
+    }
+    rank.rows.push_back(row);
+  }
+
+  void read_facts(const JsonCursor& document) {
+    const JsonCursor tool = document.at("tool");
+    record_.tool_version = tool.at("version").text();
+    record_.engine = document.at("engine").text();
+    for (const auto& [name, member] : keys::kRunFlags) record_.*member = document.at(name).boolean();
+    record_.machine = read_machine(document.at("machine"));
+    read_config(document.at("config"), place_, record_.config);
+    record_.metrics = read_metrics(document);
+    record_.lost_spans = document.at("lost_spans").count();
+    const JsonCursor account = document.at("account");
+    record_.contention_known = account.at("contention_known").boolean();
+    const JsonCursor notes = document.at("notes");
+    notes.expect_array();
+    for (std::size_t i = 0; i < notes.size(); ++i) record_.notes.push_back(notes.item(i).text());
+
+    const JsonCursor first_batch = document.at("first_batch");
+    const JsonCursor before = first_batch.at("before_first_ask");
+    before.expect_object();
+    Nanos sum = 0;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const Nanos ns = before.item(i).seconds(0, JsonCursor::kMostCount - sum);
+      if (before.key(i).empty()) before.fail("has an entry without a name");
+      record_.before_first_ask.emplace_back(before.key(i), ns);
+      sum += ns;
+    }
+    for (std::string_view array : {keys::kSteps, keys::kReservoir, keys::kExemplars}) {
+      document.at(array).expect_array();
+    }
+    document.at("ranks").expect_array();
+  }
+
+  void finish_ranks() {
+    for (std::size_t r = 0; r < record_.ranks.size(); ++r) {
+      const RankRecord& rank = record_.ranks[r];
+      if (rank.steps() != states_[r].steps || rank.steps() < 0) {
+        throw RunError(fmt::format(
+            "{}: ranks[{}] says that it measured {} steps after {} of warm-up and 'steps' holds {}; save the result "
+            "again with --json",
+            place_, r, states_[r].steps, rank.warmup_steps, rank.rows.size()));
+      }
+      if (rank.steps() > 0 && rank.window_end != states_[r].last_end) {
+        throw RunError(fmt::format(
+            "{}: the window of ranks[{}] does not end with its last step; save the result again with --json",
+            place_, r));
+      }
+    }
+    place_exemplars();
+  }
+
+  void place_exemplars() {
+    for (auto& [r, exemplar] : exemplars_) {
+      if (r >= std::ssize(record_.ranks)) fail_exemplar(exemplar);
+      record_.ranks[static_cast<std::size_t>(r)].exemplars.push_back(std::move(exemplar));
+    }
+    exemplars_.clear();
+    for (RankRecord& rank : record_.ranks) {
+      std::vector<Exemplar*> waiting;
+      for (Exemplar& exemplar : rank.exemplars) {
+        if (exemplar.row.step >= rank.rows.size()) fail_exemplar(exemplar);
+        waiting.push_back(&exemplar);
+      }
+      // One walk over the rows: the last one waiting has the smallest step.
+      std::stable_sort(waiting.begin(), waiting.end(),
+                       [](const Exemplar* a, const Exemplar* b) { return a->row.step > b->row.step; });
+      rank.rows.for_each([&](const StepRow& row) {
+        while (!waiting.empty() && waiting.back()->row.step == row.step) {
+          place_exemplar(*waiting.back(), rank.first_ask, row);
+          waiting.pop_back();
+        }
+      });
+    }
+  }
+
+  [[noreturn]] void fail_exemplar(const Exemplar& exemplar) const {
+    throw RunError(fmt::format(
+        "{}: an exemplar shows step {}, which is not among the steps; save the result again with --json", place_,
+        exemplar.row.step));
+  }
+
+  // What the file says of the whole against what its rows add up to.
+  void check_account(const JsonCursor& document) const {
+    std::vector<Account> ranks;
+    for (const RankRecord& rank : record_.ranks) ranks.push_back(account_of(rank));
+    const Account mean = mean_account(ranks);
+    const JsonCursor account = document.at("account");
+    expect_equal(account.at("compute_s"), mean.compute);
+    const JsonCursor stall = account.at("stall_s");
+    for (const auto& word : Words<Cause>::table()) {
+      expect_equal(stall.at(word.name), mean.stall[word.value]);
+    }
+    const JsonCursor window = document.at("window");
+    expect_equal(window.at("wall_s"), mean.window);
+  }
+
+  static void expect_equal(const JsonCursor& json, Nanos computed) {
+    if (json.seconds() == computed) return;
+    json.fail(fmt::format("is not the {:.9f} s that the steps add up to", seconds(computed)));
+  }
+
+  const std::string& place_;
+  RunRecord record_;
+  std::vector<RankState> states_;
+  std::vector<std::pair<std::int64_t, Exemplar>> exemplars_;
+  std::int64_t most_ = JsonCursor::kMostCount;
+  std::int64_t taken_ = 0;
+  bool schema_seen_ = false;
+};
+
+}  // namespace
+
+RunRecord parse_result(std::string_view text, const std::string& place) {
+  if (text.empty()) throw RunError(fmt::format("{}: the file is empty; {}", place, kGiveResult));
+  std::istringstream in{std::string(text)};
+  return ResultReader(place).read(in);
+}
+
+RunRecord read_result(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    throw RunError(fmt::format("{}: there is no such file; {}", path, kGiveResult));
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw RunError(fmt::format("{}: a folder, not a file; {}", path, kGiveResult));
+  }
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw RunError(fmt::format("{}: cannot be opened; look at its permissions", path));
+  if (in.peek() == std::ifstream::traits_type::eof()) {
+    throw RunError(fmt::format("{}: the file is empty; {}", path, kGiveResult));
+  }
+  return ResultReader(path).read(in);
+}
+
+}  // namespace loaderscope
