@@ -40,8 +40,8 @@ class StepRows {
   std::unique_ptr<Spill> spill_;
 };
 
-// Counts of durations in logarithmic buckets, each with its sum: percentiles are off by less than 0.8 %, and exact
-// where all values of a bucket are equal.
+// Counts of durations in logarithmic buckets, each with its sum: percentiles are off by less than
+// 0.8 %, and exact where all values of a bucket are equal.
 class Histogram {
  public:
   void add(Nanos value, std::int64_t times = 1);
@@ -54,6 +54,8 @@ class Histogram {
     std::int32_t index;
     std::int64_t count;
     Nanos sum;
+
+    bool operator==(const Bucket&) const = default;
   };
   std::vector<Bucket> buckets() const;  // the non-empty ones, ascending
   static Histogram from_buckets(const std::vector<Bucket>& buckets, Nanos max);
@@ -76,7 +78,8 @@ struct StageStats {
   void merge(const StageStats& other);
 };
 
-// One whole sample, drawn at random from all of the window: correlations between its stages are kept.
+// One whole sample, drawn at random from all of the window: correlations between its stages are
+// kept.
 struct SampleRow {
   std::int64_t sample = 0;
   std::int64_t batch = 0;
@@ -85,11 +88,15 @@ struct SampleRow {
   Bytes bytes = 0;
   struct Part {
     Nanos wall = 0, cpu = 0, queued = 0;
+
+    bool operator==(const Part&) const = default;
   };
   std::array<Part, 5> parts;  // read, read.decompress, decode, augment, opaque: see kSampleStages
+
+  bool operator==(const SampleRow&) const = default;
 };
-inline constexpr std::array<Stage, 5> kSampleStages = {Stage::read, Stage::read_decompress, Stage::decode,
-                                                       Stage::augment, Stage::opaque};
+inline constexpr std::array<Stage, 5> kSampleStages = {
+    Stage::read, Stage::read_decompress, Stage::decode, Stage::augment, Stage::opaque};
 
 // A step kept in full, for pictures and traces.
 struct Exemplar {
@@ -97,6 +104,8 @@ struct Exemplar {
   StepEvents events;
   StepRow row;
   std::vector<std::pair<std::int32_t, Span>> spans;  // (worker, span): those of this batch
+
+  bool operator==(const Exemplar&) const = default;
 };
 
 struct QueueStats {

@@ -10,8 +10,8 @@ namespace loaderscope {
 
 class WindowKeeper {
  public:
-  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make whole batches
-  // deliver in bursts of their number.
+  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make
+  // whole batches deliver in bursts of their number.
   WindowKeeper(const RunConfig& config, std::int64_t burst);
 
   void first_ask(Nanos at) { previous_end_ = first_ask_ = at; }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -9,10 +10,25 @@ namespace loaderscope {
 struct Folder::Impl {
   FoldOptions options;
   std::vector<RankFolder> ranks;
-  std::vector<std::deque<StepEvents>> waiting;  // with a barrier: steps whose other ranks are not known yet
+  std::vector<std::deque<StepEvents>>
+      waiting;  // with a barrier: steps whose other ranks are not known yet
 
-  explicit Impl(const FoldOptions& given) : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
-    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(given, rank);
+  explicit Impl(const FoldOptions& given)
+      : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
+    const FoldOptions each = share_of_one_rank(given);
+    ranks.reserve(waiting.size());
+    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
+  }
+
+  // The memory is that of all ranks together.
+  static FoldOptions share_of_one_rank(FoldOptions options) {
+    constexpr Bytes kFewestRows =
+        Bytes{1} << 20;  // below, a thousand ranks would need as many spill files at once
+    options.exemplar_memory /= options.ranks;
+    options.reservoir_rows = (options.reservoir_rows + options.ranks - 1) / options.ranks;
+    const Bytes rows = options.step_row_memory / options.ranks;
+    options.step_row_memory = std::max(rows, std::min(options.step_row_memory, kFewestRows));
+    return options;
   }
 
   bool all_ranks_wait() const {

@@ -31,12 +31,22 @@ class Dice {
   std::uint64_t state_;
 };
 
+// So many in a release build, fewer where sanitizers and assertions make each of them slow.
+constexpr std::int64_t times(std::int64_t count) {
+#ifdef NDEBUG
+  return count;
+#else
+  return (count + 19) / 20;
+#endif
+}
+
 // What a random pipeline may have.
 struct PipelineLimits {
-  bool constant = false;    // every cost has one value, and none is a rate
+  bool constant = false;     // every cost has one value, and none is a rate
   bool own_cores = false;    // nobody waits for a core
   bool own_storage = false;  // nor for another's read
-  bool no_merging = false;  // batches do not queue for one thread in the order in which they happen to be finished
+  bool no_merging = false;  // batches do not queue for one thread in the order in which they happen
+                            // to be finished
   bool batch_tasks = false;
   bool in_order = false;
   bool no_injections = false;
