@@ -283,6 +283,71 @@ TEST(ModelEngine, ADoneRankGoesOnButIsNotRecorded) {
   expect_closed(record);
 }
 
+std::vector<Nanos> deliverable_at(const Settings& settings) {
+  FactKeeper facts;
+  run_pipeline(config_of(settings), &facts);
+  std::vector<Nanos> times;
+  for (const StepEvents& step : facts.ranks[0].steps) {
+    times.push_back(step.deliverable / kMillisecond);
+  }
+  return times;
+}
+
+TEST(ModelEngine, StorageServesSoManyReadsAtOnce) {
+  const Settings settings = {
+      {"num-workers", "5"},        {"batch-size", "1"}, {"prefetch-factor", "1"}, {"compute", "1h"},
+      {"storage-latency", "10ms"}, {"warmup", "0"},     {"steps", "5"},           {"cores", "8"}};
+  EXPECT_EQ(deliverable_at(settings), (std::vector<Nanos>{10, 10, 10, 10, 10}));
+  for (const auto& [places, expected] : {std::pair("1", std::vector<Nanos>{10, 20, 30, 40, 50}),
+                                         {"2", {10, 10, 20, 20, 30}},
+                                         {"4", {10, 10, 10, 10, 20}}}) {
+    Settings limited = settings;
+    limited.emplace_back("storage-concurrency", places);
+    EXPECT_EQ(deliverable_at(limited), expected) << places;
+  }
+}
+
+TEST(ModelEngine, ReadsShareTheBandwidthBehindTheLatency) {
+  const Settings settings = {{"num-workers", "2"},
+                             {"batch-size", "1"},
+                             {"prefetch-factor", "1"},
+                             {"compute", "1h"},
+                             {"storage-latency", "10ms"},
+                             {"storage-bandwidth", "100MB/s"},
+                             {"stored-bytes", "1MB"},
+                             {"warmup", "0"},
+                             {"steps", "2"},
+                             {"cores", "8"}};
+  EXPECT_EQ(deliverable_at(settings), (std::vector<Nanos>{30, 30}));
+  Settings later = settings;
+  // The second begins 5 ms later: 5 ms alone, then the rest of both together.
+  later.emplace_back("inject", "startup=+5ms@worker=1");
+  EXPECT_EQ(deliverable_at(later), (std::vector<Nanos>{25, 30}));
+}
+
+// When each of the first steps' batches was deliverable after the one before.
+std::vector<Nanos> gaps_with(const char* injection) {
+  std::vector<Nanos> times = deliverable_at({{"num-workers", "1"},
+                                             {"batch-size", "2"},
+                                             {"cost", "decode=10ms"},
+                                             {"samples", "6"},
+                                             {"inject", injection},
+                                             {"warmup", "0"},
+                                             {"steps", "6"},
+                                             {"cores", "8"}});
+  for (std::size_t i = times.size() - 1; i > 0; --i) times[i] -= times[i - 1];
+  return times;
+}
+
+TEST(ModelEngine, InjectsWhereItIsToldTo) {
+  EXPECT_EQ(gaps_with("decode=+1ms"), (std::vector<Nanos>{22, 22, 22, 22, 22, 22}));
+  // Samples and batches are counted in each epoch.
+  EXPECT_EQ(gaps_with("decode=+1ms@every=3"), (std::vector<Nanos>{20, 21, 21, 20, 21, 21}));
+  EXPECT_EQ(gaps_with("collate=+1ms@every=2"), (std::vector<Nanos>{20, 21, 20, 20, 21, 20}));
+  EXPECT_EQ(gaps_with("collate=+1ms@worker=0"), (std::vector<Nanos>{21, 21, 21, 21, 21, 21}));
+  EXPECT_EQ(gaps_with("collate=+1ms@p=0.000001"), (std::vector<Nanos>{20, 20, 20, 20, 20, 20}));
+}
+
 TEST(ModelEngine, EveryStageThatTakesTimeIsCounted) {
   const RunRecord record = run_pipeline(config_of({{"num-workers", "2"},
                                                    {"batch-size", "3"},
