@@ -91,6 +91,7 @@ struct RunConfig {
   Setting<std::int64_t> steps{0};   // measured steps; 0 = by duration
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
+  Setting<Nanos> timeout{5 * 60 * kSecond};
   Setting<std::int64_t> seed{0};
 
   // the answer

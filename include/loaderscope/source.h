@@ -23,7 +23,7 @@ class SampleError : public std::runtime_error {
     unsupported,  // a format, colour space or depth that no decoder here knows
     too_large,    // its header asks for more memory than a sample may have
   };
-  SampleError(Kind kind, const std::string& what) : std::runtime_error(what), kind(kind) {}
+  SampleError(Kind why, const std::string& what) : std::runtime_error(what), kind(why) {}
   Kind kind;
 };
 std::string_view name_of(SampleError::Kind kind);  // "unreadable", ...
