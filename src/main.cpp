@@ -24,7 +24,8 @@ ExitCode guarded(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return complain("out of memory; give a smaller configuration", ExitCode::failed);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "loaderscope: internal error: %s; please report it with the command line\n",
+    std::fprintf(stderr,
+                 "loaderscope: internal error: %s; please report it with the command line\n",
                  error.what());
     return ExitCode::failed;
   }

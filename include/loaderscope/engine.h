@@ -11,6 +11,8 @@
 
 namespace loaderscope {
 
+class FactObserver;
+
 struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
   std::int64_t samples = 0;
@@ -21,6 +23,7 @@ struct Progress {
 struct EngineContext {
   const std::atomic<int>* stop_signal = nullptr;      // not 0: end soon, keep what was measured
   std::function<void(const Progress&)> on_progress;   // may be empty; called a few times a second
+  FactObserver* observer = nullptr;                   // of every fact, if not null
 };
 
 struct EngineRow {

@@ -58,7 +58,7 @@ struct StepEvents {
   Nanos finished = 0;     // the last sample is in place and collated
 
   Interval send;     // by the worker's feeder, after waiting for its turn
-  Interval receive;  // by the pin thread; by the trainer it lies between `ask` and `take`
+  Interval receive;  // by the pin thread; by the trainer it lies between `deliverable` and `take`
   Interval pin;
   Nanos deliverable = 0;  // in the queue from which the trainer takes
   Nanos ask = 0;          // the trainer wants its next batch

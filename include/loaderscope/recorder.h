@@ -11,6 +11,17 @@
 
 namespace loaderscope {
 
+// Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder forgets (traces,
+// tests).
+class FactObserver {
+ public:
+  virtual ~FactObserver() = default;
+  virtual void first_ask(std::int32_t rank, Nanos at) = 0;
+  virtual void span(std::int32_t rank, std::int32_t worker, const Span& span) = 0;
+  virtual void deliverable(std::int32_t rank, std::int64_t batch, Nanos at) = 0;
+  virtual void step(std::int32_t rank, const StepEvents& events) = 0;
+};
+
 struct FoldOptions {
   std::int32_t ranks = 1;
   std::int32_t workers = 1;  // per rank; with 0 workers the trainer is worker 0
@@ -22,6 +33,7 @@ struct FoldOptions {
   Bytes exemplar_memory = Bytes{32} << 20;
   std::int64_t reservoir_rows = 50'000;
   Bytes step_row_memory = StepRows::kDefaultMemory;
+  FactObserver* observer = nullptr;  // outlives the folder
 };
 
 // The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the step that

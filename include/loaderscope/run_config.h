@@ -117,6 +117,7 @@ struct Field {
   std::function<std::string(const RunConfig&)> text;      // the value in force; repeats: first one
   std::function<std::vector<std::string>(const RunConfig&)> texts;
   std::function<bool(const RunConfig&)> given;
+  std::function<void(RunConfig&, bool given)> mark_given;  // a value read back from a result need not be the user's
 
   bool is_switch() const { return value_name.empty(); }
 };

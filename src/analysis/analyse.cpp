@@ -150,7 +150,7 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
         "{} are {:.1f} blocks of {}: too short for a firm interval; give --steps {} or more",
         plural(analysis.steps, "step"),
         static_cast<double>(analysis.steps) / static_cast<double>(block), show_count(block),
-        10 * block));
+        enough_steps(record.config)));
   }
   if (record.config.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
     analysis.notes.push_back(

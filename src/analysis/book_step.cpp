@@ -115,8 +115,8 @@ class Booking {
     book_worker(idle);
   }
 
-  // What the worker did, span by span; a gap before its first span is a worker that is not up, any other gap is
-  // `other`.
+  // What the worker did, span by span; a gap before its first span or before it is started (again) is a worker that
+  // is not up, any other gap is `other`.
   void book_worker(Stretch idle) {
     if (idle.empty()) return;
     const WorkerTimeline spans = step_.worker;
@@ -126,8 +126,7 @@ class Booking {
     bool up = step_.worker_was_up || span != spans.begin();
     for (; span != spans.end() && span->begin < idle.end; ++span) {
       const Stretch inside = intersect(idle, {span->begin, span->end});
-      if (inside.empty()) continue;
-      book_gap({at, inside.begin}, up);
+      book_gap({at, inside.begin}, up && !brings_up(*span));
       book_span(*span, inside);
       at = inside.end;
       up = true;
@@ -145,8 +144,12 @@ class Booking {
     row_.why[Why::epoch] += gap.length();
   }
 
+  static bool brings_up(const Span& span) {
+    return span.stage == Stage::startup || span.stage == Stage::startup_parent;
+  }
+
   void book_span(const Span& span, Stretch inside) {
-    if (span.stage == Stage::startup || span.stage == Stage::startup_parent) {
+    if (brings_up(span)) {
       add(Cause::startup, inside.length());
       row_.why[Why::epoch] += inside.length();
       return;

@@ -21,7 +21,8 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     return "the input ended inside the warm-up, so nothing was measured in a steady state; give more "
            "--samples or --epochs, or a shorter --warmup";
   }
-  if (analysis.steps == 0) return "no step was measured; give --steps 20 or a longer --duration";
+  const std::int64_t enough = enough_steps(record.config);
+  if (analysis.steps == 0) return fmt::format("no step was measured; give --steps {}", enough);
   if (record.lost_spans > 0) {
     return fmt::format(
         "{} of the measurement {} lost, so the account has holes; measure with less other load on this machine "
@@ -29,9 +30,8 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were");
   }
   if (analysis.steps < kFewestSteps) {
-    return fmt::format("{} {} measured and a verdict needs {}; give --steps {} or a longer --duration",
-                       plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
-                       kFewestSteps, kFewestSteps);
+    return fmt::format("{} {} measured and a verdict needs {}; give --steps {}", plural(analysis.steps, "step"),
+                       analysis.steps == 1 ? "was" : "were", kFewestSteps, enough);
   }
   if (!analysis.steady) {
     return "the run is not steady: the step time changed by 10 % or more between its two halves; give a longer "
@@ -174,6 +174,10 @@ std::string why_words(Why why, const RunConfig& config) {
 
 }  // namespace
 
+std::int64_t enough_steps(const RunConfig& config) {
+  return std::max<std::int64_t>(100, 20 * std::clamp<std::int64_t>(config.num_workers, 1, 1 << 20));
+}
+
 std::string explain(Cause cause, const Account& account, const RunConfig& config) {
   switch (cause) {
     case Cause::transport: return "finished batches are on their way to the trainer";
@@ -196,7 +200,7 @@ Verdict judge(const RunRecord& record, const Analysis& analysis, const Bootstrap
   Verdict verdict;
   verdict.withheld_reason = reason_to_withhold(record, analysis);
   if (!verdict.withheld_reason) {
-    const double stall = 1 - analysis.busy.mean;
+    const double stall = share_of_window(analysis.account.idle(), analysis.account);
     if (analysis.has_busy && stall < kModerateStall) {
       verdict.bound_by = "compute";
     } else {

@@ -12,6 +12,9 @@ inline constexpr double kMostClamped = 0.01;      // of the window
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
 
+// That give a verdict and at least ten blocks for its intervals.
+std::int64_t enough_steps(const RunConfig& config);
+
 // Judges an analysis of which all but the verdict is filled.
 Verdict judge(const RunRecord& record, const Analysis& analysis, const Bootstrap& bootstrap);
 

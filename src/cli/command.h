@@ -19,7 +19,8 @@ using Action = std::function<ExitCode()>;
 
 struct Command {
   Row row;
-  // Adds the command's flags to `app`. What it returns runs the command, once the flags have been parsed.
+  // Adds the command's flags to `app`. What it returns runs the command, once the flags have been
+  // parsed.
   Action (*declare)(CLI::App& app);
 };
 

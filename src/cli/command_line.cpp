@@ -23,7 +23,8 @@ constexpr const char* kProgram = "loaderscope";
 std::vector<Subcommand> declare_commands(CLI::App& root) {
   std::vector<Subcommand> result;
   for (const Command& command : command_table()) {
-    CLI::App* app = root.add_subcommand(std::string(command.row.name), std::string(command.row.help));
+    CLI::App* app =
+        root.add_subcommand(std::string(command.row.name), std::string(command.row.help));
     app->allow_extras();
     app->formatter(help_formatter());
     result.push_back({app, command.declare(*app)});
@@ -54,7 +55,8 @@ std::string see_help(const CLI::App& app) {
     const std::vector<std::string> flags = flags_of(app);
     const std::string bare = flag.substr(std::min(flag.size(), flag.find_first_not_of('-')));
     const std::string nearest = nearest_word(bare, {flags.begin(), flags.end()});
-    const std::string hint = nearest.empty() ? see_help(app) : "; did you mean '--" + nearest + "'?";
+    const std::string hint =
+        nearest.empty() ? see_help(app) : "; did you mean '--" + nearest + "'?";
     throw UsageError(shown_text(flag) + ": unknown flag" + hint);
   }
   if (!is_root) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
@@ -88,7 +90,8 @@ ExitCode print(const std::string& text) {
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv) {
-  CLI::App root{"Measures the data loader of a GPU training job and says what the GPU waits for.", kProgram};
+  CLI::App root{"Measures the data loader of a GPU training job and says what the GPU waits for.",
+                kProgram};
   root.formatter(help_formatter());
   root.set_version_flag("--version", version_text(), "Print the version and exit.");
   root.set_help_flag("-h,--help", "Print this help and exit.");

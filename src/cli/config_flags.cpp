@@ -36,12 +36,14 @@ CLI::Option* add_flag(CLI::App& app, const Field& field) {
 
 ConfigFlags::ConfigFlags(CLI::App& app) {
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
-  scenario_ = app.add_option("--scenario", keep,
-                             "Read settings from a file of 'key = value' lines, each key the name of a flag; "
-                             "flags win.")
-                  ->type_name("FILE")
-                  ->take_last()
-                  ->group("What runs");
+  scenario_ =
+      app.add_option(
+             "--scenario", keep,
+             "Read settings from a file of 'key = value' lines, each key the name of a flag; "
+             "flags win.")
+          ->type_name("FILE")
+          ->take_last()
+          ->group("What runs");
   for (const Field& field : fields()) {
     CLI::Option* option = add_flag(app, field);
     option->group(std::string(field.group));
@@ -56,7 +58,8 @@ RunConfig ConfigFlags::config() const {
     if (values.empty()) continue;
     // The last one wins, so that a script's flags can be overridden behind them.
     const std::size_t first = field->repeats ? 0 : values.size() - 1;
-    for (std::size_t i = first; i < values.size(); ++i) set_field(config, "", field->name, values[i]);
+    for (std::size_t i = first; i < values.size(); ++i)
+      set_field(config, "", field->name, values[i]);
   }
   if (!scenario_->empty()) read_scenario(scenario_->results().back(), config);
   return config;

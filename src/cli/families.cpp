@@ -12,7 +12,8 @@ namespace loaderscope {
 namespace {
 
 template <class Entry>
-FamilyListing of_table(std::string_view family, std::string_view flag, std::span<const Entry> table) {
+FamilyListing of_table(std::string_view family, std::string_view flag,
+                       std::span<const Entry> table) {
   FamilyListing listing{family, flag, {}};
   for (const Entry& entry : table) listing.rows.push_back(entry.row);
   return listing;
@@ -21,7 +22,8 @@ FamilyListing of_table(std::string_view family, std::string_view flag, std::span
 template <class Enum>
 FamilyListing of_words(std::string_view family, std::string_view flag) {
   FamilyListing listing{family, flag, {}};
-  for (const Word<Enum>& word : Words<Enum>::table()) listing.rows.push_back({word.name, word.help});
+  for (const Word<Enum>& word : Words<Enum>::table())
+    listing.rows.push_back({word.name, word.help});
   return listing;
 }
 

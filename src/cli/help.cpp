@@ -33,12 +33,14 @@ class HelpFormatter : public CLI::Formatter {
     const std::string names = is_positional ? option->get_name(true) : all_names(*option);
     std::string value = option->get_type_name();
     if (!value.empty()) value.insert(0, 1, ' ');
-    return "  " + names + (is_positional ? "" : value) + "\n" + wrapped(option->get_description(), 6);
+    return "  " + names + (is_positional ? "" : value) + "\n" +
+           wrapped(option->get_description(), 6);
   }
 
   std::string make_usage(const CLI::App* app, std::string) const override {
     const CLI::App* parent = app->get_parent();
-    const std::string prefix = "Usage: " + (parent ? parent->get_name() + " " : "") + app->get_name();
+    const std::string prefix =
+        "Usage: " + (parent ? parent->get_name() + " " : "") + app->get_name();
     std::string positionals;
     for (const CLI::Option* option : app->get_options()) {
       if (option->get_positional()) positionals += " [" + option->get_name(true) + "]";

@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 
 RunError cannot_write(const std::string& path, int error) {
   const std::string next = error == ENOSPC ? "; free some space or name another place"
-                           : error == EACCES || error == EPERM ? "; name another place" : "";
+                           : error == EACCES || error == EPERM ? "; name another place"
+                                                               : "";
   return RunError(path + ": cannot write the result: " + std::strerror(error) + next);
 }
 
@@ -68,7 +69,9 @@ mode_t mode_for(const fs::path& target) {
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& shown_path, const fs::path& target)
-      : shown_path_(shown_path), target_(target), name_(target.string() + ".XXXXXX"),
+      : shown_path_(shown_path),
+        target_(target),
+        name_(target.string() + ".XXXXXX"),
         file_(::mkostemp(name_.data(), O_CLOEXEC)) {
     if (file_.get() < 0) throw cannot_write(shown_path_, errno);
     ::fchmod(file_.get(), mode_for(target_));

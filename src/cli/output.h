@@ -33,7 +33,8 @@ class StandardOutput {
  public:
   StandardOutput();
   std::ostream& stream() { return stream_; }
-  // Writes what is left. Throws RunError, except when nobody reads any more (a closed pipe): that is fine.
+  // Writes what is left. Throws RunError, except when nobody reads any more (a closed pipe): that
+  // is fine.
   ExitCode finish();
 
  private:
@@ -44,8 +45,8 @@ class StandardOutput {
 // Throws RunError when a result could not be saved at `path`, before a long run is made in vain.
 void check_output(const std::string& path);
 
-// Writes a temporary file beside `path` and renames it, so that a failure leaves no half file and an old one
-// untouched; devices and pipes are written directly. Throws RunError.
+// Writes a temporary file beside `path` and renames it, so that a failure leaves no half file and
+// an old one untouched; devices and pipes are written directly. Throws RunError.
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace loaderscope

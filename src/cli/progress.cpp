@@ -11,7 +11,8 @@ namespace loaderscope {
 std::string progress_line(const Progress& progress, double elapsed_s) {
   const double fraction = std::clamp(progress.fraction, 0.0, 1.0);
   const double rate = elapsed_s > 0 ? static_cast<double>(progress.steps) / elapsed_s : 0;
-  std::string line = fmt::format("{:.0f} %, {} steps, {:.4g} steps/s", 100 * fraction, progress.steps, rate);
+  std::string line =
+      fmt::format("{:.0f} %, {} steps, {:.4g} steps/s", 100 * fraction, progress.steps, rate);
   if (fraction > 0) {
     const double left_s = std::min(elapsed_s * (1 - fraction) / fraction, 1e9);
     line += ", " + show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
@@ -19,7 +20,8 @@ std::string progress_line(const Progress& progress, double elapsed_s) {
   return line;
 }
 
-ProgressPrinter::ProgressPrinter() : on_terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {
+ProgressPrinter::ProgressPrinter()
+    : on_terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {
   next_ = begin_ + (on_terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(10));
 }
 
@@ -30,7 +32,8 @@ ProgressPrinter::~ProgressPrinter() {
 void ProgressPrinter::show(const Progress& progress) {
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
-  const std::string line = progress_line(progress, std::chrono::duration<double>(now - begin_).count());
+  const std::string line =
+      progress_line(progress, std::chrono::duration<double>(now - begin_).count());
   if (on_terminal_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     line_shown_ = true;

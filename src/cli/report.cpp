@@ -37,7 +37,8 @@ ExitCode report(const ReportFlags& flags) {
   const RunRecord record = read_result(flags.result);
   const Analysis analysis = analyse(record);
   const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
-  write_output(flags.output, [&](std::ostream& out) { writer.write(out, record, analysis, style); });
+  write_output(flags.output,
+               [&](std::ostream& out) { writer.write(out, record, analysis, style); });
   return judge_requirements(flags.require, record, analysis);
 }
 
@@ -46,14 +47,16 @@ ExitCode report(const ReportFlags& flags) {
 Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
   app.add_option("RESULT", flags->result, "A file that 'run --json FILE' has saved.");
-  app.add_option("--format", flags->format, "The form; see 'loaderscope list report'. Default: table.")
+  app.add_option("--format", flags->format,
+                 "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")
       ->take_last();
   app.add_option("--output", flags->output, "Write there; - is standard output. Default: -.")
       ->type_name("FILE")
       ->take_last();
-  app.add_option("--require", flags->require,
-                 "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+  app.add_option(
+         "--require", flags->require,
+         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
       ->type_name("CONDITION")
       ->take_all()
       ->expected(1);

@@ -4,7 +4,8 @@
 
 namespace loaderscope {
 
-// What standard output can show: its width, and colour where it is a terminal that wants it (NO_COLOR).
+// What standard output can show: its width, and colour where it is a terminal that wants it
+// (NO_COLOR).
 ReportStyle standard_output_style();
 
 }  // namespace loaderscope

@@ -11,7 +11,7 @@ namespace {
 
 double time_value(std::string_view text) {
   const Nanos ns = parse_duration(text);
-  if (ns > kLongestCost) throw ValueError("expected a duration of at most 100 years");
+  if (ns > kLongestCost) throw ValueError("expected a duration of at most 30 days");
   return static_cast<double>(ns);
 }
 
@@ -30,7 +30,8 @@ std::string spell_bytes(double bytes) { return spell_size(std::llround(bytes)); 
 bool is_zero(std::string_view text) { return text == "0"; }
 
 WarmUp parse_warmup(std::string_view text) {
-  constexpr const char* kExpected = "expected a number of steps such as 5, or a duration such as 2s";
+  constexpr const char* kExpected =
+      "expected a number of steps such as 5, or a duration such as 2s";
   if (text.empty()) throw ValueError(kExpected);
   if (text.find_first_not_of("0123456789") == text.npos) return {parse_count(text), 0};
   try {
@@ -63,7 +64,8 @@ Link parse_link(std::string_view text) {
     if (link.name == text) return link;
     names.push_back(link.name);
   }
-  const std::string expected = "expected gen4x16, gen5x16, c2c or PINNED/PAGEABLE in GB/s such as 25/8";
+  const std::string expected =
+      "expected gen4x16, gen5x16, c2c or PINNED/PAGEABLE in GB/s such as 25/8";
   const auto slash = text.find('/');
   if (slash == text.npos) throw ValueError(expected + suggestion(text, names));
   try {

@@ -33,8 +33,8 @@ Codec<Enum> word_codec() {
 
 Codec<std::int64_t> count_codec();
 Codec<double> real_codec();
-Codec<double> fraction_codec();    // 0 < x <= 1
-Codec<bool> switch_codec();        // true, false
+Codec<double> fraction_codec();  // 0 < x <= 1
+Codec<bool> switch_codec();      // true, false
 Codec<Nanos> duration_codec();
 Codec<Bytes> size_codec();
 Codec<double> byte_rate_codec();   // 0 = none

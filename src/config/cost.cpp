@@ -18,10 +18,14 @@ Nanos saturated(double ns) {
 
 const char* why_no_cost(Stage stage) {
   switch (stage) {
-    case Stage::compute: return "compute has its own flag: --compute 12ms";
-    case Stage::opaque: return "opaque is what cannot be seen inside another loader";
-    case Stage::idle: return "idle is what a worker does without work";
-    default: return nullptr;
+    case Stage::compute:
+      return "compute has its own flag: --compute 12ms";
+    case Stage::opaque:
+      return "opaque is what cannot be seen inside another loader";
+    case Stage::idle:
+      return "idle is what a worker does without work";
+    default:
+      return nullptr;
   }
 }
 
@@ -43,7 +47,8 @@ Stage parse_stage(std::string_view name, bool with_compute) {
 }
 
 // Splits STAGE=REST.
-std::pair<std::string_view, std::string_view> split_stage(std::string_view text, const char* expected) {
+std::pair<std::string_view, std::string_view> split_stage(std::string_view text,
+                                                          const char* expected) {
   const auto equals = text.find('=');
   if (equals == text.npos || equals == 0) throw ValueError(expected);
   return {text.substr(0, equals), text.substr(equals + 1)};
@@ -109,10 +114,9 @@ CostKind default_cost_kind(Stage stage) {
 
 const std::vector<Stage>& cost_stages() {
   static const std::vector<Stage> stages = {
-      Stage::read,      Stage::read_decompress, Stage::decode, Stage::augment,
-      Stage::collate,   Stage::transport,       Stage::transport_recv,
-      Stage::pin,       Stage::h2d,             Stage::launch, Stage::startup,
-      Stage::startup_parent};
+      Stage::read,    Stage::read_decompress, Stage::decode,         Stage::augment,
+      Stage::collate, Stage::transport,       Stage::transport_recv, Stage::pin,
+      Stage::h2d,     Stage::launch,          Stage::startup,        Stage::startup_parent};
   return stages;
 }
 
@@ -135,10 +139,14 @@ Cost parse_cost(std::string_view text) {
   cost.is_rate = value.find("/s") != value.npos;
   const bool has_bytes = cost.stage != Stage::startup && cost.stage != Stage::startup_parent;
   if (cost.is_rate && !has_bytes) {
-    throw ValueError("expected a duration such as 12ms: " + std::string(name) + " handles no bytes");
+    throw ValueError("expected a duration such as 12ms: " + std::string(name) +
+                     " handles no bytes");
   }
-  cost.amount = parse_distribution(value, cost.is_rate ? parse_byte_rate : duration_value, cost.is_rate);
-  const double longest = cost.amount.mean + (cost.amount.shape == Distribution::Shape::uniform ? cost.amount.spread : 0);
+  cost.amount =
+      parse_distribution(value, cost.is_rate ? parse_byte_rate : duration_value, cost.is_rate);
+  const double longest =
+      cost.amount.mean +
+      (cost.amount.shape == Distribution::Shape::uniform ? cost.amount.spread : 0);
   if (!cost.is_rate && longest > static_cast<double>(kLongestCost)) {
     throw ValueError("expected a duration of at most 30 days");
   }
@@ -146,7 +154,8 @@ Cost parse_cost(std::string_view text) {
 }
 
 Injection parse_injection(std::string_view text) {
-  static constexpr const char* kForm = "expected STAGE=+DURATION[@p=][@every=][@rank=][@worker=] such as decode=+150ms@p=0.01";
+  static constexpr const char* kForm =
+      "expected STAGE=+DURATION[@p=][@every=][@rank=][@worker=] such as decode=+150ms@p=0.01";
   auto [name, rest] = split_stage(text, kForm);
   Injection injection;
   injection.stage = parse_stage(name, true);

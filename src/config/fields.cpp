@@ -49,6 +49,7 @@ Field one(const Description& words, Setting<T> RunConfig::*member, Codec<T> code
     return std::vector<std::string>{codec.spell((c.*member).value)};
   };
   field.given = [=](const RunConfig& c) { return (c.*member).given; };
+  field.mark_given = [=](RunConfig& c, bool given) { (c.*member).given = given; };
   return field;
 }
 
@@ -77,6 +78,7 @@ Field many(const Description& words, Setting<std::vector<T>> RunConfig::*member,
     return values.empty() ? std::string() : spell(values.front());
   };
   field.given = [=](const RunConfig& c) { return (c.*member).given; };
+  field.mark_given = [=](RunConfig& c, bool given) { (c.*member).given = given; };
   return field;
 }
 
@@ -107,7 +109,9 @@ Field pin_memory_field() {
   field.text = [](const RunConfig& c) {
     return std::string(c.memory.value == MemoryMode::pin_thread ? "true" : "false");
   };
-  field.texts = [text = field.text](const RunConfig& c) { return std::vector<std::string>{text(c)}; };
+  field.texts = [text = field.text](const RunConfig& c) {
+    return std::vector<std::string>{text(c)};
+  };
   return field;
 }
 
@@ -115,18 +119,32 @@ using Table = std::vector<Field>;
 
 void add_what_runs(Table& t) {
   using C = RunConfig;
-  t.push_back(one({"engine", {}, kWhat, "NAME", "What produces the run; see 'loaderscope list engine'."},
-                  &C::engine, engine_codec()));
-  t.push_back(one({"executor", {}, kWhat, "inline|threads|processes", "Where batches are made.",
+  t.push_back(
+      one({"engine", {}, kWhat, "NAME", "What produces the run; see 'loaderscope list engine'."},
+          &C::engine, engine_codec()));
+  t.push_back(one({"executor",
+                   {},
+                   kWhat,
+                   "inline|threads|processes",
+                   "Where batches are made.",
                    "threads; inline with 0 workers"},
                   &C::executor, word_codec<Executor>()));
-  t.push_back(one({"source", {}, kWhat, "NAME", "Where samples come from."}, &C::source, source_codec()));
-  t.push_back(one({"samples", {}, kWhat, "N", "Samples per epoch, of all ranks together.", "endless"},
-                  &C::samples, count_codec()));
-  t.push_back(one({"stored-bytes", {}, kWhat, "SIZE",
+  t.push_back(
+      one({"source", {}, kWhat, "NAME", "Where samples come from."}, &C::source, source_codec()));
+  t.push_back(
+      one({"samples", {}, kWhat, "N", "Samples per epoch, of all ranks together.", "endless"},
+          &C::samples, count_codec()));
+  t.push_back(one({"stored-bytes",
+                   {},
+                   kWhat,
+                   "SIZE",
                    "Size of a stored sample, or its distribution such as lognormal:110KB:0.5."},
                   &C::stored_bytes, bytes_codec()));
-  t.push_back(one({"delivered-bytes", {}, kWhat, "SIZE", "Size of a sample as the trainer gets it.",
+  t.push_back(one({"delivered-bytes",
+                   {},
+                   kWhat,
+                   "SIZE",
+                   "Size of a sample as the trainer gets it.",
                    "3 x size x size x bytes of a value"},
                   &C::delivered_bytes, size_codec()));
   t.push_back(one({"size", {}, kWhat, "PIXELS", "Height and width of a delivered image."}, &C::size,
@@ -137,58 +155,97 @@ void add_what_runs(Table& t) {
 
 void add_loader(Table& t) {
   using C = RunConfig;
-  t.push_back(one({"num-workers", {"workers"}, kLoader, "N",
-                   "Workers per rank; 0 makes batches in the trainer.", "one per usable core"},
+  t.push_back(one({"num-workers",
+                   {"workers"},
+                   kLoader,
+                   "N",
+                   "Workers per rank; 0 makes batches in the trainer.",
+                   "one per usable core"},
                   &C::num_workers, count_codec()));
   t.push_back(one({"prefetch-factor", {"prefetch"}, kLoader, "N", "Batches in flight per worker."},
                   &C::prefetch_factor, count_codec()));
   t.push_back(one({"batch-size", {"batch"}, kLoader, "N", "Samples per batch of one rank."},
                   &C::batch_size, count_codec()));
-  t.push_back(one({"task", {}, kLoader, "batch|sample",
+  t.push_back(one({"task",
+                   {},
+                   kLoader,
+                   "batch|sample",
                    "Whether a worker makes a whole batch or one sample of it."},
                   &C::task, word_codec<TaskShape>()));
-  t.push_back(one({"window", {}, kLoader, "N", "Batches in flight, for --task sample.",
+  t.push_back(one({"window",
+                   {},
+                   kLoader,
+                   "N",
+                   "Batches in flight, for --task sample.",
                    "prefetch-factor x workers"},
                   &C::window, count_codec()));
-  t.push_back(on_off({"in-order", {}, kLoader, "", "Deliver batches in order, not as they get ready."},
-                     &C::in_order));
+  t.push_back(
+      on_off({"in-order", {}, kLoader, "", "Deliver batches in order, not as they get ready."},
+             &C::in_order));
   t.push_back(on_off({"shuffle", {}, kLoader, "", "Read the data set in another order each epoch."},
                      &C::shuffle));
-  t.push_back(on_off({"drop-last", {}, kLoader, "", "Leave out the short batch at the end of an epoch."},
-                     &C::drop_last));
-  t.push_back(on_off({"persistent-workers", {}, kLoader, "", "Keep the workers from epoch to epoch."},
-                     &C::persistent_workers));
-  t.push_back(one({"mp-context", {}, kLoader, "fork|spawn|forkserver", "How worker processes start."},
-                  &C::mp_context, word_codec<StartMethod>()));
-  t.push_back(one({"memory", {}, kLoader, "MODE",
-                   "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined."},
-                  &C::memory, word_codec<MemoryMode>()));
+  t.push_back(
+      on_off({"drop-last", {}, kLoader, "", "Leave out the short batch at the end of an epoch."},
+             &C::drop_last));
+  t.push_back(
+      on_off({"persistent-workers", {}, kLoader, "", "Keep the workers from epoch to epoch."},
+             &C::persistent_workers));
+  t.push_back(
+      one({"mp-context", {}, kLoader, "fork|spawn|forkserver", "How worker processes start."},
+          &C::mp_context, word_codec<StartMethod>()));
+  t.push_back(one(
+      {"memory",
+       {},
+       kLoader,
+       "MODE",
+       "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined."},
+      &C::memory, word_codec<MemoryMode>()));
   t.push_back(pin_memory_field());
 }
 
 void add_trainer(Table& t) {
   using C = RunConfig;
-  t.push_back(one({"device", {}, kTrainer, "NAME", "Where batches go; see 'loaderscope list device'."},
-                  &C::device, device_codec()));
-  t.push_back(one({"copy", {}, kTrainer, "sync|async|stream", "How a batch is copied to the device."},
-                  &C::copy, word_codec<CopyMode>()));
-  t.push_back(one({"link", {}, kTrainer, "LINK",
-                   "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) "
-                   "or PINNED/PAGEABLE in GB/s.",
-                   "gen4x16; copies of synthetic batches are free unless --link is given"},
-                  &C::link, link_codec()));
-  t.push_back(one({"compute", {}, kTrainer, "DURATION",
+  t.push_back(
+      one({"device", {}, kTrainer, "NAME", "Where batches go; see 'loaderscope list device'."},
+          &C::device, device_codec()));
+  t.push_back(
+      one({"copy", {}, kTrainer, "sync|async|stream", "How a batch is copied to the device."},
+          &C::copy, word_codec<CopyMode>()));
+  t.push_back(
+      one({"link",
+           {},
+           kTrainer,
+           "LINK",
+           "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) "
+           "or PINNED/PAGEABLE in GB/s.",
+           "gen4x16; copies of synthetic batches are free unless --link is given"},
+          &C::link, link_codec()));
+  t.push_back(one({"compute",
+                   {},
+                   kTrainer,
+                   "DURATION",
                    "Time of one step on the device such as 12ms, or its distribution.",
                    "none: the rate of the loader is the answer"},
                   &C::compute, time_codec()));
-  t.push_back(one({"demand", {}, kTrainer, "RATE",
-                   "Samples per second that the training needs, such as 1786/s, of all ranks together.",
-                   "none"},
-                  &C::demand, count_rate_codec()));
-  t.push_back(one({"in-flight", {}, kTrainer, "N",
-                   "Steps that the trainer lets run on the device before it waits; 1 syncs every step."},
-                  &C::in_flight, count_codec()));
-  t.push_back(one({"ranks", {}, kTrainer, "N",
+  t.push_back(
+      one({"demand",
+           {},
+           kTrainer,
+           "RATE",
+           "Samples per second that the training needs, such as 1786/s, of all ranks together.",
+           "none"},
+          &C::demand, count_rate_codec()));
+  t.push_back(
+      one({"in-flight",
+           {},
+           kTrainer,
+           "N",
+           "Steps that the trainer lets run on the device before it waits; 1 syncs every step."},
+          &C::in_flight, count_codec()));
+  t.push_back(one({"ranks",
+                   {},
+                   kTrainer,
+                   "N",
                    "Trainers on this machine, each with its own workers and device."},
                   &C::ranks, count_codec()));
   t.push_back(on_off({"sync-ranks", {}, kTrainer, "", "Let all ranks begin each step together."},
@@ -197,52 +254,91 @@ void add_trainer(Table& t) {
 
 void add_costs(Table& t) {
   using C = RunConfig;
-  t.push_back(many<Cost>({"cost", {}, kCosts, "STAGE=COST",
-                          "What a stage takes: STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep], such as decode=8ms, "
-                          "read=100MB/s, read=lognormal:8ms:0.5; repeatable.",
-                          "none"},
-                         &C::cost, add_cost, [](const Cost& cost) { return cost.text; }));
-  t.push_back(many<Injection>(
-      {"inject", {}, kCosts, "STAGE=+DURATION",
-       "A delay added to a stage: STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]; repeatable.", "none"},
-      &C::inject, add_injection, [](const Injection& injection) { return injection.text; }));
-  t.push_back(one({"cores", {}, kCosts, "X", "Cores that the model shares out, such as 1.5.",
+  t.push_back(many<Cost>(
+      {"cost",
+       {},
+       kCosts,
+       "STAGE=COST",
+       "What a stage takes: STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep], such as decode=8ms, "
+       "read=100MB/s, read=lognormal:8ms:0.5; repeatable.",
+       "none"},
+      &C::cost, add_cost, [](const Cost& cost) { return cost.text; }));
+  t.push_back(many<Injection>({"inject",
+                               {},
+                               kCosts,
+                               "STAGE=+DURATION",
+                               "A delay added to a stage: "
+                               "STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]; repeatable.",
+                               "none"},
+                              &C::inject, add_injection,
+                              [](const Injection& injection) { return injection.text; }));
+  t.push_back(one({"cores",
+                   {},
+                   kCosts,
+                   "X",
+                   "Cores that the model shares out, such as 1.5.",
                    "affinity and CPU quota of this machine"},
                   &C::cores, real_codec()));
-  t.push_back(one({"core-scaling", {}, kCosts, "X",
+  t.push_back(one({"core-scaling",
+                   {},
+                   kCosts,
+                   "X",
                    "Speed of a core when all are busy, as a share of its speed alone."},
                   &C::core_scaling, fraction_codec()));
-  t.push_back(one({"storage-latency", {}, kCosts, "DURATION", "Time until the first byte of a read."},
-                  &C::storage_latency, duration_codec()));
-  t.push_back(one({"storage-bandwidth", {}, kCosts, "RATE",
-                   "Bytes per second that all reads share, such as 500MB/s.", "unlimited"},
+  t.push_back(
+      one({"storage-latency", {}, kCosts, "DURATION", "Time until the first byte of a read."},
+          &C::storage_latency, duration_codec()));
+  t.push_back(one({"storage-bandwidth",
+                   {},
+                   kCosts,
+                   "RATE",
+                   "Bytes per second that all reads share, such as 500MB/s.",
+                   "unlimited"},
                   &C::storage_bandwidth, byte_rate_codec()));
-  t.push_back(one({"storage-concurrency", {}, kCosts, "N", "Reads that the storage serves at once.",
+  t.push_back(one({"storage-concurrency",
+                   {},
+                   kCosts,
+                   "N",
+                   "Reads that the storage serves at once.",
                    "unlimited"},
                   &C::storage_concurrency, count_codec()));
 }
 
 void add_measurement(Table& t) {
   using C = RunConfig;
-  t.push_back(one({"duration", {"runtime"}, kMeasurement, "DURATION", "Length of the measured window."},
-                  &C::duration, duration_codec()));
-  t.push_back(one({"steps", {}, kMeasurement, "N", "Measured steps, instead of a duration.", "none"},
-                  &C::steps, count_codec()));
+  t.push_back(
+      one({"duration", {"runtime"}, kMeasurement, "DURATION", "Length of the measured window."},
+          &C::duration, duration_codec()));
+  t.push_back(
+      one({"steps", {}, kMeasurement, "N", "Measured steps, instead of a duration.", "none"},
+          &C::steps, count_codec()));
   t.push_back(one({"epochs", {}, kMeasurement, "N", "Epochs to run at most.", "as many as needed"},
                   &C::epochs, count_codec()));
-  t.push_back(one({"warmup", {}, kMeasurement, "N|DURATION",
+  t.push_back(one({"warmup",
+                   {},
+                   kMeasurement,
+                   "N|DURATION",
                    "Steps or time before the measured window, not part of it."},
                   &C::warmup, warmup_codec()));
-  t.push_back(one({"seed", {}, kMeasurement, "N", "Seed of every random draw."}, &C::seed, count_codec()));
+  t.push_back(
+      one({"seed", {}, kMeasurement, "N", "Seed of every random draw."}, &C::seed, count_codec()));
 }
 
 void add_answer(Table& t) {
   using C = RunConfig;
   t.push_back(many<std::string>(
-      {"require", {}, kAnswer, "CONDITION",
-       "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.", "none"},
+      {"require",
+       {},
+       kAnswer,
+       "CONDITION",
+       "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.",
+       "none"},
       &C::require, add_requirement, [](const std::string& text) { return text; }));
-  t.push_back(one({"json", {}, kAnswer, "FILE", "Save the result there; - prints it instead of the table.",
+  t.push_back(one({"json",
+                   {},
+                   kAnswer,
+                   "FILE",
+                   "Save the result there; - prints it instead of the table.",
                    "none"},
                   &C::json, path_codec()));
 }
@@ -293,14 +389,16 @@ std::span<const Field> fields() {
 const Field* find_field(std::string_view name_or_alias) {
   for (const Field& field : fields()) {
     if (field.name == name_or_alias) return &field;
-    if (std::find(field.aliases.begin(), field.aliases.end(), name_or_alias) != field.aliases.end()) {
+    if (std::find(field.aliases.begin(), field.aliases.end(), name_or_alias) !=
+        field.aliases.end()) {
       return &field;
     }
   }
   return find_negated(name_or_alias);
 }
 
-void set_field(RunConfig& config, std::string_view place, std::string_view key, std::string_view value) {
+void set_field(RunConfig& config, std::string_view place, std::string_view key,
+               std::string_view value) {
   const Field* field = find_field(key);
   if (field == nullptr) {
     const std::string where = place.empty() ? "" : std::string(place) + ": ";

@@ -7,7 +7,8 @@
 namespace loaderscope {
 namespace {
 
-// The finaliser of splitmix64: a bijection in which every bit of the result depends on every bit of `x`.
+// The finaliser of splitmix64: a bijection in which every bit of the result depends on every bit of
+// `x`.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -26,7 +27,8 @@ std::uint64_t permuted(std::uint64_t x, int half_bits, std::uint64_t key) {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
   std::uint64_t left = x >> half_bits, right = x & mask;
   for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t next = left ^ (mix(mix(key, round), static_cast<std::int64_t>(right)) & mask);
+    const std::uint64_t next =
+        left ^ (mix(mix(key, round), static_cast<std::int64_t>(right)) & mask);
     left = right;
     right = next;
   }
@@ -43,7 +45,8 @@ double uniform_draw(std::uint64_t seed, std::int64_t epoch, std::int64_t index, 
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
 
-std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed, std::int64_t epoch) {
+std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed,
+                            std::int64_t epoch) {
   if (n <= 1) return 0;
   const auto size = static_cast<std::uint64_t>(n);
   const int half_bits = (static_cast<int>(std::bit_width(size - 1)) + 1) / 2;

@@ -20,8 +20,8 @@ std::string in_words(const RunConfig& config, std::string_view key) {
   throw UsageError(in_words(config, key) + ": " + reason);
 }
 
-void require_range(const RunConfig& config, std::string_view key, std::int64_t value, std::int64_t low,
-                   std::int64_t high) {
+void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
+                   std::int64_t low, std::int64_t high) {
   if (value < low) refuse(config, key, "expected at least " + std::to_string(low));
   if (value > high) refuse(config, key, "expected at most " + std::to_string(high));
 }
@@ -29,7 +29,8 @@ void require_range(const RunConfig& config, std::string_view key, std::int64_t v
 // --- what is not possible here ---
 
 template <class Entry>
-void require_available(std::string_view family, std::string_view name, std::span<const Entry> table) {
+void require_available(std::string_view family, std::string_view name,
+                       std::span<const Entry> table) {
   try {
     find_row(name, table);
   } catch (const ValueError& error) {
@@ -81,12 +82,15 @@ void fill_workers(RunConfig& c, const MachineLimits& limits) {
 
 // --- limits; before anything is multiplied ---
 
-constexpr std::int64_t kMany = std::int64_t{1} << 24;    // batches, slots
+constexpr std::int64_t kMany = std::int64_t{1} << 24;  // batches, slots
 constexpr std::int64_t kSteps = std::int64_t{1} << 40;
+constexpr Nanos kLongestRun = Nanos{100} * 365 * 24 * 3600 * kSecond;
+constexpr double kLargestBatch = 0x1p40;  // bytes
+constexpr double kAllBytes = 0x1p62;      // of a run; kept as an integer
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
 void check_counts(const RunConfig& c) {
-  require_range(c, "batch-size", c.batch_size, 1, std::int64_t{1} << 31);
+  require_range(c, "batch-size", c.batch_size, 1, kMany);
   require_range(c, "num-workers", c.num_workers, 0, 65536);
   require_range(c, "prefetch-factor", c.prefetch_factor, 1, kMany);
   require_range(c, "window", c.window, c.window.given ? 1 : 0, kMany);
@@ -99,13 +103,32 @@ void check_counts(const RunConfig& c) {
 }
 
 void check_times(const RunConfig& c) {
-  for (const auto& [key, value] : {std::pair<std::string_view, Nanos>{"duration", c.duration},
-                                   {"storage-latency", c.storage_latency},
-                                   {"warmup", c.warmup.value.duration}}) {
-    if (value > kLongestCost) refuse(c, key, "expected at most 100 years");
-  }
+  if (c.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
+  if (c.warmup.value.duration > kLongestRun) refuse(c, "warmup", "expected at most 100 years");
+  if (c.storage_latency > kLongestCost) refuse(c, "storage-latency", "expected at most 30 days");
   require_range(c, "warmup", c.warmup.value.steps, 0, kSteps);
   if (c.steps == 0 && c.duration == 0) refuse(c, "duration", "expected a time above 0, or steps");
+}
+
+void check_batch_bytes(const RunConfig& c, std::string_view which, double sample_bytes) {
+  const double bytes = sample_bytes * static_cast<double>(c.batch_size.value);
+  const std::string batch =
+      "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
+  if (bytes > kLargestBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
+  if (bytes * static_cast<double>(c.steps.value) > kAllBytes) {
+    refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");
+  }
+}
+
+// Host slots of all ranks, twice where a pin thread needs page-locked ones too.
+void check_host_bytes(const RunConfig& c) {
+  const double window = c.window.given ? static_cast<double>(c.window.value)
+                                       : static_cast<double>(c.prefetch_factor * c.num_workers);
+  const double slots = 2 * (window + static_cast<double>(c.in_flight.value) + 1);
+  const double bytes = slots * static_cast<double>(c.batch_size * c.delivered_sample_bytes());
+  if (bytes * static_cast<double>(c.ranks.value) > kAllBytes) {
+    refuse(c, "batch-size", "the batches in flight would take more than 2^62 bytes");
+  }
 }
 
 void check_products(const RunConfig& c) {
@@ -114,12 +137,12 @@ void check_products(const RunConfig& c) {
            "with " + in_words(c, "num-workers") + " more than 16777216 batches would be in flight");
   }
   if (c.ranks * std::max<std::int64_t>(1, c.num_workers) > std::int64_t{1} << 20) {
-    refuse(c, "ranks", "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
+    refuse(c, "ranks",
+           "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
   }
-  if (c.delivered_sample_bytes() > kHuge / c.batch_size) {
-    refuse(c, "batch-size", "a batch of samples of " + show_size(static_cast<double>(c.delivered_sample_bytes())) +
-                                " would be larger than 2^62 bytes");
-  }
+  check_batch_bytes(c, "delivered", static_cast<double>(c.delivered_sample_bytes()));
+  check_batch_bytes(c, "stored", c.stored_bytes.value.mean);
+  check_host_bytes(c);
 }
 
 // --- contradictions ---
@@ -136,7 +159,8 @@ void check_inline(const RunConfig& c) {
 
 void check_window(RunConfig& c) {
   if (c.task == TaskShape::batch) {
-    if (c.window.given) refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
+    if (c.window.given)
+      refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
     return;
   }
   if (c.window.given && c.prefetch_factor.given) {
@@ -153,15 +177,17 @@ void check_measurement(const RunConfig& c) {
     refuse(c, "epochs", "the data set is endless; give samples, the length of an epoch");
   }
   if (c.drop_last && c.samples > 0 && (c.samples - 1) / c.ranks + 1 < c.batch_size) {
-    refuse(c, "samples", "with drop-last not one batch of " + std::to_string(c.batch_size) +
-                             " samples is left for each rank");
+    refuse(c, "samples",
+           "with drop-last not one batch of " + std::to_string(c.batch_size) +
+               " samples is left for each rank");
   }
 }
 
 void check_storage(const RunConfig& c) {
   if (c.cost_of(Stage::read) == nullptr) return;
   for (std::string_view key : {"storage-latency", "storage-bandwidth", "storage-concurrency"}) {
-    if (find_field(key)->given(c)) refuse(c, key, "contradicts the declared cost of read; give one of them");
+    if (find_field(key)->given(c))
+      refuse(c, key, "contradicts the declared cost of read; give one of them");
   }
 }
 
@@ -190,13 +216,18 @@ void check_device(const RunConfig& c) {
 bool recurs(const RunConfig& c, Stage stage) {
   switch (stage) {
     case Stage::startup:
-    case Stage::startup_parent: return false;
-    case Stage::pin: return c.memory == MemoryMode::pin_thread;
+    case Stage::startup_parent:
+      return false;
+    case Stage::pin:
+      return c.memory == MemoryMode::pin_thread;
     case Stage::transport:
-    case Stage::transport_recv: return c.executor != Executor::inline_;
+    case Stage::transport_recv:
+      return c.executor != Executor::inline_;
     case Stage::h2d:
-    case Stage::compute: return c.device.value != "null";
-    default: return true;
+    case Stage::compute:
+      return c.device.value != "null";
+    default:
+      return true;
   }
 }
 

@@ -70,7 +70,8 @@ std::vector<Line> split_lines(std::string_view text, Scenario& scenario) {
   return lines;
 }
 
-// Sets every line in a configuration of its own, so that a line which a flag overrides is checked too.
+// Sets every line in a configuration of its own, so that a line which a flag overrides is checked
+// too.
 void check_lines(const std::vector<Line>& lines) {
   RunConfig scratch;
   std::map<const Field*, std::string> seen;
@@ -112,7 +113,8 @@ bool is_overruled(const RunConfig& flags, std::string_view key) {
   if (key == "pin-memory") return flags.memory.given;
   if (key == "steps") return flags.duration.given;
   if (key == "duration") return flags.steps.given;
-  if (key == "window") return inline_by_flag || (flags.task.given && flags.task == TaskShape::batch);
+  if (key == "window")
+    return inline_by_flag || (flags.task.given && flags.task == TaskShape::batch);
   if (key == "prefetch-factor") return inline_by_flag || flags.window.given;
   if (key == "num-workers" || key == "executor" || key == "task" || key == "persistent-workers" ||
       key == "mp-context") {

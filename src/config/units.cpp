@@ -21,8 +21,12 @@ struct Unit {
 };
 
 constexpr Unit kDurationUnits[] = {
-    {"ns", 1, 0},          {"us", 1'000, 3},           {"ms", 1'000'000, 6},
-    {"s", 1'000'000'000, 9}, {"m", 60'000'000'000, -1}, {"h", 3'600'000'000'000, -1},
+    {"ns", 1, 0},
+    {"us", 1'000, 3},
+    {"ms", 1'000'000, 6},
+    {"s", 1'000'000'000, 9},
+    {"m", 60'000'000'000, -1},
+    {"h", 3'600'000'000'000, -1},
     {"\u00b5s", 1'000, 3},  // read, never written
 };
 constexpr Unit kSizeUnits[] = {
@@ -94,7 +98,8 @@ bool scaled(const Decimal& number, std::int64_t factor, std::int64_t& result) {
     whole = whole * 10 + (digit - '0');
     if (whole * factor > kLimit) return false;
   }
-  // factor < 2^52 and 18 digits < 2^60 stay below 2^127; finer digits are less than any unit can show.
+  // factor < 2^52 and 18 digits < 2^60 stay below 2^127; finer digits are less than any unit can
+  // show.
   Wide part = 0, scale = 1;
   for (char digit : number.fraction.substr(0, 18)) {
     part = part * 10 + (digit - '0');
@@ -154,7 +159,8 @@ std::string spell(std::int64_t value, std::span<const Unit> units) {
     const std::string number = divided(value, unit);
     if (number.empty()) continue;
     const std::string text = number + std::string(unit.name);
-    if (best.empty() || text.size() < best.size()) best = text;
+    const bool is_plainer = text.size() == best.size() && number.find('.') == number.npos;
+    if (best.empty() || text.size() < best.size() || is_plainer) best = text;
   }
   return best;
 }
@@ -242,8 +248,9 @@ double parse_byte_rate(std::string_view text) {
   const Unit* unit = name.empty() ? nullptr : find_unit(name, kSizeUnits);
   if (unit == nullptr) throw ValueError(expected + unit_hint(name, kSizeUnits));
   const bool decimal = unit->decimal_exponent >= 0;
-  const double value = to_double(number.text(text), decimal ? unit->decimal_exponent : 0, expected) *
-                       (decimal ? 1.0 : static_cast<double>(unit->factor));
+  const double value =
+      to_double(number.text(text), decimal ? unit->decimal_exponent : 0, expected) *
+      (decimal ? 1.0 : static_cast<double>(unit->factor));
   if (!(value > 0) || value > 1e18) throw ValueError(expected + ", above 0 and at most 1000PB/s");
   return value;
 }
@@ -264,7 +271,8 @@ std::int64_t parse_count(std::string_view text) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
   if (!digits) throw ValueError("expected a whole number such as 40");
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) throw ValueError("expected a whole number of at most 9223372036854775807");
+  if (error != std::errc())
+    throw ValueError("expected a whole number of at most 9223372036854775807");
   return value;
 }
 
@@ -283,8 +291,8 @@ std::string spell_size(Bytes bytes) { return spell(bytes, std::span(kSizeUnits).
 std::string spell_byte_rate(double bytes_per_second) {
   std::string best = shortest(bytes_per_second) + "B/s";
   for (const Unit& unit : std::span(kSizeUnits).subspan(1, 10)) {
-    const std::string text =
-        shortest(bytes_per_second / static_cast<double>(unit.factor)) + std::string(unit.name) + "/s";
+    const std::string text = shortest(bytes_per_second / static_cast<double>(unit.factor)) +
+                             std::string(unit.name) + "/s";
     if (text.size() < best.size() && parse_byte_rate(text) == bytes_per_second) best = text;
   }
   return best;
@@ -306,8 +314,8 @@ std::string show_duration(Nanos ns) {
 }
 
 std::string show_size(double bytes) {
-  static constexpr ShownUnit units[] = {{"B", 1},     {"KB", 1e3},  {"MB", 1e6},
-                                        {"GB", 1e9},  {"TB", 1e12}, {"PB", 1e15}};
+  static constexpr ShownUnit units[] = {{"B", 1},    {"KB", 1e3},  {"MB", 1e6},
+                                        {"GB", 1e9}, {"TB", 1e12}, {"PB", 1e15}};
   if (bytes < 0) return "-" + show_size(-bytes);
   return show(bytes, units, 3);
 }

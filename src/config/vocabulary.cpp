@@ -75,7 +75,8 @@ const std::vector<Word<TaskShape>>& Words<TaskShape>::table() {
 
 const std::vector<Word<MemoryMode>>& Words<MemoryMode>::table() {
   static const std::vector<Word<MemoryMode>> words = {
-      {MemoryMode::pageable, "pageable", "Ordinary memory; the driver copies through a bounce buffer."},
+      {MemoryMode::pageable, "pageable",
+       "Ordinary memory; the driver copies through a bounce buffer."},
       {MemoryMode::pin_thread, "pin-thread",
        "A thread copies each finished batch into page-locked memory, as pin_memory=True does."},
       {MemoryMode::pinned_slots, "pinned-slots", "Workers write straight into page-locked slots."},
@@ -99,7 +100,8 @@ const std::vector<Word<StartMethod>>& Words<StartMethod>::table() {
   static const std::vector<Word<StartMethod>> words = {
       {StartMethod::fork, "fork", "A worker process is a copy of the trainer's."},
       {StartMethod::spawn, "spawn", "A worker process starts afresh and imports everything again."},
-      {StartMethod::forkserver, "forkserver", "A worker process is a copy of a small server process."},
+      {StartMethod::forkserver, "forkserver",
+       "A worker process is a copy of a small server process."},
   };
   return words;
 }
@@ -116,20 +118,32 @@ const std::vector<Word<Transfer>>& Words<Transfer>::table() {
 Cause cause_of(Stage stage) {
   switch (stage) {
     case Stage::read:
-    case Stage::read_decompress: return Cause::read;
-    case Stage::decode: return Cause::decode;
-    case Stage::augment: return Cause::augment;
-    case Stage::collate: return Cause::collate;
-    case Stage::opaque: return Cause::opaque;
+    case Stage::read_decompress:
+      return Cause::read;
+    case Stage::decode:
+      return Cause::decode;
+    case Stage::augment:
+      return Cause::augment;
+    case Stage::collate:
+      return Cause::collate;
+    case Stage::opaque:
+      return Cause::opaque;
     case Stage::transport:
-    case Stage::transport_recv: return Cause::transport;
-    case Stage::pin: return Cause::pin;
-    case Stage::h2d: return Cause::h2d;
-    case Stage::launch: return Cause::launch;
+    case Stage::transport_recv:
+      return Cause::transport;
+    case Stage::pin:
+      return Cause::pin;
+    case Stage::h2d:
+      return Cause::h2d;
+    case Stage::launch:
+      return Cause::launch;
     case Stage::startup:
-    case Stage::startup_parent: return Cause::startup;
-    case Stage::idle: return Cause::prefetch;
-    case Stage::compute: return Cause::other;  // no stall; nobody asks
+    case Stage::startup_parent:
+      return Cause::startup;
+    case Stage::idle:
+      return Cause::prefetch;
+    case Stage::compute:
+      return Cause::other;  // no stall; nobody asks
   }
   return Cause::other;
 }
@@ -140,8 +154,10 @@ bool is_per_sample(Stage stage) {
     case Stage::read_decompress:
     case Stage::decode:
     case Stage::augment:
-    case Stage::opaque: return true;
-    default: return false;
+    case Stage::opaque:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -7,7 +7,7 @@ namespace loaderscope {
 
 std::span<const EngineRow> engine_table() {
   static const std::array<EngineRow, 1> kTable = {{
-      {{"model", "the pipeline in virtual time: declared costs, exact, the same on every machine"}, run_model},
+      {{"model", "The pipeline in virtual time: declared costs, exact, the same on every machine."}, run_model},
   }};
   return kTable;
 }

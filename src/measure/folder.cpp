@@ -51,19 +51,23 @@ Folder::Folder(const FoldOptions& options) : impl_(std::make_unique<Impl>(option
 Folder::~Folder() = default;
 
 void Folder::first_ask(std::int32_t rank, Nanos at) {
+  if (FactObserver* observer = impl_->options.observer) observer->first_ask(rank, at);
   impl_->ranks[static_cast<std::size_t>(rank)].first_ask(at);
 }
 
 void Folder::span(std::int32_t rank, std::int32_t worker, const Span& span) {
+  if (FactObserver* observer = impl_->options.observer) observer->span(rank, worker, span);
   impl_->ranks[static_cast<std::size_t>(rank)].span(worker, span);
 }
 
 void Folder::deliverable(std::int32_t rank, std::int64_t batch, Nanos at) {
+  if (FactObserver* observer = impl_->options.observer) observer->deliverable(rank, batch, at);
   impl_->ranks[static_cast<std::size_t>(rank)].deliverable(batch, at);
 }
 
 void Folder::step(std::int32_t rank, const StepEvents& events) {
   Impl& impl = *impl_;
+  if (impl.options.observer) impl.options.observer->step(rank, events);
   const auto index = static_cast<std::size_t>(rank);
   if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
     RankFolder& folder = impl.ranks[index];

@@ -68,8 +68,8 @@ std::optional<std::string> cgroup_path(const fs::path& root, std::string_view co
   return std::nullopt;
 }
 
-// Calls `visit` with the folder of the cgroup and of each of its parents. In a container the path of the
-// host may not exist; the mount's root is then the group itself.
+// Calls `visit` with the folder of the cgroup and of each of its parents. In a container the path
+// of the host may not exist; the mount's root is then the group itself.
 void for_each_group(const fs::path& mount, const std::string& group,
                     const std::function<void(const fs::path&)>& visit) {
   fs::path relative = fs::path(group).relative_path();
@@ -136,8 +136,9 @@ std::optional<double> cgroup_cores(const fs::path& root) {
 std::optional<Bytes> cgroup_memory(const fs::path& root) {
   std::optional<Bytes> best;
   if (const auto group = cgroup_path(root, "")) {
-    for_each_group(root / "sys/fs/cgroup", *group,
-                   [&](const fs::path& folder) { keep_smaller(best, limit_in(folder / "memory.max")); });
+    for_each_group(root / "sys/fs/cgroup", *group, [&](const fs::path& folder) {
+      keep_smaller(best, limit_in(folder / "memory.max"));
+    });
   }
   if (const auto group = cgroup_path(root, "memory")) {
     for_each_group(root / "sys/fs/cgroup/memory", *group, [&](const fs::path& folder) {

@@ -9,11 +9,13 @@
 
 namespace loaderscope {
 
-// Never throws: what cannot be found out stays empty or 0; `cores` is at least a small positive number.
+// Never throws: what cannot be found out stays empty or 0; `cores` is at least a small positive
+// number.
 MachineFacts read_machine();
 
-// CPU quota in cores of the cgroup that this process is in, the smallest of the cgroup and its parents;
-// nothing when unlimited. `root` is "/", or a copy of /proc and /sys for tests. cgroup v1 and v2.
+// CPU quota in cores of the cgroup that this process is in, the smallest of the cgroup and its
+// parents; nothing when unlimited. `root` is "/", or a copy of /proc and /sys for tests. cgroup v1
+// and v2.
 std::optional<double> cgroup_cores(const std::filesystem::path& root);
 
 // Memory limit in bytes, found likewise.

@@ -15,7 +15,23 @@ bool is_plain(char c) {
   return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
+// Through integers: a double would not keep nine decimals.
+void append_seconds(fmt::memory_buffer& out, Nanos ns) {
+  const bool negative = ns < 0;
+  const auto bits = static_cast<std::uint64_t>(ns);
+  const std::uint64_t size = negative ? ~bits + 1 : bits;
+  constexpr std::uint64_t kPerSecond = 1'000'000'000;
+  fmt::format_to(std::back_inserter(out), "{}{}.{:09}", negative ? "-" : "", size / kPerSecond,
+                 size % kPerSecond);
+}
+
 }  // namespace
+
+std::string seconds_text(Nanos ns) {
+  fmt::memory_buffer text;
+  append_seconds(text, ns);
+  return fmt::to_string(text);
+}
 
 void JsonStream::member(std::string_view key, std::int64_t value) {
   start(key);
@@ -40,12 +56,7 @@ void JsonStream::member(std::string_view key, std::string_view value) {
 
 void JsonStream::member(std::string_view key, Seconds value) {
   start(key);
-  const bool negative = value.ns < 0;
-  const auto bits = static_cast<std::uint64_t>(value.ns);
-  const std::uint64_t size = negative ? ~bits + 1 : bits;
-  constexpr std::uint64_t kPerSecond = 1'000'000'000;
-  fmt::format_to(std::back_inserter(buffer_), "{}{}.{:09}", negative ? "-" : "", size / kPerSecond,
-                 size % kPerSecond);
+  append_seconds(buffer_, value.ns);
 }
 
 void JsonStream::null(std::string_view key) { number(key, "null"); }

@@ -18,6 +18,8 @@ struct Seconds {
   Nanos ns;
 };
 
+std::string seconds_text(Nanos ns);
+
 class JsonStream {
  public:
   // `lines`: members each on a line of their own; `compact`: all on one line.

@@ -39,7 +39,8 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
 // Receives the parser's events and builds the tree.
 class Builder {
  public:
-  Builder(const std::string& place, const JsonReading& reading) : place_(place), reading_(reading) {}
+  Builder(const std::istream& in, const std::string& place, const JsonReading& reading)
+      : in_(in), place_(place), reading_(reading) {}
 
   bool null() { return add({}); }
   bool boolean(bool value) {
@@ -92,7 +93,7 @@ class Builder {
     if (message.find("number overflow") != message.npos) {
       throw RunError(fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
     }
-    if (message.find("unexpected end of input") != message.npos && root_.kind != JsonNode::Kind::null) {
+    if (in_.eof() && !open_.empty()) {
       throw RunError(fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
     }
     throw RunError(fmt::format("{}: not JSON (byte {}); give a result that 'loaderscope run --json' saved",
@@ -104,7 +105,8 @@ class Builder {
  private:
   bool open(JsonNode::Kind kind) {
     if (open_.size() >= kDeepest) {
-      throw RunError(fmt::format("{}: nested deeper than any result; give a result that 'loaderscope run --json' saved", place_));
+      throw RunError(fmt::format(
+          "{}: nested deeper than any result; give a result that 'loaderscope run --json' saved", place_));
     }
     JsonNode node;
     node.kind = kind;
@@ -150,6 +152,7 @@ class Builder {
     }
   }
 
+  const std::istream& in_;
   const std::string& place_;
   const JsonReading& reading_;
   JsonNode root_;
@@ -166,7 +169,7 @@ const JsonNode* JsonNode::find(std::string_view key) const {
 }
 
 JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading) {
-  Builder builder(place, reading);
+  Builder builder(in, place, reading);
   nlohmann::json::sax_parse(in, &builder);
   return builder.take_root();
 }
@@ -224,7 +227,7 @@ Nanos JsonCursor::seconds(Nanos least, Nanos most) const {
 std::string JsonCursor::path() const {
   if (parent_ == nullptr) return std::string(key_);
   std::string path = parent_->path();
-  if (key_.empty()) return path + fmt::format("[{}]", index_);
+  if (parent_->node_.kind == JsonNode::Kind::array) return path + fmt::format("[{}]", index_);
   if (!path.empty()) path += ".";
   return path + std::string(key_);
 }

@@ -49,10 +49,11 @@ class JsonCursor {
   bool has(std::string_view key) const { return node_.find(key) != nullptr; }
   // Of an array, or the value of an object's member.
   JsonCursor item(std::size_t index) const& {
-    return {node_.items[index], place_, this, node_.keys.empty() ? "" : node_.keys[index], index};
+    const bool of_object = node_.kind == JsonNode::Kind::object;
+    return {node_.items[index], place_, this, of_object ? key(index) : std::string_view(), index};
   }
   JsonCursor item(std::size_t index) const&& = delete;
-  const std::string& key(std::size_t index) const { return node_.keys[index]; }
+  std::string_view key(std::size_t index) const { return node_.keys[index]; }
   std::size_t size() const { return node_.items.size(); }
   bool is_null() const { return node_.kind == JsonNode::Kind::null; }
   const JsonNode& node() const { return node_; }

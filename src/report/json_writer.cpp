@@ -69,6 +69,15 @@ void write_config(JsonStream& json, const RunConfig& config) {
   json.end_object();
 }
 
+// What the user said himself; the other values are defaults or follow from the machine.
+void write_given(JsonStream& json, const RunConfig& config) {
+  json.begin_array("config_given", kCompact);
+  for (const Field& field : fields()) {
+    if (field.given(config)) json.element(std::string_view(keys::of_field(field.name)));
+  }
+  json.end_array();
+}
+
 void write_verdict(JsonStream& json, const Verdict& verdict) {
   json.begin_object("verdict");
   json.member("sentence", std::string_view(verdict.sentence));
@@ -321,6 +330,7 @@ void write_json(std::ostream& out, const RunRecord& record, const Analysis& anal
   write_head(json, record);
   write_machine(json, record.machine);
   write_config(json, record.config);
+  write_given(json, record.config);
   write_answer(json, record, analysis);
   if (scope == JsonScope::full) {
     json.begin_array("ranks");

@@ -95,7 +95,7 @@ inline constexpr std::string_view kExemplars = "exemplars";
 
 // Keys of the document that are no group of metrics.
 inline constexpr std::string_view kTopLevel[] = {
-    "schema",      "tool",       "engine",   "machine",   "config",    "verdict",   "window",
+    "schema",      "tool",       "engine",   "machine",   "config",    "config_given", "verdict",   "window",
     "throughput",  "device",     "epoch",    "step_time", "account",   "stages",    "queues",
     "first_batch", "metrics",    "errors",   "notes",     "unseen",    "lost_spans", "ranks",
     "steps",       "reservoir",  "exemplars", "simulated", "interrupted", "input_ended_in_warmup"};

@@ -1,6 +1,7 @@
 // Configuration, machine, metrics and the heads of the ranks of a saved result.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -30,6 +31,13 @@ void set_from(const JsonCursor& json, const std::string& place, std::string_view
   } catch (const UsageError& error) {
     throw RunError(error.what());
   }
+}
+
+void read_setting(const JsonCursor& value, const std::string& place, const Field& field, RunConfig& config) {
+  if (value.is_null()) return;
+  if (!field.repeats) return set_from(value, place, field.name, config);
+  value.expect_array();
+  for (std::size_t i = 0; i < value.size(); ++i) set_from(value.item(i), place, field.name, config);
 }
 
 Histogram read_histogram(const JsonCursor& stage, std::int64_t count, std::int64_t most) {
@@ -76,7 +84,7 @@ std::vector<QueueStats> read_queues(const JsonCursor& json, std::int64_t most) {
   for (std::size_t i = 0; i < json.size(); ++i) {
     const JsonCursor entry = json.item(i);
     QueueStats queue;
-    queue.name = json.key(i);
+    queue.name = std::string(json.key(i));
     if (queue.name.empty()) json.fail("has a queue without a name");
     for (const auto& [name, member] : keys::kQueueCounts) queue.*member = entry.at(name).count(most);
     queue.mean_occupancy = entry.at("mean_occupancy").real();
@@ -96,19 +104,21 @@ double metric_value(const JsonCursor& document, const std::string& metric) {
 
 }  // namespace
 
-void read_config(const JsonCursor& json, const std::string& place, RunConfig& config) {
-  json.expect_object();
+std::vector<std::string> read_texts(const JsonCursor& json) {
+  json.expect_array();
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < json.size(); ++i) texts.push_back(json.item(i).text());
+  return texts;
+}
+
+void read_config(const JsonCursor& document, const std::string& place, RunConfig& config) {
+  const JsonCursor values = document.at("config");
+  values.expect_object();
+  const std::vector<std::string> given = read_texts(document.at("config_given"));
   for (const Field& field : fields()) {
     const std::string key = keys::of_field(field.name);
-    if (!json.has(key)) continue;
-    const JsonCursor value = json.at(key);
-    if (value.is_null()) continue;
-    if (!field.repeats) {
-      set_from(value, place, field.name, config);
-      continue;
-    }
-    value.expect_array();
-    for (std::size_t i = 0; i < value.size(); ++i) set_from(value.item(i), place, field.name, config);
+    if (values.has(key)) read_setting(values.at(key), place, field, config);
+    field.mark_given(config, std::find(given.begin(), given.end(), key) != given.end());
   }
 }
 

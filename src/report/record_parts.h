@@ -6,7 +6,9 @@
 
 namespace loaderscope {
 
-void read_config(const JsonCursor& json, const std::string& place, RunConfig& config);
+// The values in force, and which of them the user gave.
+void read_config(const JsonCursor& document, const std::string& place, RunConfig& config);
+std::vector<std::string> read_texts(const JsonCursor& json);
 MachineFacts read_machine(const JsonCursor& json);
 std::vector<Metric> read_metrics(const JsonCursor& document);
 

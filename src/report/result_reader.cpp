@@ -28,7 +28,7 @@ class ResultReader {
     reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
     const JsonNode root = read_json(in, place_, reading);
     const JsonCursor document(root, place_);
-    if (!schema_seen_) check_schema(document);
+    if (!schema_seen_) fail_without_schema();
     read_facts(document);
     finish_ranks();
     check_account(document);
@@ -47,14 +47,14 @@ class ResultReader {
       check_schema_name(JsonCursor(node, place_, "schema").text());
       schema_seen_ = true;
     } else if (key == "ranks") {
+      if (!schema_seen_) fail_without_schema();
       read_ranks(JsonCursor(node, place_, "ranks"));
     }
   }
 
-  void check_schema(const JsonCursor& document) const {
-    if (document.node().kind != JsonNode::Kind::object || !document.has("schema")) {
-      throw RunError(fmt::format("{}: not a result of loaderscope (it has no 'schema'); {}", place_, kGiveResult));
-    }
+  [[noreturn]] void fail_without_schema() const {
+    throw RunError(fmt::format("{}: not a result of loaderscope (it does not begin with its 'schema'); {}",
+                               place_, kGiveResult));
   }
 
   void check_schema_name(const std::string& schema) const {
@@ -82,19 +82,22 @@ class ResultReader {
     }
   }
 
-  // One element of a streamed array. Without the right schema its contents mean nothing.
+  // One element of a streamed array. They stand behind the ranks.
   void take(std::string_view key, const JsonNode& node) {
+    if (!schema_seen_) fail_without_schema();
+    if (key != array_) {
+      array_ = key;
+      taken_ = 0;
+    }
     const std::string label = fmt::format("{}[{}]", key, taken_++);
     const JsonCursor json(node, place_, label);
     if (key == keys::kSteps) {
       take_step(json);
     } else if (key == keys::kReservoir) {
       json.expect_array(1);
-      const std::size_t rank = rank_of(json.item(0));
-      record_.ranks[rank].reservoir.push_back(read_sample(json));
+      record_.ranks[rank_of(json.item(0))].reservoir.push_back(read_sample(json));
     } else {
-      // Members may have been sorted by name: what needs the ranks waits for the end.
-      exemplars_.emplace_back(json.at("rank").count(kMostRanks), read_exemplar(json));
+      record_.ranks[rank_of(json.at("rank"))].exemplars.push_back(read_exemplar(json));
     }
   }
 
@@ -126,14 +129,12 @@ class ResultReader {
     record_.engine = document.at("engine").text();
     for (const auto& [name, member] : keys::kRunFlags) record_.*member = document.at(name).boolean();
     record_.machine = read_machine(document.at("machine"));
-    read_config(document.at("config"), place_, record_.config);
+    read_config(document, place_, record_.config);
     record_.metrics = read_metrics(document);
     record_.lost_spans = document.at("lost_spans").count();
     const JsonCursor account = document.at("account");
     record_.contention_known = account.at("contention_known").boolean();
-    const JsonCursor notes = document.at("notes");
-    notes.expect_array();
-    for (std::size_t i = 0; i < notes.size(); ++i) record_.notes.push_back(notes.item(i).text());
+    record_.notes = read_texts(document.at("notes"));
 
     const JsonCursor first_batch = document.at("first_batch");
     const JsonCursor before = first_batch.at("before_first_ask");
@@ -170,11 +171,6 @@ class ResultReader {
   }
 
   void place_exemplars() {
-    for (auto& [r, exemplar] : exemplars_) {
-      if (r >= std::ssize(record_.ranks)) fail_exemplar(exemplar);
-      record_.ranks[static_cast<std::size_t>(r)].exemplars.push_back(std::move(exemplar));
-    }
-    exemplars_.clear();
     for (RankRecord& rank : record_.ranks) {
       std::vector<Exemplar*> waiting;
       for (Exemplar& exemplar : rank.exemplars) {
@@ -222,9 +218,9 @@ class ResultReader {
   const std::string& place_;
   RunRecord record_;
   std::vector<RankState> states_;
-  std::vector<std::pair<std::int64_t, Exemplar>> exemplars_;
   std::int64_t most_ = JsonCursor::kMostCount;
-  std::int64_t taken_ = 0;
+  std::string array_;      // that is being streamed
+  std::int64_t taken_ = 0;  // of its elements
   bool schema_seen_ = false;
 };
 

@@ -7,12 +7,13 @@
 namespace loaderscope::model {
 
 Loader::Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
-               std::function<void(Batch&)> arrived)
+               std::function<void(Batch&)> arrived, std::function<void()> all_up)
     : plan_(plan),
       world_(world),
       folder_(folder),
       rank_(rank),
       arrived_(std::move(arrived)),
+      all_up_(std::move(all_up)),
       workers_(static_cast<std::size_t>(plan.workers)),
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {}
 
@@ -104,12 +105,14 @@ void Loader::release(Batch& batch) { free_batches_.push_back(&batch); }
 
 // A worker's life.
 
-void Loader::start_worker(std::int32_t index, Nanos when) {
+void Loader::start_worker(std::int32_t index, const Interval& parent) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   leave_rest(index);
-  if (when > world_.now()) {
+  ++coming_up_;
+  if (parent.wall() > 0) record_start(index, parent, Stage::startup_parent);
+  if (parent.end > world_.now()) {
     worker.doing = Doing::to_be_started;
-    world_.wake_at(when, who(Role::worker, index));
+    world_.wake_at(parent.end, who(Role::worker, index));
     return;
   }
   come_up(index);
@@ -125,12 +128,27 @@ void Loader::come_up(std::int32_t index) {
   execution.count = epoch_;
   const Nanos ns = plan_.startup.draw(execution);
   if (ns == 0) {
-    rest(index);
-    next_task(index);
+    is_up(index);
     return;
   }
   worker.doing = Doing::starting;
   worker.work = world_.begin(who(Role::worker, index), ns, plan_.startup.uses_cpu());
+}
+
+void Loader::is_up(std::int32_t index) {
+  rest(index);
+  next_task(index);
+  if (--coming_up_ == 0) all_up_();
+}
+
+void Loader::record_start(std::int32_t index, const Interval& interval, Stage stage) {
+  Span span;
+  span.begin = interval.begin;
+  span.end = interval.end;
+  span.cpu = interval.cpu;
+  span.queued = interval.queued;
+  span.stage = stage;
+  folder_.span(rank_, index, span);
 }
 
 void Loader::rest(std::int32_t index) {
@@ -200,19 +218,10 @@ void Loader::wake_worker(std::int32_t index) {
     case Doing::to_be_started:
       come_up(index);
       return;
-    case Doing::starting: {
-      const Interval interval = world_.end(worker.work);
-      Span span;
-      span.begin = interval.begin;
-      span.end = interval.end;
-      span.cpu = interval.cpu;
-      span.queued = interval.queued;
-      span.stage = Stage::startup;
-      folder_.span(rank_, index, span);
-      rest(index);
-      next_task(index);
+    case Doing::starting:
+      record_start(index, world_.end(worker.work), Stage::startup);
+      is_up(index);
       return;
-    }
     case Doing::sampling:
     case Doing::collating:
       worker.woken = true;

@@ -24,14 +24,17 @@ struct Batch {
 
 class Loader {
  public:
-  // `arrived` is told of every batch that the trainer may take, in the order of arrival.
-  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank, std::function<void(Batch&)> arrived);
+  // `arrived` is told of every batch that the trainer may take, in the order of arrival; `all_up` when the last worker
+  // that was coming up has done so.
+  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank, std::function<void(Batch&)> arrived,
+         std::function<void()> all_up);
 
-  // An epoch begins: brings up worker after worker (`start_worker`, `when` it can begin to come up), then fills the
-  // window.
+  // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A worker begins to come
+  // up at the end of `parent`, which is somebody else's part of starting it.
   void begin_epoch(std::int64_t epoch);
-  void start_worker(std::int32_t worker, Nanos when);
+  void start_worker(std::int32_t worker, const Interval& parent);
   void fill_window();
+  bool all_workers_up() const { return coming_up_ == 0; }
 
   void dispatch_one();         // if the epoch has another batch
   void received(Batch& batch);  // the trainer has it in hand, taken or not
@@ -81,6 +84,7 @@ class Loader {
   void give_samples();
   bool has_samples() const { return !sample_tasks_.empty(); }
   void come_up(std::int32_t worker);
+  void is_up(std::int32_t worker);
   void next_task(std::int32_t worker);
   void begin_batch(std::int32_t worker, Batch& batch);
   void end_rest(std::int32_t worker);
@@ -91,6 +95,7 @@ class Loader {
   void begin_sample(std::int32_t worker);
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
   void record(std::int32_t worker, const Interval& interval);
+  void record_start(std::int32_t worker, const Interval& interval, Stage stage);
   void samples_made(std::int32_t worker);
   void collate(std::int32_t worker);
   void finish(std::int32_t worker);
@@ -106,7 +111,9 @@ class Loader {
   Folder& folder_;
   std::int32_t rank_;
   std::function<void(Batch&)> arrived_;
+  std::function<void()> all_up_;
   std::vector<Worker> workers_;
+  std::int32_t coming_up_ = 0;  // workers
 
   std::int64_t epoch_ = 0;
   Nanos epoch_dispatch_ = 0;

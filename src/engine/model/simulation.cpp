@@ -7,13 +7,14 @@
 namespace loaderscope::model {
 namespace {
 
-FoldOptions fold_options(const Plan& plan) {
+FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
   FoldOptions options;
   options.ranks = plan.ranks;
   options.workers = plan.workers;
   options.in_order = plan.in_order;
   options.sync_ranks = plan.config.sync_ranks;
   options.seed = static_cast<std::uint64_t>(plan.config.seed.value);
+  options.observer = context.observer;
   return options;
 }
 
@@ -24,7 +25,7 @@ std::int64_t burst_of(const Plan& plan) {
 }  // namespace
 
 Simulation::Simulation(const Plan& plan, const EngineContext& context)
-    : plan_(plan), context_(context), world_(plan), folder_(fold_options(plan)) {
+    : plan_(plan), context_(context), world_(plan), folder_(fold_options(plan, context)) {
   for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
     auto trainer = std::make_unique<Trainer>(
         plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },

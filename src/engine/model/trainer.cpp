@@ -13,7 +13,7 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
       rank_(rank),
       who_(pack({Role::trainer, rank, 0})),
       done_(std::move(done)),
-      loader_(plan, world, folder, rank, [this](Batch& batch) { arrived(batch); }),
+      loader_(plan, world, folder, rank, [this](Batch& batch) { arrived(batch); }, [this] { workers_up(); }),
       device_(plan, rank, std::move(barrier), [this](const StepEvents& events) { step_done(events); }),
       early_(static_cast<std::size_t>(plan.window + 1)) {}
 
@@ -33,8 +33,11 @@ void Trainer::wake() {
     case Doing::waiting_for_compute:
       ask();
       return;
+    case Doing::waiting_for_workers:
+      begin_epoch();
+      return;
     case Doing::starting_workers:
-      loader_.start_worker(starting_++, world_.now());
+      loader_.start_worker(starting_++, world_.end(work_));
       start_next_worker();
       return;
     case Doing::waiting_for_batch:
@@ -43,6 +46,7 @@ void Trainer::wake() {
       return;
     case Doing::receiving: {
       doing_ = Doing::waiting_for_batch;
+      receiving_->events.receive = world_.end(work_);
       accept(*std::exchange(receiving_, nullptr));
       if (doing_ == Doing::waiting_for_batch) try_take();
       return;
@@ -108,6 +112,11 @@ void Trainer::ask() {
 
 void Trainer::begin_epoch() {
   const bool workers_start = !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.persistent_workers);
+  if (workers_start && !loader_.all_workers_up()) {
+    // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones are started.
+    doing_ = Doing::waiting_for_workers;
+    return;
+  }
   ++epoch_;
   taken_of_epoch_ = 0;
   loader_.begin_epoch(epoch_);
@@ -128,13 +137,14 @@ void Trainer::start_next_worker() {
     execution.count = epoch_;
     const Nanos ns = plan_.startup_parent.draw(execution);
     if (plan_.server_forks) {
+      const Nanos begin = server_free_;
       server_free_ += ns;
-      loader_.start_worker(starting_++, server_free_);
+      loader_.start_worker(starting_++, {begin, server_free_});
     } else if (ns > 0) {
       work_ = world_.begin(who_, ns, plan_.startup_parent.uses_cpu());
       return;
     } else {
-      loader_.start_worker(starting_++, world_.now());
+      loader_.start_worker(starting_++, {world_.now(), world_.now()});
     }
   }
   doing_ = Doing::waiting_for_batch;
@@ -144,6 +154,10 @@ void Trainer::start_next_worker() {
     loader_.fill_window();
   }
   try_take();
+}
+
+void Trainer::workers_up() {
+  if (doing_ == Doing::waiting_for_workers) world_.wake_at(world_.now(), who_);
 }
 
 void Trainer::arrived(Batch& batch) {

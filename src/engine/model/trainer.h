@@ -31,6 +31,7 @@ class Trainer {
   enum class Doing : std::uint8_t {
     nothing,
     waiting_for_compute,  // of step k-N
+    waiting_for_workers,  // of the epoch before, to come up
     starting_workers,
     waiting_for_batch,
     receiving,
@@ -43,6 +44,7 @@ class Trainer {
   void ask();
   void begin_epoch();
   void start_next_worker();
+  void workers_up();
   void arrived(Batch& batch);
   void try_take();
   bool receive_next();  // false when nothing has arrived

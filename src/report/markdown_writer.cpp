@@ -1,0 +1,51 @@
+// A summary that reads well as a comment on a pull request.
+#include <fmt/format.h>
+
+#include "analysis/wording.h"
+#include "report/next_command.h"
+#include "report/table_parts.h"
+#include "report/writers.h"
+
+namespace loaderscope {
+namespace {
+
+// Markup in a path or a note must not become markup of ours.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    if (std::string_view("\\`*_[]<>|#~").find(c) != std::string_view::npos) result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result;
+}
+
+void write_list(std::ostream& out, std::string_view label, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) out << "- " << label << escaped(text) << '\n';
+}
+
+}  // namespace
+
+void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                           const ReportStyle&) {
+  out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
+  if (analysis.steps > 0) {
+    out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
+    for (const AccountLine& line : account_lines(analysis)) {
+      out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
+                         show_percent(line.share), show_points(line.half_width), escaped(line.remark));
+    }
+    out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s), plural(analysis.steps, "step"),
+                       show_duration(analysis.account.window), analysis.steady ? ", steady" : "");
+  }
+  for (const std::string& line : {why_line(analysis.account), order_line(analysis.account, record.config),
+                                  first_batch_line(analysis)}) {
+    if (!line.empty()) out << "- " << escaped(line) << '\n';
+  }
+  write_list(out, "note: ", record.notes);
+  write_list(out, "not seen: ", analysis.notes);
+  out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version), escaped(record.engine));
+  const std::string command = next_command(record, analysis);
+  if (!command.empty()) out << "\nNext:\n```sh\n" << command << "\n```\n";
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,72 @@
+#include "report/text_table.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+std::string padded(const std::string& cell, std::size_t width, char alignment) {
+  const std::string space(width - std::min(width, columns_of(cell)), ' ');
+  return alignment == 'r' ? space + cell : cell + space;
+}
+
+}  // namespace
+
+void TextTable::print(std::ostream& out) const {
+  std::vector<std::size_t> widths(alignment_.size());
+  for (const std::vector<std::string>& row : rows_) {
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c]));
+  }
+  const auto print_row = [&](const std::vector<std::string>& row) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c) {
+      if (widths[c] == 0) continue;
+      const std::size_t heading = header_.empty() ? 0 : columns_of(header_[c]);
+      line += "  " + padded(row[c], std::max(widths[c], heading), alignment_[c]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+  };
+  if (!header_.empty()) print_row(header_);
+  for (const std::vector<std::string>& row : rows_) print_row(row);
+}
+
+std::string printable(std::string text) {
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = '?';
+  }
+  return text;
+}
+
+std::size_t columns_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+std::string wrapped(std::string_view text, int width, int indent) {
+  const auto most = static_cast<std::size_t>(std::max(width, indent + 20));
+  std::string result, line;
+  while (!text.empty()) {
+    // A number and its unit stay together.
+    std::size_t space = std::min(text.find(' '), text.size());
+    while (space > 0 && space < text.size() && is_digit(text[space - 1])) {
+      space = std::min(text.find(' ', space + 1), text.size());
+    }
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    const bool begins = line.find_first_not_of(' ') == line.npos;
+    if (!begins && columns_of(line) + 1 + columns_of(word) > most) {
+      result += line + '\n';
+      line = std::string(static_cast<std::size_t>(indent), ' ');
+    } else if (!begins) {
+      line += ' ';
+    }
+    line += word;
+  }
+  return result + line;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,37 @@
+// Aligned columns of plain text, and text within a width.
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loaderscope {
+
+class TextTable {
+ public:
+  // One letter per column: 'l' or 'r'.
+  explicit TextTable(std::string_view alignment, std::vector<std::string> header = {})
+      : alignment_(alignment), header_(std::move(header)) {}
+
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  // Two spaces before each column; a column without a value in any row is left out.
+  void print(std::ostream& out) const;
+  bool empty() const { return rows_.empty(); }
+
+ private:
+  std::string alignment_;
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Without control characters: a result from elsewhere must not drive the reader's terminal.
+std::string printable(std::string text);
+
+// Letters as a terminal shows them: "±" is one.
+std::size_t columns_of(std::string_view text);
+
+// `text` on lines of at most `width` columns where it has spaces; further lines begin with `indent` spaces.
+std::string wrapped(std::string_view text, int width, int indent);
+
+}  // namespace loaderscope

@@ -1,0 +1,59 @@
+// Runs the program as a user does: words in, texts and exit code out.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+namespace loaderscope::testing_cli {
+
+struct Ended {
+  int exit_code = -1;  // -N when signal N killed it
+  std::string out, err;
+};
+
+// A running program. Its output is collected in temporary files, so that it never waits for a
+// reader.
+class RunningBinary {
+ public:
+  // `stdout_path` replaces the collected standard output.
+  explicit RunningBinary(const std::vector<std::string>& words,
+                         const std::string& stdout_path = "");
+  ~RunningBinary();  // kills what still runs
+  RunningBinary(const RunningBinary&) = delete;
+  RunningBinary& operator=(const RunningBinary&) = delete;
+
+  void send(int signal) const;
+  bool has_ended();
+  Ended wait();  // kills it after a minute
+
+ private:
+  void take_status(int status);
+
+  pid_t pid_ = -1;
+  int out_ = -1, err_ = -1;
+  bool ended_ = false;
+  int exit_code_ = -1;
+};
+
+Ended run_binary(const std::vector<std::string>& words);
+
+// An empty folder of this test, removed afterwards.
+class TestFolder {
+ public:
+  TestFolder();
+  ~TestFolder();
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+
+  std::string path(const std::string& name) const { return path_ + "/" + name; }
+  std::string write(const std::string& name, const std::string& text) const;  // returns its path
+  std::string read(const std::string& name) const;
+  int files() const;
+
+ private:
+  std::string path_;
+};
+
+}  // namespace loaderscope::testing_cli

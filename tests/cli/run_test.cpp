@@ -1,0 +1,161 @@
+// loaderscope run, from the outside: where results go, and how it ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Words = std::vector<std::string>;
+
+// A run of well under a second of ours: 100 steps of a loader that is too slow.
+Words small_run(const Words& more = {}) {
+  Words words = {"run", "--compute", "12ms", "--cost",  "decode=1ms", "--workers",
+                 "2",   "--cores",   "2",    "--steps", "100"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Run, PrintsATableAndSavesTheResult) {
+  const TestFolder folder;
+  const Ended ended = run_binary(small_run({"--json", folder.path("r.json")}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, Not(HasSubstr("\"schema\"")));
+  EXPECT_FALSE(ended.out.empty());
+  const json result = json::parse(folder.read("r.json"));
+  EXPECT_EQ(result.at("schema"), "loaderscope.run/1");
+  EXPECT_EQ(result.at("config").at("num_workers"), 2);
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(Run, JsonToStandardOutputIsAlone) {
+  const Ended ended = run_binary(small_run({"--json", "-"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(json::parse(ended.out).at("schema"), "loaderscope.run/1");
+}
+
+TEST(Run, ScenarioAndFlagsAreOneVocabulary) {
+  const TestFolder folder;
+  const std::string path = folder.write(
+      "x.conf",
+      "# expect: decode\ncompute = 12ms\ncost = decode=1ms\nworkers = 4\ncores = 4\nsteps = 100\n");
+  const Ended by_file =
+      run_binary({"run", "--scenario", path, "--workers", "2", "--cores", "2", "--json", "-"});
+  const Ended by_flags = run_binary(small_run({"--json", "-"}));
+  ASSERT_EQ(by_file.exit_code, 0) << by_file.err;
+  EXPECT_EQ(json::parse(by_file.out).at("account"), json::parse(by_flags.out).at("account"));
+}
+
+TEST(Run, TheLastOfARepeatedFlagWins) {
+  const Ended ended = run_binary(small_run({"--workers", "1", "--json", "-"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(json::parse(ended.out).at("config").at("num_workers"), 1);
+}
+
+TEST(Run, ImpossibleOutputsAreFoundBeforeTheRun) {
+  const TestFolder folder;
+  // A run without end: it must not begin.
+  const Words endless = {"run", "--compute", "1ns", "--steps", "10000000000"};
+  for (const std::string& path :
+       {folder.path("missing/r.json"), folder.path("."), std::string("/proc/r.json")}) {
+    Words words = endless;
+    words.insert(words.end(), {"--json", path});
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, 1) << path;
+    EXPECT_THAT(ended.err, HasSubstr(path));
+    EXPECT_EQ(ended.out, "");
+  }
+}
+
+TEST(Run, AFullDiskIsAnErrorAndTheTableIsStillPrinted) {
+  const Ended ended = run_binary(small_run({"--json", "/dev/full"}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("/dev/full: cannot write the result: No space left on device"));
+  EXPECT_FALSE(ended.out.empty());
+}
+
+TEST(Run, FullStandardOutputIsAnErrorAndTheResultIsStillSaved) {
+  const TestFolder folder;
+  const Ended ended =
+      RunningBinary(small_run({"--json", folder.path("r.json")}), "/dev/full").wait();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("standard output"));
+  EXPECT_EQ(json::parse(folder.read("r.json")).at("schema"), "loaderscope.run/1");
+}
+
+TEST(Run, RequirementsDecideTheExitCode) {
+  EXPECT_EQ(run_binary(small_run({"--require", "device.busy > 0"})).exit_code, 0);
+  const Ended not_met = run_binary(small_run({"--require", "device.busy >= 0.99"}));
+  EXPECT_EQ(not_met.exit_code, 2);
+  EXPECT_THAT(not_met.err, HasSubstr("device.busy"));
+  EXPECT_FALSE(not_met.out.empty());
+}
+
+TEST(Run, AWithheldValueCannotBeJudged) {
+  const Ended ended = run_binary(
+      {"run", "--compute", "12ms", "--steps", "5", "--require", "verdict.bound_by == compute"});
+  EXPECT_EQ(ended.exit_code, 3) << ended.err;
+}
+
+class Interrupted : public testing::TestWithParam<std::pair<int, int>> {};
+
+TEST_P(Interrupted, WritesWhatWasMeasured) {
+  const auto [signal, exit_code] = GetParam();
+  const TestFolder folder;
+  RunningBinary running({"run", "--compute", "1ms", "--cost", "decode=20us", "--workers", "2",
+                         "--duration", "200000h", "--json", folder.path("r.json")});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  ASSERT_FALSE(running.has_ended()) << running.wait().err;
+  running.send(signal);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, exit_code) << ended.err;
+  EXPECT_FALSE(ended.out.empty());
+  const json result = json::parse(folder.read("r.json"));
+  EXPECT_GT(result.at("window").at("steps"), 0);
+  EXPECT_EQ(folder.files(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
+                         testing::Values(std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}));
+
+TEST(Report, ShowsASavedResultAgain) {
+  const TestFolder folder;
+  const std::string path = folder.path("r.json");
+  const Ended run = run_binary(small_run({"--json", path}));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const Ended report = run_binary({"report", path});
+  EXPECT_EQ(report.exit_code, 0) << report.err;
+  EXPECT_EQ(report.out, run.out);
+  EXPECT_EQ(run_binary({"report", path, "--require", "device.busy >= 0.99"}).exit_code, 2);
+  const Ended saved =
+      run_binary({"report", path, "--format", "json", "--output", folder.path("again.json")});
+  EXPECT_EQ(saved.exit_code, 0) << saved.err;
+  EXPECT_EQ(json::parse(folder.read("again.json")), json::parse(folder.read("r.json")));
+}
+
+TEST(Report, ADamagedResultIsOneSentence) {
+  const TestFolder folder;
+  for (const std::string& text :
+       {std::string(), std::string("{}"), std::string("{\"schema\": \"x/1\"}"),
+        std::string("\0\1\2", 3), std::string(100'000, '[')}) {
+    const Ended ended = run_binary({"report", folder.write("r.json", text)});
+    EXPECT_EQ(ended.exit_code, 1) << text.substr(0, 20);
+    EXPECT_THAT(ended.err, HasSubstr(folder.path("r.json")));
+  }
+  EXPECT_EQ(run_binary({"report", folder.path("none.json")}).exit_code, 1);
+  EXPECT_EQ(run_binary({"report", folder.path(".")}).exit_code, 1);
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

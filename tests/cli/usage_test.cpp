@@ -1,0 +1,122 @@
+// Help, version, and what happens to words that mean nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/run_binary.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// One sentence on standard error, nothing on standard output.
+void expect_complaint(const std::vector<std::string>& words, int exit_code,
+                      const std::string& part) {
+  const Ended ended = run_binary(words);
+  EXPECT_EQ(ended.exit_code, exit_code) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, StartsWith("loaderscope: "));
+  EXPECT_THAT(ended.err, EndsWith("\n"));
+  EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr(part));
+}
+
+TEST(Usage, HelpNamesCommandsAndFlags) {
+  const Ended help = run_binary({"--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command : {"run", "report", "list"}) EXPECT_THAT(help.out, HasSubstr(command));
+  const Ended run_help = run_binary({"run", "--help"});
+  EXPECT_EQ(run_help.exit_code, 0);
+  EXPECT_EQ(run_help.err, "");
+  EXPECT_THAT(run_help.out, HasSubstr("--scenario FILE"));
+  for (const Field& field : fields()) {
+    EXPECT_THAT(run_help.out, HasSubstr("--" + std::string(field.name)));
+    EXPECT_THAT(run_help.out, HasSubstr(std::string(field.group) + ":"));
+    for (std::string_view alias : field.aliases) {
+      EXPECT_THAT(run_help.out, HasSubstr("--" + std::string(alias)));
+    }
+  }
+}
+
+TEST(Usage, VersionIsOneLine) {
+  const Ended ended = run_binary({"--version"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_THAT(ended.out, HasSubstr("CUDA"));
+  EXPECT_EQ(ended.out.find('\n'), ended.out.size() - 1);
+}
+
+TEST(Usage, WithoutACommandHelpIsShown) {
+  const Ended ended = run_binary({});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(ended.err, HasSubstr("Usage: loaderscope COMMAND"));
+}
+
+TEST(Usage, UnknownWordsGetASuggestion) {
+  expect_complaint({"rn"}, 64, "rn: unknown command; did you mean 'run'?");
+  expect_complaint({"bogus"}, 64, "bogus: unknown command; see loaderscope --help");
+  expect_complaint({"run", "--prefetch-facto", "4"}, 64, "did you mean '--prefetch-factor'?");
+  expect_complaint({"run", "--num_workers=4"}, 64, "did you mean '--num-workers'?");
+  expect_complaint({"run", "--nope"}, 64, "see loaderscope run --help");
+  expect_complaint({"--verson"}, 64, "did you mean '--version'?");
+  expect_complaint({"run", "extra"}, 64, "extra: unexpected word");
+  expect_complaint({"run", "run"}, 64, "run");
+  expect_complaint({"list", "engin"}, 64, "did you mean 'engine'?");
+}
+
+TEST(Usage, NonsenseValuesAreNamed) {
+  expect_complaint({"run", "--compute", "12"}, 64,
+                   "--compute 12: expected a duration such as 12ms; did you forget the unit?");
+  expect_complaint({"run", "--workers", "-4"}, 64, "--num-workers -4: expected a whole number");
+  expect_complaint({"run", "--workers"}, 64, "a value is missing");
+  expect_complaint({"run", "--workers="}, 64, "a value is missing");
+  expect_complaint({"run", "--workers", ""}, 64, "expected a whole number");
+  expect_complaint({"run", "--compute=nan"}, 64, "--compute nan");
+  expect_complaint({"run", "--memory", "pined-slots"}, 64, "did you mean 'pinned-slots'?");
+  expect_complaint({"run", "--shuffle=maybe"}, 64, "true false");
+  expect_complaint({"run", "--cost", "deocde=8ms"}, 64, "did you mean 'decode'?");
+  expect_complaint({"run", "--inject", "decode=8ms"}, 64, "--inject decode=8ms");
+  expect_complaint({"run", "--compute", "1ms", "--require", "busy"}, 64, "--require busy");
+  expect_complaint({"run", "--engine", "modle"}, 64, "did you mean 'model'?");
+  expect_complaint({"run", "--compute", "1\nms"}, 64, "1\\x0ams");
+  expect_complaint({"report"}, 64, "saved result is missing");
+  expect_complaint({"report", "x.json", "--format", "tabel"}, 64, "did you mean 'table'?");
+}
+
+TEST(Usage, ContradictionsAreNamed) {
+  expect_complaint({"run"}, 64, "nothing takes any time: give --cost or --compute");
+  expect_complaint({"run", "--compute", "1ms", "--workers", "0", "--prefetch", "2"}, 64,
+                   "prefetch-factor = 2");
+  expect_complaint({"run", "--compute", "1ms", "--pin-memory", "--memory", "pageable"}, 64,
+                   "pin-memory");
+  expect_complaint({"run", "--compute", "1ms", "--steps", "5", "--duration", "1s"}, 64,
+                   "steps = 5");
+  expect_complaint({"run", "--compute", "1ms", "--batch-size", "0"}, 64,
+                   "batch-size = 0: expected at least 1");
+}
+
+TEST(Usage, ScenarioErrorsNameFileAndLine) {
+  const TestFolder folder;
+  const std::string path = folder.write("x.conf", "# comment\ncompute = 1ms\nprefetch-facto = 3\n");
+  expect_complaint({"run", "--scenario", path}, 64,
+                   path + ":3: prefetch-facto: unknown key; did you mean 'prefetch-factor'?");
+  expect_complaint({"run", "--scenario", folder.path("none")}, 64, "No such file");
+  expect_complaint({"run", "--scenario", folder.path(".")}, 64, "is a folder");
+  expect_complaint({"run", "--scenario", LOADERSCOPE_BINARY}, 64, LOADERSCOPE_BINARY);
+}
+
+TEST(List, ShowsEveryFamily) {
+  const Ended ended = run_binary({"list"});
+  EXPECT_EQ(ended.exit_code, 0);
+  for (const char* word :
+       {"engine (--engine)", "model", "pinned-slots", "read.decompress", "table", "synthetic"}) {
+    EXPECT_THAT(ended.out, HasSubstr(word));
+  }
+  EXPECT_THAT(run_binary({"list", "--json", "memory"}).out, HasSubstr("\"pin-thread\""));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,158 @@
+// What every row of every family and every field promises, whoever adds one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/rows.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A sentence for people: something, on one line, with a full stop.
+void expect_sentence(std::string_view text, std::string_view of) {
+  ASSERT_FALSE(text.empty()) << of;
+  EXPECT_EQ(text.find('\n'), text.npos) << of;
+  EXPECT_EQ(text.back(), '.') << of << ": " << text;
+  EXPECT_NE(text.front(), ' ') << of;
+}
+
+void expect_word(std::string_view name) {
+  ASSERT_FALSE(name.empty());
+  EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-."), name.npos) << name;
+}
+
+TEST(Families, HaveUniqueNamesAndRows) {
+  std::set<std::string_view> names;
+  for (const FamilyListing& family : families()) {
+    expect_word(family.family);
+    EXPECT_TRUE(names.insert(family.family).second) << family.family;
+    EXPECT_FALSE(family.rows.empty()) << family.family;
+  }
+}
+
+TEST(Families, EveryRowHasANameASentenceAndAReasonWhereItIsNotAvailable) {
+  for (const FamilyListing& family : families()) {
+    std::set<std::string_view> names;
+    for (const Row& row : family.rows) {
+      expect_word(row.name);
+      EXPECT_TRUE(names.insert(row.name).second) << family.family << " " << row.name;
+      expect_sentence(row.help, row.name);
+      if (const auto reason = row.reason_not_available()) expect_sentence(*reason, row.name);
+    }
+  }
+}
+
+TEST(Families, FlagsAcceptEveryRow) {
+  for (const FamilyListing& family : families()) {
+    if (!family.flag.starts_with("--")) continue;
+    const Field* field = find_field(family.flag.substr(2));
+    if (field == nullptr || field->repeats) continue;
+    for (const Row& row : family.rows) {
+      RunConfig config;
+      EXPECT_NO_THROW(field->set(config, row.name)) << family.flag << " " << row.name;
+      EXPECT_EQ(field->text(config), row.name);
+    }
+  }
+}
+
+TEST(Families, CostsAcceptEveryStage) {
+  for (const FamilyListing& family : families()) {
+    if (family.flag != "--cost") continue;
+    for (const Row& row : family.rows) {
+      RunConfig config;
+      EXPECT_NO_THROW(set_field(config, "", "cost", std::string(row.name) + "=1ms"));
+      EXPECT_NO_THROW(set_field(config, "", "inject", std::string(row.name) + "=+1ms"));
+    }
+  }
+}
+
+TEST(Fields, HaveUniqueNamesAliasesAndASentence) {
+  std::set<std::string> names;
+  const auto expect_unique = [&](std::string_view name) {
+    expect_word(name);
+    EXPECT_TRUE(names.insert(std::string(name)).second) << name;
+  };
+  for (const Field& field : fields()) {
+    expect_unique(field.name);
+    for (std::string_view alias : field.aliases) expect_unique(alias);
+    if (field.is_switch()) expect_unique("no-" + std::string(field.name));
+    expect_sentence(field.help, field.name);
+    EXPECT_FALSE(field.group.empty()) << field.name;
+  }
+}
+
+TEST(Fields, OfOneGroupStandTogether) {
+  std::set<std::string_view> done;
+  std::string_view current;
+  for (const Field& field : fields()) {
+    if (field.group == current) continue;
+    EXPECT_TRUE(done.insert(field.group).second) << field.group << " " << field.name;
+    current = field.group;
+  }
+}
+
+TEST(Fields, DefaultTextIsReadBackToItself) {
+  const RunConfig defaults;
+  for (const Field& field : fields()) {
+    EXPECT_FALSE(field.given(defaults)) << field.name;
+    const std::string text = field.text(defaults);
+    if (field.repeats) {
+      EXPECT_TRUE(text.empty() && field.texts(defaults).empty()) << field.name;
+      continue;
+    }
+    EXPECT_EQ(field.texts(defaults), std::vector<std::string>{text}) << field.name;
+    if (text.empty()) continue;  // json: no file
+    RunConfig config;
+    ASSERT_NO_THROW(field.set(config, text)) << field.name;
+    EXPECT_EQ(field.text(config), text) << field.name;
+    EXPECT_TRUE(field.given(config)) << field.name;
+  }
+}
+
+TEST(Fields, ThatAreNumbersAreSpelledAsNumbers) {
+  const RunConfig defaults;
+  for (const Field& field : fields()) {
+    if (!field.is_number) continue;
+    const std::string text = field.text(defaults);
+    EXPECT_EQ(text.find_first_not_of("0123456789."), text.npos) << field.name;
+  }
+}
+
+TEST(Fields, ChoicesInTheHelpAreThoseOfTheFlag) {
+  for (const Field& field : fields()) {
+    const bool has_words =
+        field.value_name.find('|') != field.value_name.npos && field.name != "warmup";
+    if (!has_words) continue;
+    std::istringstream words{std::string(field.value_name)};
+    for (std::string word; std::getline(words, word, '|');) {
+      RunConfig config;
+      EXPECT_NO_THROW(field.set(config, word)) << field.name << " " << word;
+    }
+  }
+}
+
+TEST(Fields, NonsenseGivesAUsageErrorWithKeyAndPlace) {
+  for (const Field& field : fields()) {
+    if (field.name == "json") continue;  // any text is a path
+    for (std::string_view nonsense : {"", "%", "-1", "nan", "\n"}) {
+      RunConfig config;
+      try {
+        set_field(config, "x.conf:7", field.name, nonsense);
+        ADD_FAILURE() << field.name << " takes '" << nonsense << "'";
+      } catch (const UsageError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("x.conf:7: " + std::string(field.name) + " = "));
+        EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope

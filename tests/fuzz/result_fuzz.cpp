@@ -1,0 +1,38 @@
+// A saved result: whatever the bytes are, an error or a record that every report can show.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/report.h"
+
+namespace {
+
+// Long inputs spend their time in the bootstrap and find nothing more.
+constexpr std::size_t kLongest = 1 << 18;
+
+std::string written(const loaderscope::RunRecord& record, std::string_view format) {
+  using namespace loaderscope;
+  std::ostringstream out;
+  find_row(format, report_table()).write(out, record, analyse(record), ReportStyle{});
+  return out.str();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace loaderscope;
+  if (size > kLongest) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    const RunRecord record = parse_result(text, "fuzz");
+    for (const ReportRow& row : report_table()) written(record, row.row.name);
+    const std::string json = written(record, "json");
+    // What was read and written is read again as the same.
+    if (written(parse_result(json, "again"), "json") != json) std::abort();
+  } catch (const RunError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,248 @@
+#include "unit/account/oracle.h"
+
+#include <algorithm>
+#include <set>
+
+namespace loaderscope {
+namespace {
+
+using KeptRank = FactKeeper::Rank;
+
+bool holds(const Interval& interval, Nanos t) {
+  return interval.ran() && interval.begin <= t && t < interval.end;
+}
+
+// What the device waited for at one instant.
+struct Decision {
+  Cause cause = Cause::other;
+  bool not_asking = false;
+  bool is_epoch = false;   // has why = epoch whatever the batch
+  bool is_making = false;  // gets the why of its batch
+  // Run-queue delay of the work that went on, to be taken out as contention.
+  Interval work = {};
+};
+
+// The first of a worker's spans that begins behind `t`, or null.
+const Span* first_behind(const std::vector<Span>& spans, Nanos t) {
+  const auto behind = std::upper_bound(spans.begin(), spans.end(), t,
+                                       [](Nanos at, const Span& span) { return at < span.begin; });
+  return behind == spans.end() ? nullptr : &*behind;
+}
+
+// What the worker did at the instant `t`, or null.
+const Span* span_at(const std::vector<Span>& spans, Nanos t) {
+  const Span* behind = first_behind(spans, t);
+  const Span* end = behind ? behind : spans.data() + spans.size();
+  if (end == spans.data()) return nullptr;
+  const Span* last = end - 1;
+  return t < last->end ? last : nullptr;
+}
+
+// Whether the worker comes up only later: the next thing known of it is its start, or its very first sign of life.
+bool is_not_up(const std::vector<Span>& spans, Nanos t, Nanos finished) {
+  const Span* next = first_behind(spans, t);
+  if (next == nullptr || next->begin >= finished) return false;
+  return next == spans.data() || next->stage == Stage::startup || next->stage == Stage::startup_parent;
+}
+
+// Rules 5 to 8: the batch is not finished.
+Decision decide_making(const KeptRank& rank, const StepEvents& batch, Nanos t) {
+  const bool trainer_makes_it = batch.made_by_trainer;
+  if (trainer_makes_it && t < batch.ask && !batch.first_of_epoch) {
+    return {.cause = Cause::launch, .not_asking = true};
+  }
+  if (batch.first_of_epoch && t < batch.epoch_dispatch) {
+    return {.cause = Cause::startup, .is_epoch = true};
+  }
+  const auto worker = rank.workers.find(batch.worker);
+  if (worker == rank.workers.end()) return {.cause = Cause::other};
+  const Span* span = span_at(worker->second, t);
+  if (span == nullptr) {
+    if (is_not_up(worker->second, t, batch.finished)) return {.cause = Cause::startup, .is_epoch = true};
+    return {.cause = Cause::other};
+  }
+  switch (span->stage) {
+    case Stage::startup:
+    case Stage::startup_parent: return {.cause = Cause::startup, .is_epoch = true};
+    case Stage::idle: return {.cause = Cause::prefetch, .is_making = true};
+    default: break;
+  }
+  return {.cause = cause_of(span->stage),
+          .is_making = true,
+          .work = {span->begin, span->end, span->cpu, span->queued}};
+}
+
+// What the device waited for at the instant `t`, when it waited for `batch`.
+Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
+  const bool trainer_has_it = t >= batch.take;
+  const bool trainer_asks = t >= batch.ask;
+  const bool is_deliverable = t >= batch.deliverable;
+  const bool is_finished = t >= batch.finished;
+
+  if (holds(batch.copy, t)) return {.cause = Cause::h2d};
+  if (trainer_has_it) return {.cause = Cause::launch};
+  if (is_deliverable && !trainer_asks) return {.cause = Cause::launch, .not_asking = true};
+  if (is_deliverable) return {.cause = Cause::transport};
+  if (!is_finished) return decide_making(rank, batch, t);
+
+  if (holds(batch.pin, t)) return {.cause = Cause::pin, .work = batch.pin};
+  const bool being_sent = batch.send.ran() && t < batch.send.end;
+  const bool being_received = holds(batch.receive, t);
+  const bool will_be_pinned = batch.pin.ran() && t < batch.pin.begin;
+  if (will_be_pinned && !being_sent && !being_received) return {.cause = Cause::pin};
+  return {.cause = Cause::transport};
+}
+
+// Of the first `at - begin` ns of the work, so many it waited for a core.
+Nanos queued_until(const Interval& work, Nanos at) {
+  __extension__ typedef __int128 Wide;
+  return static_cast<Nanos>(static_cast<Wide>(work.queued) * (at - work.begin) / (work.end - work.begin));
+}
+
+class Recomputation {
+ public:
+  Recomputation(const FactKeeper& facts, bool in_order, bool sync_ranks)
+      : facts_(facts), in_order_(in_order), barrier_(sync_ranks && facts.ranks.size() > 1) {}
+
+  OracleRow row(std::int32_t rank_index, std::size_t k) const {
+    const KeptRank& rank = facts_.ranks.at(rank_index);
+    const StepEvents& step = rank.steps.at(k);
+    const KeptRank* slowest = barrier_ ? slowest_rank(k) : nullptr;
+    const bool waits = slowest != nullptr && slowest != &rank;
+
+    OracleRow row;
+    Nanos made = 0, made_by_slowest = 0;  // ns that get a why
+    const std::vector<Nanos> instants = time_points(rank, slowest, k);
+    for (std::size_t i = 0; i + 1 < instants.size(); ++i) {
+      const Nanos from = instants[i], to = instants[i + 1];
+      if (!waits || from < step.ready) {
+        book(row, rank, step, from, to, made);
+        continue;
+      }
+      row.waiting_for_ranks += to - from;
+      if (from < idle_begin(*slowest, k)) {  // it still computed its step before
+        row.stall[Cause::launch] += to - from;
+      } else {
+        book(row, *slowest, slowest->steps.at(k), from, to, made_by_slowest);
+      }
+    }
+    label(row, step, made);
+    if (waits) label(row, slowest->steps.at(k), made_by_slowest);
+    return row;
+  }
+
+ private:
+  static Nanos idle_begin(const KeptRank& rank, std::size_t k) {
+    return k == 0 ? rank.first_ask : rank.steps[k - 1].compute.end;
+  }
+
+  // The last to be ready; of equals the first.
+  const KeptRank* slowest_rank(std::size_t k) const {
+    const KeptRank* slowest = nullptr;
+    for (const auto& [index, rank] : facts_.ranks) {
+      if (!slowest || rank.steps.at(k).ready > slowest->steps.at(k).ready) slowest = &rank;
+    }
+    return slowest;
+  }
+
+  // Between two neighbours of these nothing changes.
+  std::vector<Nanos> time_points(const KeptRank& rank, const KeptRank* slowest, std::size_t k) const {
+    const Nanos begin = idle_begin(rank, k), end = rank.steps[k].compute.begin;
+    std::set<Nanos> points = {begin, end};
+    const auto add = [&](Nanos t) {
+      if (begin < t && t < end) points.insert(t);
+    };
+    for (const KeptRank* each : {&rank, slowest}) {
+      if (!each) continue;
+      const StepEvents& step = each->steps[k];
+      for (const Nanos t : {step.epoch_dispatch, step.finished, step.deliverable, step.ask, step.take, step.ready,
+                            idle_begin(*each, k)}) {
+        add(t);
+      }
+      for (const Interval& interval : {step.send, step.receive, step.pin, step.copy}) {
+        add(interval.begin);
+        add(interval.end);
+      }
+      for (const auto& [batch, at] : each->deliverable) add(at);
+      const auto worker = each->workers.find(step.worker);
+      if (worker == each->workers.end()) continue;
+      for (const Span& span : worker->second) {
+        add(span.begin);
+        add(span.end);
+      }
+    }
+    return {points.begin(), points.end()};
+  }
+
+  void book(OracleRow& row, const KeptRank& rank, const StepEvents& batch, Nanos from, Nanos to,
+            Nanos& made) const {
+    const Decision decision = decide(rank, batch, from);
+    const Nanos length = to - from;
+    Nanos queued = 0;
+    if (decision.work.ran()) queued = queued_until(decision.work, to) - queued_until(decision.work, from);
+    row.stall[Cause::contention] += queued;
+    row.stall[decision.cause] += length - queued;
+    if (decision.not_asking) row.not_asking += length;
+    if (decision.is_epoch) row.why[Why::epoch] += length;
+    if (decision.is_making) {
+      made += length;
+      row.contention_of_making += queued;
+    }
+    if (in_order_ && from < batch.deliverable && a_later_one_is_there(rank, batch, from)) row.order += length;
+  }
+
+  static bool a_later_one_is_there(const KeptRank& rank, const StepEvents& batch, Nanos t) {
+    return std::any_of(rank.deliverable.begin(), rank.deliverable.end(), [&](const auto& mark) {
+      return mark.first > batch.batch && mark.second <= t;
+    });
+  }
+
+  static void label(OracleRow& row, const StepEvents& batch, Nanos made) {
+    if (batch.first_of_epoch) {
+      row.why[Why::epoch] += made;
+      return;
+    }
+    const Nanos depth = std::min(batch.worker_idle, made);
+    row.why[Why::depth] += depth;
+    const bool had_no_rest = batch.worker_idle == 0;
+    row.why[had_no_rest ? Why::capacity : Why::latency] += made - depth;
+  }
+
+  const FactKeeper& facts_;
+  bool in_order_;
+  bool barrier_;
+};
+
+}  // namespace
+
+std::vector<std::vector<OracleRow>> recompute_account(const FactKeeper& facts, bool in_order,
+                                                      bool sync_ranks) {
+  const Recomputation recomputation(facts, in_order, sync_ranks);
+  std::vector<std::vector<OracleRow>> rows;
+  for (const auto& [index, rank] : facts.ranks) {
+    rows.emplace_back();
+    for (std::size_t k = 0; k < rank.steps.size(); ++k) rows.back().push_back(recomputation.row(index, k));
+  }
+  return rows;
+}
+
+std::string difference(const StepRow& row, const OracleRow& expected) {
+  std::string text;
+  const auto compare = [&](std::string_view name, Nanos folded, Nanos recomputed) {
+    if (folded == recomputed) return;
+    text += "step " + std::to_string(row.step) + " " + std::string(name) + ": folded " + std::to_string(folded) +
+            ", recomputed " + std::to_string(recomputed) + "\n";
+  };
+  for (std::size_t i = 0; i < kCauses; ++i) {
+    compare(name_of(static_cast<Cause>(i)), row.stall.at(i), expected.stall.at(i));
+  }
+  for (std::size_t i = 0; i < kWhys; ++i) {
+    compare(name_of(static_cast<Why>(i)), row.why.at(i), expected.why.at(i));
+  }
+  compare("not asking", row.not_asking, expected.not_asking);
+  compare("waiting for ranks", row.waiting_for_ranks, expected.waiting_for_ranks);
+  compare("order", row.order, expected.order);
+  return text;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "loaderscope/analysis.h"
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+
+TEST(Analyse, GivesSharesAndRate) {
+  const Analysis analysis = analyse(usual_record());
+  EXPECT_TRUE(analysis.has_busy);
+  EXPECT_TRUE(analysis.steady);
+  EXPECT_EQ(analysis.steps, 40);
+  EXPECT_EQ(analysis.samples, 640);
+  EXPECT_DOUBLE_EQ(analysis.busy.mean, 0.25);
+  EXPECT_DOUBLE_EQ(analysis.busy.low, 0.25);
+  EXPECT_DOUBLE_EQ(analysis.share[Cause::decode].mean, 0.6);
+  EXPECT_DOUBLE_EQ(analysis.samples_per_s.mean, 160);
+  EXPECT_EQ(analysis.step_time.count(), 40);
+  EXPECT_EQ(analysis.step_time.quantile(0.99), 100 * kMillisecond);
+}
+
+TEST(Analyse, FirstBatchAddsUpToItsWall) {
+  const Analysis analysis = analyse(full_record());
+  EXPECT_EQ(analysis.first_batch_wall, 1'595 * kMillisecond + 1);
+  Nanos sum = 0;
+  for (const auto& [name, ns] : analysis.first_batch_by_cause) sum += ns;
+  EXPECT_EQ(sum, analysis.first_batch_wall);
+  EXPECT_THAT(analysis.first_batch_by_cause, Contains(Pair("import", 1'500 * kMillisecond)));
+  EXPECT_THAT(analysis.first_batch_by_cause, Contains(Pair("decode", 60 * kMillisecond)));
+}
+
+TEST(Analyse, FirstBatchNamesACauseOnce) {
+  RunRecord record = usual_record();
+  record.before_first_ask = {{"decode", 5}};
+  const Analysis analysis = analyse(record);
+  EXPECT_THAT(analysis.first_batch_by_cause, Contains(Pair("decode", 60 * kMillisecond + 5)));
+  EXPECT_EQ(analysis.first_batch_by_cause.size(), 2u);
+}
+
+TEST(Analyse, PredictsAnEpochOfKnownSize) {
+  EXPECT_FALSE(analyse(usual_record()).epoch_predicted_s);
+  RunRecord record = usual_record();
+  record.config.samples.set(16'000);
+  EXPECT_DOUBLE_EQ(analyse(record).epoch_predicted_s.value(), 100);
+}
+
+TEST(Analyse, OfRanksIsTheirMeanAndTheSumOfRates) {
+  const Analysis analysis = analyse(two_ranks());
+  EXPECT_EQ(analysis.rank_accounts.size(), 2u);
+  EXPECT_DOUBLE_EQ(analysis.busy.mean, 0.275);
+  EXPECT_DOUBLE_EQ(analysis.samples_per_s.mean, 320);
+  EXPECT_EQ(analysis.steps, 40);
+  EXPECT_EQ(analysis.samples, 1280);
+  EXPECT_EQ(analysis.account.compute, 1'100 * kMillisecond);
+}
+
+TEST(Analyse, RanksOfDifferentLength) {
+  RunRecord record = usual_record();
+  record.ranks.push_back(rank_of(0, 30, usual_step));
+  const Analysis analysis = analyse(record);
+  EXPECT_EQ(analysis.steps, 30);
+  EXPECT_DOUBLE_EQ(analysis.samples_per_s.mean, 320);
+  EXPECT_DOUBLE_EQ(analysis.busy.mean, 0.25);
+}
+
+TEST(Analyse, OfNothing) {
+  const Analysis analysis = analyse(RunRecord{});
+  EXPECT_EQ(analysis.steps, 0);
+  EXPECT_EQ(analysis.account.window, 0);
+  EXPECT_FALSE(analysis.has_busy);
+  EXPECT_EQ(analysis.samples_per_s.mean, 0);
+}
+
+TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
+  RunRecord record = usual_record();
+  EXPECT_THAT(analyse(record).notes, IsEmpty());
+  record.config.num_workers.value = 16;
+  EXPECT_THAT(analyse(record).notes, Contains(HasSubstr("40 steps are 1.2 blocks of 32: too short")));
+}
+
+TEST(AnalyseNotes, OneEpochDoesNotShowRestarts) {
+  RunRecord record = usual_record();
+  record.config.samples.set(1'000'000);
+  EXPECT_THAT(analyse(record).notes, Contains(HasSubstr("within one epoch")));
+  record.config.persistent_workers.set(true);
+  EXPECT_THAT(analyse(record).notes, Not(Contains(HasSubstr("within one epoch"))));
+  RunRecord two = record_of(4, 40, [](std::int64_t step) {
+    StepPlan plan = usual_step(step);
+    plan.epoch = step < 20 ? 0 : 1;
+    return plan;
+  });
+  two.config.samples.set(320);
+  EXPECT_THAT(analyse(two).notes, IsEmpty());
+}
+
+TEST(AnalyseNotes, ShortRealWindowsDoNotShowGrowth) {
+  RunRecord record = usual_record();
+  record.engine = "native";
+  EXPECT_THAT(analyse(record).notes, Contains(HasSubstr("a window of 4.0 s cannot show memory that grows")));
+}
+
+TEST(Analyse, AbsurdSettingsDoNotOverflow) {
+  RunRecord record = usual_record();
+  record.config.num_workers.value = INT64_MAX;
+  record.config.samples.value = INT64_MAX;
+  EXPECT_GT(analyse(record).busy.mean, 0);
+}
+
+}  // namespace
+}  // namespace loaderscope

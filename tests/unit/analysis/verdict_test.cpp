@@ -1,0 +1,197 @@
+#include "analysis/verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr Nanos kMs = kMillisecond;
+
+Verdict verdict_of(const RunRecord& record) { return analyse(record).verdict; }
+
+std::string withheld(const RunRecord& record) {
+  const Verdict verdict = verdict_of(record);
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_FALSE(verdict.severity);
+  EXPECT_THAT(verdict.candidates, ElementsAre());
+  const std::string reason = verdict.withheld_reason.value_or("");
+  EXPECT_THAT(verdict.sentence, HasSubstr("no verdict: " + reason));
+  return reason;
+}
+
+RunRecord with_stall(std::initializer_list<std::pair<Cause, Nanos>> stall, Nanos compute = 25 * kMs) {
+  return record_of(4, 40, [&](std::int64_t) { return step_of(compute, stall); });
+}
+
+TEST(Verdict, NamesTheLeadingCause) {
+  const Verdict verdict = verdict_of(usual_record());
+  EXPECT_EQ(verdict.bound_by, "decode");
+  EXPECT_EQ(verdict.severity, "high");
+  EXPECT_FALSE(verdict.withheld_reason);
+  EXPECT_EQ(verdict.sentence,
+            "Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers "
+            "never rest");
+}
+
+TEST(Verdict, SaysForWhenOneCauseIsAll) {
+  RunRecord record = record_of(4, 40, [](std::int64_t) {
+    StepPlan plan = step_of(25 * kMs, {{Cause::decode, 75 * kMs}});
+    plan.why[Why::depth] = 75 * kMs;
+    return plan;
+  });
+  EXPECT_EQ(verdict_of(record).sentence,
+            "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: depth, the workers rested because the "
+            "window was full");
+  record.simulated = false;
+  record.config.num_workers.value = 0;
+  EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
+}
+
+TEST(Verdict, IsTheGpuBelowFivePercent) {
+  const Verdict verdict = verdict_of(with_stall({{Cause::decode, 4 * kMs}}, 96 * kMs));
+  EXPECT_EQ(verdict.bound_by, "compute");
+  EXPECT_EQ(verdict.severity, "none");
+  EXPECT_EQ(verdict.sentence, "Simulated: the GPU is the limit: busy 96.0 % (±0.0)");
+}
+
+TEST(Verdict, IsModerateBelowTwentyPercent) {
+  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 19 * kMs}}, 81 * kMs)).severity, "moderate");
+  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 20 * kMs}}, 80 * kMs)).severity, "high");
+}
+
+TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
+  // Sometimes read takes longer, sometimes decode: neither leads by more than its interval.
+  const RunRecord record = record_of(4, 80, [](std::int64_t step) {
+    const bool reads = (step * 7919) % 13 < 6;
+    return step_of(25 * kMs, {{Cause::decode, reads ? 20 * kMs : 50 * kMs}, {Cause::read, reads ? 55 * kMs : 20 * kMs}});
+  });
+  const Verdict verdict = verdict_of(record);
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_FALSE(verdict.withheld_reason);
+  EXPECT_EQ(verdict.severity, "high");
+  EXPECT_EQ(verdict.candidates.size(), 2u);
+  EXPECT_THAT(verdict.sentence, HasSubstr("which cannot be told apart"));
+  EXPECT_THAT(verdict.sentence, HasSubstr(" or "));
+}
+
+TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
+  const Verdict verdict =
+      verdict_of(with_stall({{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::read));
+  EXPECT_THAT(verdict.sentence, HasSubstr("decode or read"));
+}
+
+TEST(Verdict, NamesOtherWhereItMayBeTheMost) {
+  const Verdict verdict = verdict_of(with_stall({{Cause::decode, 2 * kMs}, {Cause::other, 4 * kMs}}, 94 * kMs));
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::other));
+}
+
+TEST(Verdict, OfSeveralRanksSpeaksOfGpus) {
+  EXPECT_THAT(verdict_of(two_ranks()).sentence, StartsWith("Simulated: the GPUs wait 72.5 %"));
+}
+
+TEST(Verdict, WithoutComputeIsTheRate) {
+  RunRecord record = with_stall({{Cause::decode, 60 * kMs}, {Cause::read, 40 * kMs}}, 0);
+  Verdict verdict = verdict_of(record);
+  EXPECT_EQ(verdict.bound_by, "decode");
+  EXPECT_FALSE(verdict.severity);
+  EXPECT_EQ(verdict.sentence, "Simulated: the loader gives 160 samples/s (±0), limited by decode");
+  record.config.demand.set(1786);
+  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 1786/s needed: not enough, 9.0 % of it"));
+  record.config.demand.set(100);
+  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 100/s needed: enough, 60.0 % to spare"));
+}
+
+TEST(Verdict, DoesNotSayWhetherARateWithinItsIntervalSuffices) {
+  RunRecord record = record_of(4, 60, [](std::int64_t step) {
+    return step_of(0, {{Cause::decode, (60 + step * 31 % 17) * kMs}});
+  });
+  record.config.demand.set(analyse(record).samples_per_s.mean);
+  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("needed: cannot tell, 100.0 % of it"));
+}
+
+TEST(Verdict, OnTheNullDeviceIsTheRate) {
+  RunRecord record = usual_record();
+  record.config.device.set("null");
+  EXPECT_THAT(verdict_of(record).sentence, StartsWith("Simulated: the loader gives"));
+}
+
+TEST(Verdict, SaysThatTheRunWasInterrupted) {
+  RunRecord record = usual_record();
+  record.interrupted = true;
+  EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; interrupted after 40 measured steps"));
+}
+
+TEST(VerdictWithheld, UnderTwentySteps) {
+  EXPECT_THAT(withheld(record_of(4, 19, usual_step)), HasSubstr("19 steps were measured and a verdict needs 20"));
+  EXPECT_EQ(verdict_of(record_of(4, 20, usual_step)).bound_by, "decode");
+}
+
+TEST(VerdictWithheld, WithoutAStep) {
+  EXPECT_THAT(withheld(record_of(4, 0, usual_step)), HasSubstr("no step was measured"));
+  RunRecord nothing;
+  nothing.simulated = true;
+  EXPECT_THAT(withheld(nothing), HasSubstr("no step was measured"));
+}
+
+TEST(VerdictWithheld, WhenNotSteady) {
+  const RunRecord record = record_of(4, 64, [](std::int64_t step) {
+    return step_of(25 * kMs, {{Cause::decode, (step < 36 ? 60 : 90) * kMs}});
+  });
+  EXPECT_THAT(withheld(record), HasSubstr("not steady"));
+  EXPECT_FALSE(analyse(record).steady);
+}
+
+TEST(VerdictWithheld, WithSpansLost) {
+  RunRecord record = usual_record();
+  record.lost_spans = 1;
+  EXPECT_THAT(withheld(record), HasSubstr("1 span of the measurement was lost"));
+}
+
+TEST(VerdictWithheld, WithMuchWithoutCause) {
+  EXPECT_THAT(withheld(with_stall({{Cause::decode, 69 * kMs}, {Cause::other, 6 * kMs}})),
+              HasSubstr("6.0 % of the window has no known cause"));
+  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 70 * kMs}, {Cause::other, 5 * kMs}})).bound_by, "decode");
+}
+
+TEST(VerdictWithheld, WithClocksThatDisagree) {
+  RunRecord record = usual_record();
+  RankRecord moved = rank_of(0, 0, usual_step);
+  for (std::int64_t i = 0; i < 40; ++i) {
+    StepRow row = row_of(usual_step(i), i, moved.window_end, false);
+    row.clamped = 2 * kMs;
+    moved.rows.push_back(row);
+    moved.window_end = row.compute_end;
+  }
+  record.ranks[0] = std::move(moved);
+  EXPECT_THAT(withheld(record), HasSubstr("disagree by 2.0 %"));
+}
+
+TEST(VerdictWithheld, WhenTheInputEndedInTheWarmUp) {
+  RunRecord record = usual_record();
+  record.input_ended_in_warmup = true;
+  EXPECT_THAT(withheld(record), HasSubstr("ended inside the warm-up"));
+  EXPECT_FALSE(analyse(record).steady);
+}
+
+TEST(Explain, HasWordsForEveryCause) {
+  Account account;
+  account.why[Why::latency] = 1;
+  const RunConfig config;
+  for (const auto& word : Words<Cause>::table()) {
+    EXPECT_EQ(explain(word.value, account, config).empty(), word.value == Cause::other) << word.name;
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope

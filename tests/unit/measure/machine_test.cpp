@@ -1,0 +1,68 @@
+#include "measure/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+namespace loaderscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A copy of the few files of /proc and /sys that count.
+class PretendRoot {
+ public:
+  PretendRoot() : path_(fs::path(testing::TempDir()) / "machine_test") { fs::remove_all(path_); }
+  ~PretendRoot() { fs::remove_all(path_); }
+  void write(const std::string& name, const std::string& text) const {
+    fs::create_directories((path_ / name).parent_path());
+    std::ofstream(path_ / name) << text;
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Machine, ReadsThisOne) {
+  const MachineFacts machine = read_machine();
+  EXPECT_GT(machine.cores, 0);
+  EXPECT_LE(machine.cores, static_cast<double>(machine.logical_cpus));
+  EXPECT_GT(machine.memory_bytes, 0);
+  EXPECT_FALSE(machine.kernel.empty());
+}
+
+TEST(Machine, ReadsVersion2GroupsAndTheirParents) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  root.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  root.write("sys/fs/cgroup/a/memory.max", "1073741824\n");
+  EXPECT_EQ(cgroup_cores(root.path()), 1.5);
+  EXPECT_EQ(cgroup_memory(root.path()), Bytes{1} << 30);
+}
+
+TEST(Machine, ReadsVersion1Groups) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n");
+  root.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us",
+             "50000\n");  // the path of the host is not there
+  root.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(cgroup_cores(root.path()), 0.5);
+  EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
+}
+
+TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
+  const PretendRoot root;
+  EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
+  root.write("proc/self/cgroup", "nonsense\n0::/\n");
+  root.write("sys/fs/cgroup/cpu.max", "0 x");
+  EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
+  EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
+}
+
+}  // namespace
+}  // namespace loaderscope

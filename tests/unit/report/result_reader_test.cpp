@@ -1,0 +1,200 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/report.h"
+#include "report/writers.h"
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string json_of(const RunRecord& record) {
+  std::ostringstream out;
+  write_json_report(out, record, analyse(record), {});
+  return out.str();
+}
+
+std::string table_of(const RunRecord& record) {
+  std::ostringstream out;
+  write_table_report(out, record, analyse(record), {});
+  return out.str();
+}
+
+void expect_same_after_reading(const RunRecord& record) {
+  const std::string json = json_of(record);
+  const RunRecord read = parse_result(json, "r.json");
+  EXPECT_EQ(json_of(read), json);
+  EXPECT_EQ(table_of(read), table_of(record));
+}
+
+// The message of the error that `text` gives.
+std::string error_of(const std::string& text) {
+  try {
+    parse_result(text, "r.json");
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// The usual result with one text replaced by another.
+std::string error_after(const std::string& from, const std::string& to) {
+  std::string json = json_of(full_record());
+  const auto at = json.find(from);
+  EXPECT_NE(at, json.npos) << from;
+  if (at != json.npos) json.replace(at, from.size(), to);
+  return error_of(json);
+}
+
+TEST(ReadResult, GivesBackWhatWasWritten) {
+  expect_same_after_reading(usual_record());
+  expect_same_after_reading(full_record());
+  expect_same_after_reading(two_ranks());
+  expect_same_after_reading(record_of(4, 0, usual_step));
+  expect_same_after_reading(RunRecord{});
+  RunRecord interrupted = full_record();
+  interrupted.interrupted = true;
+  interrupted.contention_known = false;
+  interrupted.lost_spans = 3;
+  interrupted.metrics.push_back({"memory.unknown", "1", "", NAN});
+  expect_same_after_reading(interrupted);
+}
+
+TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
+  RunRecord record = full_record();
+  record.config.cost.set({parse_cost("decode=8ms"), parse_cost("read=lognormal:5ms:0.8:sleep")});
+  record.config.inject.set({parse_injection("read=+150ms@p=0.01")});
+  record.config.in_order.set(false);
+  record.config.demand.set(1786.5);
+  record.config.require.set({"device.busy >= 0.85"});
+  const RunConfig read = parse_result(json_of(record), "r.json").config;
+  EXPECT_EQ(read.cost.value.size(), 2u);
+  EXPECT_FALSE(read.in_order.value);
+  EXPECT_EQ(read.demand.value, 1786.5);
+  EXPECT_TRUE(read.num_workers.given);
+  EXPECT_FALSE(read.prefetch_factor.given);
+  EXPECT_FALSE(read.cores.given);
+  EXPECT_EQ(read.cores.value, 4);
+  expect_same_after_reading(record);
+}
+
+TEST(ReadResult, GivesBackRowsAndExemplars) {
+  const RunRecord written = full_record();
+  const RunRecord read = parse_result(json_of(written), "r.json");
+  const RankRecord& rank = read.ranks.at(0);
+  EXPECT_EQ(rank.rows.size(), 44);
+  EXPECT_EQ(rank.rows.back().compute_end, written.ranks[0].rows.back().compute_end);
+  ASSERT_EQ(rank.exemplars.size(), 1u);
+  const Exemplar& a = written.ranks[0].exemplars[0];
+  const Exemplar& b = rank.exemplars[0];
+  EXPECT_EQ(b.row.compute_end, a.row.compute_end);
+  EXPECT_EQ(b.events.dispatched, a.events.dispatched);
+  EXPECT_EQ(b.events.compute.end, a.events.compute.end);
+  EXPECT_FALSE(b.events.copy.ran());
+  EXPECT_EQ(b.spans.at(0).second.end, a.spans.at(0).second.end);
+  EXPECT_EQ(b.spans.at(0).second.stage, Stage::decode);
+  ASSERT_EQ(rank.reservoir.size(), 1u);
+  EXPECT_EQ(rank.reservoir[0].parts[2].cpu, 5 * kMillisecond);
+}
+
+TEST(ReadResult, RefusesWhatIsNoResult) {
+  EXPECT_THAT(error_of(""), HasSubstr("the file is empty"));
+  EXPECT_THAT(error_of("hello"), HasSubstr("not JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("does not begin with its 'schema'"));
+  EXPECT_THAT(error_of("3"), HasSubstr("does not begin with its 'schema'"));
+  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"), HasSubstr("does not begin with its 'schema'"));
+  EXPECT_THAT(error_of(R"({"schema":7})"), HasSubstr("schema is not a text"));
+  EXPECT_THAT(error_of(R"({"schema":"nvbench/1"})"), HasSubstr("its schema is 'nvbench/1'"));
+  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/2"})"), HasSubstr("use the loaderscope that wrote it"));
+  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/1"})"), HasSubstr("has no 'tool'"));
+  EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("nested deeper"));
+}
+
+TEST(ReadResult, RefusesAFileThatIsCutOff) {
+  const std::string json = json_of(full_record());
+  for (std::size_t size : {std::size_t{30}, json.size() / 3, json.size() / 2, json.size() - 3}) {
+    EXPECT_THAT(error_of(json.substr(0, size)), HasSubstr("r.json: the file is cut off at byte")) << size;
+  }
+}
+
+TEST(ReadResult, RefusesWrongTypes) {
+  EXPECT_THAT(error_after("\"simulated\": true", "\"simulated\": 1"), HasSubstr("simulated is neither true nor false"));
+  EXPECT_THAT(error_after("\"first_ask_ns\": 5000000123", "\"first_ask_ns\": \"x\""),
+              HasSubstr("ranks[0].first_ask_ns is not a whole number"));
+  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":[]"), HasSubstr("steps[0].ask_s is not a number of seconds"));
+  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": \"many\""), HasSubstr("config: num-workers"));
+  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": {}"), HasSubstr("is no value of a setting"));
+  EXPECT_THAT(error_after("\"stall_s\":{\"read\"", "\"stall_s\":{\"raed\""), HasSubstr("unknown entry 'raed'"));
+}
+
+TEST(ReadResult, RefusesAbsurdNumbers) {
+  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": -1"), HasSubstr("lost_spans is -1"));
+  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": 1e300"), HasSubstr("is not a whole number"));
+  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": 1e999"), HasSubstr("is too large"));
+  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":1e300"), HasSubstr("steps[0].ask_s"));
+  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":0.0000000001"), HasSubstr("at most nine decimals"));
+  EXPECT_THAT(error_after("\"first_ask_ns\": 5000000123", "\"first_ask_ns\": 18446744073709551615"),
+              HasSubstr("is not a whole number"));
+  EXPECT_THAT(error_after("\"warmup_steps\": 4", "\"warmup_steps\": 1000000000000"),
+              HasSubstr("and 'steps' holds 44"));
+  EXPECT_THAT(error_after("[[", "[[2000000000,1,1],["), HasSubstr("buckets[0]"));
+}
+
+TEST(ReadResult, RefusesWhatContradictsItself) {
+  EXPECT_THAT(error_after("\"decode\":0.060000000},\"why_s\"", "\"decode\":0.050000000},\"why_s\""),
+              HasSubstr("steps[0] books 65000000 ns of 75000000 ns of idle time to causes"));
+  EXPECT_THAT(error_after("\"why_s\":{\"capacity\":0.075", "\"why_s\":{\"epoch\":0.075"), "no error");
+  EXPECT_THAT(error_after("\"step\":7,", "\"step\":8,"), HasSubstr("is step 8 where step 7 is due"));
+  EXPECT_THAT(error_after("\"idle_begin_s\":0.100000000", "\"idle_begin_s\":0.100000001"),
+              HasSubstr("does not begin where the step before it ends"));
+  EXPECT_THAT(error_after("\"compute_s\": 1.000000000", "\"compute_s\": 1.000000001"),
+              HasSubstr("account.compute_s is not the 1.000000000 s that the steps add up to"));
+  EXPECT_THAT(error_after("\"count\": 640,\n          \"wall_s\"", "\"count\": 641,\n          \"wall_s\""),
+              HasSubstr("buckets hold 640 executions where the stage has 641"));
+  EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":0,\"step\":99,\"worst\""),
+              HasSubstr("step 99, which is not among the steps"));
+  EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":1,\"step\":3,\"worst\""),
+              HasSubstr("exemplars[0].rank is 1, and there are 1 ranks"));
+  EXPECT_THAT(error_after("\"begin_s\": 0.400000000", "\"begin_s\": 0.500000000"),
+              HasSubstr("does not begin with the window"));
+  EXPECT_THAT(error_after("\"end_s\": 4.400000000", "\"end_s\": 4.500000000"), HasSubstr("does not end with its last step"));
+}
+
+TEST(ReadResult, ToleratesWhatALaterVersionAdds) {
+  EXPECT_EQ(error_after("\"lost_spans\": 0", "\"lost_spans\": 0, \"findings\": [{\"id\": \"decode-bound\"}]"), "no error");
+}
+
+TEST(ReadResult, NamesTheFileAndTheNextStep) {
+  const auto error_of_file = [](const std::string& path) -> std::string {
+    try {
+      read_result(path);
+    } catch (const RunError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error_of_file("/nowhere/r.json"), AllOf(StartsWith("/nowhere/r.json: there is no such file; give")));
+  EXPECT_THAT(error_of_file("/tmp"), HasSubstr("a folder, not a file"));
+  EXPECT_THAT(error_of_file("/dev/null"), HasSubstr("the file is empty"));
+}
+
+TEST(ReadResult, ReadsAFile) {
+  const std::string path = testing::TempDir() + "loaderscope_reader_test.json";
+  std::ofstream(path) << json_of(full_record());
+  EXPECT_EQ(json_of(read_result(path)), json_of(full_record()));
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace loaderscope
