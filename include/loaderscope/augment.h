@@ -14,8 +14,6 @@
 
 namespace loaderscope {
 
-enum class Layout : std::uint8_t { nchw, nhwc };
-
 struct AugmentOptions {
   // Operations in order, "NAME[:PARAMETERS]", of operation_table(); the first one chooses the crop.
   std::vector<std::string> operations = {"random-resized-crop", "flip", "normalise"};

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 #include "engine/model/world.h"
 #include "loaderscope/recorder.h"
 

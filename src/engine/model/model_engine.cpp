@@ -8,7 +8,7 @@ namespace loaderscope {
 namespace {
 
 // What the configuration would hold in memory; the model itself holds none of it.
-std::vector<Metric> memory_metrics(const model::Plan& plan) {
+std::vector<Metric> memory_metrics(const Plan& plan) {
   const double batch = static_cast<double>(plan.delivered_bytes(plan.config.batch_size));
   const double slots = static_cast<double>(plan.window + plan.in_flight + 1);
   const MemoryMode mode = plan.config.memory;
@@ -32,7 +32,7 @@ std::vector<Metric> memory_metrics(const model::Plan& plan) {
 }  // namespace
 
 RunRecord run_model(const RunConfig& config, const EngineContext& context) {
-  const model::Plan plan(config);
+  const Plan plan(config);
   model::Simulation simulation(plan, context);
   simulation.run();
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
 #include "loaderscope/events.h"

@@ -8,7 +8,7 @@ namespace loaderscope {
 namespace {
 
 using native::JobRunner;
-using native::Plan;
+
 
 // What threads may still look at when one of them is stuck.
 struct Run {

@@ -6,15 +6,15 @@
 #include <functional>
 #include <memory>
 
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 #include "measure/sleep.h"
 #include "measure/stage_scope.h"
 
 namespace loaderscope::native {
 
-using model::Execution;
-using model::Plan;
-using model::StagePlan;
+
+
+
 
 struct SampleTask {
   Execution execution;  // of the sample's stages; `draw` is the sample's index in the data set

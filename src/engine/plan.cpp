@@ -1,11 +1,11 @@
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "loaderscope/errors.h"
 
-namespace loaderscope::model {
+namespace loaderscope {
 namespace {
 
 std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage) {
@@ -170,4 +170,4 @@ std::int64_t Plan::sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t
   return shuffled_index(wrapped, config.samples, static_cast<std::uint64_t>(config.seed.value), epoch);
 }
 
-}  // namespace loaderscope::model
+}  // namespace loaderscope

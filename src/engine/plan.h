@@ -6,7 +6,7 @@
 
 #include "loaderscope/run_config.h"
 
-namespace loaderscope::model {
+namespace loaderscope {
 
 // Which execution of a stage is meant.
 struct Execution {
@@ -82,4 +82,4 @@ struct Plan {
   std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const;
 };
 
-}  // namespace loaderscope::model
+}  // namespace loaderscope
