@@ -48,6 +48,8 @@ class Folder {
   void span(std::int32_t rank, std::int32_t worker, const Span& span);
   void deliverable(std::int32_t rank, std::int64_t batch, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
+  // The rank's window is over: what is still reported of it, while others go on, is not kept.
+  void close(std::int32_t rank);
 
   // The ranks' records. The folder is empty afterwards.
   std::vector<RankRecord> finish();

@@ -21,7 +21,8 @@ void add_row(Account& account, const StepRow& row) {
   account.clamped += row.clamped;
 }
 
-// The floor of the mean of `value(rank)`, and what the floor left over, without a sum that could overflow.
+// The floor of the mean of `value(rank)`, and what the floor left over, without a sum that could
+// overflow.
 struct Mean {
   Nanos floor = 0;
   Nanos rest = 0;  // 0 <= rest < ranks
@@ -40,8 +41,8 @@ Mean mean_of(const std::vector<Account>& ranks, const Value& value) {
   return mean;
 }
 
-// The means of parts of a whole, rounded so that they add up to `whole`: those with the largest remainder are
-// rounded up, of equal ones the first.
+// The means of parts of a whole, rounded so that they add up to `whole`: those with the largest
+// remainder are rounded up, of equal ones the first.
 template <std::size_t N>
 std::array<Nanos, N> parts_of(const std::array<Mean, N>& means, Nanos whole) {
   std::array<std::size_t, N> order{};
@@ -69,10 +70,10 @@ Account account_of(const RankRecord& rank) {
 
   const Nanos booked = std::accumulate(account.stall.begin(), account.stall.end(), account.compute);
   if (booked != account.window) {
-    throw std::logic_error(fmt::format(
-        "the account does not close: compute and causes are {} ns of a window of {} ns; this is a defect of "
-        "loaderscope, please report it with the command line",
-        booked, account.window));
+    throw std::logic_error(
+        fmt::format("the account does not close: compute and causes are {} ns of a window of {} "
+                    "ns; this is a defect of loaderscope, please report it with the command line",
+                    booked, account.window));
   }
   return account;
 }

@@ -1,4 +1,5 @@
-// What a record says, put together: account, intervals, first batch, verdict, and what the run could not show.
+// What a record says, put together: account, intervals, first batch, verdict, and what the run
+// could not show.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +33,8 @@ std::int64_t shortest_window(const RunRecord& record) {
   return std::max<std::int64_t>(steps, 0);
 }
 
-// The step times of a window in stretches of `workers` steps when each half has at least eight of them (batch tasks
-// arrive in bursts of W), else of single steps; of ranks the sum.
+// The step times of a window in stretches of `workers` steps when each half has at least eight of
+// them (batch tasks arrive in bursts of W), else of single steps; of ranks the sum.
 class Stretches {
  public:
   Stretches(std::int64_t steps, std::int64_t workers) {
@@ -96,14 +97,15 @@ Estimate within_one(Estimate share) {
 
 void fill_estimates(Analysis& analysis, const RunRecord& record, const Bootstrap& bootstrap) {
   if (analysis.has_busy) {
-    analysis.busy = within_one(
-        bootstrap.estimate([](const StepSums& s) { return ratio(s.compute, s.time); }));
+    analysis.busy =
+        within_one(bootstrap.estimate([](const StepSums& s) { return ratio(s.compute, s.time); }));
   }
   for (std::size_t c = 0; c < kCauses; ++c) {
     analysis.share.at(c) = within_one(
         bootstrap.estimate([c](const StepSums& s) { return ratio(s.stall.at(c), s.time); }));
   }
-  // Ranks need not take equally long: the sum of their rates is the answer, the pooled rate gives the interval.
+  // Ranks need not take equally long: the sum of their rates is the answer, the pooled rate gives
+  // the interval.
   double sum = 0;
   for (const RankRecord& rank : record.ranks) {
     if (rank.steps() > 0) sum += ratio(static_cast<double>(rank.samples), seconds(rank.window()));
@@ -146,15 +148,15 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
   if (analysis.steps == 0) return;
   const std::int64_t block = 2 * workers_of(record.config);
   if (!plan.firm) {
-    analysis.notes.push_back(fmt::format(
-        "{} are {:.1f} blocks of {}: too short for a firm interval; give --steps {} or more",
-        plural(analysis.steps, "step"),
-        static_cast<double>(analysis.steps) / static_cast<double>(block), show_count(block),
-        enough_steps(record.config)));
+    analysis.notes.push_back(
+        fmt::format("{} are {:.1f} blocks of {}, which gives no firm interval; give --steps {}",
+                    plural(analysis.steps, "step"),
+                    static_cast<double>(analysis.steps) / static_cast<double>(block),
+                    show_count(block), enough_steps(record.config)));
   }
   if (record.config.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
     analysis.notes.push_back(
-        "the window lies within one epoch: what the restart of the workers costs between two was not seen");
+        "no epoch ended within the window, so what restarting the workers costs was not seen");
   }
   if (record.engine != "model" && analysis.account.window < 30 * kSecond) {
     analysis.notes.push_back(fmt::format(
@@ -179,8 +181,8 @@ Analysis analyse(const RunRecord& record) {
   for (const RankRecord& rank : record.ranks) walk.add(rank);
   analysis.step_time = std::move(walk.step_time);
   analysis.has_busy = record.config.device.value != "null" && analysis.account.compute > 0;
-  analysis.steady = analysis.steps >= kFewestSteps && !record.input_ended_in_warmup &&
-                    walk.stretches.steady();
+  analysis.steady =
+      analysis.steps >= kFewestSteps && !record.input_ended_in_warmup && walk.stretches.steady();
 
   const Bootstrap bootstrap(walk.series, 2 * workers);
   fill_estimates(analysis, record, bootstrap);

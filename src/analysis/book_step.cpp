@@ -154,7 +154,8 @@ class Booking {
       row_.why[Why::epoch] += inside.length();
       return;
     }
-    const Nanos queued = share_of(span.queued, {span.begin, span.end}, inside);
+    const Nanos queued =
+        span.stage == Stage::idle ? 0 : share_of(span.queued, {span.begin, span.end}, inside);
     add(Cause::contention, queued);
     add(cause_of(span.stage), inside.length() - queued);
     produced_ += inside.length();

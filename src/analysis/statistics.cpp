@@ -19,15 +19,16 @@ class Dice {
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     z ^= z >> 31;
-    return static_cast<std::int64_t>(((z >> 32) * static_cast<std::uint64_t>(n)) >> 32);  // n < 2^31
+    return static_cast<std::int64_t>(((z >> 32) * static_cast<std::uint64_t>(n)) >>
+                                     32);  // n < 2^31
   }
 
  private:
   std::uint64_t state_ = 20240229;
 };
 
-// Calls `visit(begin, end)` for the stretches of one replicate of `n` elements; a block that leaves the end goes
-// on at the beginning, and the last block is cut so that n elements are drawn.
+// Calls `visit(begin, end)` for the stretches of one replicate of `n` elements; a block that leaves
+// the end goes on at the beginning, and the last block is cut so that n elements are drawn.
 template <class Visit>
 void draw_blocks(Dice& dice, std::int64_t n, std::int64_t length, const Visit& visit) {
   for (std::int64_t drawn = 0; drawn < n; drawn += length) {
@@ -140,11 +141,11 @@ Estimate percentile_interval(double point, std::vector<double> replicates, doubl
   if (replicates.empty() || blocks < 2) return estimate;
   std::sort(replicates.begin(), replicates.end());
   const double tail = (1 - level) / 2;
-  // Percentiles of b blocks are too narrow by what Student's t is wider than the normal law and by the bias of
-  // the variance of b values (Hesterberg 2014, "expanded percentile interval").
+  // Percentiles of b blocks are too narrow by what Student's t is wider than the normal law and by
+  // the bias of the variance of b values (Hesterberg 2014, "expanded percentile interval").
   const auto b = static_cast<double>(blocks);
-  const double widen = std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) /
-                       normal_quantile(1 - tail);
+  const double widen =
+      std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) / normal_quantile(1 - tail);
   const double below = point - quantile_of_sorted(replicates, tail);
   const double above = quantile_of_sorted(replicates, 1 - tail) - point;
   estimate.low = point - widen * std::max(0.0, below);
@@ -178,19 +179,35 @@ double normal_quantile(double p) {
   if (p < 0.02425) {
     const double q = std::sqrt(-2 * std::log(p));
     return (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q - 2.400758277161838) * q -
-              2.549732539343734) * q + 4.374664141464968) * q + 2.938163982698783) /
+              2.549732539343734) *
+                 q +
+             4.374664141464968) *
+                q +
+            2.938163982698783) /
            ((((7.784695709041462e-03 * q + 3.224671290700398e-01) * q + 2.445134137142996) * q +
-             3.754408661907416) * q + 1);
+             3.754408661907416) *
+                q +
+            1);
   }
   const double q = p - 0.5;
   const double r = q * q;
   return (((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r - 2.759285104469687e+02) * r +
-            1.383577518672690e+02) * r - 3.066479806614716e+01) * r + 2.506628277459239) * q /
+            1.383577518672690e+02) *
+               r -
+           3.066479806614716e+01) *
+              r +
+          2.506628277459239) *
+         q /
          (((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r - 1.556989798598866e+02) * r +
-            6.680131188771972e+01) * r - 1.328068155288572e+01) * r + 1);
+            6.680131188771972e+01) *
+               r -
+           1.328068155288572e+01) *
+              r +
+          1);
 }
 
-// Exact for one and two degrees; from three on the Cornish-Fisher expansion, off by less than 1 % at 95 %.
+// Exact for one and two degrees; from three on the Cornish-Fisher expansion, off by less than 1 %
+// at 95 %.
 double student_quantile(double p, std::int64_t degrees) {
   if (degrees <= 1) return std::tan(std::numbers::pi * (p - 0.5));
   if (degrees == 2) return (2 * p - 1) / std::sqrt(2 * p * (1 - p));

@@ -1,5 +1,5 @@
-// Intervals by block bootstrap. Steps are not independent - batch tasks of W workers arrive in bursts of W - so
-// whole blocks of neighbouring steps are drawn, from all ranks the same.
+// Intervals by block bootstrap. Steps are not independent - batch tasks of W workers arrive in
+// bursts of W - so whole blocks of neighbouring steps are drawn, from all ranks the same.
 #pragma once
 
 #include <array>
@@ -49,8 +49,8 @@ struct BlockPlan {
 };
 BlockPlan plan_blocks(std::int64_t cells, std::int64_t cells_per_block);
 
-// Replicates of a series: each is the sum over randomly drawn circular blocks. The same series gives the same
-// replicates on every machine.
+// Replicates of a series: each is the sum over randomly drawn circular blocks. The same series
+// gives the same replicates on every machine.
 class Bootstrap {
  public:
   static constexpr int kReplicates = 1000;
@@ -59,7 +59,8 @@ class Bootstrap {
   Bootstrap(const StepSeries& series, std::int64_t block_steps);
 
   using Statistic = std::function<double(const StepSums&)>;
-  // The statistic of the whole with its percentile interval, widened as Student's t is for few blocks.
+  // The statistic of the whole with its percentile interval, widened as Student's t is for few
+  // blocks.
   Estimate estimate(const Statistic& statistic, double level = 0.95) const;
   const BlockPlan& plan() const { return plan_; }
 
@@ -69,15 +70,17 @@ class Bootstrap {
   std::vector<StepSums> replicates_;
 };
 
-// Whether a series of equally long stretches keeps its level: the medians of its halves differ by less than
-// 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that belong together.
+// Whether a series of equally long stretches keeps its level: the medians of its halves differ by
+// less than 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that
+// belong together.
 bool keeps_level(const std::vector<double>& stretches, std::int64_t block);
 
-// The interval of `level` from replicates of a statistic whose value is `point`, for `blocks` blocks.
+// The interval of `level` from replicates of a statistic whose value is `point`, for `blocks`
+// blocks.
 Estimate percentile_interval(double point, std::vector<double> replicates, double level,
                              std::int64_t blocks);
 
-double normal_quantile(double p);                        // 0 < p < 1
+double normal_quantile(double p);                         // 0 < p < 1
 double student_quantile(double p, std::int64_t degrees);  // 0 < p < 1, degrees >= 1
 
 }  // namespace loaderscope

@@ -18,37 +18,38 @@ double share_of_window(Nanos part, const Account& account) {
 std::optional<std::string> reason_to_withhold(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
   if (record.input_ended_in_warmup) {
-    return "the input ended inside the warm-up, so nothing was measured in a steady state; give more "
-           "--samples or --epochs, or a shorter --warmup";
+    return "the input ended inside the warm-up, so nothing was measured in a steady state; give "
+           "more --samples or --epochs, or a shorter --warmup";
   }
   const std::int64_t enough = enough_steps(record.config);
   if (analysis.steps == 0) return fmt::format("no step was measured; give --steps {}", enough);
   if (record.lost_spans > 0) {
     return fmt::format(
-        "{} of the measurement {} lost, so the account has holes; measure with less other load on this machine "
-        "or with a shorter --duration",
+        "{} of the measurement {} lost, so the account has holes; measure with less other load on "
+        "this machine or with a shorter --duration",
         plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were");
   }
   if (analysis.steps < kFewestSteps) {
-    return fmt::format("{} {} measured and a verdict needs {}; give --steps {}", plural(analysis.steps, "step"),
-                       analysis.steps == 1 ? "was" : "were", kFewestSteps, enough);
+    return fmt::format("{} {} measured and a verdict needs {}; give --steps {}",
+                       plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
+                       kFewestSteps, enough);
   }
   if (!analysis.steady) {
-    return "the run is not steady: the step time changed by 10 % or more between its two halves; give a longer "
-           "--warmup or --duration";
+    return "the run is not steady: the step time changed by 10 % or more between its two halves; "
+           "give a longer --warmup or --duration";
   }
   const double other = share_of_window(account.stall[Cause::other], account);
   if (other > kMostOther) {
     return fmt::format(
-        "{} of the window has no known cause, more than the {:.0f} % that a verdict allows; look at the worst "
-        "steps of a result saved with --json",
+        "{} of the window has no known cause, more than the {:.0f} % that a verdict allows; look "
+        "at the worst steps of a result saved with --json",
         show_percent(other), 100 * kMostOther);
   }
   const double clamped = share_of_window(account.clamped, account);
   if (clamped > kMostClamped) {
     return fmt::format(
-        "the clocks of host and device disagree by {} of the window, more than the {:.0f} % that a verdict "
-        "allows; measure again with a longer --duration",
+        "the clocks of host and device disagree by {} of the window, more than the {:.0f} % that a "
+        "verdict allows; measure again with a longer --duration",
         show_percent(clamped), 100 * kMostClamped);
   }
   return std::nullopt;
@@ -65,8 +66,8 @@ std::vector<Cause> by_seconds(const Account& account) {
   return causes;
 }
 
-// The leading cause and those that it cannot be told apart from: the lead's interval reaches 0, or what no cause
-// explains could make up for it.
+// The leading cause and those that it cannot be told apart from: the lead's interval reaches 0, or
+// what no cause explains could make up for it.
 std::vector<Cause> leaders(const Analysis& analysis, const Bootstrap& bootstrap) {
   const Account& account = analysis.account;
   const std::vector<Cause> causes = by_seconds(account);
@@ -101,19 +102,22 @@ std::string waiting_words(const Analysis& analysis, bool plural_gpus) {
                      show_percent(stall), show_points(analysis.busy.half_width()));
 }
 
-// " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %): ...".
+// " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
+// ...".
 std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
   const Account& account = analysis.account;
   const double part = static_cast<double>(account.stall[cause]);
   const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
-  std::string text = nearly_all ? fmt::format(" for {}", name_of(cause))
-                                : fmt::format(", chiefly for {} ({})", name_of(cause),
-                                              show_percent(share_of_window(account.stall[cause], account)));
+  std::string text =
+      nearly_all ? fmt::format(" for {}", name_of(cause))
+                 : fmt::format(", chiefly for {} ({})", name_of(cause),
+                               show_percent(share_of_window(account.stall[cause], account)));
   const std::string why = explain(cause, account, record.config);
   return why.empty() ? text : text + ": " + why;
 }
 
-std::string busy_sentence(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
+                          const Verdict& verdict) {
   const bool several = record.ranks.size() > 1;
   if (verdict.withheld_reason) {
     if (analysis.steps == 0) return "no verdict: " + *verdict.withheld_reason;
@@ -124,7 +128,8 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis, con
                        show_percent(analysis.busy.mean), show_points(analysis.busy.half_width()));
   }
   if (verdict.bound_by) {
-    return waiting_words(analysis, several) + cause_words(record, analysis, verdict.candidates.front());
+    return waiting_words(analysis, several) +
+           cause_words(record, analysis, verdict.candidates.front());
   }
   return waiting_words(analysis, several) + ", chiefly for " + either(verdict.candidates) +
          ", which cannot be told apart";
@@ -146,7 +151,8 @@ std::string demand_words(const RunRecord& record, const Analysis& analysis) {
   if (rate.low >= demand) {
     return needed + "enough, " + show_percent(rate.mean / demand - 1) + " to spare";
   }
-  if (rate.high < demand) return needed + "not enough, " + show_percent(rate.mean / demand) + " of it";
+  if (rate.high < demand)
+    return needed + "not enough, " + show_percent(rate.mean / demand) + " of it";
   return needed + "cannot tell, " + show_percent(rate.mean / demand) + " of it";
 }
 
@@ -163,11 +169,15 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
 std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
-      return config.num_workers == 0 ? "capacity, without workers the trainer makes every batch itself"
-                                     : "capacity, the workers never rest";
-    case Why::depth: return "depth, the workers rested because the window was full";
-    case Why::latency: return "latency, one batch takes longer than the window covers";
-    case Why::epoch: return "epoch, its first batch is made from a standing start";
+      return config.num_workers == 0
+                 ? "capacity, without workers the trainer makes every batch itself"
+                 : "capacity, the workers never rest";
+    case Why::depth:
+      return "depth, the workers rested because the window was full";
+    case Why::latency:
+      return "latency, one batch takes longer than the window covers";
+    case Why::epoch:
+      return "epoch, its first batch is made from a standing start";
   }
   return "";
 }
@@ -180,16 +190,22 @@ std::int64_t enough_steps(const RunConfig& config) {
 
 std::string explain(Cause cause, const Account& account, const RunConfig& config) {
   switch (cause) {
-    case Cause::transport: return "finished batches are on their way to the trainer";
-    case Cause::pin: return "batches are copied into page-locked memory";
-    case Cause::h2d: return "copies to the device are not hidden behind the compute";
+    case Cause::transport:
+      return "finished batches are on their way to the trainer";
+    case Cause::pin:
+      return "batches are copied into page-locked memory";
+    case Cause::h2d:
+      return "copies to the device are not hidden behind the compute";
     case Cause::launch:
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
-    case Cause::contention: return "more threads want to run than there are cores";
-    case Cause::other: return "";
-    default: break;
+    case Cause::contention:
+      return "more threads want to run than there are cores";
+    case Cause::other:
+      return "";
+    default:
+      break;
   }
   const auto most = std::max_element(account.why.begin(), account.why.end());
   if (*most <= 0) return "";

@@ -60,7 +60,7 @@ Nanos StagePlan::draw(const Execution& execution) const {
   } else if (cost_) {
     ns = cost_->draw(uniform_draw(seed_, execution.epoch, execution.draw, stage_), execution.bytes);
   }
-  return injections_.empty() ? ns : ns + injected(execution);
+  return injections_.empty() ? ns : std::min(ns + injected(execution), kLongestCost);
 }
 
 Nanos StagePlan::injected(const Execution& execution) const {
@@ -75,7 +75,7 @@ Nanos StagePlan::injected(const Execution& execution) const {
         uniform_draw(seed_, execution.epoch, execution.draw, stage_, salt) >= injection->probability) {
       continue;
     }
-    ns += injection->extra;
+    ns = std::min(ns + injection->extra, kLongestCost);
   }
   return ns;
 }

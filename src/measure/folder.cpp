@@ -79,6 +79,8 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   while (impl.all_ranks_wait()) impl.fold_together();
 }
 
+void Folder::close(std::int32_t rank) { impl_->ranks[static_cast<std::size_t>(rank)].close(); }
+
 std::vector<RankRecord> Folder::finish() {
   std::vector<RankRecord> records;
   for (RankFolder& rank : impl_->ranks) records.push_back(rank.finish());

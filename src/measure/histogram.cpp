@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "loaderscope/run_record.h"
+#include "measure/checked_sum.h"
 
 namespace loaderscope {
 namespace {
@@ -23,7 +24,7 @@ void Histogram::add(Nanos value, std::int64_t times) {
   const std::size_t bucket = bucket_of(value);
   if (bucket >= cells_.size()) cells_.resize(bucket + 1);
   cells_[bucket].first += times;
-  cells_[bucket].second += value * times;
+  add_checked(cells_[bucket].second, value, times);
   count_ += times;
   max_ = std::max(max_, value);
 }
@@ -32,7 +33,7 @@ void Histogram::merge(const Histogram& other) {
   if (other.cells_.size() > cells_.size()) cells_.resize(other.cells_.size());
   for (std::size_t i = 0; i < other.cells_.size(); ++i) {
     cells_[i].first += other.cells_[i].first;
-    cells_[i].second += other.cells_[i].second;
+    add_checked(cells_[i].second, other.cells_[i].second);
   }
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
@@ -44,7 +45,7 @@ Nanos Histogram::quantile(double q) const {
   std::int64_t seen = 0;
   for (const auto& [count, sum] : cells_) {
     seen += count;
-    if (count > 0 && seen >= rank) return (sum + count / 2) / count;
+    if (count > 0 && seen >= rank) return sum / count + (sum % count + count / 2) / count;
   }
   return max_;
 }
@@ -73,19 +74,19 @@ Histogram Histogram::from_buckets(const std::vector<Bucket>& buckets, Nanos max)
 
 void StageStats::add(Nanos wall_ns, Nanos cpu_ns, Nanos queued_ns, Bytes handled) {
   ++count;
-  wall += wall_ns;
-  cpu += cpu_ns;
+  add_checked(wall, wall_ns);
+  cpu += cpu_ns;  // less than wall
   queued += queued_ns;
-  bytes += handled;
+  add_checked(bytes, handled);
   wall_histogram.add(wall_ns);
 }
 
 void StageStats::merge(const StageStats& other) {
   count += other.count;
-  wall += other.wall;
+  add_checked(wall, other.wall);
   cpu += other.cpu;
   queued += other.queued;
-  bytes += other.bytes;
+  add_checked(bytes, other.bytes);
   wall_histogram.merge(other.wall_histogram);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/checked_sum.h"
+
 namespace loaderscope {
 namespace {
 
@@ -12,7 +14,7 @@ Bytes memory_of(const Exemplar& exemplar) {
   return static_cast<Bytes>(sizeof(Exemplar) + exemplar.spans.size() * sizeof(exemplar.spans[0]));
 }
 
-SampleRow::Part* part_of(SampleRow& row, Stage stage) {
+SampleRow::Part* stage_of(SampleRow& row, Stage stage) {
   const auto found = std::find(kSampleStages.begin(), kSampleStages.end(), stage);
   if (found == kSampleStages.end()) return nullptr;
   return &row.parts[static_cast<std::size_t>(found - kSampleStages.begin())];
@@ -31,37 +33,37 @@ void RankFolder::first_ask(Nanos at) {
   record_.first_ask = record_.window_begin = record_.window_end = last_end_ = at;
 }
 
-RankFolder::BatchInFlight* RankFolder::in_flight(std::int64_t batch) {
-  if (batch < first_batch_) return nullptr;
-  const auto index = static_cast<std::size_t>(batch - first_batch_);
-  if (index >= batches_.size()) batches_.resize(index + 1);
-  return batches_[index].delivered ? nullptr : &batches_[index];
+RankFolder::Part& RankFolder::part_of(std::int32_t index, std::int64_t batch) {
+  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  if (worker.part == nullptr || worker.batch != batch) {
+    worker.batch = batch;
+    worker.part = &in_flight_[{batch, index}];
+  }
+  return *worker.part;
 }
 
-bool RankFolder::is_delivered(std::int64_t batch) const {
-  if (batch < first_batch_) return true;
-  const auto index = static_cast<std::size_t>(batch - first_batch_);
-  return index < batches_.size() && batches_[index].delivered;
+RankFolder::Parts RankFolder::take_parts(std::int64_t batch) {
+  Parts parts;
+  auto at = in_flight_.lower_bound({batch, 0});
+  while (at != in_flight_.end() && at->first.first == batch) {
+    const std::int32_t index = at->first.second;
+    parts.emplace_back(index, std::move(at->second));
+    Worker& worker = workers_[static_cast<std::size_t>(index)];
+    if (worker.batch == batch) worker.part = nullptr;
+    at = in_flight_.erase(at);
+  }
+  return parts;
 }
 
 void RankFolder::span(std::int32_t worker, const Span& span) {
-  SpanQueue& queue = workers_[static_cast<std::size_t>(worker)];
+  if (closed_) return;
   drop_old_spans(worker);
-  queue.push(span);
-  if (span.batch < 0) return;
-  BatchInFlight* batch = in_flight(span.batch);
-  if (batch == nullptr) return;
-  const std::int64_t end = queue.end_position();
-  if (!batch->segments.empty() && batch->segments.back().worker == worker &&
-      batch->segments.back().end == end - 1) {
-    batch->segments.back().end = end;
-  } else {
-    batch->segments.push_back({worker, end - 1, end});
-  }
+  workers_[static_cast<std::size_t>(worker)].timeline.push(span);
+  if (span.batch >= 0) part_of(worker, span.batch).push_back(span);
 }
 
 void RankFolder::deliverable(std::int64_t batch, Nanos at) {
-  if (options_.in_order) ready_.push({at, batch});
+  if (options_.in_order && !closed_) ready_.push({at, batch});
 }
 
 Nanos RankFolder::later_ready(std::int64_t batch) {
@@ -75,7 +77,7 @@ void RankFolder::begin_step(const StepEvents& events) {
 }
 
 StepView RankFolder::view() {
-  const SpanQueue& queue = workers_[static_cast<std::size_t>(current_.worker)];
+  const SpanQueue& queue = workers_[static_cast<std::size_t>(current_.worker)].timeline;
   StepView view;
   view.events = &current_;
   view.idle_begin = last_end_;
@@ -92,59 +94,47 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
     window_open_ = true;
     record_.warmup_steps = record_.rows.size();
     record_.window_begin = row.idle_begin;
+    reservoir_.restart();
   }
   record_.rows.push_back(row);
   last_end_ = record_.window_end = row.compute_end;
 
-  static const std::vector<Segment> kNoSegments;
-  BatchInFlight* batch = in_flight(current_.batch);
-  const std::vector<Segment> segments = batch ? std::move(batch->segments) : kNoSegments;
-  count_stages(segments, window_open_);
-  keep_exemplar(row, segments);
-  if (batch) batch->delivered = true;
-  forget_delivered();
-  for (const Segment& segment : segments) drop_old_spans(segment.worker);
+  const Parts parts = take_parts(current_.batch);
+  count_stages(parts);
+  keep_exemplar(row, parts);
+  for (const auto& [worker, part] : parts) drop_old_spans(worker);
 }
 
-void RankFolder::count_stages(const std::vector<Segment>& segments, bool measured) {
-  PerStage<StageStats>& stages = measured ? record_.stages : warmup_stages_;
-  for (const Segment& segment : segments) count_segment(segment, stages, measured);
-  count_events(stages);
-  (measured ? record_.samples : warmup_samples_) += current_.samples;
-  (measured ? record_.read_bytes : warmup_read_) += current_.read_bytes;
-  (measured ? record_.delivered_bytes : warmup_delivered_) += current_.delivered_bytes;
-}
-
-void RankFolder::count_segment(const Segment& segment, PerStage<StageStats>& stages, bool measured) {
-  const SpanQueue& queue = workers_[static_cast<std::size_t>(segment.worker)];
-  for (std::int64_t at = segment.begin; at < segment.end; ++at) {
-    const Span& span = queue.at(at);
-    stages[span.stage].add(span.end - span.begin, span.cpu, span.queued, span.bytes);
+void RankFolder::count_stages(const Parts& parts) {
+  PerStage<StageStats>& stages = window_open_ ? record_.stages : warmup_stages_;
+  for (const auto& [worker, part] : parts) {
+    for (const Span& span : part) {
+      stages[span.stage].add(span.end - span.begin, span.cpu, span.queued, span.bytes);
+    }
+    offer_samples(worker, part);
   }
-  if (measured) offer_samples(segment);
+  count_events(stages);
+  (window_open_ ? record_.samples : warmup_samples_) += current_.samples;
+  add_checked(window_open_ ? record_.read_bytes : warmup_read_, current_.read_bytes);
+  add_checked(window_open_ ? record_.delivered_bytes : warmup_delivered_, current_.delivered_bytes);
 }
 
-void RankFolder::offer_samples(const Segment& segment) {
-  const SpanQueue& queue = workers_[static_cast<std::size_t>(segment.worker)];
-  std::int64_t at = segment.begin;
-  while (at < segment.end) {
-    const std::int64_t sample = queue.at(at).sample;
-    std::int64_t end = at + 1;
-    while (end < segment.end && queue.at(end).sample == sample) ++end;
-    if (sample >= 0 && reservoir_.wants_next()) {
+void RankFolder::offer_samples(std::int32_t worker, const Part& part) {
+  for (auto at = part.begin(); at != part.end();) {
+    const auto end = std::find_if(at, part.end(), [&](const Span& span) { return span.sample != at->sample; });
+    if (at->sample >= 0 && reservoir_.wants_next()) {
       SampleRow row;
-      row.sample = sample;
+      row.sample = at->sample;
       row.batch = current_.batch;
-      row.worker = segment.worker;
+      row.worker = worker;
       row.epoch = current_.epoch;
-      for (std::int64_t i = at; i < end; ++i) {
-        const Span& span = queue.at(i);
-        row.bytes = std::max(row.bytes, span.bytes);
-        SampleRow::Part* part = part_of(row, span.stage);
-        if (part == nullptr) continue;
-        part->wall += span.end - span.begin;
-        part->cpu += span.cpu;
-        part->queued += span.queued;
+      for (auto span = at; span != end; ++span) {
+        row.bytes = std::max(row.bytes, span->bytes);
+        SampleRow::Part* stage = stage_of(row, span->stage);
+        if (stage == nullptr) continue;
+        stage->wall += span->end - span->begin;
+        stage->cpu += span->cpu;
+        stage->queued += span->queued;
       }
       reservoir_.keep(row);
     }
@@ -164,27 +154,27 @@ void RankFolder::count_events(PerStage<StageStats>& stages) {
   if (current_.compute.wall() > 0) count(Stage::compute, current_.compute, 0);
 }
 
-Exemplar RankFolder::make_exemplar(const StepRow& row, const std::vector<Segment>& segments) const {
+Exemplar RankFolder::make_exemplar(const StepRow& row, const Parts& parts) const {
   Exemplar exemplar;
   exemplar.events = current_;
   exemplar.row = row;
-  for (const Segment& segment : segments) {
-    const SpanQueue& queue = workers_[static_cast<std::size_t>(segment.worker)];
-    for (std::int64_t at = segment.begin; at < segment.end; ++at) {
-      exemplar.spans.emplace_back(segment.worker, queue.at(at));
-    }
+  std::size_t spans = 0;
+  for (const auto& [worker, part] : parts) spans += part.size();
+  exemplar.spans.reserve(spans);
+  for (const auto& [worker, part] : parts) {
+    for (const Span& span : part) exemplar.spans.emplace_back(worker, span);
   }
   return exemplar;
 }
 
-void RankFolder::keep_exemplar(const StepRow& row, const std::vector<Segment>& segments) {
+void RankFolder::keep_exemplar(const StepRow& row, const Parts& parts) {
   const bool first = row.step < options_.first_exemplars;
   const bool worst =
       !first && !row.warmup && options_.worst_exemplars > 0 && row.idle() > 0 &&
       (std::ssize(worst_) < options_.worst_exemplars || row.idle() > worst_.front().row.idle());
   if (!first && !worst) return;
 
-  Exemplar exemplar = make_exemplar(row, segments);
+  Exemplar exemplar = make_exemplar(row, parts);
   const Bytes needed = memory_of(exemplar);
   if (worst && std::ssize(worst_) == options_.worst_exemplars) {
     std::pop_heap(worst_.begin(), worst_.end(), stalls_more);
@@ -206,21 +196,12 @@ void RankFolder::keep_exemplar(const StepRow& row, const std::vector<Segment>& s
   std::push_heap(worst_.begin(), worst_.end(), stalls_more);
 }
 
-void RankFolder::forget_delivered() {
-  while (!batches_.empty() && batches_.front().delivered) {
-    batches_.pop_front();
-    ++first_batch_;
-  }
-}
-
-// A span is of no more use when no later step can wait for it and its batch is delivered.
+// A span that ended before the last compute did: no later step can wait for it.
 void RankFolder::drop_old_spans(std::int32_t worker) {
-  SpanQueue& queue = workers_[static_cast<std::size_t>(worker)];
-  while (!queue.empty() && queue.front().end <= last_end_) {
-    const Span& front = queue.front();
-    if (front.batch >= 0 && !is_delivered(front.batch)) return;
-    if (front.batch < 0) count_unbatched(front);
-    queue.drop_front();
+  SpanQueue& timeline = workers_[static_cast<std::size_t>(worker)].timeline;
+  while (!timeline.empty() && timeline.front().end <= last_end_) {
+    if (timeline.front().batch < 0) count_unbatched(timeline.front());
+    timeline.drop_front();
   }
 }
 
@@ -232,8 +213,8 @@ void RankFolder::count_unbatched(const Span& span) {
 }
 
 RankRecord RankFolder::finish() {
-  for (const SpanQueue& queue : workers_) {
-    for (const Span& span : queue.timeline()) {
+  for (const Worker& worker : workers_) {
+    for (const Span& span : worker.timeline.timeline()) {
       if (span.batch < 0 && span.end <= last_end_) count_unbatched(span);
     }
   }
@@ -255,7 +236,8 @@ RankRecord RankFolder::finish() {
 
 std::int64_t RankFolder::spans_held() const {
   std::int64_t held = 0;
-  for (const SpanQueue& queue : workers_) held += queue.held();
+  for (const Worker& worker : workers_) held += worker.timeline.held();
+  for (const auto& [key, part] : in_flight_) held += std::ssize(part);
   return held;
 }
 

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "loaderscope/recorder.h"
@@ -25,19 +26,19 @@ class RankFolder {
   StepView view();                                          // of the step begun
   void end_step(const StepView& own, const StepView* straggler);  // books it, writes its row, forgets its spans
 
+  void close() { closed_ = true; }  // nothing is kept any more
+
   const StepEvents& current() const { return current_; }
   RankRecord finish();
   std::int64_t spans_held() const;
 
  private:
-  // Where on a worker's queue the spans of one batch lie.
-  struct Segment {
-    std::int32_t worker;
-    std::int64_t begin, end;
-  };
-  struct BatchInFlight {
-    std::vector<Segment> segments;
-    bool delivered = false;
+  // The spans of one worker on one batch that is not delivered.
+  using Part = std::vector<Span>;
+  struct Worker {
+    SpanQueue timeline;  // what a step may still wait for
+    std::int64_t batch = -1;
+    Part* part = nullptr;  // of `batch`
   };
   struct Ready {
     Nanos at;
@@ -47,29 +48,29 @@ class RankFolder {
     }
   };
 
-  BatchInFlight* in_flight(std::int64_t batch);  // null when it is delivered
-  bool is_delivered(std::int64_t batch) const;
+  using Parts = std::vector<std::pair<std::int32_t, Part>>;  // of one batch, by worker
+
+  Part& part_of(std::int32_t worker, std::int64_t batch);
+  Parts take_parts(std::int64_t batch);
   Nanos later_ready(std::int64_t batch);
-  void count_stages(const std::vector<Segment>& segments, bool measured);
-  void count_segment(const Segment& segment, PerStage<StageStats>& stages, bool measured);
+  void count_stages(const Parts& parts);
+  void offer_samples(std::int32_t worker, const Part& part);
   void count_events(PerStage<StageStats>& stages);
-  void offer_samples(const Segment& segment);
-  void keep_exemplar(const StepRow& row, const std::vector<Segment>& segments);
-  Exemplar make_exemplar(const StepRow& row, const std::vector<Segment>& segments) const;
-  void forget_delivered();
+  void keep_exemplar(const StepRow& row, const Parts& parts);
+  Exemplar make_exemplar(const StepRow& row, const Parts& parts) const;
   void drop_old_spans(std::int32_t worker);
   void count_unbatched(const Span& span);
 
   FoldOptions options_;
-  std::vector<SpanQueue> workers_;
-  std::deque<BatchInFlight> batches_;  // from first_batch_ on
-  std::int64_t first_batch_ = 0;
+  std::vector<Worker> workers_;
+  std::map<std::pair<std::int64_t, std::int32_t>, Part> in_flight_;  // by batch and worker
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   StepEvents current_;
   Nanos current_clamped_ = 0;
   Nanos last_end_ = 0;  // end of the last compute, or the first ask
 
   bool window_open_ = false;
+  bool closed_ = false;
   PerStage<StageStats> warmup_stages_;
   std::int64_t warmup_samples_ = 0;
   Bytes warmup_read_ = 0, warmup_delivered_ = 0;

@@ -1,12 +1,20 @@
 #include "measure/sample_reservoir.h"
 
 #include <cmath>
+#include <limits>
 
 namespace loaderscope {
 
 SampleReservoir::SampleReservoir(std::int64_t capacity, std::uint64_t seed)
     : capacity_(static_cast<std::size_t>(capacity)), random_(seed) {
-  if (capacity_ == 0) next_kept_ = std::numeric_limits<std::int64_t>::max();
+  restart();
+}
+
+void SampleReservoir::restart() {
+  rows_.clear();
+  seen_ = 0;
+  next_kept_ = capacity_ == 0 ? std::numeric_limits<std::int64_t>::max() : 0;
+  weight_ = 1;
 }
 
 double SampleReservoir::uniform() {

@@ -14,31 +14,25 @@ class SpanQueue {
 
   void drop_front() {
     ++head_;
+    dropped_ = true;
     // Moving the rest to the front costs each span less than one move on average.
     if (head_ >= 64 && head_ * 2 >= spans_.size()) {
       spans_.erase(spans_.begin(), spans_.begin() + static_cast<std::ptrdiff_t>(head_));
-      first_ += static_cast<std::int64_t>(head_);
       head_ = 0;
     }
   }
 
   bool empty() const { return head_ == spans_.size(); }
   const Span& front() const { return spans_[head_]; }
-  bool has_dropped() const { return first_ + static_cast<std::int64_t>(head_) > 0; }
-
-  // Positions count from the first span ever pushed.
-  std::int64_t end_position() const { return first_ + static_cast<std::int64_t>(spans_.size()); }
-  const Span& at(std::int64_t position) const {
-    return spans_[static_cast<std::size_t>(position - first_)];
-  }
+  bool has_dropped() const { return dropped_; }
 
   WorkerTimeline timeline() const { return WorkerTimeline(spans_).subspan(head_); }
   std::int64_t held() const { return static_cast<std::int64_t>(spans_.size() - head_); }
 
  private:
   std::vector<Span> spans_;
-  std::size_t head_ = 0;    // spans_[0, head_) are dropped
-  std::int64_t first_ = 0;  // position of spans_[0]
+  std::size_t head_ = 0;  // spans_[0, head_) are dropped
+  bool dropped_ = false;  // ever
 };
 
 }  // namespace loaderscope

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "loaderscope/errors.h"
@@ -19,9 +19,8 @@ struct StepRows::Spill {
   std::string folder;
 
   Spill() {
-    std::error_code error;
-    folder = std::filesystem::temp_directory_path(error).string();
-    if (error) folder = "/tmp";
+    const char* given = std::getenv("TMPDIR");
+    folder = given != nullptr && *given != '\0' ? given : "/tmp";
     descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor < 0) {
       std::string name = folder + "/loaderscope-steps-XXXXXX";

@@ -40,7 +40,8 @@ void write_header(std::ostream& out) {
   line.end(out);
 }
 
-void write_row(std::ostream& out, CsvLine& line, std::int64_t rank, Nanos first_ask, const StepRow& row) {
+void write_row(std::ostream& out, CsvLine& line, std::int64_t rank, Nanos first_ask,
+               const StepRow& row) {
   line.number(rank);
   line.number(row.step);
   for (const auto& key : keys::kStepCounts) line.number(row.*key.member);
@@ -56,7 +57,8 @@ void write_row(std::ostream& out, CsvLine& line, std::int64_t rank, Nanos first_
 
 }  // namespace
 
-void write_csv_report(std::ostream& out, const RunRecord& record, const Analysis&, const ReportStyle&) {
+void write_csv_report(std::ostream& out, const RunRecord& record, const Analysis&,
+                      const ReportStyle&) {
   write_header(out);
   CsvLine line;
   for (std::size_t r = 0; r < record.ranks.size(); ++r) {

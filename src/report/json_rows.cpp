@@ -89,7 +89,8 @@ void write_span(JsonStream& json, std::int64_t worker, const Span& span, Nanos f
   json.end_array();
 }
 
-void write_exemplar(JsonStream& json, std::int64_t rank, Nanos first_ask, const Exemplar& exemplar) {
+void write_exemplar(JsonStream& json, std::int64_t rank, Nanos first_ask,
+                    const Exemplar& exemplar) {
   json.begin_object({}, kCompact);
   json.member("rank", rank);
   json.member("step", exemplar.row.step);
@@ -129,7 +130,8 @@ void write_reservoir(JsonStream& json, const RunRecord& record) {
 void write_exemplars(JsonStream& json, const RunRecord& record) {
   json.begin_array(keys::kExemplars);
   for_each_rank(record, [&](std::int64_t r, const RankRecord& rank) {
-    for (const Exemplar& exemplar : rank.exemplars) write_exemplar(json, r, rank.first_ask, exemplar);
+    for (const Exemplar& exemplar : rank.exemplars)
+      write_exemplar(json, r, rank.first_ask, exemplar);
   });
   json.end_array();
 }

@@ -31,9 +31,13 @@ class JsonStream {
   JsonStream& operator=(const JsonStream&) = delete;
 
   // Without a key: an element of an array, or the document. Within compact everything is compact.
-  void begin_object(std::string_view key = {}, Layout layout = Layout::lines) { begin('{', key, layout); }
+  void begin_object(std::string_view key = {}, Layout layout = Layout::lines) {
+    begin('{', key, layout);
+  }
   void end_object() { end('}'); }
-  void begin_array(std::string_view key = {}, Layout layout = Layout::lines) { begin('[', key, layout); }
+  void begin_array(std::string_view key = {}, Layout layout = Layout::lines) {
+    begin('[', key, layout);
+  }
   void end_array() { end(']'); }
 
   void member(std::string_view key, std::int64_t value);
@@ -43,7 +47,8 @@ class JsonStream {
   void member(std::string_view key, const char* value) { member(key, std::string_view(value)); }
   void member(std::string_view key, Seconds value);
   void null(std::string_view key);
-  void number(std::string_view key, std::string_view digits);  // a number of JSON's grammar, as it stands
+  void number(std::string_view key,
+              std::string_view digits);  // a number of JSON's grammar, as it stands
 
   void element(std::int64_t value) { member({}, value); }
   void element(double value) { member({}, value); }

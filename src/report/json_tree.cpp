@@ -88,16 +88,20 @@ class Builder {
     return true;
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) {
     const std::string_view message = error.what();
     if (message.find("number overflow") != message.npos) {
-      throw RunError(fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
+      throw RunError(
+          fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
     }
     if (in_.eof() && !open_.empty()) {
-      throw RunError(fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
+      throw RunError(
+          fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
     }
-    throw RunError(fmt::format("{}: not JSON (byte {}); give a result that 'loaderscope run --json' saved",
-                               place_, position));
+    throw RunError(
+        fmt::format("{}: not JSON (byte {}); give a result that 'loaderscope run --json' saved",
+                    place_, position));
   }
 
   JsonNode take_root() { return std::move(root_); }
@@ -106,7 +110,8 @@ class Builder {
   bool open(JsonNode::Kind kind) {
     if (open_.size() >= kDeepest) {
       throw RunError(fmt::format(
-          "{}: nested deeper than any result; give a result that 'loaderscope run --json' saved", place_));
+          "{}: nested deeper than any result; give a result that 'loaderscope run --json' saved",
+          place_));
     }
     JsonNode node;
     node.kind = kind;
@@ -137,7 +142,8 @@ class Builder {
   }
 
   bool is_streamed(std::string_view key) const {
-    return std::find(reading_.streamed.begin(), reading_.streamed.end(), key) != reading_.streamed.end();
+    return std::find(reading_.streamed.begin(), reading_.streamed.end(), key) !=
+           reading_.streamed.end();
   }
 
   // A value is complete: an element of a streamed array, or a member of the document.
@@ -146,7 +152,8 @@ class Builder {
     const std::string_view member = root_.keys.back();
     if (open_.size() == 1) {
       if (reading_.see_member) reading_.see_member(member, root_.items.back());
-    } else if (open_.size() == 2 && open_.back()->kind == JsonNode::Kind::array && is_streamed(member)) {
+    } else if (open_.size() == 2 && open_.back()->kind == JsonNode::Kind::array &&
+               is_streamed(member)) {
       reading_.take_element(member, open_.back()->items.back());
       open_.back()->items.clear();
     }
@@ -220,7 +227,8 @@ Nanos JsonCursor::seconds(Nanos least, Nanos most) const {
     fail("is not a number of seconds");
   }
   if (!node_.ns) fail("is not a time with at most nine decimals and 292 years");
-  if (*node_.ns < least || *node_.ns > most) fail(least >= 0 && *node_.ns < 0 ? "is negative" : "is out of range");
+  if (*node_.ns < least || *node_.ns > most)
+    fail(least >= 0 && *node_.ns < 0 ? "is negative" : "is out of range");
   return *node_.ns;
 }
 
@@ -234,7 +242,8 @@ std::string JsonCursor::path() const {
 
 void JsonCursor::fail(std::string_view what) const {
   const std::string where = path();
-  throw RunError(fmt::format("{}: {} {}{}", place_, where.empty() ? "the document" : where, what, kSaveAgain));
+  throw RunError(
+      fmt::format("{}: {} {}{}", place_, where.empty() ? "the document" : where, what, kSaveAgain));
 }
 
 }  // namespace loaderscope

@@ -1,4 +1,5 @@
-// A JSON document as a tree, with numbers kept exact, read piece by piece so that long arrays are never held.
+// A JSON document as a tree, with numbers kept exact, read piece by piece so that long arrays are
+// never held.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct JsonNode {
   enum class Kind : std::uint8_t { null, boolean, integer, real, text, array, object };
   Kind kind = Kind::null;
   bool boolean = false;
-  std::optional<Nanos> ns;   // of a number with at most nine decimals: the exact value x 10^9, if that fits
+  std::optional<Nanos>
+      ns;  // of a number with at most nine decimals: the exact value x 10^9, if that fits
   std::int64_t integer = 0;  // of an integer
   double real = 0;           // of any number
   std::string text;
@@ -27,8 +29,9 @@ struct JsonNode {
   const JsonNode* find(std::string_view key) const;  // null when not there
 };
 
-// Elements of the top-level arrays named in `streamed` go to `take_element` and are forgotten; the rest of the
-// document is returned. `see_member` is shown each top-level member as soon as it is read.
+// Elements of the top-level arrays named in `streamed` go to `take_element` and are forgotten; the
+// rest of the document is returned. `see_member` is shown each top-level member as soon as it is
+// read.
 struct JsonReading {
   std::vector<std::string_view> streamed;
   std::function<void(std::string_view key, const JsonNode& element)> take_element;
@@ -38,7 +41,8 @@ struct JsonReading {
 // Throws RunError naming `place`: not JSON, cut off, nested too deep.
 JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading);
 
-// A node and the way to it, for messages. Lives on the stack below its parent, which a temporary cannot be.
+// A node and the way to it, for messages. Lives on the stack below its parent, which a temporary
+// cannot be.
 class JsonCursor {
  public:
   JsonCursor(const JsonNode& node, const std::string& place, std::string_view root = "")
@@ -72,7 +76,8 @@ class JsonCursor {
   [[noreturn]] void fail(std::string_view what) const;
 
   static constexpr std::int64_t kMostCount = std::int64_t{1} << 60;
-  static constexpr Nanos kLatest = Nanos{1} << 61;  // 73 years; sums and differences of two still fit
+  static constexpr Nanos kLatest = Nanos{1}
+                                   << 61;  // 73 years; sums and differences of two still fit
 
  private:
   JsonCursor(const JsonNode& node, const std::string& place, const JsonCursor* parent,

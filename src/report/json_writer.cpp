@@ -12,7 +12,8 @@ namespace {
 
 constexpr auto kCompact = JsonStream::Layout::compact;
 
-void write_optional(JsonStream& json, std::string_view key, const std::optional<std::string>& text) {
+void write_optional(JsonStream& json, std::string_view key,
+                    const std::optional<std::string>& text) {
   if (text) {
     json.member(key, *text);
   } else {
@@ -198,7 +199,8 @@ void write_stage_totals(JsonStream& json, const StageStats& stats) {
 }
 
 template <class WriteStage>
-void write_stages(JsonStream& json, const PerStage<StageStats>& stages, const WriteStage& write_stage) {
+void write_stages(JsonStream& json, const PerStage<StageStats>& stages,
+                  const WriteStage& write_stage) {
   json.begin_object("stages");
   for (const auto& word : Words<Stage>::table()) {
     const StageStats& stats = stages[word.value];
@@ -227,7 +229,8 @@ void write_metrics(JsonStream& json, const std::vector<Metric>& metrics) {
   std::vector<std::string_view> groups;
   for (const Metric& metric : metrics) {
     const keys::MetricPlace place = keys::place_of(metric.name);
-    if (!place.ok()) throw std::logic_error("metric '" + metric.name + "' needs a name such as memory.rss_bytes");
+    if (!place.ok())
+      throw std::logic_error("metric '" + metric.name + "' needs a name such as memory.rss_bytes");
     if (std::find(groups.begin(), groups.end(), place.group) == groups.end()) {
       groups.push_back(place.group);
     }
@@ -324,7 +327,8 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
 
 }  // namespace
 
-void write_json(std::ostream& out, const RunRecord& record, const Analysis& analysis, JsonScope scope) {
+void write_json(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                JsonScope scope) {
   JsonStream json(out);
   json.begin_object();
   write_head(json, record);

@@ -10,7 +10,8 @@ namespace loaderscope {
 // `full`: what a later analysis needs; `answer`: without ranks, steps, reservoir and exemplars.
 enum class JsonScope { full, answer };
 
-void write_json(std::ostream& out, const RunRecord& record, const Analysis& analysis, JsonScope scope);
+void write_json(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                JsonScope scope);
 
 class JsonStream;
 // The long arrays (src/report/json_rows.cpp).

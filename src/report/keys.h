@@ -1,5 +1,6 @@
-// The names in the result JSON that more than one file must spell alike, as tables: the writer and the reader walk
-// the same ones. A name ends with its unit: _s are seconds, _ns integer nanoseconds, nothing a count.
+// The names in the result JSON that more than one file must spell alike, as tables: the writer and
+// the reader walk the same ones. A name ends with its unit: _s are seconds, _ns integer
+// nanoseconds, nothing a count.
 #pragma once
 
 #include <array>
@@ -38,9 +39,8 @@ inline constexpr Named<RankRecord, std::int64_t> kRankCounts[] = {
 };
 
 // Of a stage.
-inline constexpr Named<StageStats, Nanos> kStageTimes[] = {{"wall_s", &StageStats::wall},
-                                                           {"cpu_s", &StageStats::cpu},
-                                                           {"queued_s", &StageStats::queued}};
+inline constexpr Named<StageStats, Nanos> kStageTimes[] = {
+    {"wall_s", &StageStats::wall}, {"cpu_s", &StageStats::cpu}, {"queued_s", &StageStats::queued}};
 
 // Of a queue.
 inline constexpr Named<QueueStats, std::int64_t> kQueueCounts[] = {
@@ -51,8 +51,8 @@ inline constexpr Named<QueueStats, Nanos> kQueueWaits[] = {{"get_wait_s", &Queue
 // Of a step: counts; times since the first ask of its rank; durations, which are left out when 0.
 inline constexpr Named<StepRow, std::int32_t> kStepCounts[] = {
     {"epoch", &StepRow::epoch}, {"worker", &StepRow::worker}, {"samples", &StepRow::samples}};
-inline constexpr Named<StepRow, bool> kStepFlags[] = {
-    {"warmup", &StepRow::warmup}, {"first_of_epoch", &StepRow::first_of_epoch}};
+inline constexpr Named<StepRow, bool> kStepFlags[] = {{"warmup", &StepRow::warmup},
+                                                      {"first_of_epoch", &StepRow::first_of_epoch}};
 inline constexpr Named<StepRow, Nanos> kStepTimes[] = {
     {"ask_s", &StepRow::ask},
     {"deliverable_s", &StepRow::deliverable},
@@ -81,24 +81,30 @@ inline constexpr Named<StepEvents, Nanos> kEventTimes[] = {
     {"take", &StepEvents::take},
     {"ready", &StepEvents::ready},
 };
-inline constexpr Named<StepEvents, Interval> kEventIntervals[] = {  // [begin, end, cpu, queued]
-    {"send", &StepEvents::send}, {"receive", &StepEvents::receive}, {"pin", &StepEvents::pin},
-    {"copy", &StepEvents::copy}, {"launch", &StepEvents::launch},   {"compute", &StepEvents::compute},
+inline constexpr Named<StepEvents, Interval> kEventIntervals[] = {
+    // [begin, end, cpu, queued]
+    {"send", &StepEvents::send},     {"receive", &StepEvents::receive},
+    {"pin", &StepEvents::pin},       {"copy", &StepEvents::copy},
+    {"launch", &StepEvents::launch}, {"compute", &StepEvents::compute},
 };
 inline constexpr Named<StepEvents, Bytes> kEventBytes[] = {
     {"read_bytes", &StepEvents::read_bytes}, {"delivered_bytes", &StepEvents::delivered_bytes}};
 
-// The arrays that are too long to be held: the writer streams them, the reader takes them piece by piece.
+// The arrays that are too long to be held: the writer streams them, the reader takes them piece by
+// piece.
 inline constexpr std::string_view kSteps = "steps";
 inline constexpr std::string_view kReservoir = "reservoir";
 inline constexpr std::string_view kExemplars = "exemplars";
 
 // Keys of the document that are no group of metrics.
 inline constexpr std::string_view kTopLevel[] = {
-    "schema",      "tool",       "engine",   "machine",   "config",    "config_given", "verdict",   "window",
-    "throughput",  "device",     "epoch",    "step_time", "account",   "stages",    "queues",
-    "first_batch", "metrics",    "errors",   "notes",     "unseen",    "lost_spans", "ranks",
-    "steps",       "reservoir",  "exemplars", "simulated", "interrupted", "input_ended_in_warmup"};
+    "schema",     "tool",         "engine",      "machine",
+    "config",     "config_given", "verdict",     "window",
+    "throughput", "device",       "epoch",       "step_time",
+    "account",    "stages",       "queues",      "first_batch",
+    "metrics",    "errors",       "notes",       "unseen",
+    "lost_spans", "ranks",        "steps",       "reservoir",
+    "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

@@ -32,18 +32,22 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
-                         show_percent(line.share), show_points(line.half_width), escaped(line.remark));
+                         show_percent(line.share), show_points(line.half_width),
+                         escaped(line.remark));
     }
-    out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s), plural(analysis.steps, "step"),
-                       show_duration(analysis.account.window), analysis.steady ? ", steady" : "");
+    out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s),
+                       plural(analysis.steps, "step"), show_duration(analysis.account.window),
+                       analysis.steady ? ", steady" : "");
   }
-  for (const std::string& line : {why_line(analysis.account), order_line(analysis.account, record.config),
-                                  first_batch_line(analysis)}) {
+  for (const std::string& line :
+       {why_line(analysis.account), order_line(analysis.account, record.config),
+        first_batch_line(analysis)}) {
     if (!line.empty()) out << "- " << escaped(line) << '\n';
   }
   write_list(out, "note: ", record.notes);
-  write_list(out, "not seen: ", analysis.notes);
-  out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version), escaped(record.engine));
+  write_list(out, "too short: ", analysis.notes);
+  out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),
+                     escaped(record.engine));
   const std::string command = next_command(record, analysis);
   if (!command.empty()) out << "\nNext:\n```sh\n" << command << "\n```\n";
 }

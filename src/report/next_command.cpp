@@ -26,7 +26,8 @@ std::string doubled(std::int64_t value) {
 
 // More threads than cores that already wait for each other give nothing.
 bool cores_are_full(const RunConfig& config, const Account& account) {
-  const auto threads = static_cast<double>(config.num_workers.value) * static_cast<double>(config.ranks.value);
+  const auto threads =
+      static_cast<double>(config.num_workers.value) * static_cast<double>(config.ranks.value);
   return threads >= config.cores && account.stall[Cause::contention] > account.window / 100;
 }
 
@@ -43,7 +44,8 @@ Changes for_production(const RunRecord& record, const Account& account) {
   if (config.num_workers == 0) return more_workers(config, account);
   switch (static_cast<Why>(most - account.why.begin())) {
     case Why::capacity:
-    case Why::latency: return more_workers(config, account);
+    case Why::latency:
+      return more_workers(config, account);
     case Why::depth:
       if (config.task == TaskShape::sample) return {{"window", doubled(config.window)}};
       return {{"prefetch-factor", doubled(config.prefetch_factor)}};
@@ -67,8 +69,10 @@ Changes for_cause(Cause cause, const RunRecord& record, const Account& account) 
     case Cause::transport:
       if (config.executor == Executor::processes) return {{"executor", "threads"}};
       return {};
-    case Cause::pin: return {{"memory", "pinned-slots"}};
-    case Cause::h2d: return for_copy(config);
+    case Cause::pin:
+      return {{"memory", "pinned-slots"}};
+    case Cause::h2d:
+      return for_copy(config);
     case Cause::launch:
       if (config.in_flight == 1) return {{"in-flight", "2"}};
       return {};
@@ -77,8 +81,10 @@ Changes for_cause(Cause cause, const RunRecord& record, const Account& account) 
       if (static_cast<double>(config.num_workers.value) <= cores) return {};
       return {{"num-workers", fmt::format("{:.0f}", cores)}};
     }
-    case Cause::other: return {};
-    default: return for_production(record, account);
+    case Cause::other:
+      return {};
+    default:
+      return for_production(record, account);
   }
 }
 
@@ -90,7 +96,8 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   if (record.lost_spans > 0) return {};
   if (analysis.steps < kFewestSteps) return {{"steps", std::to_string(enough_steps(config))}};
   if (!analysis.steady) {
-    return {{"warmup", std::to_string(analysis.steps)}, {"steps", std::to_string(2 * analysis.steps)}};
+    return {{"warmup", std::to_string(analysis.steps)},
+            {"steps", std::to_string(2 * analysis.steps)}};
   }
   return {};
 }

@@ -7,7 +7,8 @@
 
 namespace loaderscope {
 
-// The run of `record` again with the one change that its verdict suggests trying: a line for a shell.
+// The run of `record` again with the one change that its verdict suggests trying: a line for a
+// shell.
 // "" when there is nothing to try.
 std::string next_command(const RunRecord& record, const Analysis& analysis);
 

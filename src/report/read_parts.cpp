@@ -17,15 +17,21 @@ constexpr std::int64_t kMostBuckets = 8192;  // more than a histogram of 64-bit 
 // The text of a setting as a flag would have it.
 std::string setting_text(const JsonCursor& json) {
   switch (json.node().kind) {
-    case JsonNode::Kind::text: return json.text();
-    case JsonNode::Kind::boolean: return json.boolean() ? "true" : "false";
-    case JsonNode::Kind::integer: return std::to_string(json.node().integer);
-    case JsonNode::Kind::real: return fmt::format("{}", json.node().real);
-    default: json.fail("is no value of a setting");
+    case JsonNode::Kind::text:
+      return json.text();
+    case JsonNode::Kind::boolean:
+      return json.boolean() ? "true" : "false";
+    case JsonNode::Kind::integer:
+      return std::to_string(json.node().integer);
+    case JsonNode::Kind::real:
+      return fmt::format("{}", json.node().real);
+    default:
+      json.fail("is no value of a setting");
   }
 }
 
-void set_from(const JsonCursor& json, const std::string& place, std::string_view field, RunConfig& config) {
+void set_from(const JsonCursor& json, const std::string& place, std::string_view field,
+              RunConfig& config) {
   try {
     set_field(config, place + ": config", field, setting_text(json));
   } catch (const UsageError& error) {
@@ -33,7 +39,8 @@ void set_from(const JsonCursor& json, const std::string& place, std::string_view
   }
 }
 
-void read_setting(const JsonCursor& value, const std::string& place, const Field& field, RunConfig& config) {
+void read_setting(const JsonCursor& value, const std::string& place, const Field& field,
+                  RunConfig& config) {
   if (value.is_null()) return;
   if (!field.repeats) return set_from(value, place, field.name, config);
   value.expect_array();
@@ -70,7 +77,8 @@ PerStage<StageStats> read_stages(const JsonCursor& json, std::int64_t most) {
     const JsonCursor entry = json.item(i);
     StageStats stats;
     stats.count = entry.at("count").integer(1, most);
-    for (const auto& [name, member] : keys::kStageTimes) stats.*member = entry.at(name).seconds(0, most);
+    for (const auto& [name, member] : keys::kStageTimes)
+      stats.*member = entry.at(name).seconds(0, most);
     stats.bytes = entry.at("bytes").count(most);
     stats.wall_histogram = read_histogram(entry, stats.count, most);
     stages[*stage] = std::move(stats);
@@ -86,9 +94,11 @@ std::vector<QueueStats> read_queues(const JsonCursor& json, std::int64_t most) {
     QueueStats queue;
     queue.name = std::string(json.key(i));
     if (queue.name.empty()) json.fail("has a queue without a name");
-    for (const auto& [name, member] : keys::kQueueCounts) queue.*member = entry.at(name).count(most);
+    for (const auto& [name, member] : keys::kQueueCounts)
+      queue.*member = entry.at(name).count(most);
     queue.mean_occupancy = entry.at("mean_occupancy").real();
-    for (const auto& [name, member] : keys::kQueueWaits) queue.*member = entry.at(name).seconds(0, most);
+    for (const auto& [name, member] : keys::kQueueWaits)
+      queue.*member = entry.at(name).seconds(0, most);
     queues.push_back(std::move(queue));
   }
   return queues;

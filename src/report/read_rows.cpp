@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::int64_t kMost32 = std::numeric_limits<std::int32_t>::max();
 
-std::int32_t count32(const JsonCursor& json) { return static_cast<std::int32_t>(json.count(kMost32)); }
+std::int32_t count32(const JsonCursor& json) {
+  return static_cast<std::int32_t>(json.count(kMost32));
+}
 
 // Non-zero entries by name, each at most `most`.
 template <class Enum, class Values>
@@ -48,7 +50,8 @@ void check_booking(const JsonCursor& json, const StepRow& row) {
     explained += ns;
     if (!at_most_idle(explained)) json.fail("has more in why_s than it was idle");
   }
-  if (row.not_asking > row.stall[Cause::launch]) json.fail("has more in not_asking_s than in launch");
+  if (row.not_asking > row.stall[Cause::launch])
+    json.fail("has more in not_asking_s than in launch");
 }
 
 // Null is what never happened.
@@ -90,7 +93,8 @@ void shift(Nanos& at, Nanos by) {
 
 }  // namespace
 
-StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_begin, std::int64_t most) {
+StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_begin,
+                  std::int64_t most) {
   StepRow row;
   row.step = json.at("step").count();
   if (row.step != rank.rows.size()) {

@@ -12,7 +12,8 @@ std::vector<std::string> read_texts(const JsonCursor& json);
 MachineFacts read_machine(const JsonCursor& json);
 std::vector<Metric> read_metrics(const JsonCursor& document);
 
-// Facts of a rank but rows, reservoir and exemplars. `most`: no sum over all ranks of values up to it overflows.
+// Facts of a rank but rows, reservoir and exemplars. `most`: no sum over all ranks of values up to
+// it overflows.
 struct RankHead {
   RankRecord record;
   std::int64_t steps = 0;  // that the result says it has measured
@@ -20,7 +21,8 @@ struct RankHead {
 RankHead read_rank(const JsonCursor& json, std::int64_t most);
 
 // One row of `rank`, checked against the row before it.
-StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_begin, std::int64_t most);
+StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_begin,
+                  std::int64_t most);
 SampleRow read_sample(const JsonCursor& json);  // its rank is the first element
 // Times are relative to the first ask, and of the row only `step` is filled.
 Exemplar read_exemplar(const JsonCursor& json);

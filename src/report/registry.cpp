@@ -15,7 +15,8 @@ std::span<const ReportRow> report_table() {
       {{"table", "The answer and its evidence for people, in plain text."}, write_table_report},
       {{"json", "All facts and numbers; what other commands read (schema loaderscope.run/1)."},
        write_json_report},
-      {{"csv", "One line per step: its times, and the nanoseconds of every cause."}, write_csv_report},
+      {{"csv", "One line per step: its times, and the nanoseconds of every cause."},
+       write_csv_report},
       {{"markdown", "A summary for a comment on a pull request."}, write_markdown_report},
   }};
   return rows;

@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kExpected = "expected PATH OP VALUE such as 'device.busy >= 0.85' (OP: >= <= > < == !=)";
+constexpr const char* kExpected =
+    "expected PATH OP VALUE such as 'device.busy >= 0.85' (OP: >= <= > < == !=)";
 
 struct Condition {
   std::string path, comparison, value;
@@ -31,7 +32,8 @@ Condition parse(std::string_view text) {
   const auto begin = text.find_first_of("<>=!");
   if (begin == text.npos) throw ValueError(kExpected);
   const auto end = std::min(text.find_first_not_of("<>=!", begin), text.size());
-  Condition condition{std::string(trimmed(text.substr(0, begin))), std::string(text.substr(begin, end - begin)),
+  Condition condition{std::string(trimmed(text.substr(0, begin))),
+                      std::string(text.substr(begin, end - begin)),
                       std::string(trimmed(text.substr(end)))};
   if (condition.path.empty() || condition.value.empty()) throw ValueError(kExpected);
   const auto& op = condition.comparison;
@@ -40,7 +42,8 @@ Condition parse(std::string_view text) {
   return condition;
 }
 
-// --- values: a number, also with a unit (then in the unit of the JSON: seconds, bytes, per second), or a word ---
+// --- values: a number, also with a unit (then in the unit of the JSON: seconds, bytes, per
+// second), or a word ---
 
 template <class Parse>
 std::optional<double> attempt(const Parse& parse_value, std::string_view text) {
@@ -55,7 +58,8 @@ std::optional<double> number_in(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && std::isfinite(value)) {
-    const std::string_view rest = trimmed({end, static_cast<std::size_t>(text.data() + text.size() - end)});
+    const std::string_view rest =
+        trimmed({end, static_cast<std::size_t>(text.data() + text.size() - end)});
     if (rest.empty()) return value;
     if (rest == "%") return value / 100;
   }
@@ -125,7 +129,8 @@ std::string unknown_path(const std::string& path, const json& document) {
   std::vector<std::string> paths;
   collect_paths(document, "", paths);
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
-  return fmt::format("the result has no value '{}'{}", shown_text(path), suggestion(path, candidates));
+  return fmt::format("the result has no value '{}'{}", shown_text(path),
+                     suggestion(path, candidates));
 }
 
 // Paths that only a run can tell: queues, metrics, what came before the first ask.
@@ -146,9 +151,11 @@ std::string reason_for_null(const std::string& path, const Analysis& analysis) {
   if (path.starts_with("device.")) return "the run has no compute to be busy with; give --compute";
   if (!path.starts_with("verdict.")) return "it is not known";
   if (verdict.withheld_reason) return *verdict.withheld_reason;
-  if (path == "verdict.severity") return "without compute there is no stall to grade; give --compute";
+  if (path == "verdict.severity")
+    return "without compute there is no stall to grade; give --compute";
   std::string names;
-  for (Cause cause : verdict.candidates) names += (names.empty() ? "" : ", ") + std::string(name_of(cause));
+  for (Cause cause : verdict.candidates)
+    names += (names.empty() ? "" : ", ") + std::string(name_of(cause));
   return names + " cannot be told apart; measure longer";
 }
 
@@ -174,7 +181,8 @@ std::optional<bool> holds(const json& value, const Condition& condition) {
   return std::nullopt;
 }
 
-RequirementResult result_of(RequirementResult::Outcome outcome, const std::string& text, const std::string& words) {
+RequirementResult result_of(RequirementResult::Outcome outcome, const std::string& text,
+                            const std::string& words) {
   return {outcome, fmt::format("--require '{}' {}", shown_text(text), words)};
 }
 
@@ -184,7 +192,8 @@ void check_requirement_syntax(const std::string& text) {
   const Condition condition = parse(text);
   if (depends_on_run(condition.path)) return;
   const json* value = resolve_path(every_path(), condition.path);
-  if (value == nullptr || value->is_structured()) throw ValueError(unknown_path(condition.path, every_path()));
+  if (value == nullptr || value->is_structured())
+    throw ValueError(unknown_path(condition.path, every_path()));
 }
 
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
@@ -196,24 +205,26 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   if (value == nullptr || value->is_structured()) {
     const bool did_not_run = resolve_path(every_path(), condition.path) != nullptr;
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {
-      throw UsageError("--require '" + shown_text(text) + "': " + unknown_path(condition.path, document));
+      throw UsageError("--require '" + shown_text(text) +
+                       "': " + unknown_path(condition.path, document));
     }
     return result_of(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
   }
-  const bool asks_for_null = condition.value == "null" &&
-                             (condition.comparison == "==" || condition.comparison == "!=");
+  const bool asks_for_null =
+      condition.value == "null" && (condition.comparison == "==" || condition.comparison == "!=");
   if (asks_for_null) {
     const bool met = value->is_null() == (condition.comparison == "==");
     return result_of(met ? Outcome::met : Outcome::not_met, text,
                      fmt::format("is {}met: it is {}", met ? "" : "not ", shown_value(*value)));
   }
   if (value->is_null()) {
-    return result_of(Outcome::cannot_tell, text, "cannot be told: " + reason_for_null(condition.path, analysis));
+    return result_of(Outcome::cannot_tell, text,
+                     "cannot be told: " + reason_for_null(condition.path, analysis));
   }
   const std::optional<bool> met = holds(*value, condition);
   if (!met) {
-    throw UsageError(fmt::format("--require '{}': the value is {}, which cannot be compared so", shown_text(text),
-                                 shown_value(*value)));
+    throw UsageError(fmt::format("--require '{}': the value is {}, which cannot be compared so",
+                                 shown_text(text), shown_value(*value)));
   }
   return result_of(*met ? Outcome::met : Outcome::not_met, text,
                    fmt::format("is {}met: it is {}", *met ? "" : "not ", shown_value(*value)));

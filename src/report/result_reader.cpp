@@ -1,4 +1,5 @@
-// Reads a saved result back into the record that it was written from, refusing what contradicts itself.
+// Reads a saved result back into the record that it was written from, refusing what contradicts
+// itself.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,9 +38,9 @@ class ResultReader {
 
  private:
   struct RankState {
-    std::int64_t steps = 0;     // that the rank says it has
-    Nanos last_end = 0;         // of the compute before
-    Nanos clamped = 0;          // sum so far
+    std::int64_t steps = 0;  // that the rank says it has
+    Nanos last_end = 0;      // of the compute before
+    Nanos clamped = 0;       // sum so far
   };
 
   void see(std::string_view key, const JsonNode& node) {
@@ -53,28 +54,31 @@ class ResultReader {
   }
 
   [[noreturn]] void fail_without_schema() const {
-    throw RunError(fmt::format("{}: not a result of loaderscope (it does not begin with its 'schema'); {}",
-                               place_, kGiveResult));
+    throw RunError(
+        fmt::format("{}: not a result of loaderscope (it does not begin with its 'schema'); {}",
+                    place_, kGiveResult));
   }
 
   void check_schema_name(const std::string& schema) const {
     if (schema == keys::kSchema) return;
     if (schema.starts_with(keys::kSchemaFamily)) {
-      throw RunError(fmt::format(
-          "{}: written in {}, of which this loaderscope reads only {}; use the loaderscope that wrote it, or "
-          "measure again",
-          place_, schema.substr(0, 40), keys::kSchema));
+      throw RunError(
+          fmt::format("{}: written in {}, of which this loaderscope reads only {}; use the "
+                      "loaderscope that wrote it, or measure again",
+                      place_, schema.substr(0, 40), keys::kSchema));
     }
-    throw RunError(fmt::format("{}: its schema is '{}' and not {}; {}", place_, schema.substr(0, 40),
-                               keys::kSchema, kGiveResult));
+    throw RunError(fmt::format("{}: its schema is '{}' and not {}; {}", place_,
+                               schema.substr(0, 40), keys::kSchema, kGiveResult));
   }
 
   void read_ranks(const JsonCursor& json) {
     if (!record_.ranks.empty()) json.fail("stand there twice");
     json.expect_array();
-    if (json.size() > kMostRanks) json.fail(fmt::format("are {}, more than {}", json.size(), kMostRanks));
+    if (json.size() > kMostRanks)
+      json.fail(fmt::format("are {}, more than {}", json.size(), kMostRanks));
     // No sum over the ranks of values up to this overflows.
-    most_ = JsonCursor::kMostCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
+    most_ =
+        JsonCursor::kMostCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
       RankHead head = read_rank(json.item(i), most_);
       states_.push_back({head.steps, head.record.first_ask, 0});
@@ -127,7 +131,8 @@ class ResultReader {
     const JsonCursor tool = document.at("tool");
     record_.tool_version = tool.at("version").text();
     record_.engine = document.at("engine").text();
-    for (const auto& [name, member] : keys::kRunFlags) record_.*member = document.at(name).boolean();
+    for (const auto& [name, member] : keys::kRunFlags)
+      record_.*member = document.at(name).boolean();
     record_.machine = read_machine(document.at("machine"));
     read_config(document, place_, record_.config);
     record_.metrics = read_metrics(document);
@@ -156,15 +161,16 @@ class ResultReader {
     for (std::size_t r = 0; r < record_.ranks.size(); ++r) {
       const RankRecord& rank = record_.ranks[r];
       if (rank.steps() != states_[r].steps || rank.steps() < 0) {
-        throw RunError(fmt::format(
-            "{}: ranks[{}] says that it measured {} steps after {} of warm-up and 'steps' holds {}; save the result "
-            "again with --json",
-            place_, r, states_[r].steps, rank.warmup_steps, rank.rows.size()));
+        throw RunError(
+            fmt::format("{}: ranks[{}] says that it measured {} steps after {} of warm-up and "
+                        "'steps' holds {}; save the result again with --json",
+                        place_, r, states_[r].steps, rank.warmup_steps, rank.rows.size()));
       }
       if (rank.steps() > 0 && rank.window_end != states_[r].last_end) {
-        throw RunError(fmt::format(
-            "{}: the window of ranks[{}] does not end with its last step; save the result again with --json",
-            place_, r));
+        throw RunError(
+            fmt::format("{}: the window of ranks[{}] does not end with its last step; save the "
+                        "result again with --json",
+                        place_, r));
       }
     }
     place_exemplars();
@@ -178,8 +184,9 @@ class ResultReader {
         waiting.push_back(&exemplar);
       }
       // One walk over the rows: the last one waiting has the smallest step.
-      std::stable_sort(waiting.begin(), waiting.end(),
-                       [](const Exemplar* a, const Exemplar* b) { return a->row.step > b->row.step; });
+      std::stable_sort(waiting.begin(), waiting.end(), [](const Exemplar* a, const Exemplar* b) {
+        return a->row.step > b->row.step;
+      });
       rank.rows.for_each([&](const StepRow& row) {
         while (!waiting.empty() && waiting.back()->row.step == row.step) {
           place_exemplar(*waiting.back(), rank.first_ask, row);
@@ -190,9 +197,10 @@ class ResultReader {
   }
 
   [[noreturn]] void fail_exemplar(const Exemplar& exemplar) const {
-    throw RunError(fmt::format(
-        "{}: an exemplar shows step {}, which is not among the steps; save the result again with --json", place_,
-        exemplar.row.step));
+    throw RunError(
+        fmt::format("{}: an exemplar shows step {}, which is not among the steps; save the result "
+                    "again with --json",
+                    place_, exemplar.row.step));
   }
 
   // What the file says of the whole against what its rows add up to.
@@ -219,7 +227,7 @@ class ResultReader {
   RunRecord record_;
   std::vector<RankState> states_;
   std::int64_t most_ = JsonCursor::kMostCount;
-  std::string array_;      // that is being streamed
+  std::string array_;       // that is being streamed
   std::int64_t taken_ = 0;  // of its elements
   bool schema_seen_ = false;
 };

@@ -15,7 +15,8 @@ namespace {
 
 std::string remark_on(Cause cause, const Account& account, std::int64_t steps) {
   if (cause == Cause::launch && account.not_asking > 0) {
-    return fmt::format("{} of it not asking for a batch that is ready", show_duration(account.not_asking / steps));
+    return fmt::format("{} of it not asking for a batch that is ready",
+                       show_duration(account.not_asking / steps));
   }
   if (cause == Cause::contention) return "runnable, and no core free";
   if (cause == Cause::other) return "no known cause";
@@ -56,7 +57,8 @@ std::string metric_value(const Metric& metric) {
   const bool fits = std::abs(metric.value) < 9e9;  // in ns
   if (metric.unit == "s" && fits) return show_duration(std::llround(metric.value * 1e9));
   if (metric.unit == "1") return fmt::format("{:g}", metric.value);
-  if (metric.unit.starts_with("1/")) return fmt::format("{:g}{}", metric.value, metric.unit.substr(1));
+  if (metric.unit.starts_with("1/"))
+    return fmt::format("{:g}{}", metric.value, metric.unit.substr(1));
   return fmt::format("{:g} {}", metric.value, metric.unit);
 }
 
@@ -70,7 +72,8 @@ std::vector<AccountLine> account_lines(const Analysis& analysis) {
     const Nanos ns = account.stall[word.value];
     if (ns == 0) continue;
     lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
-                     analysis.share[word.value].half_width(), remark_on(word.value, account, steps)});
+                     analysis.share[word.value].half_width(),
+                     remark_on(word.value, account, steps)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";
@@ -85,8 +88,8 @@ std::vector<AccountLine> account_lines(const Analysis& analysis) {
 
 void write_stage_table(std::ostream& out, const RunRecord& record) {
   const PerStage<StageStats> stages = job_stages(record);
-  TextTable table("lrrrrrrrrr",
-                  {"stage", "count", "mean", "p50", "p99", "max", "CPU", "no core", "blocked", "rate"});
+  TextTable table("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU", "no core",
+                                 "blocked", "rate"});
   for (const auto& word : Words<Stage>::table()) {
     if (stages[word.value].count == 0) continue;
     table.add(stage_cells(word.value, stages[word.value]));
@@ -101,19 +104,22 @@ std::string why_line(const Account& account) {
   for (const auto& word : Words<Why>::table()) {
     if (account.why[word.value] > 0) parts.emplace_back(account.why[word.value], word.name);
   }
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text = "why: ";
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const double share = static_cast<double>(parts[i].first) / static_cast<double>(sum);
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", parts[i].second, show_percent(share));
   }
-  return text + fmt::format(" of the {} spent waiting for batches to be made", show_percent(share_of(sum, account)));
+  return text + fmt::format(" of the {} spent waiting for batches to be made",
+                            show_percent(share_of(sum, account)));
 }
 
 std::string order_line(const Account& account, const RunConfig& config) {
   const double share = share_of(account.order, account);
   if (share <= 0.001) return "";
-  return fmt::format("order: for {} of the time a later batch was ready behind a late one{}", show_percent(share),
+  return fmt::format("order: for {} of the time a later batch was ready behind a late one{}",
+                     show_percent(share),
                      config.in_order ? "; --no-in-order gives up to that back" : "");
 }
 
@@ -137,8 +143,10 @@ std::vector<std::string> queue_lines(const RunRecord& record) {
     std::string line = fmt::format("queue {}: {:.1f}", queue.name, queue.mean_occupancy);
     if (queue.capacity > 0) line += fmt::format(" of {}", show_count(queue.capacity));
     line += fmt::format(" on average, at most {}", show_count(queue.max_occupancy));
-    if (queue.get_wait > 0) line += fmt::format("; takers waited {}", show_duration(queue.get_wait));
-    if (queue.put_wait > 0) line += fmt::format("; givers waited {}", show_duration(queue.put_wait));
+    if (queue.get_wait > 0)
+      line += fmt::format("; takers waited {}", show_duration(queue.get_wait));
+    if (queue.put_wait > 0)
+      line += fmt::format("; givers waited {}", show_duration(queue.put_wait));
     lines.push_back(std::move(line));
   }
   return lines;

@@ -9,7 +9,8 @@
 
 namespace loaderscope {
 
-// name, share, bar: compute first, then the causes by their seconds, `other` last. Rows of 0 are left out.
+// name, share, bar: compute first, then the causes by their seconds, `other` last. Rows of 0 are
+// left out.
 struct AccountLine {
   std::string name;
   Nanos per_step = 0;

@@ -1,4 +1,5 @@
-// The report for people: the answer first, then the evidence, then what it rests on, then the next command.
+// The report for people: the answer first, then the evidence, then what it rests on, then the next
+// command.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,10 +82,11 @@ std::string straggler_words(const Analysis& analysis) {
   const auto waits = [](const Account& a) { return share_of(a.waiting_for_ranks, a); };
   const auto [least, most] = range_of(ranks, waits);
   if (most <= kStraggling) return ", no straggler";
-  if (least > most / 2) return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
-  const auto slowest = std::min_element(ranks.begin(), ranks.end(), [&](const Account& a, const Account& b) {
-    return waits(a) < waits(b);
-  });
+  if (least > most / 2)
+    return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
+  const auto slowest =
+      std::min_element(ranks.begin(), ranks.end(),
+                       [&](const Account& a, const Account& b) { return waits(a) < waits(b); });
   return fmt::format("; rank {} is the straggler, others wait up to {} of the time for it",
                      slowest - ranks.begin(), show_percent(most));
 }
@@ -102,14 +104,16 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
       low = std::min(low, rate_of(rank, &RankRecord::samples));
       high = std::max(high, rate_of(rank, &RankRecord::samples));
     }
-    text += fmt::format(": {}-{} samples/s each", show_rate(low), show_rate(high));
+    const std::string least = show_rate(low), most = show_rate(high);
+    text += fmt::format(": {} samples/s each", least == most ? most : least + "-" + most);
   }
   return text + straggler_words(analysis);
 }
 
 void write_account(std::ostream& out, const Analysis& analysis, const ReportStyle& style) {
   const int bar_columns = std::clamp(style.width - 64, 10, 40);
-  TextTable table("lrrrll");
+  TextTable table("lrrrll", {analysis.has_busy ? "GPU time" : "trainer waits for", "per step",
+                             "share", "95 %", "", ""});
   for (const AccountLine& line : account_lines(analysis)) {
     const double length = std::round(line.share * bar_columns);
     const auto marks = static_cast<std::size_t>(std::clamp(length, 0.0, double{1} * bar_columns));
@@ -127,7 +131,7 @@ void write_notes(std::ostream& out, const RunRecord& record, const Analysis& ana
     lines.push_back("contention is not known here: no run-queue delay in /proc/self/schedstat");
   }
   for (const std::string& note : record.notes) lines.push_back("note: " + note);
-  for (const std::string& note : analysis.notes) lines.push_back("not seen: " + note);
+  for (const std::string& note : analysis.notes) lines.push_back("too short: " + note);
   for (const std::string& line : lines) {
     if (!line.empty()) out << wrapped(printable(line), style.width, 2) << '\n';
   }

@@ -17,7 +17,8 @@ std::string padded(const std::string& cell, std::size_t width, char alignment) {
 void TextTable::print(std::ostream& out) const {
   std::vector<std::size_t> widths(alignment_.size());
   for (const std::vector<std::string>& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], columns_of(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], columns_of(row[c]));
   }
   const auto print_row = [&](const std::vector<std::string>& row) {
     std::string line;
@@ -42,8 +43,9 @@ std::string printable(std::string text) {
 }
 
 std::size_t columns_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 std::string wrapped(std::string_view text, int width, int indent) {

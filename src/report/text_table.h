@@ -31,7 +31,8 @@ std::string printable(std::string text);
 // Letters as a terminal shows them: "±" is one.
 std::size_t columns_of(std::string_view text);
 
-// `text` on lines of at most `width` columns where it has spaces; further lines begin with `indent` spaces.
+// `text` on lines of at most `width` columns where it has spaces; further lines begin with `indent`
+// spaces.
 std::string wrapped(std::string_view text, int width, int indent);
 
 }  // namespace loaderscope

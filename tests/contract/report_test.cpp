@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -32,7 +33,8 @@ TEST(ReportContract, NamesAreUniqueAndHelpIsOneSentence) {
 
 TEST(ReportContract, EveryWriterWritesEveryRecordAlikeEachTimeAndEndsItsLastLine) {
   for (const ReportRow& row : report_table()) {
-    for (const RunRecord& record : {usual_record(), full_record(), two_ranks(), record_of(0, 0, usual_step)}) {
+    for (const RunRecord& record :
+         {usual_record(), full_record(), two_ranks(), record_of(0, 0, usual_step)}) {
       const std::string text = written(row, record);
       EXPECT_FALSE(text.empty()) << row.row.name;
       EXPECT_EQ(text.back(), '\n') << row.row.name;
@@ -46,7 +48,8 @@ TEST(ReportContract, ReadingAndWritingAgainGivesTheSameReports) {
   const ReportRow& json = find_row("json", report_table());
   for (const ReportRow& row : report_table()) {
     for (const RunRecord& record : {full_record(), two_ranks()}) {
-      EXPECT_EQ(written(row, parse_result(written(json, record), "r")), written(row, record)) << row.row.name;
+      EXPECT_EQ(written(row, parse_result(written(json, record), "r")), written(row, record))
+          << row.row.name;
     }
   }
 }
@@ -58,12 +61,15 @@ bool python_has_jsonschema(const std::string& python) {
 TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
   std::string python = "python3";
   if (!python_has_jsonschema(python)) python = "/usr/bin/python3";
-  if (!python_has_jsonschema(python)) GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  if (!python_has_jsonschema(python))
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   const std::string path = testing::TempDir() + "loaderscope_schema_test.json";
   const std::string schema = std::string(LOADERSCOPE_SOURCE_DIR) + "/reports/run.schema.json";
-  for (const RunRecord& record : {full_record(), two_ranks(), record_of(0, 0, usual_step), RunRecord{}}) {
+  for (const RunRecord& record :
+       {full_record(), two_ranks(), record_of(0, 0, usual_step), RunRecord{}}) {
     std::ofstream(path) << written(find_row("json", report_table()), record);
-    const std::string check = python + " -W ignore -m jsonschema -i '" + path + "' '" + schema + "' 2>&1";
+    const std::string check =
+        python + " -W ignore -m jsonschema -i '" + path + "' '" + schema + "' 2>&1";
     EXPECT_EQ(std::system(check.c_str()), 0);
   }
   std::remove(path.c_str());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model/world.h"
+
 namespace loaderscope::model {
 
 Device::Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
@@ -80,6 +82,7 @@ void Device::begin_compute(Nanos at) {
   }
   events.compute = {at, at + duration, 0, 0};
   compute_tail_ = events.compute.end;
+  check_time(compute_tail_);
   ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;
   ++placed_;
   if (!steps_.empty() && !steps_.front().copy_placed) place_copy(steps_.front(), compute_tail_);

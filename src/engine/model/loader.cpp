@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "measure/checked_sum.h"
+
 namespace loaderscope::model {
 
 Loader::Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
@@ -248,7 +250,7 @@ void Loader::begin_sample(std::int32_t index) {
   const std::int64_t position = worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
   worker.sample_id = plan_.sample_at(rank_, epoch_, position);
   worker.sample_bytes = plan_.stored_bytes(worker.sample_id);
-  worker.batch->events.read_bytes += worker.sample_bytes;
+  add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }
 
 void Loader::make(std::int32_t index) {
@@ -298,6 +300,7 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
     const Nanos wall = from_storage ? ns + plan_.storage_latency : ns;
     const Nanos begin = worker.clock;
     worker.clock += wall;
+    check_time(worker.clock);
     record(index, {begin, worker.clock, stage.uses_cpu() ? wall : 0, 0});
     return false;
   }

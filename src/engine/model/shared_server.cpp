@@ -8,8 +8,6 @@
 namespace loaderscope::model {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
 constexpr std::int64_t kFine = 1024;  // parts of a ns in which progress is counted
 constexpr std::int64_t kMillion = 1'000'000;
 constexpr std::int64_t kRebase = std::int64_t{1} << 61;
@@ -51,7 +49,7 @@ void SharedServer::advance(Nanos now) {
     progress_ += static_cast<std::int64_t>(fine * speed_.numerator / speed_.denominator);
   }
   if (speed_.waiting_numerator != 0) {
-    waited_ += static_cast<std::int64_t>(fine * speed_.waiting_numerator / speed_.waiting_denominator);
+    waited_ += fine * speed_.waiting_numerator / speed_.waiting_denominator;
   }
 }
 
@@ -68,7 +66,8 @@ void SharedServer::plan_next() {
   }
   const Wide left = std::max<Wide>(static_cast<Wide>(heap_.front().mark) - progress_, 0);
   const Wide divisor = static_cast<Wide>(speed_.numerator) * kFine;
-  next_end_ = now_ + static_cast<Nanos>((left * speed_.denominator + divisor - 1) / divisor);
+  const Wide takes = (left * speed_.denominator + divisor - 1) / divisor;
+  next_end_ = now_ + static_cast<Nanos>(std::min<Wide>(takes, kNever - 1 - now_));
 }
 
 void SharedServer::add(Nanos now, std::uint64_t who, Nanos amount) {
@@ -89,7 +88,7 @@ void SharedServer::end_next(Nanos now) {
 
 Nanos SharedServer::waited(Nanos now) {
   advance(now);
-  return waited_ / kFine;
+  return static_cast<Nanos>(waited_ / kFine);
 }
 
 }  // namespace loaderscope::model

@@ -22,7 +22,7 @@ class SharedServer {
   void add(Nanos now, std::uint64_t who, Nanos amount);
 
   bool idle() const { return heap_.empty(); }
-  Nanos next_end() const { return next_end_; }           // kNever when idle
+  Nanos next_end() const { return next_end_; }  // kNever when idle, just before it when that is too late for Nanos
   std::uint64_t next_who() const { return heap_.front().who; }
   void end_next(Nanos now);  // at next_end()
 
@@ -31,6 +31,7 @@ class SharedServer {
   Nanos waited(Nanos now);
 
  private:
+  __extension__ typedef __int128 Wide;
   struct Work {
     std::int64_t mark;  // of progress_ at which it ends
     std::uint64_t who;
@@ -50,7 +51,7 @@ class SharedServer {
   Speed speed_;
   std::vector<Work> heap_;
   std::int64_t progress_ = 0;  // in 1/1024 ns of work
-  std::int64_t waited_ = 0;    // in 1/1024 ns
+  Wide waited_ = 0;            // in 1/1024 ns: more than 64 bits after 104 days
   Nanos now_ = 0;
   Nanos next_end_;
 };

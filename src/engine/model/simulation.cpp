@@ -72,6 +72,7 @@ void Simulation::ready(std::int32_t rank, Nanos at) {
 
 void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   Rank& rank = ranks_[static_cast<std::size_t>(index)];
+  watch_for_standstill(rank.done);
   if (rank.done) return;
   // With a barrier all ranks have the window of the first one: their steps belong together.
   Rank& leader = plan_.config.sync_ranks ? ranks_.front() : rank;
@@ -86,12 +87,13 @@ void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   folder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
-  if (leader.window.ended()) end_rank(rank);
-  watch_for_standstill();
+  if (leader.window.ended()) end_rank(index);
 }
 
-void Simulation::end_rank(Rank& rank) {
+void Simulation::end_rank(std::int32_t index) {
+  Rank& rank = ranks_[static_cast<std::size_t>(index)];
   if (rank.done) return;
+  folder_.close(index);
   rank.done = true;
   rank.queue = rank.trainer->read_queue();
   ++ranks_done_;
@@ -100,24 +102,27 @@ void Simulation::end_rank(Rank& rank) {
 bool Simulation::all_done() {
   if (ranks_done_ == plan_.ranks) return true;
   if (plan_.config.epochs == 0) return false;
-  for (Rank& rank : ranks_) {
-    if (rank.trainer->exhausted()) end_rank(rank);
+  for (std::int32_t rank = 0; rank < plan_.ranks; ++rank) {
+    if (ranks_[static_cast<std::size_t>(rank)].trainer->exhausted()) end_rank(rank);
   }
   return ranks_done_ == plan_.ranks;
 }
 
-// Steps that take no time at all would never fill a window by duration.
-void Simulation::watch_for_standstill() {
+// Steps that take no time at all would never fill a window by duration, nor let the other ranks end theirs.
+void Simulation::watch_for_standstill(bool window_over) {
   constexpr std::int64_t kTooMany = 1'000'000;
   if (world_.now() != time_of_last_step_) {
     time_of_last_step_ = world_.now();
     steps_since_time_moved_ = 0;
     return;
   }
-  if (++steps_since_time_moved_ < kTooMany * plan_.ranks || plan_.config.steps > 0) return;
-  throw UsageError("nothing in a step takes any time, so the window of " +
-                   spell_duration(plan_.config.duration) +
-                   " never ends; give --cost to a stage, give --compute, or give --steps");
+  const bool will_end = plan_.config.steps > 0 && !window_over;
+  if (++steps_since_time_moved_ < kTooMany * plan_.ranks || will_end) return;
+  throw UsageError(
+      window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost to a stage or "
+                    "give --compute"
+                  : "nothing in a step takes any time, so the window of " + spell_duration(plan_.config.duration) +
+                        " never ends; give --cost to a stage, give --compute, or give --steps");
 }
 
 void Simulation::look_outside() {

@@ -34,10 +34,10 @@ class Simulation {
   void wake(std::uint64_t who);
   void ready(std::int32_t rank, Nanos at);
   void step_done(std::int32_t rank, const StepEvents& events);
-  void end_rank(Rank& rank);
+  void end_rank(std::int32_t rank);
   bool all_done();
   void look_outside();  // a signal, the progress line
-  void watch_for_standstill();
+  void watch_for_standstill(bool window_over);
 
   const Plan& plan_;
   const EngineContext& context_;

@@ -11,13 +11,17 @@ constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
 
 }  // namespace
 
+void check_time(Nanos at) {
+  if (at > kEndOfTime) {
+    throw RunError("model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
+  }
+}
+
 World::World(const Plan& plan)
     : plan_(plan), cores_(plan.config.cores, plan.config.core_scaling), storage_link_(1, 1) {}
 
 void World::wake_at(Nanos at, std::uint64_t who) {
-  if (at > kEndOfTime) {
-    throw RunError("model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
-  }
+  check_time(at);
   events_.push_back({at, who});
   std::push_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
     return a.at != b.at ? a.at > b.at : a.who > b.who;
@@ -85,6 +89,7 @@ bool World::next(std::uint64_t& who) {
   const Nanos link = storage_link_.next_end();
   const Nanos earliest = std::min({timer, core, link});
   if (earliest == kNever) return false;
+  check_time(earliest);
 
   // Of several ends in the same ns the smallest `who` comes first.
   SharedServer* server = nullptr;

@@ -13,6 +13,9 @@
 
 namespace loaderscope::model {
 
+// Refuses a time that is too far away (RunError), long before it overflows.
+void check_time(Nanos at);
+
 // A piece of work that has begun; `World::end` tells how it went.
 struct Ongoing {
   Nanos begin = 0;

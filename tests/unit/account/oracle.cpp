@@ -166,9 +166,12 @@ class Recomputation {
       for (const auto& [batch, at] : each->deliverable) add(at);
       const auto worker = each->workers.find(step.worker);
       if (worker == each->workers.end()) continue;
-      for (const Span& span : worker->second) {
-        add(span.begin);
-        add(span.end);
+      const std::vector<Span>& spans = worker->second;
+      if (const Span* before = span_at(spans, begin)) add(before->end);
+      for (const Span* span = first_behind(spans, begin);
+           span && span != spans.data() + spans.size() && span->begin < end; ++span) {
+        add(span->begin);
+        add(span->end);
       }
     }
     return {points.begin(), points.end()};

@@ -130,7 +130,7 @@ class Generator {
     if (!dice_.one_in(4)) return;
     has_storage_ = true;
     set("storage-latency", some_time());
-    if (limits_.no_sharing) return;
+    if (limits_.own_storage) return;
     if (dice_.one_in(2)) set("storage-bandwidth", std::to_string(dice_.between(1, 900)) + "MB/s");
     if (dice_.one_in(2)) set("storage-concurrency", std::to_string(dice_.between(1, 6)));
   }
@@ -168,7 +168,7 @@ class Generator {
   }
 
   void cores() {
-    if (limits_.no_sharing) {
+    if (limits_.own_cores) {
       set("cores", "1000");
       return;
     }
@@ -182,7 +182,8 @@ class Generator {
       set("steps", std::to_string(dice_.between(1, limits_.most_steps)));
       return;
     }
-    set("warmup", dice_.one_in(5) ? time(some_ns() * 8) : std::to_string(dice_.between(0, 8)));
+    const bool by_time = scale_ == Scale::ticks && dice_.one_in(4);
+    set("warmup", by_time ? time(some_ns() * 8) : std::to_string(dice_.between(0, 8)));
     const bool all_epochs = has_epochs_ && dice_.one_in(3);
     if (all_epochs) set("epochs", std::to_string(dice_.between(1, 3)));
     if (!all_epochs || dice_.one_in(3)) set("steps", std::to_string(dice_.between(1, limits_.most_steps)));

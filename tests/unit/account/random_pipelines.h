@@ -34,7 +34,8 @@ class Dice {
 // What a random pipeline may have.
 struct PipelineLimits {
   bool constant = false;    // every cost has one value, and none is a rate
-  bool no_sharing = false;  // nobody waits for a core or for the storage
+  bool own_cores = false;    // nobody waits for a core
+  bool own_storage = false;  // nor for another's read
   bool no_merging = false;  // batches do not queue for one thread in the order in which they happen to be finished
   bool batch_tasks = false;
   bool in_order = false;

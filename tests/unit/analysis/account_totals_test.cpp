@@ -77,7 +77,8 @@ TEST(MeanAccount, ClosesToTheNanosecondForAnyRanks) {
     for (std::size_t c = 0; c < kCauses; ++c) {
       double exact = 0;
       for (const Account& rank : ranks) exact += static_cast<double>(rank.stall.at(c));
-      ASSERT_NEAR(static_cast<double>(mean.stall.at(c)), exact / static_cast<double>(ranks.size()), 1.0);
+      ASSERT_NEAR(static_cast<double>(mean.stall.at(c)), exact / static_cast<double>(ranks.size()),
+                  1.0);
     }
   }
 }

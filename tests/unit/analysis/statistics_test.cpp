@@ -58,7 +58,8 @@ TEST(Bootstrap, CoversTheTruthWithFewBlocks) { EXPECT_GE(coverage(400, 60, 12), 
 
 TEST(Bootstrap, IsTheSameEveryTime) {
   StepSeries series(200);
-  for (std::int64_t i = 0; i < 200; ++i) series.add(i, step(100 + static_cast<double>(i * i % 37), 25));
+  for (std::int64_t i = 0; i < 200; ++i)
+    series.add(i, step(100 + static_cast<double>(i * i % 37), 25));
   const Estimate a = Bootstrap(series, 4).estimate(busy);
   const Estimate b = Bootstrap(series, 4).estimate(busy);
   EXPECT_EQ(a.low, b.low);
@@ -67,7 +68,8 @@ TEST(Bootstrap, IsTheSameEveryTime) {
   EXPECT_LT(a.mean, a.high);
 }
 
-// Seven steps wait for nothing, the eighth for all: single steps would seem far noisier than the run is.
+// Seven steps wait for nothing, the eighth for all: single steps would seem far noisier than the
+// run is.
 TEST(Bootstrap, WholeBurstsAreNoNoise) {
   StepSeries series(800);
   for (std::int64_t i = 0; i < 800; ++i) series.add(i, step(i % 8 == 7 ? 825 : 25, 25));

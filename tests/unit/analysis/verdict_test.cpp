@@ -27,7 +27,8 @@ std::string withheld(const RunRecord& record) {
   return reason;
 }
 
-RunRecord with_stall(std::initializer_list<std::pair<Cause, Nanos>> stall, Nanos compute = 25 * kMs) {
+RunRecord with_stall(std::initializer_list<std::pair<Cause, Nanos>> stall,
+                     Nanos compute = 25 * kMs) {
   return record_of(4, 40, [&](std::int64_t) { return step_of(compute, stall); });
 }
 
@@ -37,8 +38,8 @@ TEST(Verdict, NamesTheLeadingCause) {
   EXPECT_EQ(verdict.severity, "high");
   EXPECT_FALSE(verdict.withheld_reason);
   EXPECT_EQ(verdict.sentence,
-            "Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers "
-            "never rest");
+            "Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): "
+            "capacity, the workers never rest");
 }
 
 TEST(Verdict, SaysForWhenOneCauseIsAll) {
@@ -48,8 +49,8 @@ TEST(Verdict, SaysForWhenOneCauseIsAll) {
     return plan;
   });
   EXPECT_EQ(verdict_of(record).sentence,
-            "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: depth, the workers rested because the "
-            "window was full");
+            "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: depth, the workers "
+            "rested because the window was full");
   record.simulated = false;
   record.config.num_workers.value = 0;
   EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
@@ -71,7 +72,8 @@ TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
   // Sometimes read takes longer, sometimes decode: neither leads by more than its interval.
   const RunRecord record = record_of(4, 80, [](std::int64_t step) {
     const bool reads = (step * 7919) % 13 < 6;
-    return step_of(25 * kMs, {{Cause::decode, reads ? 20 * kMs : 50 * kMs}, {Cause::read, reads ? 55 * kMs : 20 * kMs}});
+    return step_of(25 * kMs, {{Cause::decode, reads ? 20 * kMs : 50 * kMs},
+                              {Cause::read, reads ? 55 * kMs : 20 * kMs}});
   });
   const Verdict verdict = verdict_of(record);
   EXPECT_FALSE(verdict.bound_by);
@@ -83,15 +85,16 @@ TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
 }
 
 TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
-  const Verdict verdict =
-      verdict_of(with_stall({{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));
+  const Verdict verdict = verdict_of(with_stall(
+      {{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::read));
   EXPECT_THAT(verdict.sentence, HasSubstr("decode or read"));
 }
 
 TEST(Verdict, NamesOtherWhereItMayBeTheMost) {
-  const Verdict verdict = verdict_of(with_stall({{Cause::decode, 2 * kMs}, {Cause::other, 4 * kMs}}, 94 * kMs));
+  const Verdict verdict =
+      verdict_of(with_stall({{Cause::decode, 2 * kMs}, {Cause::other, 4 * kMs}}, 94 * kMs));
   EXPECT_FALSE(verdict.bound_by);
   EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::other));
 }
@@ -133,7 +136,8 @@ TEST(Verdict, SaysThatTheRunWasInterrupted) {
 }
 
 TEST(VerdictWithheld, UnderTwentySteps) {
-  EXPECT_THAT(withheld(record_of(4, 19, usual_step)), HasSubstr("19 steps were measured and a verdict needs 20"));
+  EXPECT_THAT(withheld(record_of(4, 19, usual_step)),
+              HasSubstr("19 steps were measured and a verdict needs 20"));
   EXPECT_EQ(verdict_of(record_of(4, 20, usual_step)).bound_by, "decode");
 }
 
@@ -161,7 +165,8 @@ TEST(VerdictWithheld, WithSpansLost) {
 TEST(VerdictWithheld, WithMuchWithoutCause) {
   EXPECT_THAT(withheld(with_stall({{Cause::decode, 69 * kMs}, {Cause::other, 6 * kMs}})),
               HasSubstr("6.0 % of the window has no known cause"));
-  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 70 * kMs}, {Cause::other, 5 * kMs}})).bound_by, "decode");
+  EXPECT_EQ(verdict_of(with_stall({{Cause::decode, 70 * kMs}, {Cause::other, 5 * kMs}})).bound_by,
+            "decode");
 }
 
 TEST(VerdictWithheld, WithClocksThatDisagree) {
@@ -189,7 +194,8 @@ TEST(Explain, HasWordsForEveryCause) {
   account.why[Why::latency] = 1;
   const RunConfig config;
   for (const auto& word : Words<Cause>::table()) {
-    EXPECT_EQ(explain(word.value, account, config).empty(), word.value == Cause::other) << word.name;
+    EXPECT_EQ(explain(word.value, account, config).empty(), word.value == Cause::other)
+        << word.name;
   }
 }
 

@@ -26,7 +26,8 @@ TEST(Csv, HasOneLinePerStep) {
   EXPECT_THAT(header, StartsWith("rank,step,epoch,worker,samples,warmup,first_of_epoch,ask_s,"));
   EXPECT_THAT(header, HasSubstr(",idle_s,compute_s,stall_read_s,stall_decode_s,"));
   EXPECT_THAT(first, StartsWith("0,0,0,0,16,1,0,0.000000000,"));
-  EXPECT_EQ(std::count(first.begin(), first.end(), ','), std::count(header.begin(), header.end(), ','));
+  EXPECT_EQ(std::count(first.begin(), first.end(), ','),
+            std::count(header.begin(), header.end(), ','));
   const std::string all = out.str();
   EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 1 + 2 * 44);
 }
@@ -53,7 +54,8 @@ TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {
 
 TEST(Wrapped, BreaksAtSpaces) {
   EXPECT_EQ(wrapped("one two three four five", 22, 2), "one two three four\n  five");
-  EXPECT_EQ(wrapped("averyveryveryverylongwordindeed x", 10, 2), "averyveryveryverylongwordindeed\n  x");
+  EXPECT_EQ(wrapped("averyveryveryverylongwordindeed x", 10, 2),
+            "averyveryveryverylongwordindeed\n  x");
   EXPECT_EQ(wrapped("", 10, 2), "");
 }
 

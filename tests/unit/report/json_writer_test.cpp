@@ -79,21 +79,64 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
 
 TEST(Json, HoldsThePromisedPaths) {
   const json result = json::parse(text_of(full_record()));
-  for (const char* path :
-       {"/schema", "/tool/version", "/machine/cpu", "/config/num_workers", "/simulated", "/engine", "/ranks/0",
-        "/window/wall_s", "/window/steps", "/window/samples", "/window/steady", "/throughput/samples_per_s/mean",
-        "/throughput/samples_per_s/ci95/1", "/throughput/read_bytes_per_s", "/throughput/delivered_bytes_per_s",
-        "/device/busy", "/device/busy_s", "/device/idle_s", "/device/ci95/0", "/first_batch/wall_s",
-        "/first_batch/by_cause/decode", "/epoch/predicted_s", "/account/compute_s", "/account/why/capacity_s",
-        "/account/why/depth_s", "/account/why/latency_s", "/account/why/epoch_s", "/account/order_s",
-        "/account/clamped_s", "/account/contention_known", "/account/launch/launching_s",
-        "/account/launch/not_asking_s", "/account/waiting_for_ranks_s", "/verdict/bound_by", "/verdict/severity",
-        "/verdict/sentence", "/verdict/withheld_reason", "/stages/decode/count", "/stages/decode/wall_s",
-        "/stages/decode/cpu_s", "/stages/decode/queued_s", "/stages/decode/blocked_s", "/stages/decode/mean_s",
-        "/stages/decode/p50_s", "/stages/decode/p90_s", "/stages/decode/p99_s", "/stages/decode/p999_s",
-        "/stages/decode/max_s", "/stages/decode/bytes", "/queues/ready/mean_occupancy", "/memory/pinned_bytes",
-        "/errors/skipped_samples", "/errors/by_kind", "/steps/43/compute_end_s", "/exemplars/0", "/notes/0",
-        "/lost_spans", "/interrupted"}) {
+  for (const char* path : {"/schema",
+                           "/tool/version",
+                           "/machine/cpu",
+                           "/config/num_workers",
+                           "/simulated",
+                           "/engine",
+                           "/ranks/0",
+                           "/window/wall_s",
+                           "/window/steps",
+                           "/window/samples",
+                           "/window/steady",
+                           "/throughput/samples_per_s/mean",
+                           "/throughput/samples_per_s/ci95/1",
+                           "/throughput/read_bytes_per_s",
+                           "/throughput/delivered_bytes_per_s",
+                           "/device/busy",
+                           "/device/busy_s",
+                           "/device/idle_s",
+                           "/device/ci95/0",
+                           "/first_batch/wall_s",
+                           "/first_batch/by_cause/decode",
+                           "/epoch/predicted_s",
+                           "/account/compute_s",
+                           "/account/why/capacity_s",
+                           "/account/why/depth_s",
+                           "/account/why/latency_s",
+                           "/account/why/epoch_s",
+                           "/account/order_s",
+                           "/account/clamped_s",
+                           "/account/contention_known",
+                           "/account/launch/launching_s",
+                           "/account/launch/not_asking_s",
+                           "/account/waiting_for_ranks_s",
+                           "/verdict/bound_by",
+                           "/verdict/severity",
+                           "/verdict/sentence",
+                           "/verdict/withheld_reason",
+                           "/stages/decode/count",
+                           "/stages/decode/wall_s",
+                           "/stages/decode/cpu_s",
+                           "/stages/decode/queued_s",
+                           "/stages/decode/blocked_s",
+                           "/stages/decode/mean_s",
+                           "/stages/decode/p50_s",
+                           "/stages/decode/p90_s",
+                           "/stages/decode/p99_s",
+                           "/stages/decode/p999_s",
+                           "/stages/decode/max_s",
+                           "/stages/decode/bytes",
+                           "/queues/ready/mean_occupancy",
+                           "/memory/pinned_bytes",
+                           "/errors/skipped_samples",
+                           "/errors/by_kind",
+                           "/steps/43/compute_end_s",
+                           "/exemplars/0",
+                           "/notes/0",
+                           "/lost_spans",
+                           "/interrupted"}) {
     EXPECT_TRUE(result.contains(json::json_pointer(path))) << path;
   }
   EXPECT_EQ(result["account"]["stall_s"].size(), kCauses);
@@ -111,8 +154,9 @@ TEST(Json, WritesSettingsByTheirKind) {
 }
 
 TEST(Json, HasNoBusyWithoutCompute) {
-  const RunRecord record =
-      record_of(4, 40, [](std::int64_t) { return step_of(0, {{Cause::decode, kMillisecond}}); });
+  const RunRecord record = record_of(4, 40, [](std::int64_t) {
+    return step_of(0, {{Cause::decode, kMillisecond}});
+  });
   const json result = json::parse(text_of(record));
   EXPECT_TRUE(result["device"]["busy"].is_null());
   EXPECT_TRUE(result["ranks"][0]["busy"].is_null());
@@ -121,10 +165,10 @@ TEST(Json, HasNoBusyWithoutCompute) {
 TEST(Json, TimesOfStepsAreRelativeAndExact) {
   const std::string text = text_of(usual_record());
   EXPECT_THAT(text, HasSubstr("\"first_ask_ns\": 5000000123"));
-  EXPECT_THAT(text, HasSubstr("{\"rank\":0,\"step\":1,\"epoch\":0,\"worker\":1,\"samples\":16,\"warmup\":true,"
-                              "\"first_of_epoch\":false,\"ask_s\":0.100000000,"));
-  EXPECT_THAT(text, HasSubstr("\"stall_s\":{\"read\":0.015000000,\"decode\":0.060000000},"
-                              "\"why_s\":{\"capacity\":0.075000000}}"));
+  EXPECT_THAT(text, HasSubstr("{\"rank\":0,\"step\":1,\"epoch\":0,\"worker\":1,\"samples\":16,"
+                              "\"warmup\":true,\"first_of_epoch\":false,\"ask_s\":0.100000000,"));
+  EXPECT_THAT(text, HasSubstr("\"stall_s\":{\"read\":0.015000000,\"decode\":0.060000000},\"why_s\":"
+                              "{\"capacity\":0.075000000}}"));
 }
 
 TEST(Json, TheAnswerAloneHasNoRows) {
@@ -132,7 +176,8 @@ TEST(Json, TheAnswerAloneHasNoRows) {
   write_json(out, full_record(), analyse(full_record()), JsonScope::answer);
   const json result = json::parse(out.str());
   EXPECT_TRUE(result.contains("verdict"));
-  for (const char* key : {"ranks", "steps", "reservoir", "exemplars"}) EXPECT_FALSE(result.contains(key));
+  for (const char* key : {"ranks", "steps", "reservoir", "exemplars"})
+    EXPECT_FALSE(result.contains(key));
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ TEST(NextCommand, DropsWhatTheChangeReplaces) {
 
 TEST(NextCommand, DoesNotAddWorkersToFullCores) {
   RunRecord record = record_of(4, 40, [](std::int64_t) {
-    StepPlan plan = step_of(25 * kMillisecond,
-                            {{Cause::decode, 70 * kMillisecond}, {Cause::contention, 5 * kMillisecond}});
+    StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 70 * kMillisecond},
+                                                {Cause::contention, 5 * kMillisecond}});
     plan.why[Why::capacity] = 75 * kMillisecond;
     return plan;
   });
@@ -69,8 +69,9 @@ TEST(NextCommand, QuotesForTheShell) {
   injection.text = "read=+5ms@p=0.01 'x'";
   record.config.inject.set({injection});
   record.config.in_order.set(false);
-  EXPECT_EQ(next(record), "loaderscope run --num-workers 2 --batch-size 16 --no-in-order --compute 25ms --inject "
-                          "'read=+5ms@p=0.01 '\\''x'\\''' --copy stream");
+  EXPECT_EQ(next(record),
+            "loaderscope run --num-workers 2 --batch-size 16 --no-in-order --compute 25ms --inject "
+            "'read=+5ms@p=0.01 '\\''x'\\''' --copy stream");
 }
 
 }  // namespace

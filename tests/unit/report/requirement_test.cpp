@@ -36,7 +36,8 @@ TEST(Requirement, ComparesNumbers) {
   EXPECT_EQ(outcome("device.busy <= 0.2"), Outcome::not_met);
   EXPECT_EQ(outcome("window.steps == 40"), Outcome::met);
   EXPECT_EQ(outcome("window.steps != 40"), Outcome::not_met);
-  EXPECT_EQ(evaluate("device.busy >= 0.85").sentence, "--require 'device.busy >= 0.85' is not met: it is 0.25");
+  EXPECT_EQ(evaluate("device.busy >= 0.85").sentence,
+            "--require 'device.busy >= 0.85' is not met: it is 0.25");
 }
 
 TEST(Requirement, ToleratesUnits) {
@@ -70,21 +71,23 @@ TEST(Requirement, CannotTellWhatIsWithheld) {
 }
 
 TEST(Requirement, KnowsPathsBeforeTheRun) {
-  for (const char* good : {"device.busy >= 0.85", "stages.read.decompress.p999_s<1ms", "queues.ready.mean_occupancy > 1",
-                           "memory.rss_bytes < 2GiB", "epoch.predicted_s < 2h", "config.num_workers == 8",
+  for (const char* good : {"device.busy >= 0.85", "stages.read.decompress.p999_s<1ms",
+                           "queues.ready.mean_occupancy > 1", "memory.rss_bytes < 2GiB",
+                           "epoch.predicted_s < 2h", "config.num_workers == 8",
                            "account.why.capacity_s == 0", "first_batch.by_cause.index < 1s"}) {
     EXPECT_EQ(syntax_error(good), "") << good;
   }
   EXPECT_THAT(syntax_error("device.bussy >= 0.85"), HasSubstr("did you mean 'device.busy'?"));
   EXPECT_THAT(syntax_error("devise.busy >= 0.85"), HasSubstr("did you mean 'device.busy'?"));
-  EXPECT_THAT(syntax_error("stages.decod.p99_s < 1"), HasSubstr("did you mean 'stages.decode.p99_s'?"));
+  EXPECT_THAT(syntax_error("stages.decod.p99_s < 1"),
+              HasSubstr("did you mean 'stages.decode.p99_s'?"));
   EXPECT_THAT(syntax_error("busy >= 0.85"), HasSubstr("no value 'busy'"));
   EXPECT_THAT(syntax_error("device >= 0.85"), HasSubstr("no value 'device'"));
 }
 
 TEST(Requirement, RefusesWhatIsNoCondition) {
-  for (const char* bad : {"", "device.busy", ">= 1", "device.busy >=", "device.busy = 1", "device.busy => 1",
-                          "device.busy >== 1", "device.busy ! 1"}) {
+  for (const char* bad : {"", "device.busy", ">= 1", "device.busy >=", "device.busy = 1",
+                          "device.busy => 1", "device.busy >== 1", "device.busy ! 1"}) {
     EXPECT_THAT(syntax_error(bad), HasSubstr("expected PATH OP VALUE")) << bad;
   }
   EXPECT_THROW(evaluate("queues.tasks.max_occupancy > 1"), UsageError);

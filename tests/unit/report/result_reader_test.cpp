@@ -113,10 +113,12 @@ TEST(ReadResult, RefusesWhatIsNoResult) {
   EXPECT_THAT(error_of("hello"), HasSubstr("not JSON"));
   EXPECT_THAT(error_of("[]"), HasSubstr("does not begin with its 'schema'"));
   EXPECT_THAT(error_of("3"), HasSubstr("does not begin with its 'schema'"));
-  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"), HasSubstr("does not begin with its 'schema'"));
+  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"),
+              HasSubstr("does not begin with its 'schema'"));
   EXPECT_THAT(error_of(R"({"schema":7})"), HasSubstr("schema is not a text"));
   EXPECT_THAT(error_of(R"({"schema":"nvbench/1"})"), HasSubstr("its schema is 'nvbench/1'"));
-  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/2"})"), HasSubstr("use the loaderscope that wrote it"));
+  EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/2"})"),
+              HasSubstr("use the loaderscope that wrote it"));
   EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/1"})"), HasSubstr("has no 'tool'"));
   EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("nested deeper"));
 }
@@ -124,26 +126,35 @@ TEST(ReadResult, RefusesWhatIsNoResult) {
 TEST(ReadResult, RefusesAFileThatIsCutOff) {
   const std::string json = json_of(full_record());
   for (std::size_t size : {std::size_t{30}, json.size() / 3, json.size() / 2, json.size() - 3}) {
-    EXPECT_THAT(error_of(json.substr(0, size)), HasSubstr("r.json: the file is cut off at byte")) << size;
+    EXPECT_THAT(error_of(json.substr(0, size)), HasSubstr("r.json: the file is cut off at byte"))
+        << size;
   }
 }
 
 TEST(ReadResult, RefusesWrongTypes) {
-  EXPECT_THAT(error_after("\"simulated\": true", "\"simulated\": 1"), HasSubstr("simulated is neither true nor false"));
+  EXPECT_THAT(error_after("\"simulated\": true", "\"simulated\": 1"),
+              HasSubstr("simulated is neither true nor false"));
   EXPECT_THAT(error_after("\"first_ask_ns\": 5000000123", "\"first_ask_ns\": \"x\""),
               HasSubstr("ranks[0].first_ask_ns is not a whole number"));
-  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":[]"), HasSubstr("steps[0].ask_s is not a number of seconds"));
-  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": \"many\""), HasSubstr("config: num-workers"));
-  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": {}"), HasSubstr("is no value of a setting"));
-  EXPECT_THAT(error_after("\"stall_s\":{\"read\"", "\"stall_s\":{\"raed\""), HasSubstr("unknown entry 'raed'"));
+  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":[]"),
+              HasSubstr("steps[0].ask_s is not a number of seconds"));
+  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": \"many\""),
+              HasSubstr("config: num-workers"));
+  EXPECT_THAT(error_after("\"num_workers\": 2", "\"num_workers\": {}"),
+              HasSubstr("is no value of a setting"));
+  EXPECT_THAT(error_after("\"stall_s\":{\"read\"", "\"stall_s\":{\"raed\""),
+              HasSubstr("unknown entry 'raed'"));
 }
 
 TEST(ReadResult, RefusesAbsurdNumbers) {
-  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": -1"), HasSubstr("lost_spans is -1"));
-  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": 1e300"), HasSubstr("is not a whole number"));
+  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": -1"),
+              HasSubstr("lost_spans is -1"));
+  EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": 1e300"),
+              HasSubstr("is not a whole number"));
   EXPECT_THAT(error_after("\"lost_spans\": 0", "\"lost_spans\": 1e999"), HasSubstr("is too large"));
   EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":1e300"), HasSubstr("steps[0].ask_s"));
-  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":0.0000000001"), HasSubstr("at most nine decimals"));
+  EXPECT_THAT(error_after("\"ask_s\":0.000000000", "\"ask_s\":0.0000000001"),
+              HasSubstr("at most nine decimals"));
   EXPECT_THAT(error_after("\"first_ask_ns\": 5000000123", "\"first_ask_ns\": 18446744073709551615"),
               HasSubstr("is not a whole number"));
   EXPECT_THAT(error_after("\"warmup_steps\": 4", "\"warmup_steps\": 1000000000000"),
@@ -154,25 +165,31 @@ TEST(ReadResult, RefusesAbsurdNumbers) {
 TEST(ReadResult, RefusesWhatContradictsItself) {
   EXPECT_THAT(error_after("\"decode\":0.060000000},\"why_s\"", "\"decode\":0.050000000},\"why_s\""),
               HasSubstr("steps[0] books 65000000 ns of 75000000 ns of idle time to causes"));
-  EXPECT_THAT(error_after("\"why_s\":{\"capacity\":0.075", "\"why_s\":{\"epoch\":0.075"), "no error");
-  EXPECT_THAT(error_after("\"step\":7,", "\"step\":8,"), HasSubstr("is step 8 where step 7 is due"));
+  EXPECT_THAT(error_after("\"why_s\":{\"capacity\":0.075", "\"why_s\":{\"epoch\":0.075"),
+              "no error");
+  EXPECT_THAT(error_after("\"step\":7,", "\"step\":8,"),
+              HasSubstr("is step 8 where step 7 is due"));
   EXPECT_THAT(error_after("\"idle_begin_s\":0.100000000", "\"idle_begin_s\":0.100000001"),
               HasSubstr("does not begin where the step before it ends"));
   EXPECT_THAT(error_after("\"compute_s\": 1.000000000", "\"compute_s\": 1.000000001"),
               HasSubstr("account.compute_s is not the 1.000000000 s that the steps add up to"));
-  EXPECT_THAT(error_after("\"count\": 640,\n          \"wall_s\"", "\"count\": 641,\n          \"wall_s\""),
-              HasSubstr("buckets hold 640 executions where the stage has 641"));
+  EXPECT_THAT(
+      error_after("\"count\": 640,\n          \"wall_s\"", "\"count\": 641,\n          \"wall_s\""),
+      HasSubstr("buckets hold 640 executions where the stage has 641"));
   EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":0,\"step\":99,\"worst\""),
               HasSubstr("step 99, which is not among the steps"));
   EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":1,\"step\":3,\"worst\""),
               HasSubstr("exemplars[0].rank is 1, and there are 1 ranks"));
   EXPECT_THAT(error_after("\"begin_s\": 0.400000000", "\"begin_s\": 0.500000000"),
               HasSubstr("does not begin with the window"));
-  EXPECT_THAT(error_after("\"end_s\": 4.400000000", "\"end_s\": 4.500000000"), HasSubstr("does not end with its last step"));
+  EXPECT_THAT(error_after("\"end_s\": 4.400000000", "\"end_s\": 4.500000000"),
+              HasSubstr("does not end with its last step"));
 }
 
 TEST(ReadResult, ToleratesWhatALaterVersionAdds) {
-  EXPECT_EQ(error_after("\"lost_spans\": 0", "\"lost_spans\": 0, \"findings\": [{\"id\": \"decode-bound\"}]"), "no error");
+  EXPECT_EQ(error_after("\"lost_spans\": 0",
+                        "\"lost_spans\": 0, \"findings\": [{\"id\": \"decode-bound\"}]"),
+            "no error");
 }
 
 TEST(ReadResult, NamesTheFileAndTheNextStep) {
@@ -184,7 +201,8 @@ TEST(ReadResult, NamesTheFileAndTheNextStep) {
     }
     return "no error";
   };
-  EXPECT_THAT(error_of_file("/nowhere/r.json"), AllOf(StartsWith("/nowhere/r.json: there is no such file; give")));
+  EXPECT_THAT(error_of_file("/nowhere/r.json"),
+              AllOf(StartsWith("/nowhere/r.json: there is no such file; give")));
   EXPECT_THAT(error_of_file("/tmp"), HasSubstr("a folder, not a file"));
   EXPECT_THAT(error_of_file("/dev/null"), HasSubstr("the file is empty"));
 }

@@ -81,7 +81,8 @@ inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
 
 // 40 steps of 100 ms after 4 of warm-up: 25 ms compute, 60 ms decode, 15 ms read.
 inline StepPlan usual_step(std::int64_t) {
-  StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 60 * kMillisecond}, {Cause::read, 15 * kMillisecond}});
+  StepPlan plan = step_of(25 * kMillisecond,
+                          {{Cause::decode, 60 * kMillisecond}, {Cause::read, 15 * kMillisecond}});
   plan.why[Why::capacity] = 75 * kMillisecond;
   return plan;
 }
@@ -143,7 +144,8 @@ inline RunRecord two_ranks() {
   record.config.ranks.set(2);
   record.config.sync_ranks.set(true);
   record.ranks.push_back(rank_of(4, 40, [](std::int64_t) {
-    return step_of(30 * kMillisecond, {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});
+    return step_of(30 * kMillisecond,
+                   {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});
   }));
   RankRecord waiting = rank_of(4, 0, usual_step);
   for (std::int64_t i = 4; i < 44; ++i) {

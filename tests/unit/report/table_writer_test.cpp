@@ -21,14 +21,16 @@ std::string table_of(const RunRecord& record, ReportStyle style = {}) {
 }
 
 TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
-  EXPECT_EQ(table_of(full_record()),
-            R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
+  EXPECT_EQ(
+      table_of(full_record()),
+      R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
 160 samples/s (±0); step 100.0 ms, p99 100.0 ms; reads 17.6 MB/s; delivers 96.3 MB/s
 40 steps after 4 of warm-up, steady; 4.000 s of virtual time; an epoch of 64,000 samples takes
   6.667 min
-  compute  25.00 ms  25.0 %  ±0.0  #########
-  decode   60.00 ms  60.0 %  ±0.0  ######################
-  read     15.00 ms  15.0 %  ±0.0  #####
+  GPU time  per step   share  95 %
+  compute   25.00 ms  25.0 %  ±0.0  #########
+  decode    60.00 ms  60.0 %  ±0.0  ######################
+  read      15.00 ms  15.0 %  ±0.0  #####
 why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
   stage    count      mean       p50       p99       max   CPU  no core  blocked       rate
   read       640  750.0 us  750.0 us  750.0 us  750.0 us   0 %             100 %   147 MB/s
@@ -39,8 +41,7 @@ queue ready: 0.2 of 4 on average, at most 2; takers waited 3.000 s
   memory.pinned_bytes  38.5 MB  page-locked host memory
   memory.host_slots         11  host slots
 note: prefetch-factor has no effect
-not seen: the window lies within one epoch: what the restart of the workers costs between two was
-  not seen
+too short: no epoch ended within the window, so what restarting the workers costs was not seen
 files: out/r 50.json
 next: loaderscope run --samples 64000 --batch-size 16 --compute 25ms --num-workers 4
 )");
@@ -48,9 +49,11 @@ next: loaderscope run --samples 64000 --batch-size 16 --compute 25ms --num-worke
 
 TEST(Table, OfTwoRanksNamesTheStraggler) {
   const std::string table = table_of(two_ranks());
-  EXPECT_THAT(table, HasSubstr("\n2 ranks: busy 25.0-30.0 %; rank 1 is the straggler, others wait up to 5.0 % of the "
-                               "time for it\n"));
-  EXPECT_THAT(table, HasSubstr("\n40 steps per rank after 4 of warm-up, steady; 4.000 s of virtual time\n"));
+  EXPECT_THAT(table, HasSubstr("\n2 ranks: busy 25.0-30.0 %; rank 1 is the straggler, others wait "
+                               "up to 5.0 % of the time for it\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("\n40 steps per rank after 4 of warm-up, steady; 4.000 s of virtual time\n"));
   RunRecord alike = usual_record();
   alike.ranks.push_back(rank_of(4, 40, usual_step));
   EXPECT_THAT(table_of(alike), HasSubstr("\n2 ranks: busy 25.0 %, no straggler\n"));
@@ -99,7 +102,8 @@ TEST(Table, ShowsOrderAndLaunchAndUnknownContention) {
   RunRecord record = usual_record();
   RankRecord rank = rank_of(0, 0, usual_step);
   for (std::int64_t i = 0; i < 40; ++i) {
-    StepRow row = row_of(step_of(50 * kMillisecond, {{Cause::launch, 50 * kMillisecond}}), i, rank.window_end, false);
+    StepRow row = row_of(step_of(50 * kMillisecond, {{Cause::launch, 50 * kMillisecond}}), i,
+                         rank.window_end, false);
     row.not_asking = 30 * kMillisecond;
     row.order = 4 * kMillisecond;
     rank.rows.push_back(row);
@@ -110,9 +114,14 @@ TEST(Table, ShowsOrderAndLaunchAndUnknownContention) {
   record.config.in_flight.set(1);
   const std::string table = table_of(record);
   EXPECT_THAT(table, HasSubstr("30.00 ms of it not asking for a batch that is ready\n"));
-  EXPECT_THAT(table, HasSubstr("order: for 4.0 % of the time a later batch was ready behind a late one; --no-in-order"));
+  EXPECT_THAT(
+      table,
+      HasSubstr(
+          "order: for 4.0 % of the time a later batch was ready behind a late one; --no-in-order"));
   EXPECT_THAT(table, HasSubstr("contention is not known here"));
-  EXPECT_THAT(table, HasSubstr("for launch: a batch is ready and the trainer is busy with something else\n"));
+  EXPECT_THAT(
+      table,
+      HasSubstr("for launch: a batch is ready and the trainer is busy with something else\n"));
   EXPECT_THAT(table, HasSubstr(" --in-flight 2\n"));
 }
 
