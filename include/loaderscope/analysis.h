@@ -1,4 +1,5 @@
-// The answer: what a record says. Pure functions of facts; nothing here looks at the machine or a clock.
+// The answer: what a record says. Pure functions of facts; nothing here looks at the machine or a
+// clock.
 #pragma once
 
 #include <cstdint>
@@ -44,11 +45,12 @@ struct Verdict {
 };
 
 struct Analysis {
-  // Of the job: the mean over ranks in integer ns (remainders to the last rank's causes, so that it closes too).
+  // Of the job: the mean over ranks in integer ns (remainders to the last rank's causes, so that it
+  // closes too).
   Account account;
   std::vector<Account> rank_accounts;
-  bool has_busy = false;  // there is a compute to be busy with
-  Estimate busy;          // share of the window
+  bool has_busy = false;     // there is a compute to be busy with
+  Estimate busy;             // share of the window
   PerCause<Estimate> share;  // of the window
   Estimate samples_per_s;    // sum over ranks
   std::int64_t steps = 0;    // measured, per rank
@@ -56,7 +58,8 @@ struct Analysis {
   bool steady = false;
   Histogram step_time;  // between the ends of successive computes
   Nanos first_batch_wall = 0;
-  std::vector<std::pair<std::string, Nanos>> first_batch_by_cause;  // sums to the wall; zeros left out
+  std::vector<std::pair<std::string, Nanos>>
+      first_batch_by_cause;  // sums to the wall; zeros left out
   std::optional<double> epoch_predicted_s;
   Verdict verdict;
   std::vector<std::string> notes;  // what the run was too short to see

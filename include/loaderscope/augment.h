@@ -30,14 +30,16 @@ struct OperationRow {
 };
 std::span<const OperationRow> operation_table();  // src/augment/registry.cpp
 
-// The augmentation of one worker. Its draws are a hash of (seed, epoch, sample): the same sample of the same epoch gives
-// the same bytes whoever makes it. Throws ValueError from the maker for unknown or contradicting operations.
+// The augmentation of one worker. Its draws are a hash of (seed, epoch, sample): the same sample of
+// the same epoch gives the same bytes whoever makes it. Throws ValueError from the maker for
+// unknown or contradicting operations.
 class Augmenter {
  public:
   virtual ~Augmenter() = default;
   // What must be decoded of an image of that size.
   virtual Region choose(std::int64_t epoch, std::int64_t sample, const ImageHeader& header) = 0;
-  // Makes the sample from the pixels of the region chosen last and writes sample_bytes() to `place`.
+  // Makes the sample from the pixels of the region chosen last and writes sample_bytes() to
+  // `place`.
   virtual void apply(const Pixels& pixels, std::byte* place) = 0;
 };
 

@@ -1,4 +1,5 @@
-// Declared costs: what a stage takes when it is described instead of run, and delays injected into it.
+// Declared costs: what a stage takes when it is described instead of run, and delays injected into
+// it.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ inline constexpr Nanos kLongestCost = Nanos{30} * 24 * 3600 * kSecond;  // 30 da
 enum class CostKind : std::uint8_t { cpu, sleep };
 
 // --cost STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep]
-// VALUE is a duration, or a rate in bytes per second: of the sample's stored bytes for read, decode and
-// augment, of the batch's delivered bytes for the stages of a batch.
+// VALUE is a duration, or a rate in bytes per second: of the sample's stored bytes for read, decode
+// and augment, of the batch's delivered bytes for the stages of a batch.
 struct Cost {
   Stage stage = Stage::decode;
   bool is_rate = false;
@@ -39,17 +40,21 @@ struct Cost {
   std::string text;  // as given, for the record
 
   // Integer ns of one execution that handles `bytes`, for a draw 0 < u < 1. Saturates at 30 days.
-  // A rate gives the time bytes / mean rate, spread as the distribution of the rate is relative to its mean.
+  // A rate gives the time bytes / mean rate, spread as the distribution of the rate is relative to
+  // its mean.
   Nanos draw(double u, Bytes bytes) const {
     return is_fixed() ? static_cast<Nanos>(amount.mean) : draw_varying(u, bytes);
   }
 
   bool is_fixed() const { return !is_rate && amount.shape == Distribution::Shape::constant; }
-  bool needs_draw() const { return amount.shape != Distribution::Shape::constant; }  // else any `u` will do
+  bool needs_draw() const {
+    return amount.shape != Distribution::Shape::constant;
+  }  // else any `u` will do
   Nanos draw_varying(double u, Bytes bytes) const;
 };
 
-// --inject STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]: added to a stage, declared or real.
+// --inject STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]: added to a stage, declared or
+// real.
 struct Injection {
   Stage stage = Stage::decode;
   Nanos extra = 0;
@@ -70,19 +75,22 @@ Cost parse_cost(std::string_view text);            // throws ValueError
 Injection parse_injection(std::string_view text);  // throws ValueError
 // [lognormal:|exponential:|uniform:]VALUE..., VALUE read by `parse_value`.
 Distribution parse_distribution(std::string_view text, double (*parse_value)(std::string_view));
-// The spelling that parse_distribution reads back to the same distribution; `spell_value` spells one value.
-std::string spell_distribution(const Distribution& distribution, std::string (*spell_value)(double));
+// The spelling that parse_distribution reads back to the same distribution; `spell_value` spells
+// one value.
+std::string spell_distribution(const Distribution& distribution,
+                               std::string (*spell_value)(double));
 
-// The stages that --cost may declare, in the order of the pipeline; --inject takes these and compute.
+// The stages that --cost may declare, in the order of the pipeline; --inject takes these and
+// compute.
 const std::vector<Stage>& cost_stages();
 
-// The draws of a run: a hash of (seed, epoch, index, stage), so that every engine draws the same for the
-// same sample whatever the order, the workers and the machine. 0 < result < 1.
+// The draws of a run: a hash of (seed, epoch, index, stage), so that every engine draws the same
+// for the same sample whatever the order, the workers and the machine. 0 < result < 1.
 double uniform_draw(std::uint64_t seed, std::int64_t epoch, std::int64_t index, Stage stage,
                     std::uint32_t salt = 0);
 
-// Place in the data set of position `i` in a full shuffle of `n` samples: a bijection on [0, n) that needs
-// no memory. n up to 2^62.
+// Place in the data set of position `i` in a full shuffle of `n` samples: a bijection on [0, n)
+// that needs no memory. n up to 2^62.
 std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed, std::int64_t epoch);
 
 }  // namespace loaderscope

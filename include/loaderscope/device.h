@@ -18,8 +18,8 @@ namespace loaderscope {
 // When the device worked on a step.
 struct DeviceTimes {
   std::int64_t step = 0;
-  Interval copy;      // not set when there was nothing to copy
-  Nanos ready = 0;    // could begin to compute; before compute.begin only with a barrier
+  Interval copy;    // not set when there was nothing to copy
+  Nanos ready = 0;  // could begin to compute; before compute.begin only with a barrier
   Interval compute;
 };
 
@@ -27,12 +27,12 @@ struct CopyJob {
   std::int64_t step = 0;
   const std::byte* host = nullptr;
   Bytes bytes = 0;
-  Nanos duration = 0;          // what the copy takes where it is declared or simulated
-  bool by_caller = false;      // pageable memory: the calling thread copies
+  Nanos duration = 0;      // what the copy takes where it is declared or simulated
+  bool by_caller = false;  // pageable memory: the calling thread copies
 };
 
-// The device of one rank, used by that rank's trainer thread alone. Steps come in order, a copy before its compute.
-// What blocks returns false as soon as the run is to stop.
+// The device of one rank, used by that rank's trainer thread alone. Steps come in order, a copy
+// before its compute. What blocks returns false as soon as the run is to stop.
 class Device {
  public:
   virtual ~Device() = default;
@@ -48,8 +48,10 @@ struct DeviceRow {
   Row row;
   bool simulated;
   bool computes;  // false: batches are dropped, there is no "busy"
-  // The devices of all ranks: they may have to know each other (a barrier). `stop` not 0: the run is to stop.
-  std::vector<std::unique_ptr<Device>> (*make)(const RunConfig& config, const std::atomic<int>& stop);
+  // The devices of all ranks: they may have to know each other (a barrier). `stop` not 0: the run
+  // is to stop.
+  std::vector<std::unique_ptr<Device>> (*make)(const RunConfig& config,
+                                               const std::atomic<int>& stop);
 };
 
 std::span<const DeviceRow> device_table();  // src/device/registry.cpp

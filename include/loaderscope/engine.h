@@ -21,15 +21,16 @@ struct Progress {
 
 // What an engine may use of the world around it. Tests hand in others.
 struct EngineContext {
-  const std::atomic<int>* stop_signal = nullptr;      // not 0: end soon, keep what was measured
-  std::function<void(const Progress&)> on_progress;   // may be empty; called a few times a second
-  FactObserver* observer = nullptr;                   // of every fact, if not null
+  const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
+  std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
+  FactObserver* observer = nullptr;                  // of every fact, if not null
 };
 
 struct EngineRow {
   Row row;
-  // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the caller).
-  // Throws UsageError for settings that this engine does not have, RunError when the run fails.
+  // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the
+  // caller). Throws UsageError for settings that this engine does not have, RunError when the run
+  // fails.
   RunRecord (*run)(const RunConfig& config, const EngineContext& context);
 };
 

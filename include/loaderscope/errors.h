@@ -27,7 +27,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// The words are fine, the run is not possible: a missing folder, a full disk, a damaged result. Exit 1.
+// The words are fine, the run is not possible: a missing folder, a full disk, a damaged result.
+// Exit 1.
 class RunError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -13,21 +13,22 @@ namespace loaderscope {
 
 inline constexpr Nanos kNever = std::numeric_limits<Nanos>::max();
 
-// A stretch of one worker's time. A worker's spans are reported in the order of time and do not overlap;
-// what lies between two spans is time that nobody accounts for (`other`).
+// A stretch of one worker's time. A worker's spans are reported in the order of time and do not
+// overlap; what lies between two spans is time that nobody accounts for (`other`).
 struct Span {
   Nanos begin = 0;
   Nanos end = 0;
-  Nanos cpu = 0;            // of it on a CPU
-  Nanos queued = 0;         // of it waiting for a CPU (run-queue delay); cpu + queued <= end - begin
-  std::int64_t batch = -1;  // dispatch index within the rank; -1: startup, idle
+  Nanos cpu = 0;     // of it on a CPU
+  Nanos queued = 0;  // of it waiting for a CPU (run-queue delay); cpu + queued <= end - begin
+  std::int64_t batch = -1;   // dispatch index within the rank; -1: startup, idle
   std::int64_t sample = -1;  // index in the data set; -1: the span handles no single sample
   Bytes bytes = 0;           // handled: stored bytes read, delivered bytes collated
   Stage stage = Stage::opaque;
 };
 static_assert(sizeof(Span) == 64 && std::is_trivially_copyable_v<Span>);
 
-// A stretch of a batch's way that is not a worker's time: sending, receiving, pinning, copying, computing.
+// A stretch of a batch's way that is not a worker's time: sending, receiving, pinning, copying,
+// computing.
 struct Interval {
   Nanos begin = kNever;
   Nanos end = kNever;
@@ -40,8 +41,9 @@ struct Interval {
 
 // All that is known of one step of one rank once the begin and end of its compute are known.
 struct StepEvents {
-  std::int64_t step = 0;   // delivery index within the rank, from 0, warm-up included
-  std::int64_t batch = 0;  // dispatch index within the rank; equals `step` when batches are delivered in order
+  std::int64_t step = 0;  // delivery index within the rank, from 0, warm-up included
+  std::int64_t batch =
+      0;  // dispatch index within the rank; equals `step` when batches are delivered in order
   std::int32_t epoch = 0;
   bool first_of_epoch = false;
   bool warmup = false;
@@ -53,9 +55,10 @@ struct StepEvents {
 
   Nanos epoch_dispatch = 0;  // when the first task of this epoch was dispatched
   Nanos dispatched = 0;
-  Nanos begun = 0;        // by `worker`: its first work on this batch
-  Nanos worker_idle = 0;  // how long that worker had rested with the window full since its previous batch
-  Nanos finished = 0;     // the last sample is in place and collated
+  Nanos begun = 0;  // by `worker`: its first work on this batch
+  Nanos worker_idle =
+      0;  // how long that worker had rested with the window full since its previous batch
+  Nanos finished = 0;  // the last sample is in place and collated
 
   Interval send;     // by the worker's feeder, after waiting for its turn
   Interval receive;  // by the pin thread; by the trainer it lies between `deliverable` and `take`
@@ -66,7 +69,8 @@ struct StepEvents {
 
   Interval copy;
   Interval launch;  // the trainer's work between the copy's submission and the compute's
-  Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for other ranks
+  Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
+                    // other ranks
   Interval compute;
 };
 

@@ -31,7 +31,8 @@ struct MemoryRow {
   std::unique_ptr<HostSlots> (*make)(std::size_t count, Bytes slot_bytes);
 };
 
-// The memory that the device copies from, per mode; with `pin-thread` workers write into `pageable` slots first.
+// The memory that the device copies from, per mode; with `pin-thread` workers write into `pageable`
+// slots first.
 std::span<const MemoryRow> memory_table();  // src/memory/registry.cpp
 const MemoryRow& memory_row(MemoryMode mode);
 

@@ -1,4 +1,5 @@
-// The recorder: folds spans and step events into a RunRecord while the run goes on, in bounded memory.
+// The recorder: folds spans and step events into a RunRecord while the run goes on, in bounded
+// memory.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,8 @@
 
 namespace loaderscope {
 
-// Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder forgets (traces,
-// tests).
+// Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
+// forgets (traces, tests).
 class FactObserver {
  public:
   virtual ~FactObserver() = default;
@@ -36,9 +37,10 @@ struct FoldOptions {
   FactObserver* observer = nullptr;  // outlives the folder
 };
 
-// The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the step that
-// delivers it, a worker's spans and the steps each in the order of time, `deliverable` before the step of any
-// batch that waited longer. Nothing is kept longer than the account needs it.
+// The single-threaded heart. Facts arrive in this order per rank: the spans of a batch before the
+// step that delivers it, a worker's spans and the steps each in the order of time, `deliverable`
+// before the step of any batch that waited longer. Nothing is kept longer than the account needs
+// it.
 class Folder {
  public:
   explicit Folder(const FoldOptions& options);
@@ -61,8 +63,9 @@ class Folder {
   std::unique_ptr<Impl> impl_;
 };
 
-// Facts of one thread on their way to the folder: a ring with one writer (that thread) and one reader (whoever
-// drains the recorder). Writing takes no lock and never waits; a full ring counts a loss.
+// Facts of one thread on their way to the folder: a ring with one writer (that thread) and one
+// reader (whoever drains the recorder). Writing takes no lock and never waits; a full ring counts a
+// loss.
 class ThreadLog {
  public:
   ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity);
@@ -99,8 +102,8 @@ class Recorder {
   // One log per thread, made before the thread begins to write. The recorder owns it.
   ThreadLog& add_thread(std::int32_t rank, std::int32_t worker);
 
-  // From the trainers' threads. The spans of the step's batch must have been written before (the queue on which
-  // the batch travelled orders them).
+  // From the trainers' threads. The spans of the step's batch must have been written before (the
+  // queue on which the batch travelled orders them).
   void first_ask(std::int32_t rank, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
 

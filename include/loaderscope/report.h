@@ -12,7 +12,7 @@
 namespace loaderscope {
 
 struct ReportStyle {
-  int width = 100;     // columns
+  int width = 100;  // columns
   bool colour = false;
 };
 
@@ -24,8 +24,8 @@ struct ReportRow {
 
 std::span<const ReportRow> report_table();  // src/report/registry.cpp
 
-// Reads a saved result (schema loaderscope.run/1). Throws RunError: not there, cut off, another schema, or facts that
-// contradict each other.
+// Reads a saved result (schema loaderscope.run/1). Throws RunError: not there, cut off, another
+// schema, or facts that contradict each other.
 RunRecord read_result(const std::string& path);
 RunRecord parse_result(std::string_view text, const std::string& place);
 

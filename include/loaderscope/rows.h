@@ -1,8 +1,8 @@
 // Families: every place where the product can grow is a table of rows.
 //
-// A row is what `loaderscope list`, --help, validation, spelling hints and the contract tests know of a
-// member of a family. Adding a member = one .cpp file + one row in the family's table. What is not
-// possible here is still a row, with the reason.
+// A row is what `loaderscope list`, --help, validation, spelling hints and the contract tests know
+// of a member of a family. Adding a member = one .cpp file + one row in the family's table. What is
+// not possible here is still a row, with the reason.
 #pragma once
 
 #include <optional>
@@ -36,8 +36,9 @@ struct FamilyListing {
 // All families, in the order of the pipeline (src/cli/families.cpp).
 const std::vector<FamilyListing>& families();
 
-// The entry named `name` of a family's table (entries have a member `row`). Throws ValueError: an unknown
-// name with the known ones and the nearest, or the reason why the row is not available here.
+// The entry named `name` of a family's table (entries have a member `row`). Throws ValueError: an
+// unknown name with the known ones and the nearest, or the reason why the row is not available
+// here.
 template <class Entry>
 const Entry& find_row(std::string_view name, std::span<const Entry> table) {
   std::vector<std::string_view> names;

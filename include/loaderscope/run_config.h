@@ -1,4 +1,5 @@
-// The configuration of a run: one struct, filled by flags and scenario files through one table of fields.
+// The configuration of a run: one struct, filled by flags and scenario files through one table of
+// fields.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ struct Setting {
 
   Setting() = default;
   Setting(T default_value) : value(std::move(default_value)) {}  // NOLINT: reads like the value
-  operator const T&() const { return value; }                   // NOLINT
+  operator const T&() const { return value; }                    // NOLINT
   void set(T v) {
     value = std::move(v);
     given = true;
@@ -68,7 +69,8 @@ struct RunConfig {
   Setting<std::int64_t> prefetch_factor{2};
   Setting<std::int64_t> batch_size{64};
   Setting<TaskShape> task{TaskShape::batch};
-  Setting<std::int64_t> window{0};  // sample tasks: batches in flight; resolved: prefetch_factor x workers
+  Setting<std::int64_t> window{
+      0};  // sample tasks: batches in flight; resolved: prefetch_factor x workers
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
   Setting<std::int64_t> shuffle_buffer{0};  // samples; 0: the whole data set is shuffled
@@ -76,14 +78,15 @@ struct RunConfig {
   Setting<bool> persistent_workers{false};
   Setting<StartMethod> mp_context{StartMethod::fork};
   Setting<MemoryMode> memory{MemoryMode::pinned_slots};
-  Setting<bool> pin_memory{false};  // PyTorch's word for memory = pin-thread; resolved into `memory`
+  Setting<bool> pin_memory{
+      false};  // PyTorch's word for memory = pin-thread; resolved into `memory`
 
   // the trainer
   Setting<std::string> device{"sim"};
   Setting<CopyMode> copy{CopyMode::async};
   Setting<Link> link{{"gen4x16", 25e9, 8e9}};
   Setting<Distribution> compute{{Distribution::Shape::constant, 0, 0}};  // ns; not given: no busy
-  Setting<double> demand{0};                                             // samples per second over all ranks
+  Setting<double> demand{0};  // samples per second over all ranks
   Setting<std::int64_t> in_flight{2};
   Setting<std::int64_t> ranks{1};
   Setting<bool> sync_ranks{false};
@@ -91,7 +94,7 @@ struct RunConfig {
   // declared costs and the machine they run on
   Setting<std::vector<Cost>> cost;  // at most one per stage: a later one replaces
   Setting<std::vector<Injection>> inject;
-  Setting<double> cores{0};  // resolved: affinity and CPU quota
+  Setting<double> cores{0};         // resolved: affinity and CPU quota
   Setting<double> core_scaling{1};  // speed of a core when all are busy, of one alone = 1
   Setting<Nanos> storage_latency{0};
   Setting<double> storage_bandwidth{0};          // bytes per second, shared; 0 = unlimited
@@ -113,22 +116,26 @@ struct RunConfig {
   std::int64_t delivered_sample_bytes() const;
 };
 
-// One field: its names, its sentence, and how its text is read and written. The text is the same in a flag,
-// in a scenario file and in --set and --vary.
+// One field: its names, its sentence, and how its text is read and written. The text is the same in
+// a flag, in a scenario file and in --set and --vary.
 struct Field {
-  std::string_view name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
+  std::string_view
+      name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
   std::vector<std::string_view> aliases;
   std::string_view group;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
   std::string_view help;        // one sentence with the unit
-  std::string_view default_words;  // for people, where the default depends on something; else "": see text()
+  std::string_view
+      default_words;  // for people, where the default depends on something; else "": see text()
   bool repeats = false;
   bool is_number = false;  // written to JSON as a number
-  std::function<void(RunConfig&, std::string_view)> set;  // throws ValueError; repeated: adds or replaces
-  std::function<std::string(const RunConfig&)> text;      // the value in force; repeats: first one
+  std::function<void(RunConfig&, std::string_view)>
+      set;  // throws ValueError; repeated: adds or replaces
+  std::function<std::string(const RunConfig&)> text;  // the value in force; repeats: first one
   std::function<std::vector<std::string>(const RunConfig&)> texts;
   std::function<bool(const RunConfig&)> given;
-  std::function<void(RunConfig&, bool given)> mark_given;  // a value read back from a result need not be the user's
+  std::function<void(RunConfig&, bool given)>
+      mark_given;  // a value read back from a result need not be the user's
 
   bool is_switch() const { return value_name.empty(); }
 };
@@ -136,11 +143,13 @@ struct Field {
 std::span<const Field> fields();
 const Field* find_field(std::string_view name_or_alias);  // accepts no-NAME of a switch too
 
-// Sets one field from its text. Throws UsageError: "PLACE: KEY = VALUE: expected ...; did you mean ...?".
-void set_field(RunConfig& config, std::string_view place, std::string_view key, std::string_view value);
+// Sets one field from its text. Throws UsageError: "PLACE: KEY = VALUE: expected ...; did you mean
+// ...?".
+void set_field(RunConfig& config, std::string_view place, std::string_view key,
+               std::string_view value);
 
-// Reads "key = value" lines into `config`, leaving alone what is already given there (flags win); costs and
-// injections merge per stage. Throws UsageError with file and line.
+// Reads "key = value" lines into `config`, leaving alone what is already given there (flags win);
+// costs and injections merge per stage. Throws UsageError with file and line.
 struct Scenario {
   std::string path;
   std::vector<std::string> expect;  // "# expect: ..." lines, in order

@@ -41,8 +41,8 @@ class StepRows {
   std::unique_ptr<Spill> spill_;
 };
 
-// Counts of durations in logarithmic buckets, each with its sum: percentiles are off by less than 0.8 %, and exact
-// where all values of a bucket are equal.
+// Counts of durations in logarithmic buckets, each with its sum: percentiles are off by less than
+// 0.8 %, and exact where all values of a bucket are equal.
 class Histogram {
  public:
   void add(Nanos value, std::int64_t times = 1);
@@ -77,7 +77,8 @@ struct StageStats {
   void merge(const StageStats& other);
 };
 
-// One whole sample, drawn at random from all of the window: correlations between its stages are kept.
+// One whole sample, drawn at random from all of the window: correlations between its stages are
+// kept.
 struct SampleRow {
   std::int64_t sample = 0;
   std::int64_t batch = 0;
@@ -89,8 +90,8 @@ struct SampleRow {
   };
   std::array<Part, 5> parts;  // read, read.decompress, decode, augment, opaque: see kSampleStages
 };
-inline constexpr std::array<Stage, 5> kSampleStages = {Stage::read, Stage::read_decompress, Stage::decode,
-                                                       Stage::augment, Stage::opaque};
+inline constexpr std::array<Stage, 5> kSampleStages = {
+    Stage::read, Stage::read_decompress, Stage::decode, Stage::augment, Stage::opaque};
 
 // A step kept in full, for pictures and traces.
 struct Exemplar {

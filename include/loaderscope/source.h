@@ -40,8 +40,8 @@ class SampleReader {
 class Source {
  public:
   virtual ~Source() = default;
-  virtual std::int64_t size() const = 0;                          // samples
-  virtual std::string describe(std::int64_t sample) const = 0;    // its path, for messages
+  virtual std::int64_t size() const = 0;                        // samples
+  virtual std::string describe(std::int64_t sample) const = 0;  // its path, for messages
   virtual std::unique_ptr<SampleReader> make_reader() const = 0;
 };
 

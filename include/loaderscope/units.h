@@ -16,8 +16,8 @@ inline constexpr Nanos kSecond = 1'000'000'000;
 
 inline double seconds(Nanos ns) { return static_cast<double>(ns) / 1e9; }
 
-// The parsers take the whole text or throw ValueError; they never accept a sign, nan, inf or a value that
-// does not fit. A bare number has no unit and is refused, except 0.
+// The parsers take the whole text or throw ValueError; they never accept a sign, nan, inf or a
+// value that does not fit. A bare number has no unit and is refused, except 0.
 Nanos parse_duration(std::string_view text);     // 250ns 3us 8ms 1.5s 2m 1h
 Bytes parse_size(std::string_view text);         // 512 (bytes) 64KiB 38MB 2GiB 1.5GB
 double parse_byte_rate(std::string_view text);   // 100MB/s 25GB/s 16GiB/s  -> bytes per second, > 0
@@ -32,7 +32,8 @@ std::string spell_byte_rate(double bytes_per_second);
 std::string spell_count_rate(double per_second);
 std::string spell_real(double value);
 
-// For people: three or four significant digits and a fitting unit: "64.00 ms", "38.5 MB", "25.0 GB/s".
+// For people: three or four significant digits and a fitting unit: "64.00 ms", "38.5 MB", "25.0
+// GB/s".
 std::string show_duration(Nanos ns);
 std::string show_size(double bytes);
 std::string show_byte_rate(double bytes_per_second);

@@ -11,7 +11,8 @@
 
 namespace loaderscope {
 
-// What a thread of the loader does at an instant. The order is the way of a batch through the pipeline.
+// What a thread of the loader does at an instant. The order is the way of a batch through the
+// pipeline.
 enum class Stage : std::uint8_t {
   read,
   read_decompress,  // sub-stage of read
@@ -60,7 +61,13 @@ inline constexpr std::size_t kWhys = 4;
 
 enum class Executor : std::uint8_t { inline_, threads, processes };
 enum class TaskShape : std::uint8_t { batch, sample };
-enum class MemoryMode : std::uint8_t { pageable, pin_thread, pinned_slots, registered, write_combined };
+enum class MemoryMode : std::uint8_t {
+  pageable,
+  pin_thread,
+  pinned_slots,
+  registered,
+  write_combined
+};
 enum class CopyMode : std::uint8_t { sync, async, stream };
 enum class StartMethod : std::uint8_t { fork, spawn, forkserver };
 enum class Transfer : std::uint8_t { u8, f16, f32 };

@@ -1,5 +1,5 @@
-// The walk of one step: what was it waiting for, instant by instant, from its compute back to the end of
-// the compute before. The rules and their order are those of the design's account.
+// The walk of one step: what was it waiting for, instant by instant, from its compute back to the
+// end of the compute before. The rules and their order are those of the design's account.
 #include <algorithm>
 
 #include "loaderscope/account.h"
@@ -22,8 +22,8 @@ Stretch intersect(Stretch a, Stretch b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-// The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of adjoining
-// stretches add up to `whole` exactly.
+// The part of `whole` (spread evenly over `over`) that falls into `within`, in integer ns. Parts of
+// adjoining stretches add up to `whole` exactly.
 Nanos share_of(Nanos whole, Stretch over, Stretch within) {
   if (whole == 0 || over.empty()) return 0;
   const auto up_to = [&](Nanos at) {
@@ -75,8 +75,9 @@ class Booking {
     add(Cause::transport, idle.length() - not_asking);
   }
 
-  // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is pinned the cause
-  // is `pin`; while it is sent or received, or waits for its feeder, `transport`, whether the trainer asks or not.
+  // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is
+  // pinned the cause is `pin`; while it is sent or received, or waits for its feeder, `transport`,
+  // whether the trainer asks or not.
   void book_finished(Stretch idle) {
     if (idle.empty()) return;
     Nanos pinning = 0;
@@ -115,8 +116,8 @@ class Booking {
     book_worker(idle);
   }
 
-  // What the worker did, span by span; a gap before its first span or before it is started (again) is a worker that
-  // is not up, any other gap is `other`.
+  // What the worker did, span by span; a gap before its first span or before it is started (again)
+  // is a worker that is not up, any other gap is `other`.
   void book_worker(Stretch idle) {
     if (idle.empty()) return;
     const WorkerTimeline spans = step_.worker;

@@ -7,26 +7,12 @@
 #include "augment/kernels.h"
 
 namespace loaderscope::augment {
-namespace {
-
-// Where Pixels come at 1/2 or 1/4 of their size, this says which, and nothing else here changes.
-constexpr int denominator_of(const Pixels&) { return 1; }
-
-// The region in the coordinates of the pixels that are there.
-Region region_held(const Pixels& pixels) {
-  const int d = denominator_of(pixels);
-  const Region& r = pixels.region;
-  return {r.x / d, r.y / d, (r.width + d - 1) / d, (r.height + d - 1) / d};
-}
-
-}  // namespace
-
 void Resampler::prepare(const View& view, const Pixels& pixels, bool mirrored) {
-  const int d = denominator_of(pixels);
+  const int d = pixels.scale_denominator;
   make_taps(reduced(view.x, d), {size_, antialias_, mirrored}, columns_);
   make_taps(reduced(view.y, d), {size_, antialias_, false}, rows_);
   fraction_ = std::min(7, 22 - columns_.bits);  // 8 + fraction + bits must stay below 31
-  const Region held = region_held(pixels);
+  const Region& held = pixels.region;
   check(held);
   find_source(pixels, held);
   // A kernel loads two pixels per pair and a little more: up to 8 values beyond the last weight.

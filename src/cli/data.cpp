@@ -38,15 +38,18 @@ int parse_small_count(std::string_view text) {
 dataset::MakeOptions options_of(const MakeFlags& flags) {
   dataset::MakeOptions options;
   options.path = flags.path;
-  if (options.path.empty()) throw UsageError("data make: expected the folder to fill, such as data make photos");
+  if (options.path.empty())
+    throw UsageError("data make: expected the folder to fill, such as data make photos");
   read_flag(flags.count, "--count", options.count, parse_count);
   read_flag(flags.size, "--size", options.size, dataset::parse_size_distribution);
   read_flag(flags.format, "--format", options.format, dataset::parse_format);
   read_flag(flags.quality, "--quality", options.quality, parse_small_count);
   double bytes_per_pixel = 0;
-  read_flag(flags.bytes_per_pixel, "--bytes-per-pixel", bytes_per_pixel, dataset::parse_bytes_per_pixel);
+  read_flag(flags.bytes_per_pixel, "--bytes-per-pixel", bytes_per_pixel,
+            dataset::parse_bytes_per_pixel);
   if (!flags.bytes_per_pixel.empty()) {
-    if (!flags.quality.empty()) throw UsageError("--bytes-per-pixel: contradicts --quality; give one of them");
+    if (!flags.quality.empty())
+      throw UsageError("--bytes-per-pixel: contradicts --quality; give one of them");
     options.bytes_per_pixel = bytes_per_pixel;
   }
   read_flag(flags.subsampling, "--subsampling", options.subsampling, dataset::parse_subsampling);
@@ -67,7 +70,8 @@ ExitCode make(const MakeFlags& flags) {
     dataset::MakeContext context;
     context.stop_signal = &stop_signal;
     context.on_progress = [&](const dataset::MakeProgress& p) {
-      progress.show(p.done, static_cast<double>(p.done) / static_cast<double>(std::max<std::int64_t>(p.total, 1)));
+      progress.show(p.done, static_cast<double>(p.done) /
+                                static_cast<double>(std::max<std::int64_t>(p.total, 1)));
     };
     result = dataset::make_dataset(options, context);
   }
@@ -83,7 +87,8 @@ struct InfoFlags {
 };
 
 ExitCode info(const InfoFlags& flags) {
-  if (flags.path.empty()) throw UsageError("data info: expected the folder to look at, such as data info photos");
+  if (flags.path.empty())
+    throw UsageError("data info: expected the folder to look at, such as data info photos");
   const std::atomic<int>& stop_signal = catch_stop_signals();
   dataset::DatasetInfo result;
   {
@@ -113,15 +118,21 @@ Action declare_data_make(CLI::App& app) {
   };
   add("PATH", flags->path, "", "The folder to fill; made when it is missing.");
   add("--count", flags->count, "N", "Images. Default: 1000.");
-  add("--size", flags->size, "SIZE", "500x375, or a distribution such as lognormal:500x375:0.3. Default: 500x375.");
+  add("--size", flags->size, "SIZE",
+      "500x375, or a distribution such as lognormal:500x375:0.3. Default: 500x375.");
   add("--format", flags->format, "FORMAT", "jpeg, png, webp or raw. Default: jpeg.");
-  add("--quality", flags->quality, "1..100", "Of JPEG and WebP. Default: 94, about 72 KiB for 500x375.");
-  add("--bytes-per-pixel", flags->bytes_per_pixel, "X", "Stored bytes per pixel, instead of a quality, such as 0.39 or 72KiB/500x375.");
-  add("--subsampling", flags->subsampling, "420|422|444|grey", "Of the colours of a JPEG. Default: 420.");
-  add("--progressive-share", flags->progressive_share, "0..1", "Share of progressive JPEGs. Default: 0.");
+  add("--quality", flags->quality, "1..100",
+      "Of JPEG and WebP. Default: 94, about 72 KiB for 500x375.");
+  add("--bytes-per-pixel", flags->bytes_per_pixel, "X",
+      "Stored bytes per pixel, instead of a quality, such as 0.39 or 72KiB/500x375.");
+  add("--subsampling", flags->subsampling, "420|422|444|grey",
+      "Of the colours of a JPEG. Default: 420.");
+  add("--progressive-share", flags->progressive_share, "0..1",
+      "Share of progressive JPEGs. Default: 0.");
   add("--classes", flags->classes, "N", "Folders, one per class. Default: 10.");
   add("--seed", flags->seed, "N", "The same options and seed give the same files. Default: 0.");
-  add("--threads", flags->threads, "N", "Never changes what is written. Default: one per usable core.");
+  add("--threads", flags->threads, "N",
+      "Never changes what is written. Default: one per usable core.");
   return [flags] { return make(*flags); };
 }
 

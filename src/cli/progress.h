@@ -8,12 +8,13 @@
 namespace loaderscope {
 
 // "42 %, 1260 steps, 315 steps/s, 5.5 s left"; with no fraction known "1260 files, 315 files/s".
-std::string progress_line(std::int64_t done, const std::string& what, double fraction, double elapsed_s);
+std::string progress_line(std::int64_t done, const std::string& what, double fraction,
+                          double elapsed_s);
 
 class ProgressPrinter {
  public:
   explicit ProgressPrinter(std::string what);  // what is counted: "steps"
-  ~ProgressPrinter();  // clears the line
+  ~ProgressPrinter();                          // clears the line
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 

@@ -172,12 +172,9 @@ void add_what_runs(Table& t) {
                    "as-is|warm|cold",
                    "State of the page cache when the run begins; the result proves it."},
                   &C::cache, word_codec<CacheState>()));
-  t.push_back(one({"on-error",
-                   {},
-                   kWhat,
-                   "skip|fail",
-                   "What to do with a sample that cannot be used."},
-                  &C::on_error, word_codec<OnError>()));
+  t.push_back(
+      one({"on-error", {}, kWhat, "skip|fail", "What to do with a sample that cannot be used."},
+          &C::on_error, word_codec<OnError>()));
   t.push_back(
       one({"samples", {}, kWhat, "N", "Samples per epoch, of all ranks together.", "endless"},
           &C::samples, count_codec()));

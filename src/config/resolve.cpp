@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/registry.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_config.h"
@@ -50,7 +50,8 @@ void check_available(const RunConfig& c) {
 std::pair<std::string, std::string> split_data(const std::string& text) {
   const auto colon = text.find(':');
   for (const SourceRow& row : source_table()) {
-    if (colon != text.npos && text.substr(0, colon) == row.row.name) return {text.substr(0, colon), text.substr(colon + 1)};
+    if (colon != text.npos && text.substr(0, colon) == row.row.name)
+      return {text.substr(0, colon), text.substr(colon + 1)};
   }
   return {"", text};
 }
@@ -64,15 +65,19 @@ void fill_source(RunConfig& c) {
   if (!c.source.given) c.source.value = "files";
   for (std::string& text : c.data.value) {
     auto [format, path] = split_data(text);
-    if (!format.empty() && (c.source.given || &text != &c.data.value.front()) && format != c.source.value) {
-      throw UsageError("data = " + shown_text(text) + ": contradicts source = " + c.source.value + "; give one of them");
+    if (!format.empty() && (c.source.given || &text != &c.data.value.front()) &&
+        format != c.source.value) {
+      throw UsageError("data = " + shown_text(text) + ": contradicts source = " + c.source.value +
+                       "; give one of them");
     }
     if (!format.empty()) c.source.value = format;
     text = path;
   }
-  if (c.source.value == "synthetic") refuse(c, "source", "reads no data; leave out --data, or give --source files");
+  if (c.source.value == "synthetic")
+    refuse(c, "source", "reads no data; leave out --data, or give --source files");
   if (c.engine.value == "model") {
-    refuse(c, "engine", "the model runs declared costs, not data; leave out --data, or give --engine native");
+    refuse(c, "engine",
+           "the model runs declared costs, not data; leave out --data, or give --engine native");
   }
 }
 
@@ -86,7 +91,8 @@ void check_real_data(const RunConfig& c) {
   for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
     const Cost* cost = c.cost_of(stage);
     if (cost == nullptr) continue;
-    throw UsageError("cost = " + shown_text(cost->text) + ": this stage works on real data; add to it with --inject, or "
+    throw UsageError("cost = " + shown_text(cost->text) +
+                     ": this stage works on real data; add to it with --inject, or "
                      "declare it with --source synthetic");
   }
   for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {

@@ -149,14 +149,16 @@ const std::vector<Word<OnError>>& Words<OnError>::table() {
 }
 
 const std::vector<Word<OnOff>>& Words<OnOff>::table() {
-  static const std::vector<Word<OnOff>> words = {{OnOff::off, "off", "No."}, {OnOff::on, "on", "Yes."}};
+  static const std::vector<Word<OnOff>> words = {{OnOff::off, "off", "No."},
+                                                 {OnOff::on, "on", "Yes."}};
   return words;
 }
 
 const std::vector<Word<DctScale>>& Words<DctScale>::table() {
   static const std::vector<Word<DctScale>> words = {
       {DctScale::off, "off", "Decode at full size."},
-      {DctScale::auto_, "auto", "Decode at 1/2 or 1/4 where the crop is that much larger than the output."},
+      {DctScale::auto_, "auto",
+       "Decode at 1/2 or 1/4 where the crop is that much larger than the output."},
   };
   return words;
 }

@@ -5,7 +5,9 @@
 
 namespace loaderscope {
 
-std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config, const std::atomic<int>& stop);
-std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config, const std::atomic<int>& stop);
+std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
+                                                      const std::atomic<int>& stop);
+std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config,
+                                                       const std::atomic<int>& stop);
 
 }  // namespace loaderscope

@@ -38,9 +38,11 @@ class NullDevice : public Device {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config, const std::atomic<int>& stop) {
+std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config,
+                                                       const std::atomic<int>& stop) {
   std::vector<std::unique_ptr<Device>> devices;
-  for (std::int64_t rank = 0; rank < config.ranks; ++rank) devices.push_back(std::make_unique<NullDevice>(stop));
+  for (std::int64_t rank = 0; rank < config.ranks; ++rank)
+    devices.push_back(std::make_unique<NullDevice>(stop));
   return devices;
 }
 

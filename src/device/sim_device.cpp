@@ -1,5 +1,5 @@
-// The simulated device: no thread and no clock of its own. At submission begin and end of a copy and of a compute follow
-// from the ends of what was submitted before; host waits sleep until then.
+// The simulated device: no thread and no clock of its own. At submission begin and end of a copy
+// and of a compute follow from the ends of what was submitted before; host waits sleep until then.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -25,7 +25,10 @@ struct Barrier {
 class SimDevice : public Device {
  public:
   SimDevice(const RunConfig& config, std::shared_ptr<Barrier> barrier, const std::atomic<int>& stop)
-      : stop_(stop), own_copy_stream_(config.copy == CopyMode::stream), in_flight_(config.in_flight), barrier_(std::move(barrier)) {
+      : stop_(stop),
+        own_copy_stream_(config.copy == CopyMode::stream),
+        in_flight_(config.in_flight),
+        barrier_(std::move(barrier)) {
     barrier_->devices.push_back(this);
   }
 
@@ -214,7 +217,8 @@ std::optional<DeviceTimes> SimDevice::collect() {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config, const std::atomic<int>& stop) {
+std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
+                                                      const std::atomic<int>& stop) {
   std::vector<std::unique_ptr<Device>> devices;
   auto shared = std::make_shared<Barrier>();
   for (std::int64_t rank = 0; rank < config.ranks; ++rank) {

@@ -23,9 +23,10 @@ bool any_uses_cpu(const std::vector<StagePlan>& stages) {
 
 // How many threads of all ranks can want a core at once.
 double most_runnable(const Plan& plan) {
-  const bool makers_run = any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
-  const bool trainer_runs = plan.receive.uses_cpu() || plan.launch.uses_cpu() || plan.copy_uses_cpu ||
-                            plan.startup_parent.uses_cpu();
+  const bool makers_run =
+      any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
+  const bool trainer_runs = plan.receive.uses_cpu() || plan.launch.uses_cpu() ||
+                            plan.copy_uses_cpu || plan.startup_parent.uses_cpu();
   const bool pin_runs = plan.pin_thread && (plan.pin.uses_cpu() || plan.receive.uses_cpu());
   double threads = 0;
   if (makers_run) threads += plan.workers;
@@ -35,12 +36,24 @@ double most_runnable(const Plan& plan) {
   return threads * plan.ranks;
 }
 
+SamplerOptions sampler_options(const RunConfig& config) {
+  SamplerOptions options;
+  options.samples = config.samples;
+  options.shuffle = config.shuffle;
+  options.shuffle_buffer = config.shuffle_buffer;
+  options.ranks = config.ranks;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  return options;
+}
+
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace
 
 StagePlan::StagePlan(const RunConfig& config, Stage stage)
-    : stage_(stage), cost_(config.cost_of(stage)), seed_(static_cast<std::uint64_t>(config.seed.value)) {
+    : stage_(stage),
+      cost_(config.cost_of(stage)),
+      seed_(static_cast<std::uint64_t>(config.seed.value)) {
   for (const Injection& injection : config.inject.value) {
     if (injection.stage == stage) injections_.push_back(&injection);
   }
@@ -71,8 +84,8 @@ Nanos StagePlan::injected(const Execution& execution) const {
     if (injection->rank && *injection->rank != execution.rank) continue;
     if (injection->worker && *injection->worker != execution.worker) continue;
     if ((execution.count + 1) % injection->every != 0) continue;
-    if (injection->probability < 1 &&
-        uniform_draw(seed_, execution.epoch, execution.draw, stage_, salt) >= injection->probability) {
+    if (injection->probability < 1 && uniform_draw(seed_, execution.epoch, execution.draw, stage_,
+                                                   salt) >= injection->probability) {
       continue;
     }
     ns = std::min(ns + injection->extra, kLongestCost);
@@ -101,40 +114,50 @@ Plan::Plan(const RunConfig& given)
       copy(given, Stage::h2d),
       compute(given, Stage::compute),
       startup(given, Stage::startup),
-      startup_parent(given, Stage::startup_parent) {
-  has_storage = given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
+      startup_parent(given, Stage::startup_parent),
+      sampler(sampler_options(given)) {
+  has_storage =
+      given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
   storage_latency = given.storage_latency;
   storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0;
   sample_stages = active_sample_stages(given, has_storage);
-  server_forks = given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
+  server_forks =
+      given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
 
   delivered_sample_bytes = given.delivered_sample_bytes();
   stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
-  link_rate = given.link.given ? (pageable ? given.link.value.pageable : given.link.value.pinned) : 0;
+  link_rate = given.link.given || given.source.value != "synthetic"
+                  ? (pageable ? given.link.value.pageable : given.link.value.pinned)
+                  : 0;
   const Cost* declared_copy = given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
-  copy_uses_cpu = pageable && (declared_copy ? declared_copy->kind == CostKind::cpu : link_rate > 0);
+  copy_uses_cpu =
+      pageable && (declared_copy ? declared_copy->kind == CostKind::cpu : link_rate > 0);
 
   cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
-  const bool makers_share_cpu = !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
+  const bool makers_share_cpu =
+      !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
   makes_at_once = !makers_share_cpu && !storage_shared;
 
-  samples_per_epoch = divide_up(given.samples, given.ranks);  // DistributedSampler pads the last ranks
+  samples_per_epoch = sampler.samples_per_rank();
   const std::int64_t batch = given.batch_size;
-  batches_per_epoch = given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
+  batches_per_epoch =
+      given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
   if (given.samples > 0 && batches_per_epoch == 0) {
-    throw UsageError("--drop-last: the data set has " + std::to_string(samples_per_epoch) +
-                     " samples per rank, less than one batch of " + std::to_string(batch) +
-                     ", so nothing is delivered; make --batch-size smaller or leave out --drop-last");
+    throw UsageError(
+        "--drop-last: the data set has " + std::to_string(samples_per_epoch) +
+        " samples per rank, less than one batch of " + std::to_string(batch) +
+        ", so nothing is delivered; make --batch-size smaller or leave out --drop-last");
   }
 }
 
 Bytes Plan::stored_bytes(std::int64_t sample) const {
   if (stored_constant) return stored_constant_bytes;
   // A sample has one size in all epochs.
-  const double u = uniform_draw(static_cast<std::uint64_t>(config.seed.value), -1, sample, Stage::read, 99);
+  const double u =
+      uniform_draw(static_cast<std::uint64_t>(config.seed.value), -1, sample, Stage::read, 99);
   return std::max<Bytes>(std::llround(std::min(config.stored_bytes.value.quantile(u), 0x1p52)), 0);
 }
 
@@ -151,8 +174,10 @@ Nanos Plan::compute_time(const Execution& execution) const {
   const Distribution& declared = config.compute;
   const bool constant = declared.shape == Distribution::Shape::constant;
   const auto seed = static_cast<std::uint64_t>(config.seed.value);
-  const double ns = constant ? declared.mean
-                             : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
+  const double ns =
+      constant
+          ? declared.mean
+          : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
   return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
 }
 
@@ -160,14 +185,6 @@ std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
   const std::int64_t batch = config.batch_size;
   if (samples_per_epoch == 0) return batch;
   return std::min(batch, samples_per_epoch - batch_of_epoch * batch);
-}
-
-std::int64_t Plan::sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
-  const std::int64_t place = position * ranks + rank;
-  if (config.samples == 0) return place;
-  const std::int64_t wrapped = place % config.samples;
-  if (!config.shuffle) return wrapped;
-  return shuffled_index(wrapped, config.samples, static_cast<std::uint64_t>(config.seed.value), epoch);
 }
 
 }  // namespace loaderscope

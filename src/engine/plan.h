@@ -1,9 +1,11 @@
-// A configuration made ready for the model: what each stage costs for which sample, batch, worker and rank.
+// A configuration made ready for the model: what each stage costs for which sample, batch, worker
+// and rank.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "engine/sampler.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope {
@@ -13,8 +15,10 @@ struct Execution {
   std::int32_t rank = 0;
   std::int32_t worker = -1;  // -1: not a worker's
   std::int64_t epoch = 0;
-  std::int64_t draw = 0;     // index of the random draw: the sample in the data set, or the batch over all ranks
-  std::int64_t count = 0;    // position of the sample in the rank's epoch, or of the batch, for `every`
+  std::int64_t draw =
+      0;  // index of the random draw: the sample in the data set, or the batch over all ranks
+  std::int64_t count =
+      0;  // position of the sample in the rank's epoch, or of the batch, for `every`
   Bytes bytes = 0;
 };
 
@@ -45,7 +49,8 @@ struct Plan {
   explicit Plan(const RunConfig& config);
 
   const RunConfig& config;
-  std::int32_t ranks, workers;  // workers: at least 1; with an inline executor the trainer is worker 0
+  std::int32_t ranks,
+      workers;  // workers: at least 1; with an inline executor the trainer is worker 0
   bool made_by_trainer;
   bool pin_thread;
   bool has_device;
@@ -53,15 +58,17 @@ struct Plan {
   std::int64_t window;  // batches dispatched and not yet taken
   std::int64_t in_flight;
 
-  std::vector<StagePlan> sample_stages;  // read, read.decompress, decode, augment: those that cost anything
+  std::vector<StagePlan>
+      sample_stages;  // read, read.decompress, decode, augment: those that cost anything
   StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
 
-  bool storage_shared;    // reads compete: for bandwidth or for places
+  bool storage_shared;  // reads compete: for bandwidth or for places
   Nanos storage_latency;
-  bool has_storage;       // reads are described by the storage, not by a cost
-  bool cpu_exclusive;     // never more runnable threads than cores: nobody ever waits for one
-  bool makes_at_once;     // nothing can slow a worker once it has begun: a batch is computed in one go
-  bool server_forks;      // forkserver: workers are started one after another without keeping the trainer
+  bool has_storage;    // reads are described by the storage, not by a cost
+  bool cpu_exclusive;  // never more runnable threads than cores: nobody ever waits for one
+  bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
+  bool server_forks;   // forkserver: workers are started one after another without keeping the
+                       // trainer
 
   Bytes stored_bytes(std::int64_t sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
@@ -79,7 +86,10 @@ struct Plan {
   std::int64_t samples_per_epoch;  // of one rank; 0 = endless
   std::int64_t batches_per_epoch;  // of one rank; 0 = endless
   std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
-  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const;
+  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
+    return sampler.at(rank, epoch, position);
+  }
+  Sampler sampler;
 };
 
 }  // namespace loaderscope

@@ -11,8 +11,8 @@ namespace loaderscope {
 
 class WindowKeeper {
  public:
-  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make whole batches
-  // deliver in bursts of their number.
+  // `burst`: a window by duration ends on a multiple of so many steps, because workers that make
+  // whole batches deliver in bursts of their number.
   WindowKeeper(const RunConfig& config, std::int64_t burst);
 
   void first_ask(Nanos at) { previous_end_ = first_ask_ = at; }
@@ -20,7 +20,9 @@ class WindowKeeper {
   bool is_warmup(std::int64_t step, Nanos compute_end);
   bool ended() const { return ended_; }
   std::int64_t measured() const { return measured_; }
-  std::int64_t first_measured() const { return first_measured_; }  // the step; the largest number before it is known
+  std::int64_t first_measured() const {
+    return first_measured_;
+  }                         // the step; the largest number before it is known
   double fraction() const;  // of the window that is over
 
  private:

@@ -9,9 +9,11 @@ namespace loaderscope {
 struct Folder::Impl {
   FoldOptions options;
   std::vector<RankFolder> ranks;
-  std::vector<std::deque<StepEvents>> waiting;  // with a barrier: steps whose other ranks are not known yet
+  std::vector<std::deque<StepEvents>>
+      waiting;  // with a barrier: steps whose other ranks are not known yet
 
-  explicit Impl(const FoldOptions& given) : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
+  explicit Impl(const FoldOptions& given)
+      : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
     for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(given, rank);
   }
 

@@ -14,7 +14,8 @@ constexpr std::int64_t kSub = std::int64_t{1} << kSubBits;
 
 std::size_t bucket_of(Nanos value) {
   if (value < kSub) return static_cast<std::size_t>(std::max<Nanos>(value, 0));
-  const int shift = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - kSubBits;
+  const int shift =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - kSubBits;
   return static_cast<std::size_t>(shift) * kSub + static_cast<std::size_t>(value >> shift);
 }
 

@@ -33,7 +33,8 @@ std::optional<double> machine_steal() {
   std::ifstream file("/proc/stat");
   std::string cpu;
   double user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, steal = 0;
-  if (!(file >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal)) return std::nullopt;
+  if (!(file >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal))
+    return std::nullopt;
   return steal / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
@@ -41,7 +42,8 @@ std::optional<double> cgroup_throttled() {
   std::ifstream file("/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("0::")) continue;
-    const auto throttled = value_in("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat", "throttled_usec");
+    const auto throttled =
+        value_in("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat", "throttled_usec");
     if (throttled) return static_cast<double>(*throttled) / 1e6;
   }
   return std::nullopt;
@@ -105,27 +107,32 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
       {"process.cpu_s", "s", "CPU time of all threads in the window",
        end.user_s + end.system_s - begin.user_s - begin.system_s},
       {"process.system_s", "s", "of it in the kernel", end.system_s - begin.system_s},
-      {"process.minor_faults", "1", "page faults without I/O", difference(begin.minor_faults, end.minor_faults)},
-      {"process.major_faults", "1", "page faults with I/O", difference(begin.major_faults, end.major_faults)},
+      {"process.minor_faults", "1", "page faults without I/O",
+       difference(begin.minor_faults, end.minor_faults)},
+      {"process.major_faults", "1", "page faults with I/O",
+       difference(begin.major_faults, end.major_faults)},
       {"process.voluntary_switches", "1", "threads that went to sleep",
        difference(begin.voluntary_switches, end.voluntary_switches)},
       {"process.involuntary_switches", "1", "threads that were sent away from their core",
        difference(begin.involuntary_switches, end.involuntary_switches)},
       {"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
        difference(begin.read_from_storage, end.read_from_storage)},
-      {"memory.resident_bytes", "bytes", "resident memory at the end of the window", static_cast<double>(end.resident)},
+      {"memory.resident_bytes", "bytes", "resident memory at the end of the window",
+       static_cast<double>(end.resident)},
       {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)},
       {"memory.locked_bytes", "bytes", "page-locked memory", static_cast<double>(end.locked)},
   };
   if (begin.steal_s && end.steal_s) {
-    metrics.push_back({"machine.steal_s", "s", "CPU time that the hypervisor took away, all cores", *end.steal_s - *begin.steal_s});
+    metrics.push_back({"host.steal_s", "s", "CPU time that the hypervisor took away, all cores",
+                       *end.steal_s - *begin.steal_s});
   }
   if (begin.throttled_s && end.throttled_s) {
-    metrics.push_back({"machine.throttled_s", "s", "time that the CPU quota stopped this cgroup",
+    metrics.push_back({"host.throttled_s", "s", "time that the CPU quota stopped this cgroup",
                        *end.throttled_s - *begin.throttled_s});
   }
   if (const auto slope = memory.bytes_per_second()) {
-    metrics.push_back({"memory.growth_bytes_per_s", "bytes/s", "slope of resident memory over the window", *slope});
+    metrics.push_back({"memory.growth_bytes_per_s", "bytes/s",
+                       "slope of resident memory over the window", *slope});
   }
   return metrics;
 }

@@ -1,5 +1,5 @@
-// What the whole process and its machine did during the window: CPU, faults, switches, bytes read, steal, throttling,
-// and memory.
+// What the whole process and its machine did during the window: CPU, faults, switches, bytes read,
+// steal, throttling, and memory.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ struct ProcessCounters {
   double user_s = 0, system_s = 0;
   std::int64_t minor_faults = 0, major_faults = 0;
   std::int64_t voluntary_switches = 0, involuntary_switches = 0;
-  Bytes read_from_storage = 0;               // /proc/self/io read_bytes
-  std::optional<double> steal_s;             // of the whole machine
-  std::optional<double> throttled_s;         // of this cgroup
+  Bytes read_from_storage = 0;        // /proc/self/io read_bytes
+  std::optional<double> steal_s;      // of the whole machine
+  std::optional<double> throttled_s;  // of this cgroup
   Bytes resident = 0, shared = 0, locked = 0;
 };
 
@@ -38,6 +38,7 @@ class MemoryWatch {
 };
 
 // The described differences between two readings, and the state at the second.
-std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessCounters& end, const MemoryWatch& memory);
+std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessCounters& end,
+                                    const MemoryWatch& memory);
 
 }  // namespace loaderscope

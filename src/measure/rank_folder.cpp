@@ -25,7 +25,8 @@ SampleRow::Part* stage_of(SampleRow& row, Stage stage) {
 RankFolder::RankFolder(const FoldOptions& options, std::int32_t rank)
     : options_(options),
       workers_(static_cast<std::size_t>(std::max(options.workers, 1))),
-      reservoir_(options.reservoir_rows, options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1))) {
+      reservoir_(options.reservoir_rows,
+                 options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1))) {
   record_.rows = StepRows(options.step_row_memory);
 }
 
@@ -121,7 +122,8 @@ void RankFolder::count_stages(const Parts& parts) {
 
 void RankFolder::offer_samples(std::int32_t worker, const Part& part) {
   for (auto at = part.begin(); at != part.end();) {
-    const auto end = std::find_if(at, part.end(), [&](const Span& span) { return span.sample != at->sample; });
+    const auto end =
+        std::find_if(at, part.end(), [&](const Span& span) { return span.sample != at->sample; });
     if (at->sample >= 0 && reservoir_.wants_next()) {
       SampleRow row;
       row.sample = at->sample;
@@ -182,7 +184,8 @@ void RankFolder::keep_exemplar(const StepRow& row, const Parts& parts) {
     worst_.pop_back();
   }
   // The first steps may fill half of the memory; the worst always find room in the other half.
-  if (exemplar_bytes_ + needed > (first ? options_.exemplar_memory / 2 : options_.exemplar_memory)) {
+  if (exemplar_bytes_ + needed >
+      (first ? options_.exemplar_memory / 2 : options_.exemplar_memory)) {
     exemplar.spans.clear();
     exemplar.spans.shrink_to_fit();
   }
@@ -220,7 +223,8 @@ RankRecord RankFolder::finish() {
   }
   if (!window_open_) {
     // The input ended inside the warm-up: the whole run is the window.
-    for (std::size_t i = 0; i < kStages; ++i) record_.stages[static_cast<Stage>(i)].merge(warmup_stages_[static_cast<Stage>(i)]);
+    for (std::size_t i = 0; i < kStages; ++i)
+      record_.stages[static_cast<Stage>(i)].merge(warmup_stages_[static_cast<Stage>(i)]);
     record_.samples = warmup_samples_;
     record_.read_bytes = warmup_read_;
     record_.delivered_bytes = warmup_delivered_;

@@ -21,10 +21,12 @@ class RankFolder {
   void span(std::int32_t worker, const Span& span);
   void deliverable(std::int64_t batch, Nanos at);
 
-  // A step is folded in three moves, so that with a barrier all ranks can look at each other in between.
-  void begin_step(const StepEvents& events);                // brings its times into order
-  StepView view();                                          // of the step begun
-  void end_step(const StepView& own, const StepView* straggler);  // books it, writes its row, forgets its spans
+  // A step is folded in three moves, so that with a barrier all ranks can look at each other in
+  // between.
+  void begin_step(const StepEvents& events);  // brings its times into order
+  StepView view();                            // of the step begun
+  void end_step(const StepView& own,
+                const StepView* straggler);  // books it, writes its row, forgets its spans
 
   void close() { closed_ = true; }  // nothing is kept any more
 

@@ -14,7 +14,8 @@ struct Recorder::Impl {
   std::vector<std::pair<std::int32_t, Nanos>> first_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> steps;
 
-  Impl(const FoldOptions& options, std::size_t capacity) : folder(options), ring_capacity(capacity) {}
+  Impl(const FoldOptions& options, std::size_t capacity)
+      : folder(options), ring_capacity(capacity) {}
 };
 
 Recorder::Recorder(const FoldOptions& options, std::size_t ring_capacity)

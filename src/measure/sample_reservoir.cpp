@@ -17,9 +17,7 @@ void SampleReservoir::restart() {
   weight_ = 1;
 }
 
-double SampleReservoir::uniform() {
-  return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53;
-}
+double SampleReservoir::uniform() { return (static_cast<double>(random_() >> 11) + 0.5) * 0x1p-53; }
 
 void SampleReservoir::draw_skip() {
   weight_ *= std::exp(std::log(uniform()) / static_cast<double>(capacity_));

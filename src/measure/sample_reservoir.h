@@ -1,5 +1,5 @@
-// A uniform random choice of whole samples from a stream of unknown length (Li's algorithm L: it draws
-// the number of samples to skip, so that a skipped sample costs one comparison).
+// A uniform random choice of whole samples from a stream of unknown length (Li's algorithm L: it
+// draws the number of samples to skip, so that a skipped sample costs one comparison).
 #pragma once
 
 #include <cstdint>

@@ -13,9 +13,8 @@ void use_exact_sleeps();
 // Sleeps until `at`. With `stop`: looks at it every 50 ms and returns false as soon as it is not 0.
 bool sleep_until(Nanos at, const std::atomic<int>* stop = nullptr);
 
-// Declared sleeps of one thread: what one sleep overshoots is taken from the next, so that a thousand sleeps of 1 ms
-// take one second.
-// A long one ends early once `stop` is not 0.
+// Declared sleeps of one thread: what one sleep overshoots is taken from the next, so that a
+// thousand sleeps of 1 ms take one second. A long one ends early once `stop` is not 0.
 class Sleeper {
  public:
   explicit Sleeper(const std::atomic<int>& stop) : stop_(stop) {}

@@ -13,7 +13,8 @@ void SpanWriter::add(const Span& measured, bool may_wait_for_cpu) {
   Span span = measured;
   span.batch = batch_;
   span.sample = is_per_sample(span.stage) ? sample_ : -1;
-  // The two clocks are read one after the other: a busy thread may seem to have used a little more CPU than time.
+  // The two clocks are read one after the other: a busy thread may seem to have used a little more
+  // CPU than time.
   span.cpu = std::clamp<Nanos>(span.cpu, 0, span.end - span.begin);
   if (open_count_ == open_.size()) end_sample();
   open_[open_count_++] = {span, may_wait_for_cpu};
@@ -31,8 +32,8 @@ void SpanWriter::end_sample() {
     Span& span = open_[i].span;
     if (open_[i].may_wait_for_cpu && waited > 0) {
       seen += off_cpu(span);
-      const auto up_to_here = static_cast<Nanos>(static_cast<double>(queued) * static_cast<double>(seen) /
-                                                 static_cast<double>(waited));
+      const auto up_to_here = static_cast<Nanos>(
+          static_cast<double>(queued) * static_cast<double>(seen) / static_cast<double>(waited));
       span.queued = std::min(up_to_here - given, off_cpu(span));
       given += span.queued;
     }

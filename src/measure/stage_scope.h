@@ -1,4 +1,5 @@
-// StageScope: while it lives, the calling thread works on a stage. One type times it, names it and writes it down.
+// StageScope: while it lives, the calling thread works on a stage. One type times it, names it and
+// writes it down.
 #pragma once
 
 #include <array>
@@ -9,8 +10,8 @@
 
 namespace loaderscope {
 
-// The spans of one worker thread, on their way to its log. The run-queue delay is read once per sample and spread
-// over that sample's CPU spans in proportion to the time they were not on a CPU.
+// The spans of one worker thread, on their way to its log. The run-queue delay is read once per
+// sample and spread over that sample's CPU spans in proportion to the time they were not on a CPU.
 class SpanWriter {
  public:
   // `log` may be null: then nothing is measured.

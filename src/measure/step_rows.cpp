@@ -34,7 +34,8 @@ struct StepRows::Spill {
   Spill& operator=(const Spill&) = delete;
 
   [[noreturn]] void fail(const char* what) const {
-    throw RunError("the temporary file for step rows in " + folder + " " + what + " (" + std::strerror(errno) +
+    throw RunError("the temporary file for step rows in " + folder + " " + what + " (" +
+                   std::strerror(errno) +
                    "); make room there, set TMPDIR to another folder, or measure fewer steps");
   }
 
@@ -102,7 +103,8 @@ Bytes StepRows::spilled_bytes() const {
   return spill_ ? spill_->rows * static_cast<Bytes>(sizeof(StepRow)) : 0;
 }
 
-void StepRows::for_each(const std::function<void(const StepRow&)>& visit, std::int64_t first) const {
+void StepRows::for_each(const std::function<void(const StepRow&)>& visit,
+                        std::int64_t first) const {
   constexpr std::int64_t kBlock = 4096;
   const std::int64_t spilled = spill_ ? spill_->rows : 0;
   std::vector<StepRow> block;

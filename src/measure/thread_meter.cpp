@@ -23,7 +23,8 @@ Nanos read_clock(clockid_t clock) {
 Nanos monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Nanos thread_cpu_now() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
-RunQueueMeter::RunQueueMeter() : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+RunQueueMeter::RunQueueMeter()
+    : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
   last_ = total();
 }
 

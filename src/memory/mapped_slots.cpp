@@ -21,10 +21,11 @@ class MappedSlots : public HostSlots {
   MappedSlots(std::size_t count, Bytes slot_bytes, Locking locking)
       : slot_bytes_(round_up(slot_bytes)), bytes_(static_cast<std::size_t>(slot_bytes_) * count) {
     if (bytes_ == 0) return;
-    void* address = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* address =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
-      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " + std::to_string(count) +
-                     " batches cannot be had (" + std::strerror(errno) +
+      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " +
+                     std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
                      "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
     }
     data_ = static_cast<std::byte*>(address);
@@ -39,13 +40,16 @@ class MappedSlots : public HostSlots {
   MappedSlots(const MappedSlots&) = delete;
   MappedSlots& operator=(const MappedSlots&) = delete;
 
-  std::byte* slot(std::size_t index) override { return data_ + index * static_cast<std::size_t>(slot_bytes_); }
+  std::byte* slot(std::size_t index) override {
+    return data_ + index * static_cast<std::size_t>(slot_bytes_);
+  }
   Bytes locked_bytes() const override { return locked_; }
   std::string fallback() const override { return fallback_; }
 
  private:
   void touch() {
-    for (std::size_t at = 0; at < bytes_; at += static_cast<std::size_t>(kAlignment)) data_[at] = std::byte{0};
+    for (std::size_t at = 0; at < bytes_; at += static_cast<std::size_t>(kAlignment))
+      data_[at] = std::byte{0};
   }
 
   void lock() {
@@ -55,9 +59,10 @@ class MappedSlots : public HostSlots {
     }
     rlimit limit{};
     ::getrlimit(RLIMIT_MEMLOCK, &limit);
-    fallback_ = "page-locking " + show_size(static_cast<double>(bytes_)) + " is not allowed (" + std::strerror(errno) +
-                ", limit " + show_size(static_cast<double>(limit.rlim_cur)) +
-                "): the memory is ordinary, copies are simulated at the page-locked rate; raise it with ulimit -l";
+    fallback_ = "page-locking " + show_size(static_cast<double>(bytes_)) + " is not allowed (" +
+                std::strerror(errno) + ", limit " + show_size(static_cast<double>(limit.rlim_cur)) +
+                "): the memory is ordinary, copies are simulated at the page-locked rate; raise it "
+                "with ulimit -l";
   }
 
   Bytes slot_bytes_;

@@ -1,5 +1,5 @@
-// Slots in anonymous memory, page-locked or not. Where no real device needs to know of it, `mlock` is all that page
-// locking means.
+// Slots in anonymous memory, page-locked or not. Where no real device needs to know of it, `mlock`
+// is all that page locking means.
 #pragma once
 
 #include "loaderscope/memory.h"

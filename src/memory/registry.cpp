@@ -11,7 +11,8 @@ std::unique_ptr<HostSlots> make(std::size_t count, Bytes slot_bytes) {
   return make_mapped_slots(count, slot_bytes, locking);
 }
 
-MemoryRow row(MemoryMode mode, bool page_locked, std::unique_ptr<HostSlots> (*maker)(std::size_t, Bytes)) {
+MemoryRow row(MemoryMode mode, bool page_locked,
+              std::unique_ptr<HostSlots> (*maker)(std::size_t, Bytes)) {
   for (const Word<MemoryMode>& word : Words<MemoryMode>::table()) {
     if (word.value == mode) return {{word.name, word.help}, mode, page_locked, maker};
   }

@@ -1,5 +1,5 @@
-// How fast virtual time passes. The promise: at least 5 million stage events a second on one core, and a million batches
-// of 4,096 workers in under a minute.
+// How fast virtual time passes. The promise: at least 5 million stage events a second on one core,
+// and a million batches of 4,096 workers in under a minute.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -39,7 +39,8 @@ void run_all(benchmark::State& state, const std::string& lines) {
       benchmark::Counter(static_cast<double>(batches), benchmark::Counter::kIsRate);
 }
 
-const std::string kSamples = "num-workers = 8\nbatch-size = 64\nwarmup = 0\nsteps = 4000\ncompute = 20ms\n";
+const std::string kSamples =
+    "num-workers = 8\nbatch-size = 64\nwarmup = 0\nsteps = 4000\ncompute = 20ms\n";
 
 void BM_Sleeping(benchmark::State& state) {
   run_all(state, kSamples + "cost = read=1ms\ncost = decode=2ms:sleep\ncost = augment=1ms:sleep\n");
@@ -47,8 +48,9 @@ void BM_Sleeping(benchmark::State& state) {
 BENCHMARK(BM_Sleeping)->Unit(benchmark::kMillisecond);
 
 void BM_SleepingAtRandom(benchmark::State& state) {
-  run_all(state, kSamples + "cost = read=exponential:1ms\ncost = decode=lognormal:2ms:0.5:sleep\n"
-                            "cost = augment=uniform:500us:1500us:sleep\n");
+  run_all(state, kSamples +
+                     "cost = read=exponential:1ms\ncost = decode=lognormal:2ms:0.5:sleep\n"
+                     "cost = augment=uniform:500us:1500us:sleep\n");
 }
 BENCHMARK(BM_SleepingAtRandom)->Unit(benchmark::kMillisecond);
 
@@ -58,21 +60,26 @@ void BM_SharedCores(benchmark::State& state) {
 BENCHMARK(BM_SharedCores)->Unit(benchmark::kMillisecond);
 
 void BM_SharedCoresAtRandom(benchmark::State& state) {
-  run_all(state, kSamples + "cores = 4\ncost = read=exponential:1ms\ncost = decode=lognormal:2ms:0.5\n"
-                            "cost = augment=uniform:500us:1500us\n");
+  run_all(state, kSamples +
+                     "cores = 4\ncost = read=exponential:1ms\ncost = decode=lognormal:2ms:0.5\n"
+                     "cost = augment=uniform:500us:1500us\n");
 }
 BENCHMARK(BM_SharedCoresAtRandom)->Unit(benchmark::kMillisecond);
 
 void BM_SampleTasks(benchmark::State& state) {
-  run_all(state, kSamples + "task = sample\nwindow = 4\ncost = read=1ms\ncost = decode=lognormal:2ms:0.5:sleep\n"
-                            "cost = augment=1ms:sleep\n");
+  run_all(state,
+          kSamples +
+              "task = sample\nwindow = 4\ncost = read=1ms\ncost = decode=lognormal:2ms:0.5:sleep\n"
+              "cost = augment=1ms:sleep\n");
 }
 BENCHMARK(BM_SampleTasks)->Unit(benchmark::kMillisecond);
 
-// Costs of batches only. What a batch costs should grow no faster than the logarithm of the workers.
+// Costs of batches only. What a batch costs should grow no faster than the logarithm of the
+// workers.
 std::string batches_of(std::int64_t workers, std::int64_t steps) {
-  return "num-workers = " + std::to_string(workers) + "\nbatch-size = 64\nwarmup = 0\nsteps = " +
-         std::to_string(steps) + "\ncompute = 1ms\ncost = collate=uniform:1s:2s:sleep\n";
+  return "num-workers = " + std::to_string(workers) +
+         "\nbatch-size = 64\nwarmup = 0\nsteps = " + std::to_string(steps) +
+         "\ncompute = 1ms\ncost = collate=uniform:1s:2s:sleep\n";
 }
 
 void BM_ManyWorkers(benchmark::State& state) {
@@ -83,7 +90,10 @@ BENCHMARK(BM_ManyWorkers)->RangeMultiplier(4)->Range(16, 4096)->Unit(benchmark::
 void BM_ManyWorkersSharedCores(benchmark::State& state) {
   run_all(state, batches_of(state.range(0), 100'000) + "cores = 64\ncost = decode=1ms\n");
 }
-BENCHMARK(BM_ManyWorkersSharedCores)->RangeMultiplier(16)->Range(16, 4096)->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_ManyWorkersSharedCores)
+    ->RangeMultiplier(16)
+    ->Range(16, 4096)
+    ->Unit(benchmark::kMillisecond);
 
 void BM_AMillionBatchesOf4096Workers(benchmark::State& state) {
   run_all(state, batches_of(4096, 1'000'000));

@@ -56,7 +56,8 @@ void Device::submit_compute(Nanos now, const Interval& launch) {
   advance();
 }
 
-// Places what the oldest step allows: on one stream its copy begins when the compute before has ended.
+// Places what the oldest step allows: on one stream its copy begins when the compute before has
+// ended.
 void Device::advance() {
   if (steps_.empty()) return;
   Step& step = steps_.front();

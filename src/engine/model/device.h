@@ -1,6 +1,6 @@
-// The device of one modelled rank: a copy queue and a compute queue. At submission begin and end of both are computed
-// from the ends of what was submitted before; with a barrier the begin of a compute is known once all ranks
-// have submitted that step.
+// The device of one modelled rank: a copy queue and a compute queue. At submission begin and end of
+// both are computed from the ends of what was submitted before; with a barrier the begin of a
+// compute is known once all ranks have submitted that step.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace loaderscope::model {
 
 class Device {
  public:
-  // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or later.
-  // `done` is told the events of every step whose compute is placed, in order.
+  // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
+  // later. `done` is told the events of every step whose compute is placed, in order.
   Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
          std::function<void(const StepEvents&)> done);
 
@@ -27,7 +27,7 @@ class Device {
   void begin_compute(Nanos at);  // of the oldest step that is ready
 
   // kNever while unknown.
-  Nanos compute_end(std::int64_t step) const;  // of one of the last in-flight + 1 steps
+  Nanos compute_end(std::int64_t step) const;        // of one of the last in-flight + 1 steps
   Nanos copy_end() const { return last_copy_end_; }  // of the step submitted last
   // When a copy on the trainer's thread can begin.
   Nanos copy_queue_free() const;
@@ -51,9 +51,9 @@ class Device {
   std::function<void(Nanos)> ready_;
   std::function<void(const StepEvents&)> done_;
   bool own_copy_stream_;
-  std::deque<Step> steps_;     // submitted, compute not placed
-  std::vector<Nanos> ends_;    // of computes, by step modulo its size
-  std::int64_t placed_ = 0;    // steps whose compute is placed
+  std::deque<Step> steps_;   // submitted, compute not placed
+  std::vector<Nanos> ends_;  // of computes, by step modulo its size
+  std::int64_t placed_ = 0;  // steps whose compute is placed
   Nanos compute_tail_ = 0, copy_tail_ = 0;
   Nanos last_copy_end_ = 0;
 };

@@ -77,13 +77,14 @@ void Loader::dispatch_one() {
   if (worker.doing == Doing::resting) next_task(chosen);
 }
 
-// PyTorch's rule: the next worker of the round; where the order does not matter, the next with fewer than
-// prefetch-factor batches dispatched to it.
+// PyTorch's rule: the next worker of the round; where the order does not matter, the next with
+// fewer than prefetch-factor batches dispatched to it.
 std::int32_t Loader::choose_worker() {
   for (std::int32_t tried = 0; tried < plan_.workers; ++tried) {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
-    if (plan_.in_order || workers_[static_cast<std::size_t>(chosen)].outstanding < plan_.config.prefetch_factor) {
+    if (plan_.in_order ||
+        workers_[static_cast<std::size_t>(chosen)].outstanding < plan_.config.prefetch_factor) {
       return chosen;
     }
   }
@@ -247,7 +248,8 @@ void Loader::begin_sample(std::int32_t index) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   worker.stage = 0;
   if (worker.sample == worker.sample_end) return;
-  const std::int64_t position = worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
+  const std::int64_t position =
+      worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
   worker.sample_id = plan_.sample_at(rank_, epoch_, position);
   worker.sample_bytes = plan_.stored_bytes(worker.sample_id);
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
@@ -269,8 +271,9 @@ void Loader::make(std::int32_t index) {
     if (begin_stage(index, stage, execution)) return;
   }
   if (!worker.woken) {
-    // Made at once: the worker is woken when the time computed has come, with nothing left to make. Also when
-    // nothing took any time, so that works without a cost follow each other as events, not as nested calls.
+    // Made at once: the worker is woken when the time computed has come, with nothing left to make.
+    // Also when nothing took any time, so that works without a cost follow each other as events,
+    // not as nested calls.
     if (plan_.makes_at_once && !plan_.sample_tasks && plan_.collate.active()) collate(index);
     world_.wake_at(worker.clock, who(Role::worker, index));
     return;
@@ -288,8 +291,8 @@ void Loader::collate(std::int32_t index) {
   begin_stage(index, plan_.collate, execution(index, *worker.batch));
 }
 
-// Begins a stage on the worker's clock. True when the worker is to be woken at its end; false when the time is
-// computed already.
+// Begins a stage on the worker's clock. True when the worker is to be woken at its end; false when
+// the time is computed already.
 bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execution& execution) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   worker.working_on = stage.stage();

@@ -1,5 +1,5 @@
-// The loader of one modelled rank: dispatch, workers, feeders and the pin thread, up to the queue from which the
-// trainer takes.
+// The loader of one modelled rank: dispatch, workers, feeders and the pin thread, up to the queue
+// from which the trainer takes.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/plan.h"
 #include "engine/model/world.h"
+#include "engine/plan.h"
 #include "loaderscope/recorder.h"
 
 namespace loaderscope::model {
@@ -24,19 +24,19 @@ struct Batch {
 
 class Loader {
  public:
-  // `arrived` is told of every batch that the trainer may take, in the order of arrival; `all_up` when the last worker
-  // that was coming up has done so.
-  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank, std::function<void(Batch&)> arrived,
-         std::function<void()> all_up);
+  // `arrived` is told of every batch that the trainer may take, in the order of arrival; `all_up`
+  // when the last worker that was coming up has done so.
+  Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
+         std::function<void(Batch&)> arrived, std::function<void()> all_up);
 
-  // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A worker begins to come
-  // up at the end of `parent`, which is somebody else's part of starting it.
+  // An epoch begins: brings up worker after worker (`start_worker`), then fills the window. A
+  // worker begins to come up at the end of `parent`, which is somebody else's part of starting it.
   void begin_epoch(std::int64_t epoch);
   void start_worker(std::int32_t worker, const Interval& parent);
   void fill_window();
   bool all_workers_up() const { return coming_up_ == 0; }
 
-  void dispatch_one();         // if the epoch has another batch
+  void dispatch_one();          // if the epoch has another batch
   void received(Batch& batch);  // the trainer has it in hand, taken or not
   void release(Batch& batch);   // taken and no longer needed
 
@@ -45,7 +45,14 @@ class Loader {
   void wake_pin_thread();
 
  private:
-  enum class Doing : std::uint8_t { nothing, to_be_started, starting, resting, sampling, collating };
+  enum class Doing : std::uint8_t {
+    nothing,
+    to_be_started,
+    starting,
+    resting,
+    sampling,
+    collating
+  };
   struct Worker {
     Doing doing = Doing::nothing;
     std::deque<Batch*> tasks;      // batch tasks
@@ -58,13 +65,15 @@ class Loader {
     Nanos begun = 0;
     Nanos rested = 0;
 
-    // The sample at hand: positions [sample, sample_end) of the batch are to be made, `stage` is next.
+    // The sample at hand: positions [sample, sample_end) of the batch are to be made, `stage` is
+    // next.
     std::int64_t sample = 0, sample_end = 0;
     std::size_t stage = 0;
     std::int64_t sample_id = 0;  // in the data set
     Bytes sample_bytes = 0;
-    Nanos clock = 0;     // how far its time has been computed; ahead of now when batches are made at once
-    bool woken = false;  // since it began the task at hand
+    Nanos clock =
+        0;  // how far its time has been computed; ahead of now when batches are made at once
+    bool woken = false;    // since it began the task at hand
     bool working = false;  // on a stage whose end it will be woken at
     Ongoing work;
     World::Read read;
@@ -118,12 +127,12 @@ class Loader {
   std::int64_t epoch_ = 0;
   Nanos epoch_dispatch_ = 0;
   std::int64_t dispatched_of_epoch_ = 0;
-  std::int64_t dispatched_ = 0;  // over the run
+  std::int64_t dispatched_ = 0;   // over the run
   std::int32_t next_worker_ = 0;  // of the round
   std::vector<std::unique_ptr<Batch>> batches_;
   std::vector<Batch*> free_batches_;
 
-  std::deque<Batch*> sample_tasks_;           // batches with samples that nobody has begun
+  std::deque<Batch*> sample_tasks_;             // batches with samples that nobody has begun
   std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
 
   std::deque<Batch*> to_pin_;

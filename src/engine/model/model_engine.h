@@ -1,5 +1,5 @@
-// The pipeline in virtual time: the same rules as the native engine, declared costs, exact to the ns and the same on
-// every machine.
+// The pipeline in virtual time: the same rules as the native engine, declared costs, exact to the
+// ns and the same on every machine.
 #pragma once
 
 #include "loaderscope/engine.h"

@@ -1,8 +1,9 @@
-// Work that shares a resource: P cores shared by n runnable threads, or one storage link by n transfers. Each
-// of n works proceeds at min(1, P/n) x scaling(n).
+// Work that shares a resource: P cores shared by n runnable threads, or one storage link by n
+// transfers. Each of n works proceeds at min(1, P/n) x scaling(n).
 //
-// All works proceed at the same speed, so the server needs one clock of work done per work (`progress_`) and a heap
-// of the marks on it at which works end: adding and ending a work cost O(log n), a change of speed O(1).
+// All works proceed at the same speed, so the server needs one clock of work done per work
+// (`progress_`) and a heap of the marks on it at which works end: adding and ending a work cost
+// O(log n), a change of speed O(1).
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,23 @@ namespace loaderscope::model {
 
 class SharedServer {
  public:
-  // `capacity`: P, in whole and fractional cores. `scaling`: the speed of each when all P are busy, 1 = as alone.
+  // `capacity`: P, in whole and fractional cores. `scaling`: the speed of each when all P are busy,
+  // 1 = as alone.
   SharedServer(double capacity, double scaling);
 
-  // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in the same ns the
-  // smallest `who` ends first.
+  // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in
+  // the same ns the smallest `who` ends first.
   void add(Nanos now, std::uint64_t who, Nanos amount);
 
   bool idle() const { return heap_.empty(); }
-  Nanos next_end() const { return next_end_; }  // kNever when idle, just before it when that is too late for Nanos
+  Nanos next_end() const {
+    return next_end_;
+  }  // kNever when idle, just before it when that is too late for Nanos
   std::uint64_t next_who() const { return heap_.front().who; }
   void end_next(Nanos now);  // at next_end()
 
-  // How much of the time until `now` a runnable work spent waiting for a core, since the beginning of the run: the
-  // difference of two readings is the share of a work that ran between them.
+  // How much of the time until `now` a runnable work spent waiting for a core, since the beginning
+  // of the run: the difference of two readings is the share of a work that ran between them.
   Nanos waited(Nanos now);
 
  private:

@@ -30,7 +30,8 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
     auto trainer = std::make_unique<Trainer>(
         plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
         [this, rank](const StepEvents& events) { step_done(rank, events); });
-    ranks_.push_back({std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, {}});
+    ranks_.push_back(
+        {std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, {}});
   }
   at_barrier_.resize(ranks_.size());
   last_progress_ = std::chrono::steady_clock::now();
@@ -44,17 +45,26 @@ void Simulation::run() {
     if ((events & 0xfff) == 0) look_outside();
     if (interrupted_) return;
   }
-  if (!all_done()) throw RunError("model: nothing happens any more before the window is over; please report this");
+  if (!all_done())
+    throw RunError("model: nothing happens any more before the window is over; please report this");
 }
 
 void Simulation::wake(std::uint64_t packed) {
   const Who who = unpack(packed);
   Trainer& trainer = *ranks_[static_cast<std::size_t>(who.rank)].trainer;
   switch (who.role) {
-    case Role::worker: trainer.loader().wake_worker(who.index); return;
-    case Role::feeder: trainer.loader().wake_feeder(who.index); return;
-    case Role::pin_thread: trainer.loader().wake_pin_thread(); return;
-    case Role::trainer: trainer.wake(); return;
+    case Role::worker:
+      trainer.loader().wake_worker(who.index);
+      return;
+    case Role::feeder:
+      trainer.loader().wake_feeder(who.index);
+      return;
+    case Role::pin_thread:
+      trainer.loader().wake_pin_thread();
+      return;
+    case Role::trainer:
+      trainer.wake();
+      return;
   }
 }
 
@@ -108,7 +118,8 @@ bool Simulation::all_done() {
   return ranks_done_ == plan_.ranks;
 }
 
-// Steps that take no time at all would never fill a window by duration, nor let the other ranks end theirs.
+// Steps that take no time at all would never fill a window by duration, nor let the other ranks end
+// theirs.
 void Simulation::watch_for_standstill(bool window_over) {
   constexpr std::int64_t kTooMany = 1'000'000;
   if (world_.now() != time_of_last_step_) {
@@ -119,14 +130,17 @@ void Simulation::watch_for_standstill(bool window_over) {
   const bool will_end = plan_.config.steps > 0 && !window_over;
   if (++steps_since_time_moved_ < kTooMany * plan_.ranks || will_end) return;
   throw UsageError(
-      window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost to a stage or "
+      window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost "
+                    "to a stage or "
                     "give --compute"
-                  : "nothing in a step takes any time, so the window of " + spell_duration(plan_.config.duration) +
+                  : "nothing in a step takes any time, so the window of " +
+                        spell_duration(plan_.config.duration) +
                         " never ends; give --cost to a stage, give --compute, or give --steps");
 }
 
 void Simulation::look_outside() {
-  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0) interrupted_ = true;
+  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
+    interrupted_ = true;
   if (!context_.on_progress) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_progress_ < std::chrono::milliseconds(200)) return;

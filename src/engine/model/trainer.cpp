@@ -13,8 +13,11 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
       rank_(rank),
       who_(pack({Role::trainer, rank, 0})),
       done_(std::move(done)),
-      loader_(plan, world, folder, rank, [this](Batch& batch) { arrived(batch); }, [this] { workers_up(); }),
-      device_(plan, rank, std::move(barrier), [this](const StepEvents& events) { step_done(events); }),
+      loader_(
+          plan, world, folder, rank, [this](Batch& batch) { arrived(batch); },
+          [this] { workers_up(); }),
+      device_(plan, rank, std::move(barrier),
+              [this](const StepEvents& events) { step_done(events); }),
       early_(static_cast<std::size_t>(plan.window + 1)) {}
 
 void Trainer::start() {
@@ -111,9 +114,11 @@ void Trainer::ask() {
 }
 
 void Trainer::begin_epoch() {
-  const bool workers_start = !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.persistent_workers);
+  const bool workers_start =
+      !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.persistent_workers);
   if (workers_start && !loader_.all_workers_up()) {
-    // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones are started.
+    // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones
+    // are started.
     doing_ = Doing::waiting_for_workers;
     return;
   }
@@ -126,7 +131,8 @@ void Trainer::begin_epoch() {
   start_next_worker();
 }
 
-// The trainer starts one worker after another, or has the fork server do so, and then fills the window.
+// The trainer starts one worker after another, or has the fork server do so, and then fills the
+// window.
 void Trainer::start_next_worker() {
   while (starting_ < plan_.workers && !plan_.made_by_trainer) {
     Execution execution;

@@ -1,4 +1,5 @@
-// The training loop of one modelled rank: wait until step k-N has ended, ask, take, copy, launch, go on.
+// The training loop of one modelled rank: wait until step k-N has ended, ask, take, copy, launch,
+// go on.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace loaderscope::model {
 
 class Trainer {
  public:
-  // `barrier` is told when this rank's next step could begin to compute; `done` the events of every step.
+  // `barrier` is told when this rank's next step could begin to compute; `done` the events of every
+  // step.
   Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t rank,
           std::function<void(Nanos)> barrier, std::function<void(const StepEvents&)> done);
 
@@ -69,7 +71,7 @@ class Trainer {
   Device device_;
 
   Doing doing_ = Doing::nothing;
-  bool parked_ = false;  // what it waits for is not known yet; the device's next news wakes it
+  bool parked_ = false;    // what it waits for is not known yet; the device's next news wakes it
   bool wake_due_ = false;  // waiting for a batch, and a wake-up is on its way
   std::int64_t step_ = 0;
   std::int64_t epoch_ = -1;

@@ -1,5 +1,5 @@
-// Who is woken when a piece of work ends. The packed number is also the order in which ends of the same ns are
-// handled: workers by their id, then feeders, pin threads and trainers.
+// Who is woken when a piece of work ends. The packed number is also the order in which ends of the
+// same ns are handled: workers by their id, then feeders, pin threads and trainers.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ constexpr Nanos kEndOfTime = Nanos{1} << 62;  // 146 years
 
 void check_time(Nanos at) {
   if (at > kEndOfTime) {
-    throw RunError("model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
+    throw RunError(
+        "model: virtual time passes 146 years; declare smaller costs or measure fewer steps");
   }
 }
 

@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "engine/plan.h"
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
+#include "engine/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {
@@ -36,8 +36,8 @@ class World {
   // The work that has just ended, with its CPU time and its waiting for a core.
   Interval end(const Ongoing& work);
 
-  // Begins a read of `bytes` from the shared storage; `who` is woken once for each of its phases and calls
-  // `continue_read` until that says true: the read has ended.
+  // Begins a read of `bytes` from the shared storage; `who` is woken once for each of its phases
+  // and calls `continue_read` until that says true: the read has ended.
   struct Read {
     enum class Phase : std::uint8_t { none, waiting, latency, transfer } phase = Phase::none;
     Bytes bytes = 0;

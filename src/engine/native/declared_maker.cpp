@@ -36,7 +36,8 @@ void spend(const StagePlan& stage, const Execution& execution, Sleeper& sleeper)
 }
 
 MakerFactory declared_makers(const Plan& plan) {
-  return [&plan](const std::atomic<int>& stop) { return std::make_unique<DeclaredMaker>(plan, stop); };
+  return
+      [&plan](const std::atomic<int>& stop) { return std::make_unique<DeclaredMaker>(plan, stop); };
 }
 
 }  // namespace loaderscope::native

@@ -1,4 +1,5 @@
-// The real pipeline of one worker: read the stored bytes, decode what the crop needs, augment into the slot.
+// The real pipeline of one worker: read the stored bytes, decode what the crop needs, augment into
+// the slot.
 #include <array>
 
 #include "engine/native/image_maker.h"
@@ -28,8 +29,8 @@ class ImageMaker : public SampleMaker {
       }
       if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
     }
-    throw RunError("none of the " + std::to_string(size) + " samples can be used; the first: " +
-                   pipeline_.errors->summary().first.front());
+    throw RunError("none of the " + std::to_string(size) +
+                   " samples can be used; the first: " + pipeline_.errors->summary().first.front());
   }
 
  private:
@@ -65,7 +66,8 @@ class ImageMaker : public SampleMaker {
   void report(std::int64_t epoch, std::int64_t sample, const SampleError& error) {
     const std::string name = pipeline_.source->describe(sample);
     if (pipeline_.fail_on_error) {
-      throw RunError(name + ": " + error.what() + "; mend or remove it, or go on without it with --on-error skip");
+      throw RunError(name + ": " + error.what() +
+                     "; mend or remove it, or go on without it with --on-error skip");
     }
     pipeline_.errors->count(epoch, sample, name, error);
   }
@@ -80,7 +82,9 @@ class ImageMaker : public SampleMaker {
 }  // namespace
 
 MakerFactory image_makers(const ImagePipeline& pipeline) {
-  return [&pipeline](const std::atomic<int>& stop) { return std::make_unique<ImageMaker>(pipeline, stop); };
+  return [&pipeline](const std::atomic<int>& stop) {
+    return std::make_unique<ImageMaker>(pipeline, stop);
+  };
 }
 
 }  // namespace loaderscope::native

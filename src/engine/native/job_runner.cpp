@@ -21,20 +21,32 @@ FoldOptions fold_options(const Plan& plan) {
   return options;
 }
 
-std::int64_t burst_of(const Plan& plan) { return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers; }
+std::int64_t burst_of(const Plan& plan) {
+  return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers;
+}
 
 }  // namespace
 
-JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers, bool writes_samples)
+JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+                     bool writes_samples)
     : plan_(plan),
       context_(context),
       recorder_(fold_options(plan), kRing),
       job_(plan, &recorder_, std::move(makers), writes_samples),
-      devices_(find_row<DeviceRow>(plan.config.device.value, device_table()).make(plan.config, job_.stop)) {
+      devices_(find_row<DeviceRow>(plan.config.device.value, device_table())
+                   .make(plan.config, job_.stop)) {
   for (std::int32_t index = 0; index < plan.ranks; ++index) {
-    auto trainer = std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
-    ranks_.push_back(std::unique_ptr<Rank>(
-        new Rank{std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), {}, {}, false, false, false, 0, {}}));
+    auto trainer =
+        std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
+    ranks_.push_back(std::unique_ptr<Rank>(new Rank{std::move(trainer),
+                                                    WindowKeeper(plan.config, burst_of(plan)),
+                                                    {},
+                                                    {},
+                                                    false,
+                                                    false,
+                                                    false,
+                                                    0,
+                                                    {}}));
   }
 }
 
@@ -69,7 +81,8 @@ void JobRunner::look() {
   }
   fold_steps();
   recorder_.drain();
-  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0) interrupted_ = true;
+  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
+    interrupted_ = true;
   memory_.look();
   report_progress();
   watch_for_silence();
@@ -80,7 +93,8 @@ void JobRunner::fold_steps() {
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = *ranks_[i];
     while (!rank.steps.empty()) {
-      // With a barrier all ranks have the window of the first one: it decides about a step before the others.
+      // With a barrier all ranks have the window of the first one: it decides about a step before
+      // the others.
       const bool follows = plan_.config.sync_ranks && &rank != &leader;
       if (follows && !leader.done && rank.steps.front().step >= leader.folded) break;
       fold(static_cast<std::int32_t>(i), rank.steps.front());
@@ -149,7 +163,7 @@ void JobRunner::watch_for_silence() {
     workers += (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers();
   }
   throw NothingComes("no batch came for " + show_duration(allowed) + ": " + workers +
-                   "; look at the storage behind it, or give a longer --timeout");
+                     "; look at the storage behind it, or give a longer --timeout");
 }
 
 void JobRunner::stop_threads() {
@@ -162,7 +176,8 @@ void JobRunner::stop_threads() {
 }
 
 bool JobRunner::input_ended_in_warmup() const {
-  return std::any_of(ranks_.begin(), ranks_.end(), [](const auto& rank) { return rank->folded > 0 && !rank->window_open; });
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& rank) { return rank->folded > 0 && !rank->window_open; });
 }
 
 std::vector<RankRecord> JobRunner::finish() {
@@ -186,6 +201,8 @@ Bytes JobRunner::locked_bytes() const {
   return locked;
 }
 
-std::string JobRunner::memory_fallback() const { return ranks_.front()->trainer->loader().memory_fallback(); }
+std::string JobRunner::memory_fallback() const {
+  return ranks_.front()->trainer->loader().memory_fallback();
+}
 
 }  // namespace loaderscope::native

@@ -1,4 +1,5 @@
-// Runs a job of one or more ranks: starts its threads, folds what they report, and decides when the window is over.
+// Runs a job of one or more ranks: starts its threads, folds what they report, and decides when the
+// window is over.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,8 @@
 
 namespace loaderscope::native {
 
-// Thrown when no batch comes for --timeout. A thread is stuck, perhaps in the kernel: the runner must not be destroyed.
+// Thrown when no batch comes for --timeout. A thread is stuck, perhaps in the kernel: the runner
+// must not be destroyed.
 class NothingComes : public RunError {
  public:
   using RunError::RunError;
@@ -25,7 +27,8 @@ class NothingComes : public RunError {
 
 class JobRunner {
  public:
-  JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers, bool writes_samples);
+  JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+            bool writes_samples);
   ~JobRunner();
 
   void run();  // throws what a thread threw, or RunError when nothing comes any more

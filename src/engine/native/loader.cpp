@@ -11,11 +11,13 @@
 namespace loaderscope::native {
 namespace {
 
-// A worker that only waited for the trainer's hand to reach it has not rested with the window full. Below this part of
-// the time that it takes for a batch, a rest counts as none.
+// A worker that only waited for the trainer's hand to reach it has not rested with the window full.
+// Below this part of the time that it takes for a batch, a rest counts as none.
 constexpr Nanos kHandOverShare = 100;
 
-void name_thread(const std::string& name) { ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str()); }
+void name_thread(const std::string& name) {
+  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+}
 
 }  // namespace
 
@@ -151,13 +153,14 @@ void Loader::start_worker(std::int32_t index) {
   worker.thread = std::thread([this, index] { work(index); });
 }
 
-// PyTorch's rule: the next worker of the round; where the order does not matter, the next with fewer than
-// prefetch-factor batches dispatched to it.
+// PyTorch's rule: the next worker of the round; where the order does not matter, the next with
+// fewer than prefetch-factor batches dispatched to it.
 std::int32_t Loader::choose_worker() {
   for (std::int32_t tried = 0; tried < plan_.workers; ++tried) {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
-    if (plan_.in_order || workers_[static_cast<std::size_t>(chosen)]->outstanding < plan_.config.prefetch_factor) {
+    if (plan_.in_order ||
+        workers_[static_cast<std::size_t>(chosen)]->outstanding < plan_.config.prefetch_factor) {
       return chosen;
     }
   }
@@ -177,7 +180,8 @@ void Loader::dispatch_one() {
   const std::int64_t samples = plan_.samples_in_batch(batch->batch_of_epoch);
   batch->samples.clear();
   for (std::int64_t i = 0; i < samples; ++i) {
-    batch->samples.push_back(plan_.sample_at(rank_, epoch_, batch->batch_of_epoch * plan_.config.batch_size + i));
+    batch->samples.push_back(
+        plan_.sample_at(rank_, epoch_, batch->batch_of_epoch * plan_.config.batch_size + i));
   }
   batch->next_sample = 0;
   batch->samples_left.store(samples, std::memory_order_relaxed);
@@ -206,7 +210,8 @@ void Loader::dispatch_one() {
 Batch* Loader::receive() {
   if (plan_.made_by_trainer) {
     if (!inline_hands_) {
-      inline_hands_.reset(new Hands{0, SpanWriter(workers_[0]->log), job_.make_maker(job_.stop), Sleeper(job_.stop), -1, 0, 0});
+      inline_hands_.reset(new Hands{0, SpanWriter(workers_[0]->log), job_.make_maker(job_.stop),
+                                    Sleeper(job_.stop), -1, 0, 0});
     }
     turn_to(*inline_hands_, *inline_task_, 0, false);
     make_batch(*inline_hands_, *inline_task_);
@@ -248,7 +253,8 @@ std::string Loader::describe_workers() const {
   for (std::size_t i = 0; i < workers_.size(); ++i) {
     const std::int64_t sample = workers_[i]->at_sample.load(std::memory_order_relaxed);
     if (sample < 0) continue;
-    text += (text.empty() ? "worker " : ", worker ") + std::to_string(i) + " is at sample " + std::to_string(sample);
+    text += (text.empty() ? "worker " : ", worker ") + std::to_string(i) + " is at sample " +
+            std::to_string(sample);
   }
   return text.empty() ? "no worker has a sample in hand" : text;
 }
@@ -303,7 +309,8 @@ void Loader::work_on_samples(Hands& hands) {
     if (!task) return;
     turn_to(hands, *task->batch, rest_begin, task->waited);
     make_sample(hands, *task->batch, task->position);
-    if (task->batch->samples_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(hands, *task->batch);
+    if (task->batch->samples_left.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      finish(hands, *task->batch);
   }
 }
 
@@ -357,7 +364,8 @@ void Loader::finish(Hands& hands, Batch& batch) {
   events.worker = hands.index;
   events.begun = hands.begun;
   events.finished = monotonic_now();
-  events.worker_idle = hands.rested * kHandOverShare < events.finished - hands.begun ? 0 : hands.rested;
+  events.worker_idle =
+      hands.rested * kHandOverShare < events.finished - hands.begun ? 0 : hands.rested;
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
   Worker& worker = *workers_[static_cast<std::size_t>(hands.index)];
   if (worker.to_send) {
@@ -412,12 +420,14 @@ void Loader::pin() {
       const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
       if (plan_.pin.active()) spend(plan_.pin, execution(-1, batch), sleeper);
       if (batch.written != nullptr) {
-        std::memcpy(batch.copied_from, batch.written, static_cast<std::size_t>(batch.events.delivered_bytes));
+        std::memcpy(batch.copied_from, batch.written,
+                    static_cast<std::size_t>(batch.events.delivered_bytes));
       }
       const Nanos end = monotonic_now();
       const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu, 0, end - begin);
       const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, end - begin - used);
-      batch.events.pin = {begin, end, used, plan_.pin.active() && !plan_.pin.uses_cpu() ? 0 : queued};
+      batch.events.pin = {begin, end, used,
+                          plan_.pin.active() && !plan_.pin.uses_cpu() ? 0 : queued};
       deliver(batch, pin_log_);
     }
   } catch (...) {

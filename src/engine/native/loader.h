@@ -1,5 +1,5 @@
-// The loader of one rank with real threads: dispatch, workers, feeders and the pin thread, up to the queue from which
-// the trainer takes. The rules are those of the model's loader.
+// The loader of one rank with real threads: dispatch, workers, feeders and the pin thread, up to
+// the queue from which the trainer takes. The rules are those of the model's loader.
 #pragma once
 
 #include <atomic>
@@ -27,12 +27,13 @@ class Job {
   const Plan& plan;
   Recorder* recorder;  // null: nothing is measured
   MakerFactory make_maker;
-  bool writes_samples;  // samples are written to host memory
-  std::atomic<int> stop{0};     // not 0: every thread is to end soon
+  bool writes_samples;       // samples are written to host memory
+  std::atomic<int> stop{0};  // not 0: every thread is to end soon
 
   void fail(std::exception_ptr failure);  // the first failure stops the job
   void rethrow();
-  // Trainers put the steps whose device times are known, in order per rank; the job's own thread takes them.
+  // Trainers put the steps whose device times are known, in order per rank; the job's own thread
+  // takes them.
   void put_step(std::int32_t rank, const StepEvents& events);
   std::vector<std::pair<std::int32_t, StepEvents>> take_steps();
 
@@ -49,7 +50,8 @@ class Loader {
 
   void begin_epoch(std::int64_t epoch, bool start_workers);
   void dispatch_one();  // if the epoch has another batch
-  // The next batch in the order of arrival, null when the job is to stop. With an inline executor it is made now.
+  // The next batch in the order of arrival, null when the job is to stop. With an inline executor
+  // it is made now.
   Batch* receive();
   void received(const Batch& batch);  // the trainer has it in hand, taken or not
   void release(Batch& batch);         // its memory may be written again
@@ -69,7 +71,7 @@ class Loader {
     ThreadLog* log = nullptr;
     ThreadLog* feeder_log = nullptr;
     std::thread thread, feeder;
-    std::int64_t outstanding = 0;                // of the trainer's thread
+    std::int64_t outstanding = 0;  // of the trainer's thread
     std::atomic<std::int64_t> at_sample{-1};
   };
   // A worker thread's own things.

@@ -12,10 +12,6 @@
 
 namespace loaderscope::native {
 
-
-
-
-
 struct SampleTask {
   Execution execution;  // of the sample's stages; `draw` is the sample's index in the data set
   std::byte* place = nullptr;

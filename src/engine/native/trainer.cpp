@@ -28,7 +28,8 @@ void Trainer::run() {
       }
       collect();
       const Nanos asked = step_ == 0 ? first_ask_.load() : monotonic_now();
-      const bool epoch_over = plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+      const bool epoch_over =
+          plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
       if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
       if (plan_.made_by_trainer) loader_.dispatch_one();
       Batch* batch = take();
@@ -67,7 +68,8 @@ Execution Trainer::execution(const StepEvents& events) const {
 // The next batch: with in-order delivery the one whose turn it is, early ones are put aside.
 Batch* Trainer::take() {
   Batch* batch = nullptr;
-  if (plan_.in_order) batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
+  if (plan_.in_order)
+    batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
   while (batch == nullptr) {
     Batch* received = receive_one();
     if (received == nullptr) return nullptr;
@@ -107,7 +109,8 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.duration = plan_.copy_time(execution(events));
   copy.by_caller = plan_.copy_keeps_trainer;
   if (!device_.submit_copy(copy)) return false;
-  if (plan_.config.copy == CopyMode::sync && copy.duration > 0 && !device_.wait_copied(step_)) return false;
+  if (plan_.config.copy == CopyMode::sync && copy.duration > 0 && !device_.wait_copied(step_))
+    return false;
   if (plan_.launch.active()) {
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
     spend(plan_.launch, execution(events), sleeper_);

@@ -18,7 +18,9 @@ class Trainer {
 
   Loader& loader() { return loader_; }
   bool input_over() const { return input_over_.load(std::memory_order_acquire); }
-  Nanos first_ask() const { return first_ask_.load(std::memory_order_acquire); }  // kNever before it
+  Nanos first_ask() const {
+    return first_ask_.load(std::memory_order_acquire);
+  }  // kNever before it
 
  private:
   bool begin_epoch();  // false: there is none left

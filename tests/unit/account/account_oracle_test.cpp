@@ -10,7 +10,8 @@
 namespace loaderscope {
 namespace {
 
-std::string differences(const std::vector<RankRecord>& ranks, const std::vector<std::vector<OracleRow>>& expected) {
+std::string differences(const std::vector<RankRecord>& ranks,
+                        const std::vector<std::vector<OracleRow>>& expected) {
   std::string text;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     const std::vector<StepRow> rows = rows_of(ranks[rank]);
@@ -27,8 +28,8 @@ std::string differences(const std::vector<RankRecord>& ranks, const std::vector<
 // Every ns booked to production has a why, and nothing else has one.
 void expect_whys(const StepRow& row, Nanos contention_of_making, const std::string& text) {
   Nanos production = contention_of_making;
-  for (const Cause cause : {Cause::read, Cause::decode, Cause::augment, Cause::collate, Cause::opaque, Cause::prefetch,
-                            Cause::startup}) {
+  for (const Cause cause : {Cause::read, Cause::decode, Cause::augment, Cause::collate,
+                            Cause::opaque, Cause::prefetch, Cause::startup}) {
     production += row.stall[cause];
   }
   ASSERT_EQ(std::accumulate(row.why.begin(), row.why.end(), Nanos{0}), production) << text;
@@ -46,13 +47,14 @@ TEST(AccountOracle, AgreesOnRandomPipelines) {
     ASSERT_EQ(differences(record.ranks, expected), "") << place;
     for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
       const std::vector<StepRow> rows = rows_of(record.ranks[rank]);
-      for (std::size_t k = 0; k < rows.size(); ++k) expect_whys(rows[k], expected[rank][k].contention_of_making, place);
+      for (std::size_t k = 0; k < rows.size(); ++k)
+        expect_whys(rows[k], expected[rank][k].contention_of_making, place);
     }
   }
 }
 
-// Facts as some engine might report them: workers that leave gaps, rest and restart as they please, trainers that do
-// not ask. The order of causality is kept, nothing else.
+// Facts as some engine might report them: workers that leave gaps, rest and restart as they please,
+// trainers that do not ask. The order of causality is kept, nothing else.
 class RandomFacts {
  public:
   explicit RandomFacts(std::uint64_t seed) : dice_(seed) {
@@ -71,7 +73,8 @@ class RandomFacts {
 
   // In the order that the folder asks for, with spans up to `ahead` of the step that needs them.
   void report_to(Folder& folder) {
-    for (std::int32_t r = 0; r < options_.ranks; ++r) folder.first_ask(r, ranks_[index(r)].first_ask);
+    for (std::int32_t r = 0; r < options_.ranks; ++r)
+      folder.first_ask(r, ranks_[index(r)].first_ask);
     for (std::size_t k = 0; k < kSteps; ++k) {
       for (std::int32_t r = 0; r < options_.ranks; ++r) {
         Rank& rank = ranks_[index(r)];
@@ -167,9 +170,9 @@ class RandomFacts {
         Span span;
         span.begin = at;
         span.end = at = at + some();
-        span.stage = dice_.of<Stage>({Stage::read, Stage::read_decompress, Stage::decode, Stage::augment,
-                                      Stage::collate, Stage::opaque, Stage::idle, Stage::startup,
-                                      Stage::startup_parent});
+        span.stage = dice_.of<Stage>({Stage::read, Stage::read_decompress, Stage::decode,
+                                      Stage::augment, Stage::collate, Stage::opaque, Stage::idle,
+                                      Stage::startup, Stage::startup_parent});
         span.queued = dice_.between(0, span.end - span.begin);
         spans.push_back(span);
         if (longest_ > 100 && at == span.begin) at += 1;
@@ -184,8 +187,10 @@ class RandomFacts {
       std::size_t& reported = rank.reported[index(worker)];
       for (; reported < spans.size() && spans[reported].begin < until; ++reported) {
         Span span = spans[reported];
-        if (span.stage != Stage::idle && span.stage != Stage::startup && span.stage != Stage::startup_parent) {
-          const std::size_t later = std::min(k + static_cast<std::size_t>(dice_.between(0, 5)), kSteps - 1);
+        if (span.stage != Stage::idle && span.stage != Stage::startup &&
+            span.stage != Stage::startup_parent) {
+          const std::size_t later =
+              std::min(k + static_cast<std::size_t>(dice_.between(0, 5)), kSteps - 1);
           span.batch = rank.steps[later].batch;
         }
         folder.span(r, worker, span);
@@ -213,7 +218,8 @@ TEST(AccountOracle, AgreesOnRandomFacts) {
     ASSERT_EQ(differences(ranks, expected), "") << "seed " << seed;
     for (const RankRecord& rank : ranks) {
       for (const StepRow& row : rows_of(rank)) {
-        ASSERT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle()) << "seed " << seed;
+        ASSERT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle())
+            << "seed " << seed;
         ASSERT_EQ(row.clamped, 0) << "seed " << seed;
       }
     }

@@ -1,4 +1,5 @@
-// What must hold of the account of every pipeline. A failing case prints the scenario that reproduces it.
+// What must hold of the account of every pipeline. A failing case prints the scenario that
+// reproduces it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +98,8 @@ void expect_closed(const RankRecord& rank, const RunConfig& config) {
 
 TEST(AccountProperties, ClosesInEveryRow) {
   for_random_pipelines(4000, {}, [](const Pipeline& pipeline) {
-    for (const RankRecord& rank : run_pipeline(pipeline.config).ranks) expect_closed(rank, pipeline.config);
+    for (const RankRecord& rank : run_pipeline(pipeline.config).ranks)
+      expect_closed(rank, pipeline.config);
   });
 }
 
@@ -120,7 +122,8 @@ TEST(AccountProperties, AStageWithoutCostHasNoStall) {
           EXPECT_EQ(totals.stall[cause], 0) << name_of(cause);
         }
       };
-      if (!pipeline.has("storage-latency")) expect_none(Cause::read, {Stage::read, Stage::read_decompress});
+      if (!pipeline.has("storage-latency"))
+        expect_none(Cause::read, {Stage::read, Stage::read_decompress});
       expect_none(Cause::decode, {Stage::decode});
       expect_none(Cause::augment, {Stage::augment});
       expect_none(Cause::collate, {Stage::collate});
@@ -169,7 +172,8 @@ TEST(AccountProperties, PermutingWorkersChangesNothing) {
   Dice dice(1);
   const auto ms = [&](std::int64_t most) { return std::to_string(dice.between(1, most)) + "ms"; };
   for (int i = 0; i < 300; ++i) {
-    const std::int64_t workers = dice.between(2, 6), prefetch = dice.between(1, 3), in_flight = dice.between(1, 3);
+    const std::int64_t workers = dice.between(2, 6), prefetch = dice.between(1, 3),
+                       in_flight = dice.between(1, 3);
     const std::int64_t period = workers * prefetch * in_flight;
     std::vector<std::pair<std::string, std::string>> settings = {
         {"num-workers", std::to_string(workers)},
@@ -218,7 +222,8 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccount) {
 // On shared cores every end is rounded to a whole ns.
 TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
   PipelineLimits limits;
-  limits.own_storage = limits.constant = limits.no_merging = limits.batch_tasks = limits.in_order = true;
+  limits.own_storage = limits.constant = limits.no_merging = limits.batch_tasks = limits.in_order =
+      true;
   for_random_pipelines(700, limits, [](const Pipeline& pipeline) {
     constexpr std::int64_t kFactor = 1000;
     FactKeeper facts;
@@ -235,8 +240,8 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
       ASSERT_NEAR(static_cast<double>(got.window) / kFactor, static_cast<double>(expected.window),
                   static_cast<double>(works));
       for (std::size_t i = 0; i < kCauses; ++i) {
-        ASSERT_NEAR(static_cast<double>(got.stall.at(i)) / kFactor, static_cast<double>(expected.stall.at(i)),
-                    static_cast<double>(works))
+        ASSERT_NEAR(static_cast<double>(got.stall.at(i)) / kFactor,
+                    static_cast<double>(expected.stall.at(i)), static_cast<double>(works))
             << name_of(static_cast<Cause>(i));
       }
     }
@@ -271,7 +276,8 @@ TEST(AccountProperties, EqualRanksHaveEqualRows) {
 
 bool same_stats(const StageStats& a, const StageStats& b) {
   const auto left = a.wall_histogram.buckets(), right = b.wall_histogram.buckets();
-  return a.count == b.count && a.wall == b.wall && a.cpu == b.cpu && a.queued == b.queued && a.bytes == b.bytes &&
+  return a.count == b.count && a.wall == b.wall && a.cpu == b.cpu && a.queued == b.queued &&
+         a.bytes == b.bytes &&
          std::equal(left.begin(), left.end(), right.begin(), right.end(),
                     [](const Histogram::Bucket& x, const Histogram::Bucket& y) {
                       return x.index == y.index && x.count == y.count && x.sum == y.sum;
@@ -289,10 +295,11 @@ bool same_sample(const SampleRow& a, const SampleRow& b) {
 
 bool same_exemplar(const Exemplar& a, const Exemplar& b) {
   return a.worst == b.worst && same_bytes(a.row, b.row) && a.events.finished == b.events.finished &&
-         std::equal(a.spans.begin(), a.spans.end(), b.spans.begin(), b.spans.end(), [](const auto& x, const auto& y) {
-           return x.first == y.first && x.second.begin == y.second.begin && x.second.end == y.second.end &&
-                  x.second.stage == y.second.stage;
-         });
+         std::equal(a.spans.begin(), a.spans.end(), b.spans.begin(), b.spans.end(),
+                    [](const auto& x, const auto& y) {
+                      return x.first == y.first && x.second.begin == y.second.begin &&
+                             x.second.end == y.second.end && x.second.stage == y.second.stage;
+                    });
 }
 
 TEST(AccountProperties, TheSameSeedGivesTheSameRecord) {
@@ -302,10 +309,10 @@ TEST(AccountProperties, TheSameSeedGivesTheSameRecord) {
       const RankRecord &a = first.ranks[i], &b = second.ranks[i];
       ASSERT_TRUE(same_rows(a, b));
       ASSERT_TRUE(std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), same_stats));
-      ASSERT_TRUE(std::equal(a.reservoir.begin(), a.reservoir.end(), b.reservoir.begin(), b.reservoir.end(),
-                             same_sample));
-      ASSERT_TRUE(std::equal(a.exemplars.begin(), a.exemplars.end(), b.exemplars.begin(), b.exemplars.end(),
-                             same_exemplar));
+      ASSERT_TRUE(std::equal(a.reservoir.begin(), a.reservoir.end(), b.reservoir.begin(),
+                             b.reservoir.end(), same_sample));
+      ASSERT_TRUE(std::equal(a.exemplars.begin(), a.exemplars.end(), b.exemplars.begin(),
+                             b.exemplars.end(), same_exemplar));
       ASSERT_EQ(a.queues[0].mean_occupancy, b.queues[0].mean_occupancy);
       ASSERT_EQ(a.queues[0].get_wait, b.queues[0].get_wait);
     }
@@ -323,7 +330,8 @@ Delivered delivered_of(const FactKeeper& facts) {
   for (const auto& [index, rank] : facts.ranks) {
     std::map<std::int64_t, const StepEvents*> steps;
     for (const StepEvents& step : rank.steps) {
-      EXPECT_TRUE(steps.emplace(step.batch, &step).second) << "batch " << step.batch << " was delivered twice";
+      EXPECT_TRUE(steps.emplace(step.batch, &step).second)
+          << "batch " << step.batch << " was delivered twice";
       ++delivered.batches[step.epoch];
     }
     std::map<std::int64_t, std::int64_t> decoded;  // by batch
@@ -350,10 +358,12 @@ TEST(AccountProperties, EveryEpochDeliversItsSamplesOnce) {
     const std::int64_t dropped = config.drop_last ? of_rank % config.batch_size : 0;
     const std::int64_t total = (of_rank - dropped) * config.ranks;
     const std::int64_t padding = of_rank * config.ranks - config.samples;
-    const std::int64_t batches = (of_rank - dropped + config.batch_size - 1) / config.batch_size * config.ranks;
+    const std::int64_t batches =
+        (of_rank - dropped + config.batch_size - 1) / config.batch_size * config.ranks;
     for (const auto& [epoch, samples] : delivered.samples) {
-      const auto most = std::max_element(samples.begin(), samples.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto most =
+          std::max_element(samples.begin(), samples.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
       if (config.samples == 0) {
         EXPECT_EQ(most->second, 1) << "sample " << most->first;
         continue;
@@ -363,8 +373,9 @@ TEST(AccountProperties, EveryEpochDeliversItsSamplesOnce) {
       EXPECT_LE(most->second, padding > 0 ? 2 : 1) << "sample " << most->first;
       if (delivered.batches.at(epoch) < batches) continue;  // the window ended inside this epoch
       const std::int64_t distinct = std::ssize(samples);
-      const std::int64_t count = std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
-                                                 [](std::int64_t sum, const auto& s) { return sum + s.second; });
+      const std::int64_t count =
+          std::accumulate(samples.begin(), samples.end(), std::int64_t{0},
+                          [](std::int64_t sum, const auto& s) { return sum + s.second; });
       EXPECT_EQ(count, total);
       EXPECT_GE(distinct, total - padding);
       if (!config.drop_last) {

@@ -38,11 +38,13 @@ const Span* span_at(const std::vector<Span>& spans, Nanos t) {
   return t < last->end ? last : nullptr;
 }
 
-// Whether the worker comes up only later: the next thing known of it is its start, or its very first sign of life.
+// Whether the worker comes up only later: the next thing known of it is its start, or its very
+// first sign of life.
 bool is_not_up(const std::vector<Span>& spans, Nanos t, Nanos finished) {
   const Span* next = first_behind(spans, t);
   if (next == nullptr || next->begin >= finished) return false;
-  return next == spans.data() || next->stage == Stage::startup || next->stage == Stage::startup_parent;
+  return next == spans.data() || next->stage == Stage::startup ||
+         next->stage == Stage::startup_parent;
 }
 
 // Rules 5 to 8: the batch is not finished.
@@ -58,14 +60,18 @@ Decision decide_making(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   if (worker == rank.workers.end()) return {.cause = Cause::other};
   const Span* span = span_at(worker->second, t);
   if (span == nullptr) {
-    if (is_not_up(worker->second, t, batch.finished)) return {.cause = Cause::startup, .is_epoch = true};
+    if (is_not_up(worker->second, t, batch.finished))
+      return {.cause = Cause::startup, .is_epoch = true};
     return {.cause = Cause::other};
   }
   switch (span->stage) {
     case Stage::startup:
-    case Stage::startup_parent: return {.cause = Cause::startup, .is_epoch = true};
-    case Stage::idle: return {.cause = Cause::prefetch, .is_making = true};
-    default: break;
+    case Stage::startup_parent:
+      return {.cause = Cause::startup, .is_epoch = true};
+    case Stage::idle:
+      return {.cause = Cause::prefetch, .is_making = true};
+    default:
+      break;
   }
   return {.cause = cause_of(span->stage),
           .is_making = true,
@@ -96,7 +102,8 @@ Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
 // Of the first `at - begin` ns of the work, so many it waited for a core.
 Nanos queued_until(const Interval& work, Nanos at) {
   __extension__ typedef __int128 Wide;
-  return static_cast<Nanos>(static_cast<Wide>(work.queued) * (at - work.begin) / (work.end - work.begin));
+  return static_cast<Nanos>(static_cast<Wide>(work.queued) * (at - work.begin) /
+                            (work.end - work.begin));
 }
 
 class Recomputation {
@@ -146,7 +153,8 @@ class Recomputation {
   }
 
   // Between two neighbours of these nothing changes.
-  std::vector<Nanos> time_points(const KeptRank& rank, const KeptRank* slowest, std::size_t k) const {
+  std::vector<Nanos> time_points(const KeptRank& rank, const KeptRank* slowest,
+                                 std::size_t k) const {
     const Nanos begin = idle_begin(rank, k), end = rank.steps[k].compute.begin;
     std::set<Nanos> points = {begin, end};
     const auto add = [&](Nanos t) {
@@ -155,8 +163,8 @@ class Recomputation {
     for (const KeptRank* each : {&rank, slowest}) {
       if (!each) continue;
       const StepEvents& step = each->steps[k];
-      for (const Nanos t : {step.epoch_dispatch, step.finished, step.deliverable, step.ask, step.take, step.ready,
-                            idle_begin(*each, k)}) {
+      for (const Nanos t : {step.epoch_dispatch, step.finished, step.deliverable, step.ask,
+                            step.take, step.ready, idle_begin(*each, k)}) {
         add(t);
       }
       for (const Interval& interval : {step.send, step.receive, step.pin, step.copy}) {
@@ -182,7 +190,8 @@ class Recomputation {
     const Decision decision = decide(rank, batch, from);
     const Nanos length = to - from;
     Nanos queued = 0;
-    if (decision.work.ran()) queued = queued_until(decision.work, to) - queued_until(decision.work, from);
+    if (decision.work.ran())
+      queued = queued_until(decision.work, to) - queued_until(decision.work, from);
     row.stall[Cause::contention] += queued;
     row.stall[decision.cause] += length - queued;
     if (decision.not_asking) row.not_asking += length;
@@ -191,7 +200,8 @@ class Recomputation {
       made += length;
       row.contention_of_making += queued;
     }
-    if (in_order_ && from < batch.deliverable && a_later_one_is_there(rank, batch, from)) row.order += length;
+    if (in_order_ && from < batch.deliverable && a_later_one_is_there(rank, batch, from))
+      row.order += length;
   }
 
   static bool a_later_one_is_there(const KeptRank& rank, const StepEvents& batch, Nanos t) {
@@ -224,7 +234,8 @@ std::vector<std::vector<OracleRow>> recompute_account(const FactKeeper& facts, b
   std::vector<std::vector<OracleRow>> rows;
   for (const auto& [index, rank] : facts.ranks) {
     rows.emplace_back();
-    for (std::size_t k = 0; k < rank.steps.size(); ++k) rows.back().push_back(recomputation.row(index, k));
+    for (std::size_t k = 0; k < rank.steps.size(); ++k)
+      rows.back().push_back(recomputation.row(index, k));
   }
   return rows;
 }
@@ -233,8 +244,8 @@ std::string difference(const StepRow& row, const OracleRow& expected) {
   std::string text;
   const auto compare = [&](std::string_view name, Nanos folded, Nanos recomputed) {
     if (folded == recomputed) return;
-    text += "step " + std::to_string(row.step) + " " + std::string(name) + ": folded " + std::to_string(folded) +
-            ", recomputed " + std::to_string(recomputed) + "\n";
+    text += "step " + std::to_string(row.step) + " " + std::string(name) + ": folded " +
+            std::to_string(folded) + ", recomputed " + std::to_string(recomputed) + "\n";
   };
   for (std::size_t i = 0; i < kCauses; ++i) {
     compare(name_of(static_cast<Cause>(i)), row.stall.at(i), expected.stall.at(i));

@@ -1,5 +1,6 @@
-// The account computed a second time, naively, from a record kept in full: every instant of a step's idle time is
-// decided on its own by the rules of the design's section 5. Slow, and written to be read.
+// The account computed a second time, naively, from a record kept in full: every instant of a
+// step's idle time is decided on its own by the rules of the design's section 5. Slow, and written
+// to be read.
 #pragma once
 
 #include <cstdint>

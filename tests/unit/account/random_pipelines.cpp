@@ -50,9 +50,12 @@ class Generator {
 
   std::int64_t some_ns() {
     switch (scale_) {
-      case Scale::ticks: return dice_.between(0, 12) * 1'000'000;
-      case Scale::tiny: return dice_.between(0, 60);
-      case Scale::wild: return static_cast<std::int64_t>(std::exp(dice_.unit() * 17.2));  // up to 30 ms
+      case Scale::ticks:
+        return dice_.between(0, 12) * 1'000'000;
+      case Scale::tiny:
+        return dice_.between(0, 60);
+      case Scale::wild:
+        return static_cast<std::int64_t>(std::exp(dice_.unit() * 17.2));  // up to 30 ms
     }
     return 0;
   }
@@ -65,11 +68,16 @@ class Generator {
     const std::int64_t ns = some_ns();
     if (limits_.constant || ns == 0) return time(ns);
     switch (dice_.between(0, 7)) {
-      case 0: return "lognormal:" + time(ns) + ":0." + std::to_string(dice_.between(1, 9));
-      case 1: return time(ns) + ":p99=" + time(ns * dice_.between(2, 9));
-      case 2: return "exponential:" + time(ns);
-      case 3: return "uniform:" + time(ns / 2) + ":" + time(ns * 2);
-      default: return time(ns);
+      case 0:
+        return "lognormal:" + time(ns) + ":0." + std::to_string(dice_.between(1, 9));
+      case 1:
+        return time(ns) + ":p99=" + time(ns * dice_.between(2, 9));
+      case 2:
+        return "exponential:" + time(ns);
+      case 3:
+        return "uniform:" + time(ns / 2) + ":" + time(ns * 2);
+      default:
+        return time(ns);
     }
   }
 
@@ -86,7 +94,8 @@ class Generator {
     set("batch-size", std::to_string(batch_size_));
     set("memory", dice_.of<const char*>(
                       {"pageable", "pin-thread", "pinned-slots", "registered", "write-combined"}));
-    if (limits_.no_merging && settings_.back().second == "pin-thread") settings_.back().second = "pageable";
+    if (limits_.no_merging && settings_.back().second == "pin-thread")
+      settings_.back().second = "pageable";
     if (workers_ == 0) return;
     const bool sample_tasks = !limits_.batch_tasks && dice_.one_in(3);
     if (sample_tasks) set("task", "sample");
@@ -154,14 +163,16 @@ class Generator {
       const std::vector<Stage>& stages = cost_stages();
       const auto last = std::ssize(stages);
       const std::int64_t chosen = dice_.between(0, last);
-      const Stage stage = chosen == last ? Stage::compute : stages[static_cast<std::size_t>(chosen)];
+      const Stage stage =
+          chosen == last ? Stage::compute : stages[static_cast<std::size_t>(chosen)];
       if (limits_.no_merging && stage == Stage::transport_recv) continue;
       std::string text = std::string(name_of(stage)) + "=+" + time(some_ns() * dice_.between(1, 9));
       if (dice_.one_in(2)) text += "@p=0." + std::to_string(dice_.between(1, 9));
       if (dice_.one_in(3)) text += "@every=" + std::to_string(dice_.between(2, 9));
       if (dice_.one_in(3)) text += "@rank=" + std::to_string(dice_.between(0, ranks_ - 1));
       if (dice_.one_in(3)) {
-        text += "@worker=" + std::to_string(dice_.between(0, std::max<std::int64_t>(workers_, 1) - 1));
+        text +=
+            "@worker=" + std::to_string(dice_.between(0, std::max<std::int64_t>(workers_, 1) - 1));
       }
       set("inject", text);
     }
@@ -172,7 +183,8 @@ class Generator {
       set("cores", "1000");
       return;
     }
-    set("cores", dice_.of<const char*>({"0.3", "0.5", "1", "1", "1.5", "2", "2.7", "4", "8", "100"}));
+    set("cores",
+        dice_.of<const char*>({"0.3", "0.5", "1", "1", "1.5", "2", "2.7", "4", "8", "100"}));
     if (dice_.one_in(4)) set("core-scaling", dice_.of<const char*>({"0.9", "0.5", "0.37"}));
   }
 
@@ -186,7 +198,8 @@ class Generator {
     set("warmup", by_time ? time(some_ns() * 8) : std::to_string(dice_.between(0, 8)));
     const bool all_epochs = has_epochs_ && dice_.one_in(3);
     if (all_epochs) set("epochs", std::to_string(dice_.between(1, 3)));
-    if (!all_epochs || dice_.one_in(3)) set("steps", std::to_string(dice_.between(1, limits_.most_steps)));
+    if (!all_epochs || dice_.one_in(3))
+      set("steps", std::to_string(dice_.between(1, limits_.most_steps)));
   }
 
   Dice dice_;
@@ -218,7 +231,8 @@ Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings) 
   Pipeline pipeline;
   pipeline.settings = std::move(settings);
   RunConfig given;
-  for (const auto& [key, value] : pipeline.settings) set_field(given, "random pipeline", key, value);
+  for (const auto& [key, value] : pipeline.settings)
+    set_field(given, "random pipeline", key, value);
   std::vector<std::string> notes;
   pipeline.config = resolve(given, MachineLimits{2}, notes);
   return pipeline;

@@ -33,10 +33,11 @@ class Dice {
 
 // What a random pipeline may have.
 struct PipelineLimits {
-  bool constant = false;    // every cost has one value, and none is a rate
+  bool constant = false;     // every cost has one value, and none is a rate
   bool own_cores = false;    // nobody waits for a core
   bool own_storage = false;  // nor for another's read
-  bool no_merging = false;  // batches do not queue for one thread in the order in which they happen to be finished
+  bool no_merging = false;  // batches do not queue for one thread in the order in which they happen
+                            // to be finished
   bool batch_tasks = false;
   bool in_order = false;
   bool no_injections = false;

@@ -1,9 +1,10 @@
-// Pipelines whose answer follows from the rules of the design by hand. The working stands beside each case;
-// nothing here is copied from a run.
+// Pipelines whose answer follows from the rules of the design by hand. The working stands beside
+// each case; nothing here is copied from a run.
 //
-// In the workings T is the time that a worker needs for one batch, C the compute of a step, W the number of
-// workers, N the steps in flight. A batch in brackets [a, b] begins at a and ends at b, in ms. Steps and batches
-// count from 0. The warm-up is chosen so that the window begins where the pipeline repeats itself.
+// In the workings T is the time that a worker needs for one batch, C the compute of a step, W the
+// number of workers, N the steps in flight. A batch in brackets [a, b] begins at a and ends at b,
+// in ms. Steps and batches count from 0. The warm-up is chosen so that the window begins where the
+// pipeline repeats itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,12 +19,8 @@
 
 namespace loaderscope::known_answer {
 
-constexpr Nanos operator""_ms(unsigned long long n) {
-  return static_cast<Nanos>(n) * kMillisecond;
-}
-constexpr Nanos operator""_us(unsigned long long n) {
-  return static_cast<Nanos>(n) * kMicrosecond;
-}
+constexpr Nanos operator""_ms(unsigned long long n) { return static_cast<Nanos>(n) * kMillisecond; }
+constexpr Nanos operator""_us(unsigned long long n) { return static_cast<Nanos>(n) * kMicrosecond; }
 
 // What the window of one rank holds. What is not named is 0, to the ns.
 struct Answer {
@@ -36,7 +33,7 @@ struct Answer {
 };
 
 // Verdicts that are no cause.
-inline constexpr const char* kNoVerdict = "";       // withheld, or causes that cannot be told apart
+inline constexpr const char* kNoVerdict = "";  // withheld, or causes that cannot be told apart
 inline constexpr const char* kNotLookedAt = nullptr;
 
 struct Case {

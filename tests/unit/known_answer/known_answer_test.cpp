@@ -9,7 +9,8 @@
 namespace loaderscope::known_answer {
 namespace {
 
-// Words with their time, zeros left out: what differs between two of these is what a reader wants to know.
+// Words with their time, zeros left out: what differs between two of these is what a reader wants
+// to know.
 template <class Enum, class Get>
 std::string in_words(const Get& get) {
   std::string text;
@@ -48,9 +49,9 @@ void expect_answer(const Answer& expected, const Account& found) {
   EXPECT_EQ(found.order, expected.order);
   EXPECT_EQ(found.waiting_for_ranks, expected.waiting_for_ranks);
 
-  // In the model nobody's time is unknown and all clocks are one. A worker rests only while no batch waits for it,
-  // so no step waits for one that rests. The trainer asks for k at the end of compute k-N at the latest, which is
-  // before the device can be idle.
+  // In the model nobody's time is unknown and all clocks are one. A worker rests only while no
+  // batch waits for it, so no step waits for one that rests. The trainer asks for k at the end of
+  // compute k-N at the latest, which is before the device can be idle.
   EXPECT_EQ(found.stall[Cause::other], 0);
   EXPECT_EQ(found.stall[Cause::prefetch], 0);
   EXPECT_EQ(found.not_asking, 0);

@@ -7,9 +7,11 @@ namespace loaderscope::known_answer {
 namespace {
 
 const Case kAlone[] = {
-    // Rank 1 needs 20 ms a batch, rank 0 10; C = 4. Nobody waits for the other, each has its own window of 30 steps.
+    // Rank 1 needs 20 ms a batch, rank 0 10; C = 4. Nobody waits for the other, each has its own
+    // window of 30 steps.
     {"no_barrier",
-     "ranks=2 workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 compute=4ms warmup=2 steps=30",
+     "ranks=2 workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 compute=4ms "
+     "warmup=2 steps=30",
      {{.window = 300_ms,
        .compute = 120_ms,
        .stall = {{Cause::decode, 180_ms}},
@@ -39,10 +41,12 @@ const Case kAlone[] = {
 INSTANTIATE_TEST_SUITE_P(Alone, KnownAnswer, testing::ValuesIn(kAlone), name_of_case);
 
 const Case kStraggler[] = {
-    // As in no_barrier, with one: a step every 20 ms. Rank 0 has its batch when its compute ends, so for all of the 16
+    // As in no_barrier, with one: a step every 20 ms. Rank 0 has its batch when its compute ends,
+    // so for all of the 16
     // idle ms it waits for rank 1, which waits for decode.
     {"slow_decode",
-     "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 compute=4ms "
+     "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+10ms@rank=1 "
+     "compute=4ms "
      "warmup=2 steps=30",
      {{.window = 600_ms,
        .compute = 120_ms,
@@ -55,10 +59,12 @@ const Case kStraggler[] = {
        .why = {{Why::capacity, 480_ms}}}},
      "decode"},
 
-    // Without workers and with N = 1 both begin to make their batch when the compute has ended: decode 16, and rank 1 4 ms
+    // Without workers and with N = 1 both begin to make their batch when the compute has ended:
+    // decode 16, and rank 1 4 ms
     // of collate more, for which rank 0 waits. C = 4, 24 ms a step.
     {"slow_collate",
-     "ranks=2 sync-ranks=true workers=0 in-flight=1 batch=1 cost=decode=16ms inject=collate=+4ms@rank=1 compute=4ms "
+     "ranks=2 sync-ranks=true workers=0 in-flight=1 batch=1 cost=decode=16ms "
+     "inject=collate=+4ms@rank=1 compute=4ms "
      "warmup=2 steps=30",
      {{.window = 720_ms,
        .compute = 120_ms,
@@ -71,23 +77,35 @@ const Case kStraggler[] = {
        .why = {{Why::capacity, 600_ms}}}},
      "decode"},
 
-    // A copy of 2 ms on rank 0 and 7 on rank 1: rank 0 copies for 2 and waits 5 for the other's copy.
+    // A copy of 2 ms on rank 0 and 7 on rank 1: rank 0 copies for 2 and waits 5 for the other's
+    // copy.
     {"slow_copy",
-     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms cost=h2d=2ms inject=h2d=+5ms@rank=1 compute=4ms "
+     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms cost=h2d=2ms "
+     "inject=h2d=+5ms@rank=1 compute=4ms "
      "warmup=4 steps=30",
-     {{.window = 330_ms, .compute = 120_ms, .stall = {{Cause::h2d, 210_ms}}, .waiting_for_ranks = 150_ms},
+     {{.window = 330_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::h2d, 210_ms}},
+       .waiting_for_ranks = 150_ms},
       {.window = 330_ms, .compute = 120_ms, .stall = {{Cause::h2d, 210_ms}}}},
      "h2d"},
 
-    // Rank 1 computes for 10 ms, rank 0 for 4: rank 0 waits for the other's device, which is nobody's data.
+    // Rank 1 computes for 10 ms, rank 0 for 4: rank 0 waits for the other's device, which is
+    // nobody's data.
     {"slow_compute",
-     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms compute=4ms inject=compute=+6ms@rank=1 warmup=4 "
+     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms compute=4ms "
+     "inject=compute=+6ms@rank=1 warmup=4 "
      "steps=30",
-     {{.window = 300_ms, .compute = 120_ms, .stall = {{Cause::launch, 180_ms}}, .waiting_for_ranks = 180_ms},
+     {{.window = 300_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::launch, 180_ms}},
+       .waiting_for_ranks = 180_ms},
       {.window = 300_ms, .compute = 300_ms}}},
-    // And when that has ended, for its copy of 5 ms (its own one of 2 is over by then): 15 ms a step.
+    // And when that has ended, for its copy of 5 ms (its own one of 2 is over by then): 15 ms a
+    // step.
     {"slow_compute_and_copy",
-     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms cost=h2d=2ms inject=h2d=+3ms@rank=1 compute=4ms "
+     "ranks=2 sync-ranks=true workers=1 batch=1 cost=collate=1ms cost=h2d=2ms "
+     "inject=h2d=+3ms@rank=1 compute=4ms "
      "inject=compute=+6ms@rank=1 warmup=4 steps=30",
      {{.window = 450_ms,
        .compute = 120_ms,
@@ -95,10 +113,13 @@ const Case kStraggler[] = {
        .waiting_for_ranks = 270_ms},
       {.window = 450_ms, .compute = 300_ms, .stall = {{Cause::h2d, 150_ms}}}}},
 
-    // Pageable: the trainers copy themselves, 4 ms after their own compute; C = 10 on rank 0, 16 on rank 1. Let both begin to
-    // compute at 0. Rank 0 copies [10, 14] and waits until 20: until 16 the other computes, until 20 it copies.
+    // Pageable: the trainers copy themselves, 4 ms after their own compute; C = 10 on rank 0, 16 on
+    // rank 1. Let both begin to
+    // compute at 0. Rank 0 copies [10, 14] and waits until 20: until 16 the other computes, until
+    // 20 it copies.
     {"slow_compute_and_pageable_copy",
-     "ranks=2 sync-ranks=true workers=1 batch=4 delivered-bytes=1MB link=4/1 memory=pageable cost=collate=1ms "
+     "ranks=2 sync-ranks=true workers=1 batch=4 delivered-bytes=1MB link=4/1 memory=pageable "
+     "cost=collate=1ms "
      "compute=10ms inject=compute=+6ms@rank=1 warmup=4 steps=30",
      {{.window = 600_ms,
        .compute = 300_ms,
@@ -106,10 +127,13 @@ const Case kStraggler[] = {
        .waiting_for_ranks = 180_ms},
       {.window = 600_ms, .compute = 480_ms, .stall = {{Cause::h2d, 120_ms}}}}},
 
-    // Every other batch of rank 0 takes 30 ms instead of 10; C = 4. Rank 0 works all the time: finished at 10, 40, 50, 80,
-    // ... so of 40 ms its device waits for 32. Rank 1 makes its batches meanwhile and waits for rank 0.
+    // Every other batch of rank 0 takes 30 ms instead of 10; C = 4. Rank 0 works all the time:
+    // finished at 10, 40, 50, 80,
+    // ... so of 40 ms its device waits for 32. Rank 1 makes its batches meanwhile and waits for
+    // rank 0.
     {"now_and_then",
-     "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep inject=decode=+20ms@rank=0@every=2 compute=4ms "
+     "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep "
+     "inject=decode=+20ms@rank=0@every=2 compute=4ms "
      "warmup=4 steps=40",
      {{.window = 800_ms,
        .compute = 160_ms,
@@ -122,10 +146,12 @@ const Case kStraggler[] = {
        .waiting_for_ranks = 640_ms}},
      "decode"},
 
-    // Epochs of ten batches, T = 10 = C. Let an epoch end at 0; the next is asked for at -10. Rank 0 is up at 10 and has its
+    // Epochs of ten batches, T = 10 = C. Let an epoch end at 0; the next is asked for at -10. Rank
+    // 0 is up at 10 and has its
     // batch at 20, rank 1 at 20 and 30: rank 0 waits from 20 to 30 for the decode of rank 1.
     {"slow_startup",
-     "ranks=2 sync-ranks=true workers=1 batch=1 samples=20 epochs=3 cost=startup=20ms inject=startup=+10ms@rank=1 "
+     "ranks=2 sync-ranks=true workers=1 batch=1 samples=20 epochs=3 cost=startup=20ms "
+     "inject=startup=+10ms@rank=1 "
      "cost=decode=10ms:sleep compute=10ms warmup=10",
      {{.window = 260_ms,
        .compute = 200_ms,
@@ -147,8 +173,8 @@ std::set<std::int64_t> samples_of(const RankRecord& rank) {
 
 using Samples = std::set<std::int64_t>;
 
-// PyTorch's DistributedSampler: 10 samples for 3 ranks are padded with the first two to 12; rank r has every third from
-// r on. Batches of 2: two each.
+// PyTorch's DistributedSampler: 10 samples for 3 ranks are padded with the first two to 12; rank r
+// has every third from r on. Batches of 2: two each.
 TEST(KnownAnswerRanks, SamplesAreDealtOutAndPadded) {
   const RunRecord record =
       run("ranks=3 workers=1 batch=2 samples=10 epochs=1 warmup=0 cost=decode=1ms compute=1ms");
@@ -163,8 +189,9 @@ TEST(KnownAnswerRanks, SamplesAreDealtOutAndPadded) {
 
 // 12 samples on 3 ranks, batches of 3 with the short one dropped: 4 samples each, one batch.
 TEST(KnownAnswerRanks, DropLastDropsPerRank) {
-  const RunRecord record = run(
-      "ranks=3 workers=1 batch=3 samples=12 drop-last=true epochs=1 warmup=0 cost=decode=1ms compute=1ms");
+  const RunRecord record =
+      run("ranks=3 workers=1 batch=3 samples=12 drop-last=true epochs=1 warmup=0 cost=decode=1ms "
+          "compute=1ms");
   for (const RankRecord& rank : record.ranks) {
     EXPECT_EQ(rank.steps(), 1);
     EXPECT_EQ(rank.samples, 3);
@@ -174,8 +201,9 @@ TEST(KnownAnswerRanks, DropLastDropsPerRank) {
 
 // Shuffled, every sample is still read once an epoch by one rank.
 TEST(KnownAnswerRanks, ShuffledSamplesAreDealtOutOnce) {
-  const RunRecord record = run(
-      "ranks=2 workers=2 batch=4 samples=100 shuffle=true epochs=1 warmup=0 cost=decode=1ms compute=1ms");
+  const RunRecord record =
+      run("ranks=2 workers=2 batch=4 samples=100 shuffle=true epochs=1 warmup=0 cost=decode=1ms "
+          "compute=1ms");
   Samples all = samples_of(record.ranks[0]);
   EXPECT_EQ(all.size(), 50u);
   all.merge(samples_of(record.ranks[1]));

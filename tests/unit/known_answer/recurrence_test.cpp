@@ -1,5 +1,6 @@
-// Pipelines without shared resources are a recurrence: every event of step k is the latest of a few earlier events plus a
-// cost. Random pipelines of that kind must follow it, step by step, to the ns.
+// Pipelines without shared resources are a recurrence: every event of step k is the latest of a few
+// earlier events plus a cost. Random pipelines of that kind must follow it, step by step, to the
+// ns.
 #include <algorithm>
 #include <random>
 
@@ -77,11 +78,13 @@ class Recurrence {
       const Nanos parent = cost(Stage::startup_parent);
       for (std::int64_t w = 0; w < c_.num_workers; ++w) {
         Nanos up = begin + (w + 1) * parent + cost(Stage::startup);
-        for (const Injection& injection : c_.inject.value) up += injection.worker == w ? injection.extra : 0;
+        for (const Injection& injection : c_.inject.value)
+          up += injection.worker == w ? injection.extra : 0;
         t.worker_free[static_cast<std::size_t>(w)] = up;
         t.all_up = std::max(t.all_up, up);
       }
-      const bool by_server = c_.executor == Executor::processes && c_.mp_context == StartMethod::forkserver;
+      const bool by_server =
+          c_.executor == Executor::processes && c_.mp_context == StartMethod::forkserver;
       dispatched = by_server ? begin : begin + c_.num_workers * parent;
     }
     for (std::int64_t i = 0; i < window_; ++i) t.dispatched[k + i] = dispatched;
@@ -91,7 +94,8 @@ class Recurrence {
     RankTimes& t = ranks_[r];
     if (place_in_epoch(k) >= window_) t.dispatched[k] = t.take[k - window_];
     const std::int64_t first = place_in_epoch(k) * c_.batch_size;
-    const std::int64_t end = samples_ > 0 ? std::min(first + c_.batch_size, samples_) : first + c_.batch_size;
+    const std::int64_t end =
+        samples_ > 0 ? std::min(first + c_.batch_size, samples_) : first + c_.batch_size;
     const auto its_worker = static_cast<std::size_t>(place_in_epoch(k) % c_.num_workers);
     Nanos last = 0;
     for (std::int64_t s = first; s < end; ++s) {
@@ -120,7 +124,8 @@ class Recurrence {
       t.sent[k] = feeder = std::max(t.finished[k], feeder) + cost(Stage::transport);
     }
     t.delivered[k] = t.sent[k];
-    if (pin_thread) t.delivered[k] = std::max(t.sent[k], t.delivered[k - 1]) + receive + cost(Stage::pin);
+    if (pin_thread)
+      t.delivered[k] = std::max(t.sent[k], t.delivered[k - 1]) + receive + cost(Stage::pin);
     // The trainer that starts workers itself is away until it has dispatched their first tasks.
     const Nanos there = std::max(t.ask[k], place_in_epoch(k) == 0 ? t.dispatched[k] : 0);
     t.take[k] = std::max(there, t.delivered[k]) + (pin_thread ? 0 : receive);
@@ -143,11 +148,12 @@ class RandomSettings {
 
   std::string draw() {
     const bool by_sample = random_() % 3 == 0;
-    // A pin thread and a receiving trainer take batches as they come. The recurrence knows their order only when there
-    // is one worker.
+    // A pin thread and a receiving trainer take batches as they come. The recurrence knows their
+    // order only when there is one worker.
     const bool one_worker = !by_sample && random_() % 3 == 0;
     text_ = "warmup=0 steps=150";
-    add("cost=decode=", {"uniform:0ms:20ms:sleep", "exponential:8ms:sleep", "lognormal:8ms:1:sleep"});
+    add("cost=decode=",
+        {"uniform:0ms:20ms:sleep", "exponential:8ms:sleep", "lognormal:8ms:1:sleep"});
     add("cost=read=", {"0", "uniform:1ms:9ms"});
     add("batch=", {"1", "2", "5"});
     add("ranks=", {"1", "2", "3"});
@@ -167,7 +173,8 @@ class RandomSettings {
       add_ms("cost=collate=", 5);
       add_ms("cost=transport=", 6);
     }
-    add("memory=", one_worker ? Words{"pinned-slots", "pageable", "pin-thread"} : Words{"pinned-slots", "pageable"});
+    add("memory=", one_worker ? Words{"pinned-slots", "pageable", "pin-thread"}
+                              : Words{"pinned-slots", "pageable"});
     if (one_worker) {
       add_ms("cost=transport.recv=", 5);
       add_ms("cost=pin=", 5);
@@ -179,7 +186,9 @@ class RandomSettings {
  private:
   using Words = std::vector<const char*>;
 
-  void add(const std::string& key, const Words& words) { text_ += " " + key + words[random_() % words.size()]; }
+  void add(const std::string& key, const Words& words) {
+    text_ += " " + key + words[random_() % words.size()];
+  }
   void add_ms(const std::string& key, unsigned most) {
     text_ += " " + key + std::to_string(random_() % (most * 1000)) + "us";
   }
@@ -212,7 +221,8 @@ TEST(KnownAnswerRecurrence, RandomPipelinesFollowIt) {
       for (std::size_t r = 0; r < begins.size(); ++r) expected[r].push_back(begins[r]);
     }
     for (std::size_t r = 0; r < record.ranks.size(); ++r) {
-      record.ranks[r].rows.for_each([&](const StepRow& row) { found[r].push_back(row.compute_begin); });
+      record.ranks[r].rows.for_each(
+          [&](const StepRow& row) { found[r].push_back(row.compute_begin); });
     }
     ASSERT_EQ(found, expected);
   }

@@ -1,5 +1,5 @@
-// Shared cores and shared storage against a second simulation, written for its simplicity: all workers are looked at
-// again whenever anything ends, and time is a real number.
+// Shared cores and shared storage against a second simulation, written for its simplicity: all
+// workers are looked at again whenever anything ends, and time is a real number.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -10,8 +10,8 @@
 namespace loaderscope::known_answer {
 namespace {
 
-// The model rounds every end up to a ns, and what workers do to each other lets such differences grow from step to step:
-// a few steps only. A rule broken shows as milliseconds.
+// The model rounds every end up to a ns, and what workers do to each other lets such differences
+// grow from step to step: a few steps only. A rule broken shows as milliseconds.
 constexpr std::int64_t kSteps = 20;
 constexpr double kTolerance = 1'000;  // ns
 
@@ -33,7 +33,8 @@ class Simulation {
   std::vector<double> run() {
     while (missing_ > 0) {
       double soonest = INFINITY;
-      for (const Worker& worker : workers_) soonest = std::min(soonest, worker.left / speed(worker));
+      for (const Worker& worker : workers_)
+        soonest = std::min(soonest, worker.left / speed(worker));
       std::vector<double> speeds;
       for (const Worker& worker : workers_) speeds.push_back(speed(worker));
       now_ += soonest;
@@ -56,16 +57,19 @@ class Simulation {
   }
 
   double count(std::initializer_list<Phase> phases) const {
-    return static_cast<double>(std::count_if(workers_.begin(), workers_.end(), [&](const Worker& worker) {
-      return std::find(phases.begin(), phases.end(), worker.phase) != phases.end();
-    }));
+    return static_cast<double>(
+        std::count_if(workers_.begin(), workers_.end(), [&](const Worker& worker) {
+          return std::find(phases.begin(), phases.end(), worker.phase) != phases.end();
+        }));
   }
 
   double speed(const Worker& worker) const {
     if (worker.phase == Phase::read_transfer) return 1 / count({Phase::read_transfer});
     if (worker.phase != Phase::decode && worker.phase != Phase::augment) return 1;
-    const double n = count({Phase::decode, Phase::augment}), cores = c_.cores, busy = std::min(n, cores);
-    const double slowdown = cores > 1 && busy > 1 ? (1 - c_.core_scaling) * (busy - 1) / (cores - 1) : 0;
+    const double n = count({Phase::decode, Phase::augment}), cores = c_.cores,
+                 busy = std::min(n, cores);
+    const double slowdown =
+        cores > 1 && busy > 1 ? (1 - c_.core_scaling) * (busy - 1) / (cores - 1) : 0;
     return std::min(1.0, cores / n) * (1 - slowdown);
   }
 
@@ -77,7 +81,8 @@ class Simulation {
 
   void fill_places() {
     const auto places = static_cast<double>(c_.storage_concurrency.value);
-    while (!waiting_.empty() && (places == 0 || count({Phase::read_latency, Phase::read_transfer}) < places)) {
+    while (!waiting_.empty() &&
+           (places == 0 || count({Phase::read_latency, Phase::read_transfer}) < places)) {
       Worker& worker = workers_[waiting_.front()];
       waiting_.pop_front();
       worker.phase = Phase::read_latency;
@@ -92,7 +97,8 @@ class Simulation {
         return;
       case Phase::read_latency:
         worker.phase = Phase::read_transfer;
-        worker.left = c_.storage_bandwidth > 0 ? c_.stored_bytes.value.mean * 1e9 / c_.storage_bandwidth : 0;
+        worker.left =
+            c_.storage_bandwidth > 0 ? c_.stored_bytes.value.mean * 1e9 / c_.storage_bandwidth : 0;
         return;
       case Phase::read_transfer:
         worker.phase = Phase::decode;
@@ -125,11 +131,15 @@ std::string random_settings(std::mt19937_64& random) {
   const auto one_of = [&](std::initializer_list<const char*> words) {
     return std::string(words.begin()[random() % words.size()]);
   };
-  return "batch=1 device=null warmup=0 steps=20 prefetch=100 cost=decode=exponential:10ms cost=augment=uniform:1ms:5ms "
-         "stored-bytes=1MB workers=" + one_of({"1", "2", "5", "9"}) +
+  return "batch=1 device=null warmup=0 steps=20 prefetch=100 cost=decode=exponential:10ms "
+         "cost=augment=uniform:1ms:5ms "
+         "stored-bytes=1MB workers=" +
+         one_of({"1", "2", "5", "9"}) +
          " cores=" + one_of({"0.5", "1", "1.5", "2", "3", "4.25", "8"}) +
-         " core-scaling=" + one_of({"1", "0.7", "0.5"}) + " storage-latency=" + one_of({"0", "3ms"}) +
-         " storage-bandwidth=" + one_of({"150MB/s", "1GB/s"}) + " storage-concurrency=" + one_of({"0", "1", "3"});
+         " core-scaling=" + one_of({"1", "0.7", "0.5"}) +
+         " storage-latency=" + one_of({"0", "3ms"}) +
+         " storage-bandwidth=" + one_of({"150MB/s", "1GB/s"}) +
+         " storage-concurrency=" + one_of({"0", "1", "3"});
 }
 
 TEST(KnownAnswerSharedResources, AgreeWithASimplerSimulation) {
@@ -143,7 +153,8 @@ TEST(KnownAnswerSharedResources, AgreeWithASimplerSimulation) {
     std::size_t step = 0;
     run(settings).ranks[0].rows.for_each([&](const StepRow& row) {
       in_order = std::max(in_order, finished[step++]);
-      ASSERT_NEAR(static_cast<double>(row.compute_begin), in_order, kTolerance) << "step " << row.step;
+      ASSERT_NEAR(static_cast<double>(row.compute_begin), in_order, kTolerance)
+          << "step " << row.step;
     });
   }
 }

@@ -13,22 +13,32 @@ Answer waits_6_of_10_for_read() {
 
 const Case kStorage[] = {
     // One worker, 10 ms a sample in three ways; C = 4.
-    {"latency", "workers=1 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=30",
-     {waits_6_of_10_for_read()}, "read"},
-    {"bandwidth", "workers=1 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s compute=4ms warmup=2 steps=30",
-     {waits_6_of_10_for_read()}, "read"},
+    {"latency",
+     "workers=1 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=30",
+     {waits_6_of_10_for_read()},
+     "read"},
+    {"bandwidth",
+     "workers=1 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s compute=4ms warmup=2 steps=30",
+     {waits_6_of_10_for_read()},
+     "read"},
     {"latency_and_bandwidth",
-     "workers=1 batch=1 stored-bytes=1MB storage-latency=5ms storage-bandwidth=200MB/s compute=4ms warmup=2 steps=30",
-     {waits_6_of_10_for_read()}, "read"},
+     "workers=1 batch=1 stored-bytes=1MB storage-latency=5ms storage-bandwidth=200MB/s compute=4ms "
+     "warmup=2 steps=30",
+     {waits_6_of_10_for_read()},
+     "read"},
     {"injected_on_top",
      "workers=1 batch=1 storage-latency=4ms inject=read=+6ms compute=4ms warmup=2 steps=30",
-     {waits_6_of_10_for_read()}, "read"},
+     {waits_6_of_10_for_read()},
+     "read"},
     {"injected_on_top_of_bandwidth",
-     "workers=1 batch=1 stored-bytes=1MB storage-bandwidth=250MB/s inject=read=+6ms compute=4ms warmup=2 steps=30",
-     {waits_6_of_10_for_read()}, "read"},
+     "workers=1 batch=1 stored-bytes=1MB storage-bandwidth=250MB/s inject=read=+6ms compute=4ms "
+     "warmup=2 steps=30",
+     {waits_6_of_10_for_read()},
+     "read"},
 
     // Latency is not shared: two workers give two batches every 10 ms, C = 4: 2 ms idle.
-    {"latency_of_two", "workers=2 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=40",
+    {"latency_of_two",
+     "workers=2 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=40",
      {{.window = 200_ms,
        .compute = 160_ms,
        .stall = {{Cause::read, 40_ms}},
@@ -42,14 +52,17 @@ const Case kStorage[] = {
        .stall = {{Cause::read, 240_ms}},
        .why = {{Why::capacity, 240_ms}}}},
      "read"},
-    // So are places: one read of 10 ms after another, a batch every 10 ms; waiting for the place is read as well.
-    {"one_place_for_two", "workers=2 batch=1 storage-latency=10ms storage-concurrency=1 compute=4ms warmup=2 steps=40",
+    // So are places: one read of 10 ms after another, a batch every 10 ms; waiting for the place is
+    // read as well.
+    {"one_place_for_two",
+     "workers=2 batch=1 storage-latency=10ms storage-concurrency=1 compute=4ms warmup=2 steps=40",
      {{.window = 400_ms,
        .compute = 160_ms,
        .stall = {{Cause::read, 240_ms}},
        .why = {{Why::capacity, 240_ms}}}},
      "read"},
-    // Two places for four: workers 0 and 1 read in [0, 10], 2 and 3 in [10, 20], and so on: two batches every
+    // Two places for four: workers 0 and 1 read in [0, 10], 2 and 3 in [10, 20], and so on: two
+    // batches every
     // 10 ms, C = 4: 2 ms idle.
     {"two_places_for_four",
      "workers=4 batch=1 storage-latency=10ms storage-concurrency=2 compute=4ms warmup=4 steps=40",
@@ -59,19 +72,23 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 40_ms}}}},
      "read"},
 
-    // Both read in [0, 20] and decode in [20, 30], in step: two batches every 30 ms, C = 4. Idle [8, 30]: read 12, decode 10.
+    // Both read in [0, 20] and decode in [20, 30], in step: two batches every 30 ms, C = 4. Idle
+    // [8, 30]: read 12, decode 10.
     {"read_and_decode_in_step",
-     "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s cost=decode=10ms:sleep compute=4ms warmup=2 "
+     "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s cost=decode=10ms:sleep "
+     "compute=4ms warmup=2 "
      "steps=40",
      {{.window = 600_ms,
        .compute = 160_ms,
        .stall = {{Cause::read, 240_ms}, {Cause::decode, 200_ms}},
        .why = {{Why::capacity, 440_ms}}}},
      "read"},
-    // One at a time the reads take 10 ms and one worker decodes while the other reads: a batch every 10 ms, finished
+    // One at a time the reads take 10 ms and one worker decodes while the other reads: a batch
+    // every 10 ms, finished
     // after 10 ms of decode, of which C = 4 hides the first 4.
     {"read_and_decode_in_turn",
-     "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s storage-concurrency=1 cost=decode=10ms:sleep "
+     "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s storage-concurrency=1 "
+     "cost=decode=10ms:sleep "
      "compute=4ms warmup=2 steps=40",
      {{.window = 400_ms,
        .compute = 160_ms,
@@ -81,7 +98,8 @@ const Case kStorage[] = {
 
     // Two ranks share the storage: a batch every 20 ms each, C = 4.
     {"two_ranks",
-     "ranks=2 workers=1 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s compute=4ms warmup=2 steps=30",
+     "ranks=2 workers=1 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s compute=4ms warmup=2 "
+     "steps=30",
      {{.window = 600_ms,
        .compute = 120_ms,
        .stall = {{Cause::read, 480_ms}},
@@ -92,9 +110,11 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 480_ms}}}},
      "read"},
 
-    // Sample tasks read in turn too: 4 samples of 1 MB at 100 MB/s are 40 ms for a batch whoever reads. C = 10.
+    // Sample tasks read in turn too: 4 samples of 1 MB at 100 MB/s are 40 ms for a batch whoever
+    // reads. C = 10.
     {"sample_tasks",
-     "task=sample workers=4 window=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s compute=10ms warmup=4 "
+     "task=sample workers=4 window=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s "
+     "compute=10ms warmup=4 "
      "steps=20",
      {{.window = 800_ms,
        .compute = 200_ms,

@@ -34,13 +34,15 @@ TEST(Histogram, QuantilesAreWithinItsErrorOfASortedVector) {
     EXPECT_EQ(histogram.max(), values.back());
     for (const double q : kQuantiles) {
       const auto expected = static_cast<double>(exact_quantile(values, q));
-      ASSERT_NEAR(static_cast<double>(histogram.quantile(q)), expected, 0.008 * expected) << "seed " << seed << " " << q;
+      ASSERT_NEAR(static_cast<double>(histogram.quantile(q)), expected, 0.008 * expected)
+          << "seed " << seed << " " << q;
     }
   }
 }
 
 TEST(Histogram, IsExactForConstantsAndSmallValues) {
-  for (const Nanos value : {Nanos{0}, Nanos{1}, Nanos{127}, Nanos{128}, Nanos{129}, Nanos{8'000'001}, Nanos{1} << 62}) {
+  for (const Nanos value :
+       {Nanos{0}, Nanos{1}, Nanos{127}, Nanos{128}, Nanos{129}, Nanos{8'000'001}, Nanos{1} << 62}) {
     Histogram histogram;
     histogram.add(value);
     for (const double q : kQuantiles) EXPECT_EQ(histogram.quantile(q), value);
@@ -76,7 +78,8 @@ void expect_same(const Histogram& a, const Histogram& b) {
 TEST(Histogram, ItsBucketsAreAllOfIt) {
   Dice dice(1);
   Histogram histogram;
-  for (int i = 0; i < 1000; ++i) histogram.add(static_cast<Nanos>(std::exp(dice.unit() * 40)), dice.between(1, 3));
+  for (int i = 0; i < 1000; ++i)
+    histogram.add(static_cast<Nanos>(std::exp(dice.unit() * 40)), dice.between(1, 3));
   expect_same(Histogram::from_buckets(histogram.buckets(), histogram.max()), histogram);
   expect_same(Histogram::from_buckets({}, 0), Histogram());
 }

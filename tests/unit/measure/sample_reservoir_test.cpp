@@ -40,8 +40,8 @@ TEST(SampleReservoir, NeverKeepsOneTwice) {
   EXPECT_EQ(std::set<std::int64_t>(samples.begin(), samples.end()).size(), 1000u);
 }
 
-// Over many seeds every sample is kept equally often. Without replacement the counts vary less than independent ones,
-// by 1 - capacity / count.
+// Over many seeds every sample is kept equally often. Without replacement the counts vary less than
+// independent ones, by 1 - capacity / count.
 void expect_uniform(std::int64_t capacity, std::int64_t count, std::int64_t seeds) {
   std::vector<std::int64_t> times(static_cast<std::size_t>(count));
   for (std::int64_t seed = 0; seed < seeds; ++seed) {
@@ -74,7 +74,8 @@ TEST(SampleReservoir, BeginsAgain) {
   EXPECT_EQ(reservoir.seen(), 7);
   const std::vector<SampleRow> rows = reservoir.take();
   ASSERT_EQ(rows.size(), 7u);
-  for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i].sample, static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    EXPECT_EQ(rows[i].sample, static_cast<std::int64_t>(i));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@
 namespace loaderscope {
 namespace {
 
-constexpr Bytes kTenRows = 10 * 2 * static_cast<Bytes>(sizeof(StepRow));  // half of the memory is for growing
+constexpr Bytes kTenRows =
+    10 * 2 * static_cast<Bytes>(sizeof(StepRow));  // half of the memory is for growing
 
 StepRow row_of(std::int64_t step) {
   StepRow row;
@@ -110,7 +111,8 @@ TEST(StepRows, SaysWhereItHasNoFolder) {
     rows_of(11, kTenRows);
     FAIL() << "no error";
   } catch (const RunError& error) {
-    EXPECT_NE(std::string(error.what()).find("/nonexistent/loaderscope"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("/nonexistent/loaderscope"), std::string::npos)
+        << error.what();
     EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
   }
 }

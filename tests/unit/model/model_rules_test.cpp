@@ -1,5 +1,5 @@
-// The rules of the loader and of the training loop (design, sections 3 and 6), checked from outside on every fact of
-// random pipelines.
+// The rules of the loader and of the training loop (design, sections 3 and 6), checked from outside
+// on every fact of random pipelines.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,8 @@ class Observed {
     if (batch_tasks() && in_order()) {
       EXPECT_EQ(step.worker, place % config_.num_workers);
     }
-    EXPECT_EQ(step.first_of_epoch, step.take == takes_.at(step.epoch).front() && is_first_taken(step));
+    EXPECT_EQ(step.first_of_epoch,
+              step.take == takes_.at(step.epoch).front() && is_first_taken(step));
     if (in_order()) {
       EXPECT_EQ(step.batch, step.step);
     }
@@ -92,7 +93,8 @@ class Observed {
     Nanos expected = step.dispatched;
     const auto& batches = by_worker_.at(step.worker);
     const auto at = std::find(batches.begin(), batches.end(), &step);
-    const bool knows_all_before = in_order();  // out of order an earlier batch may not have been delivered
+    const bool knows_all_before =
+        in_order();  // out of order an earlier batch may not have been delivered
     if (at != batches.begin()) expected = std::max(expected, (*(at - 1))->finished);
     const auto worker = rank_.workers.find(step.worker);
     if (worker != rank_.workers.end()) {
@@ -113,7 +115,9 @@ class Observed {
       if (!interval.ran()) return;
       EXPECT_GE(interval.begin, at);
       EXPECT_GE(interval.end, interval.begin);
-      EXPECT_EQ(interval.cpu + interval.queued == interval.wall() || interval.cpu + interval.queued == 0, true);
+      EXPECT_EQ(
+          interval.cpu + interval.queued == interval.wall() || interval.cpu + interval.queued == 0,
+          true);
       at = interval.end;
     };
     follows(step.send);
@@ -146,7 +150,8 @@ class Observed {
     if (k >= in_flight) ask = std::max(ask, rank_.steps[k - in_flight].compute.end);
     EXPECT_EQ(step.ask, ask);
     EXPECT_GE(step.take, std::max(step.ask, step.deliverable));
-    const bool receives = config_.cost_of(Stage::transport_recv) != nullptr || injects(Stage::transport_recv);
+    const bool receives =
+        config_.cost_of(Stage::transport_recv) != nullptr || injects(Stage::transport_recv);
     if (!receives || pins() || !has_workers()) {
       EXPECT_EQ(step.take, std::max(step.ask, step.deliverable));
     }
@@ -211,10 +216,12 @@ class Observed {
     std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
     });
-    for (std::size_t i = 1; i < intervals.size(); ++i) EXPECT_GE(intervals[i].begin, intervals[i - 1].end);
+    for (std::size_t i = 1; i < intervals.size(); ++i)
+      EXPECT_GE(intervals[i].begin, intervals[i - 1].end);
   }
 
-  // A worker rests only while there is nothing that it could begin: no batch of its own, no sample of any batch.
+  // A worker rests only while there is nothing that it could begin: no batch of its own, no sample
+  // of any batch.
   void check_rests() const {
     std::map<std::int64_t, Nanos> dispatched;
     for (const StepEvents& step : rank_.steps) dispatched[step.batch] = step.dispatched;
@@ -223,7 +230,8 @@ class Observed {
       for (const Span& work : made) {
         const auto batch = dispatched.find(work.batch);
         if (batch == dispatched.end() || work.sample < 0) continue;
-        if (!begun.emplace(work.batch, work.sample).second) continue;  // a later stage of the sample
+        if (!begun.emplace(work.batch, work.sample).second)
+          continue;  // a later stage of the sample
         for (const auto& [worker, spans] : rank_.workers) {
           if (batch_tasks() && worker != maker) continue;
           const auto rest = rest_at(spans, work.begin);

@@ -48,7 +48,8 @@ std::vector<End> run(SharedServer& server, const std::vector<Arrival>& arrivals)
 }
 
 // The same in real numbers, with every work's own account.
-std::vector<End> run_fluid(long double cores, long double scaling, const std::vector<Arrival>& arrivals) {
+std::vector<End> run_fluid(long double cores, long double scaling,
+                           const std::vector<Arrival>& arrivals) {
   struct Work {
     std::uint64_t who;
     long double left, waited;
@@ -63,11 +64,13 @@ std::vector<End> run_fluid(long double cores, long double scaling, const std::ve
     const long double busy = std::min(n, cores);
     const long double slowed = busy > 1 && cores > 1 ? (1 - scaling) * (busy - 1) / (cores - 1) : 0;
     const long double speed = share * (1 - slowed);
-    const auto first = std::min_element(works.begin(), works.end(), [](const Work& a, const Work& b) {
-      return std::tie(a.left, a.who) < std::tie(b.left, b.who);
-    });
+    const auto first =
+        std::min_element(works.begin(), works.end(), [](const Work& a, const Work& b) {
+          return std::tie(a.left, a.who) < std::tie(b.left, b.who);
+        });
     const long double end = first == works.end() ? 1e30L : now + first->left / speed;
-    const long double arrival = next < arrivals.size() ? static_cast<long double>(arrivals[next].at) : 1e30L;
+    const long double arrival =
+        next < arrivals.size() ? static_cast<long double>(arrivals[next].at) : 1e30L;
     const long double then = std::min(end, arrival);
     for (Work& work : works) {
       work.left -= (then - now) * speed;
@@ -75,7 +78,8 @@ std::vector<End> run_fluid(long double cores, long double scaling, const std::ve
     }
     now = then;
     if (end <= arrival) {
-      ends.push_back({static_cast<Nanos>(now + 0.5L), first->who, static_cast<Nanos>(first->waited + 0.5L)});
+      ends.push_back(
+          {static_cast<Nanos>(now + 0.5L), first->who, static_cast<Nanos>(first->waited + 0.5L)});
       works.erase(first);
     } else {
       works.push_back({arrivals[next].who, static_cast<long double>(arrivals[next].amount), 0});
@@ -110,11 +114,14 @@ TEST(SharedServer, AgreesWithAFluidSimulation) {
     ASSERT_EQ(ends.size(), expected.size());
     double last = 0;
     for (const auto& [who, end] : expected) last = std::max(last, static_cast<double>(end.at));
-    // An end is rounded up to a ns, and so is everything that sped up because of it; the scaling to parts of a million.
+    // An end is rounded up to a ns, and so is everything that sped up because of it; the scaling to
+    // parts of a million.
     const double tolerance = static_cast<double>(works) / cores + 2 + 2e-6 * last;
     for (const auto& [who, end] : ends) {
-      ASSERT_NEAR(static_cast<double>(end.at), static_cast<double>(expected.at(who).at), tolerance) << "seed " << seed;
-      ASSERT_NEAR(static_cast<double>(end.waited), static_cast<double>(expected.at(who).waited), tolerance)
+      ASSERT_NEAR(static_cast<double>(end.at), static_cast<double>(expected.at(who).at), tolerance)
+          << "seed " << seed;
+      ASSERT_NEAR(static_cast<double>(end.waited), static_cast<double>(expected.at(who).waited),
+                  tolerance)
           << "seed " << seed;
     }
   }
@@ -179,7 +186,8 @@ TEST(SharedServer, NeverIdleForYears) {
   SharedServer server(2, 1);
   const Nanos day = 24 * 3600 * kSecond;
   std::vector<Arrival> arrivals;
-  for (std::int64_t i = 0; i < 2000; ++i) arrivals.push_back({i * 10 * day, static_cast<std::uint64_t>(i), 20 * day});
+  for (std::int64_t i = 0; i < 2000; ++i)
+    arrivals.push_back({i * 10 * day, static_cast<std::uint64_t>(i), 20 * day});
   const auto ends = run(server, arrivals);
   ASSERT_EQ(ends.size(), 2000u);
   for (std::size_t i = 0; i < ends.size(); ++i) {
