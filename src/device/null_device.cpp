@@ -1,7 +1,6 @@
 // The null device takes batches and drops them: what remains is the pure rate of the loader.
-#include <deque>
-
 #include "device/devices.h"
+#include "measure/fifo.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
@@ -33,7 +32,7 @@ class NullDevice : public Device {
   bool going_on() const { return stop_.load(std::memory_order_relaxed) == 0; }
 
   const std::atomic<int>& stop_;
-  std::deque<DeviceTimes> dropped_;
+  Fifo<DeviceTimes> dropped_;
 };
 
 }  // namespace

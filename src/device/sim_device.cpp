@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <mutex>
 
 #include "device/devices.h"
+#include "measure/fifo.h"
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
 
@@ -65,7 +65,7 @@ class SimDevice : public Device {
   const bool own_copy_stream_;
   const std::int64_t in_flight_;
   std::shared_ptr<Barrier> barrier_;
-  std::deque<Step> steps_;  // from first_ on
+  Fifo<Step> steps_;  // from first_ on
   std::int64_t first_ = 0;
   std::int64_t placed_ = 0;     // steps whose compute is placed
   std::int64_t collected_ = 0;  // steps whose times were handed out
@@ -85,7 +85,7 @@ bool SimDevice::wait_for(std::unique_lock<std::mutex>& lock, Known known) {
 bool SimDevice::submit_copy(const CopyJob& job) {
   {
     const std::lock_guard lock(barrier_->mutex);
-    Step& step = steps_.emplace_back();
+    Step& step = steps_.push_back({});
     step.times.step = job.step;
     step.copy_submitted = monotonic_now();
     step.copy_duration = job.duration;

@@ -32,12 +32,21 @@ class SpanWriter {
     Span span;
     bool may_wait_for_cpu;
   };
+  // CPU time of the thread at `now`. Reading it costs a system call: right after the last reading
+  // the thread has been on its core ever since.
+  Nanos cpu_at(Nanos now) const {
+    const Nanos since = now - last_read_;
+    return since < kRightAfter ? last_cpu_ + since : thread_cpu_now();
+  }
   void add(const Span& span, bool may_wait_for_cpu);
+
+  static constexpr Nanos kRightAfter = 5 * kMicrosecond;
 
   ThreadLog* log_;
   RunQueueMeter run_queue_;
   std::int64_t batch_ = -1;
   std::int64_t sample_ = -1;
+  Nanos last_read_ = -kSecond, last_cpu_ = 0;  // of the thread's CPU clock
   std::array<Open, 16> open_{};
   std::size_t open_count_ = 0;
 };
@@ -52,12 +61,13 @@ class StageScope {
     if (!writer.measures()) return;
     span_.stage = stage;
     span_.begin = monotonic_now();
-    span_.cpu = thread_cpu_now();
+    span_.cpu = writer_.cpu_at(span_.begin);
   }
   ~StageScope() {
     if (!writer_.measures()) return;
-    span_.cpu = thread_cpu_now() - span_.cpu;
-    span_.end = monotonic_now();
+    writer_.last_cpu_ = thread_cpu_now();
+    writer_.last_read_ = span_.end = monotonic_now();
+    span_.cpu = writer_.last_cpu_ - span_.cpu;
     writer_.add(span_, kind_ == Kind::runs);
   }
   StageScope(const StageScope&) = delete;

@@ -2,9 +2,8 @@
 // window is over.
 #pragma once
 
-#include <chrono>
+#include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <thread>
@@ -14,16 +13,10 @@
 #include "engine/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "measure/fifo.h"
 #include "measure/process_counters.h"
 
 namespace loaderscope::native {
-
-// Thrown when no batch comes for --timeout. A thread is stuck, perhaps in the kernel: the runner
-// must not be destroyed.
-class NothingComes : public RunError {
- public:
-  using RunError::RunError;
-};
 
 class JobRunner {
  public:
@@ -31,7 +24,11 @@ class JobRunner {
             bool writes_samples);
   ~JobRunner();
 
-  void run();  // throws what a thread threw, or RunError when nothing comes any more
+  // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads
+  // have ended; where one has not (`stopped` is false: it hangs in the kernel), the runner and all
+  // that it uses must stay until the process ends.
+  void run();
+  bool stopped() const { return stopped_; }  // all threads have ended
   bool interrupted() const { return interrupted_; }
   bool input_ended_in_warmup() const;
   std::vector<RankRecord> finish();
@@ -42,10 +39,16 @@ class JobRunner {
 
  private:
   struct Rank {
+    Rank(std::int32_t number, std::unique_ptr<Trainer> of_rank, const WindowKeeper& keeper)
+        : index(number), trainer(std::move(of_rank)), window(keeper) {}
+
+    const std::int32_t index;
     std::unique_ptr<Trainer> trainer;
     WindowKeeper window;
-    std::deque<StepEvents> steps;  // known, not folded
+    Fifo<StepEvents> steps;  // known, not folded
     std::thread thread;
+    std::atomic<bool> thread_ended{false};
+    bool input_over = false;
     bool first_asked = false;
     bool window_open = false;
     bool done = false;
@@ -53,14 +56,17 @@ class JobRunner {
     std::vector<QueueStats> queues;
   };
 
+  void run_window();
   void look();
+  void watch_for_window();
   void fold_steps();
   void fold(std::int32_t index, const StepEvents& events);
   bool all_done();
   void end_rank(Rank& rank);
   void report_progress();
   void watch_for_silence();
-  void stop_threads();
+  bool stop_threads();  // asks all threads to end, and waits a while
+  bool trainers_ended() const;
 
   const Plan& plan_;
   const EngineContext& context_;
@@ -69,8 +75,10 @@ class JobRunner {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   ProcessCounters at_begin_, at_end_;
+  bool at_begin_known_ = false;
   MemoryWatch memory_;
   bool interrupted_ = false;
+  bool stopped_ = false;
   std::int64_t samples_ = 0;
   Nanos last_step_at_ = 0;
   Nanos last_progress_ = 0;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "loaderscope/errors.h"
@@ -27,6 +28,24 @@ void Job::fail(std::exception_ptr failure) {
   stop.store(1);
 }
 
+std::thread Job::start(std::function<void()> body) {
+  alive_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    return std::thread([this, body = std::move(body)] {
+      try {
+        body();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      alive_.fetch_sub(1, std::memory_order_release);
+    });
+  } catch (const std::system_error& error) {
+    alive_.fetch_sub(1, std::memory_order_relaxed);
+    throw RunError("a thread of the loader cannot be started (" + error.code().message() +
+                   "); use fewer --workers or --ranks, or raise the limit with ulimit -u");
+  }
+}
+
 void Job::rethrow() {
   const std::lock_guard lock(mutex_);
   if (error_) std::rethrow_exception(error_);
@@ -37,9 +56,11 @@ void Job::put_step(std::int32_t rank, const StepEvents& events) {
   steps_.emplace_back(rank, events);
 }
 
-std::vector<std::pair<std::int32_t, StepEvents>> Job::take_steps() {
+const std::vector<std::pair<std::int32_t, StepEvents>>& Job::take_steps() {
+  taken_.clear();
   const std::lock_guard lock(mutex_);
-  return std::exchange(steps_, {});
+  taken_.swap(steps_);
+  return taken_;
 }
 
 Loader::Loader(Job& job, std::int32_t rank)
@@ -57,13 +78,16 @@ Loader::Loader(Job& job, std::int32_t rank)
     if (plan_.send.active() && !plan_.made_by_trainer) worker->feeder_log = add_log(index);
     workers_.push_back(std::move(worker));
   }
-  if (plan_.pin_thread && !plan_.made_by_trainer) {
+  if (plan_.pin_thread) {
     pin_log_ = add_log(0);
-    pin_thread_ = std::thread([this] { pin(); });
+    pin_thread_ = job_.start([this] { pin(); });
   }
 }
 
-Loader::~Loader() { stop(); }
+Loader::~Loader() {
+  let_workers_end();
+  join_workers();
+}
 
 ThreadLog* Loader::add_log(std::int32_t worker) {
   return job_.recorder ? &job_.recorder->add_thread(rank_, worker) : nullptr;
@@ -102,6 +126,17 @@ Execution Loader::execution(std::int32_t worker, const Batch& batch) const {
   return execution;
 }
 
+// Of a worker's start in this epoch.
+Execution Loader::start_of(std::int32_t worker) const {
+  Execution execution;
+  execution.rank = rank_;
+  execution.worker = worker;
+  execution.epoch = epoch_;
+  execution.draw = static_cast<std::int64_t>(worker) * plan_.ranks + rank_;
+  execution.count = epoch_;
+  return execution;
+}
+
 // Of the trainer's thread.
 
 void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
@@ -110,47 +145,40 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   next_worker_ = 0;
   server_free_ = monotonic_now();
   if (start_workers && !plan_.made_by_trainer) {
+    end_last_epochs_workers();
     for (std::int32_t index = 0; index < plan_.workers; ++index) start_worker(index);
   }
   epoch_dispatch_ = monotonic_now();
   for (std::int64_t i = 0; i < plan_.window; ++i) dispatch_one();
 }
 
+// They have nothing left to do. Queues are made again only when nobody looks at them any more.
+void Loader::end_last_epochs_workers() {
+  close_queues();
+  for (auto& worker : workers_) {
+    if (worker->thread.joinable()) worker->thread.join();
+    if (worker->feeder.joinable()) worker->feeder.join();
+  }
+  if (plan_.sample_tasks)
+    sample_tasks_ = std::make_unique<SampleQueue>(static_cast<std::size_t>(plan_.window + 1));
+}
+
 void Loader::start_worker(std::int32_t index) {
   Worker& worker = *workers_[static_cast<std::size_t>(index)];
-  // The worker of the epoch before has nothing left to do.
-  if (worker.thread.joinable()) {
-    if (worker.tasks) worker.tasks->close();
-    if (index == 0 && sample_tasks_) sample_tasks_->close();
-    if (worker.to_send) worker.to_send->close();
-    worker.thread.join();
-    if (worker.feeder.joinable()) worker.feeder.join();
-  }
   const auto window = static_cast<std::size_t>(plan_.window + 1);
-  if (index == 0 && plan_.sample_tasks) {
-    for (auto& other : workers_) {
-      if (other->thread.joinable()) other->thread.join();
-    }
-    sample_tasks_ = std::make_unique<SampleQueue>(window);
-  }
   if (!plan_.sample_tasks) worker.tasks = std::make_unique<BlockingQueue<Batch*>>(window);
   worker.outstanding = 0;
 
-  Execution execution;
-  execution.rank = rank_;
-  execution.worker = index;
-  execution.epoch = epoch_;
-  execution.draw = static_cast<std::int64_t>(index) * plan_.ranks + rank_;
-  execution.count = epoch_;
+  const Execution starting = start_of(index);
   if (plan_.startup_parent.active()) {
     Sleeper sleeper(job_.stop);
-    spend(plan_.startup_parent, execution, sleeper);
+    spend(plan_.startup_parent, starting, sleeper);
   }
   if (plan_.send.active() && !plan_.made_by_trainer) {
     worker.to_send = std::make_unique<BlockingQueue<Batch*>>(window);
-    worker.feeder = std::thread([this, index] { feed(index); });
+    worker.feeder = job_.start([this, index] { feed(index); });
   }
-  worker.thread = std::thread([this, index] { work(index); });
+  worker.thread = job_.start([this, starting] { work(starting); });
 }
 
 // PyTorch's rule: the next worker of the round; where the order does not matter, the next with
@@ -231,14 +259,20 @@ void Loader::release(Batch& batch) {
 
 void Loader::wake_trainer() { ready_.close(); }
 
-void Loader::stop() {
-  wake_trainer();
-  to_pin_.close();
+void Loader::close_queues() {
   if (sample_tasks_) sample_tasks_->close();
   for (auto& worker : workers_) {
     if (worker->tasks) worker->tasks->close();
     if (worker->to_send) worker->to_send->close();
   }
+}
+
+void Loader::let_workers_end() {
+  close_queues();
+  to_pin_.close();
+}
+
+void Loader::join_workers() {
   for (auto& worker : workers_) {
     if (worker->thread.joinable()) worker->thread.join();
     if (worker->feeder.joinable()) worker->feeder.join();
@@ -261,33 +295,24 @@ std::string Loader::describe_workers() const {
 
 // Of the workers' threads.
 
-void Loader::work(std::int32_t index) {
-  try {
-    name_thread("ls-worker-" + std::to_string(index));
-    use_exact_sleeps();
-    Worker& worker = *workers_[static_cast<std::size_t>(index)];
-    Hands hands{index, SpanWriter(worker.log), nullptr, Sleeper(job_.stop), -1, 0, 0};
-    come_up(hands);
-    if (plan_.sample_tasks) {
-      work_on_samples(hands);
-    } else {
-      work_on_batches(hands);
-    }
-  } catch (...) {
-    job_.fail(std::current_exception());
+void Loader::work(const Execution& starting) {
+  const std::int32_t index = starting.worker;
+  name_thread("ls-worker-" + std::to_string(index));
+  use_exact_sleeps();
+  Worker& worker = *workers_[static_cast<std::size_t>(index)];
+  Hands hands{index, SpanWriter(worker.log), nullptr, Sleeper(job_.stop), -1, 0, 0};
+  come_up(hands, starting);
+  if (plan_.sample_tasks) {
+    work_on_samples(hands);
+  } else {
+    work_on_batches(hands);
   }
 }
 
-void Loader::come_up(Hands& hands) {
+void Loader::come_up(Hands& hands, const Execution& starting) {
   const Nanos begin = monotonic_now();
   hands.maker = job_.make_maker(job_.stop);
-  Execution execution;
-  execution.rank = rank_;
-  execution.worker = hands.index;
-  execution.epoch = epoch_;
-  execution.draw = static_cast<std::int64_t>(hands.index) * plan_.ranks + rank_;
-  execution.count = epoch_;
-  if (plan_.startup.active()) spend(plan_.startup, execution, hands.sleeper);
+  if (plan_.startup.active()) spend(plan_.startup, starting, hands.sleeper);
   hands.spans.write(Stage::startup, begin, monotonic_now());
 }
 
@@ -378,25 +403,21 @@ void Loader::finish(Hands& hands, Batch& batch) {
 // From the worker to the trainer.
 
 void Loader::feed(std::int32_t index) {
-  try {
-    name_thread("ls-feeder-" + std::to_string(index));
-    use_exact_sleeps();
-    Worker& worker = *workers_[static_cast<std::size_t>(index)];
-    Sleeper sleeper(job_.stop);
-    while (const auto task = worker.to_send->pop()) {
-      Batch& batch = *task->item;
-      const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
-      spend(plan_.send, execution(index, batch), sleeper);
-      batch.events.send = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
-      sent(batch, worker.feeder_log);
-    }
-  } catch (...) {
-    job_.fail(std::current_exception());
+  name_thread("ls-feeder-" + std::to_string(index));
+  use_exact_sleeps();
+  Worker& worker = *workers_[static_cast<std::size_t>(index)];
+  Sleeper sleeper(job_.stop);
+  while (const auto task = worker.to_send->pop()) {
+    Batch& batch = *task->item;
+    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    spend(plan_.send, execution(index, batch), sleeper);
+    batch.events.send = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+    sent(batch, worker.feeder_log);
   }
 }
 
 void Loader::sent(Batch& batch, ThreadLog* log) {
-  if (plan_.pin_thread && !plan_.made_by_trainer) {
+  if (plan_.pin_thread) {
     to_pin_.push(&batch);
   } else {
     deliver(batch, log);
@@ -404,34 +425,29 @@ void Loader::sent(Batch& batch, ThreadLog* log) {
 }
 
 void Loader::pin() {
-  try {
-    name_thread("ls-pin");
-    use_exact_sleeps();
-    Sleeper sleeper(job_.stop);
-    RunQueueMeter run_queue;
-    while (const auto task = to_pin_.pop()) {
-      Batch& batch = *task->item;
-      if (plan_.receive.active()) {
-        const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
-        spend(plan_.receive, execution(-1, batch), sleeper);
-        batch.events.receive = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
-      }
-      run_queue.read();
+  name_thread("ls-pin");
+  use_exact_sleeps();
+  Sleeper sleeper(job_.stop);
+  RunQueueMeter run_queue;
+  while (const auto task = to_pin_.pop()) {
+    Batch& batch = *task->item;
+    if (plan_.receive.active() && !plan_.made_by_trainer) {
       const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
-      if (plan_.pin.active()) spend(plan_.pin, execution(-1, batch), sleeper);
-      if (batch.written != nullptr) {
-        std::memcpy(batch.copied_from, batch.written,
-                    static_cast<std::size_t>(batch.events.delivered_bytes));
-      }
-      const Nanos end = monotonic_now();
-      const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu, 0, end - begin);
-      const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, end - begin - used);
-      batch.events.pin = {begin, end, used,
-                          plan_.pin.active() && !plan_.pin.uses_cpu() ? 0 : queued};
-      deliver(batch, pin_log_);
+      spend(plan_.receive, execution(-1, batch), sleeper);
+      batch.events.receive = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
     }
-  } catch (...) {
-    job_.fail(std::current_exception());
+    run_queue.read();
+    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    if (plan_.pin.active()) spend(plan_.pin, execution(-1, batch), sleeper);
+    if (batch.written != nullptr) {
+      std::memcpy(batch.copied_from, batch.written,
+                  static_cast<std::size_t>(batch.events.delivered_bytes));
+    }
+    const Nanos end = monotonic_now();
+    const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu, 0, end - begin);
+    const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, end - begin - used);
+    batch.events.pin = {begin, end, used, plan_.pin.active() && !plan_.pin.uses_cpu() ? 0 : queued};
+    deliver(batch, pin_log_);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -30,17 +31,23 @@ class Job {
   bool writes_samples;       // samples are written to host memory
   std::atomic<int> stop{0};  // not 0: every thread is to end soon
 
-  void fail(std::exception_ptr failure);  // the first failure stops the job
+  // A thread of the job. What it throws stops the job: the first failure counts.
+  std::thread start(std::function<void()> body);
+  int alive() const { return alive_.load(std::memory_order_acquire); }  // threads not at their end
   void rethrow();
   // Trainers put the steps whose device times are known, in order per rank; the job's own thread
   // takes them.
   void put_step(std::int32_t rank, const StepEvents& events);
-  std::vector<std::pair<std::int32_t, StepEvents>> take_steps();
+  const std::vector<std::pair<std::int32_t, StepEvents>>&
+  take_steps();  // valid until the next call
 
  private:
+  void fail(std::exception_ptr failure);
+
+  std::atomic<int> alive_{0};
   std::mutex mutex_;
   std::exception_ptr error_;
-  std::vector<std::pair<std::int32_t, StepEvents>> steps_;
+  std::vector<std::pair<std::int32_t, StepEvents>> steps_, taken_;
 };
 
 class Loader {
@@ -57,7 +64,9 @@ class Loader {
   void release(Batch& batch);         // its memory may be written again
 
   void wake_trainer();  // `receive` returns null from now on
-  void stop();          // after the trainer has ended: lets the workers end, and waits for them
+  // After the trainer has ended.
+  void let_workers_end();
+  void join_workers();
   std::vector<QueueStats> read_stats();
   Bytes locked_bytes() const;
   std::string memory_fallback() const;
@@ -85,12 +94,15 @@ class Loader {
   };
 
   void allocate();
+  void end_last_epochs_workers();
+  void close_queues();
   void start_worker(std::int32_t index);
   std::int32_t choose_worker();
   Execution execution(std::int32_t worker, const Batch& batch) const;
+  Execution start_of(std::int32_t worker) const;
 
-  void work(std::int32_t index);
-  void come_up(Hands& hands);
+  void work(const Execution& starting);
+  void come_up(Hands& hands, const Execution& starting);
   void work_on_batches(Hands& hands);
   void work_on_samples(Hands& hands);
   void turn_to(Hands& hands, Batch& batch, Nanos rest_begin, bool rested);

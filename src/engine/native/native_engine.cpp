@@ -111,6 +111,14 @@ void add_cache_facts(const Run& run, RunRecord& record) {
   record.notes.push_back(cache.sentence);
 }
 
+// A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
+struct KeepWhatIsInUse {
+  std::unique_ptr<Run>& run;
+  ~KeepWhatIsInUse() {
+    if (!run->runner->stopped()) static_cast<void>(run.release());
+  }
+};
+
 RunRecord record_of(Run& run) {
   JobRunner& runner = *run.runner;
   RunRecord record;
@@ -145,14 +153,8 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   run->plan.emplace(run->config);
   run->runner =
       std::make_unique<JobRunner>(*run->plan, context, make_pipeline(*run), run->files != nullptr);
-  try {
-    run->runner->run();
-  } catch (const native::NothingComes&) {
-    // A thread that is stuck in the kernel cannot be ended: it keeps what it uses until the process
-    // ends.
-    [[maybe_unused]] Run* kept = run.release();
-    throw;
-  }
+  const KeepWhatIsInUse keeper{run};
+  run->runner->run();
   return record_of(*run);
 }
 

@@ -1,7 +1,6 @@
 #include "engine/native/trainer.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace loaderscope::native {
@@ -16,34 +15,30 @@ Trainer::Trainer(Job& job, std::int32_t rank, Device& device)
       early_(static_cast<std::size_t>(plan_.window + 1)) {}
 
 void Trainer::run() {
-  try {
-    use_exact_sleeps();
-    first_ask_.store(monotonic_now(), std::memory_order_release);
-    for (;; ++step_) {
-      // Step k-N has ended: its memory may be written again.
-      if (step_ >= plan_.in_flight && !device_.wait_computed(step_ - plan_.in_flight)) return;
-      if (std::ssize(in_flight_) >= plan_.in_flight) {
-        loader_.release(*in_flight_.front());
-        in_flight_.pop_front();
-      }
-      collect();
-      const Nanos asked = step_ == 0 ? first_ask_.load() : monotonic_now();
-      const bool epoch_over =
-          plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
-      if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
-      if (plan_.made_by_trainer) loader_.dispatch_one();
-      Batch* batch = take();
-      if (batch == nullptr) return;
-      batch->events.ask = asked;
-      if (!copy_and_launch(*batch)) return;
-      in_flight_.push_back(batch);
+  use_exact_sleeps();
+  first_ask_.store(monotonic_now(), std::memory_order_release);
+  for (;; ++step_) {
+    // Step k-N has ended: its memory may be written again.
+    if (step_ >= plan_.in_flight && !device_.wait_computed(step_ - plan_.in_flight)) return;
+    if (in_flight_.size() >= static_cast<std::size_t>(plan_.in_flight)) {
+      loader_.release(*in_flight_.front());
+      in_flight_.pop_front();
     }
-    device_.wait_computed(step_ - 1);
     collect();
-    input_over_.store(true, std::memory_order_release);
-  } catch (...) {
-    job_.fail(std::current_exception());
+    const Nanos asked = step_ == 0 ? first_ask_.load() : monotonic_now();
+    const bool epoch_over =
+        plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+    if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
+    if (plan_.made_by_trainer) loader_.dispatch_one();
+    Batch* batch = take();
+    if (batch == nullptr) return;
+    batch->events.ask = asked;
+    if (!copy_and_launch(*batch)) return;
+    in_flight_.push_back(batch);
   }
+  device_.wait_computed(step_ - 1);
+  collect();
+  input_over_.store(true, std::memory_order_release);
 }
 
 bool Trainer::begin_epoch() {

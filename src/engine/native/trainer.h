@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "engine/native/loader.h"
 #include "loaderscope/device.h"
+#include "measure/fifo.h"
 
 namespace loaderscope::native {
 
@@ -40,9 +40,9 @@ class Trainer {
   std::int64_t step_ = 0;
   std::int64_t epoch_ = -1;
   std::int64_t taken_of_epoch_ = 0;
-  std::vector<Batch*> early_;       // in order: received, by batch modulo its size
-  std::deque<Batch*> in_flight_;    // taken; their memory may still be read
-  std::deque<StepEvents> waiting_;  // submitted; their device times are not known
+  std::vector<Batch*> early_;  // in order: received, by batch modulo its size
+  Fifo<Batch*> in_flight_;     // taken; their memory may still be read
+  Fifo<StepEvents> waiting_;   // submitted; their device times are not known
   std::atomic<bool> input_over_{false};
   std::atomic<Nanos> first_ask_{kNever};
 };
