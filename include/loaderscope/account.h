@@ -31,6 +31,7 @@ struct StepRow {
 
   Nanos idle() const { return compute_begin - idle_begin; }
   Nanos compute() const { return compute_end - compute_begin; }
+  bool operator==(const StepRow&) const = default;
 };
 static_assert(sizeof(StepRow) <= 256 && std::is_trivially_copyable_v<StepRow>);
 

@@ -59,7 +59,7 @@ struct Injection {
   Stage stage = Stage::decode;
   Nanos extra = 0;
   double probability = 1;
-  std::int64_t every = 1;            // only where (batch or step index + 1) is a multiple of it
+  std::int64_t every = 1;            // only every so many samples, batches or steps of a rank
   std::optional<std::int64_t> rank;  // only there
   std::optional<std::int64_t> worker;
   std::string text;

@@ -24,6 +24,8 @@ struct Span {
   std::int64_t sample = -1;  // index in the data set; -1: the span handles no single sample
   Bytes bytes = 0;           // handled: stored bytes read, delivered bytes collated
   Stage stage = Stage::opaque;
+
+  bool operator==(const Span&) const = default;
 };
 static_assert(sizeof(Span) == 64 && std::is_trivially_copyable_v<Span>);
 
@@ -37,6 +39,7 @@ struct Interval {
 
   bool ran() const { return begin != kNever; }
   Nanos wall() const { return ran() ? end - begin : 0; }
+  bool operator==(const Interval&) const = default;
 };
 
 // All that is known of one step of one rank once the begin and end of its compute are known.
@@ -72,6 +75,8 @@ struct StepEvents {
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks
   Interval compute;
+
+  bool operator==(const StepEvents&) const = default;
 };
 
 }  // namespace loaderscope

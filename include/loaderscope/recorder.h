@@ -31,6 +31,7 @@ struct FoldOptions {
   std::uint64_t seed = 0;   // of the reservoir
   std::int64_t first_exemplars = 200;
   std::int64_t worst_exemplars = 20;
+  // The following are of all ranks together.
   Bytes exemplar_memory = Bytes{32} << 20;
   std::int64_t reservoir_rows = 50'000;
   Bytes step_row_memory = StepRows::kDefaultMemory;

@@ -55,6 +55,8 @@ class Histogram {
     std::int32_t index;
     std::int64_t count;
     Nanos sum;
+
+    bool operator==(const Bucket&) const = default;
   };
   std::vector<Bucket> buckets() const;  // the non-empty ones, ascending
   static Histogram from_buckets(const std::vector<Bucket>& buckets, Nanos max);
@@ -87,8 +89,12 @@ struct SampleRow {
   Bytes bytes = 0;
   struct Part {
     Nanos wall = 0, cpu = 0, queued = 0;
+
+    bool operator==(const Part&) const = default;
   };
   std::array<Part, 5> parts;  // read, read.decompress, decode, augment, opaque: see kSampleStages
+
+  bool operator==(const SampleRow&) const = default;
 };
 inline constexpr std::array<Stage, 5> kSampleStages = {
     Stage::read, Stage::read_decompress, Stage::decode, Stage::augment, Stage::opaque};
@@ -99,6 +105,8 @@ struct Exemplar {
   StepEvents events;
   StepRow row;
   std::vector<std::pair<std::int32_t, Span>> spans;  // (worker, span): those of this batch
+
+  bool operator==(const Exemplar&) const = default;
 };
 
 struct QueueStats {

@@ -40,7 +40,7 @@ class Booking {
 
   // Books all of `idle`, a stretch in which `step` was what the device waited for.
   void book(Stretch idle) {
-    book_with_trainer(intersect(idle, {events_.take, events_.compute.begin}));
+    book_with_trainer(intersect(idle, {events_.take, kNever}));
     book_hand_over(intersect(idle, {events_.deliverable, events_.take}));
     book_finished(intersect(idle, {events_.finished, events_.deliverable}));
     book_production({idle.begin, std::min(idle.end, events_.finished)});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "loaderscope/recorder.h"
@@ -15,7 +16,20 @@ struct Folder::Impl {
 
   explicit Impl(const FoldOptions& given)
       : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
-    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(given, rank);
+    const FoldOptions each = share_of_one_rank(given);
+    ranks.reserve(waiting.size());
+    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
+  }
+
+  // The memory is that of all ranks together.
+  static FoldOptions share_of_one_rank(FoldOptions options) {
+    constexpr Bytes kFewestRows =
+        Bytes{1} << 20;  // below, a thousand ranks would need as many spill files at once
+    options.exemplar_memory /= options.ranks;
+    options.reservoir_rows = (options.reservoir_rows + options.ranks - 1) / options.ranks;
+    const Bytes rows = options.step_row_memory / options.ranks;
+    options.step_row_memory = std::max(rows, std::min(options.step_row_memory, kFewestRows));
+    return options;
   }
 
   bool all_ranks_wait() const {

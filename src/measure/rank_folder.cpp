@@ -191,18 +191,18 @@ void RankFolder::keep_exemplar(const StepRow& row) {
   if (!first && !worst) return;
 
   Exemplar exemplar = make_exemplar(row);
-  const Bytes needed = memory_of(exemplar);
   if (worst && std::ssize(worst_) == options_.worst_exemplars) {
     std::pop_heap(worst_.begin(), worst_.end(), stalls_more);
     exemplar_bytes_ -= memory_of(worst_.back());
     worst_.pop_back();
   }
   // The first steps may fill half of the memory; the worst always find room in the other half.
-  if (exemplar_bytes_ + needed >
-      (first ? options_.exemplar_memory / 2 : options_.exemplar_memory)) {
+  const Bytes limit = first ? options_.exemplar_memory / 2 : options_.exemplar_memory;
+  if (exemplar_bytes_ + memory_of(exemplar) > limit) {
     exemplar.spans.clear();
     exemplar.spans.shrink_to_fit();
   }
+  if (exemplar_bytes_ + memory_of(exemplar) > limit) return;
   exemplar_bytes_ += memory_of(exemplar);
   if (first) {
     record_.exemplars.push_back(std::move(exemplar));

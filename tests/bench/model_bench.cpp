@@ -1,5 +1,5 @@
-// How fast virtual time passes. The promise: at least 5 million stage events a second on one core,
-// and a million batches of 4,096 workers in under a minute.
+// How fast virtual time passes. The promise: at least 5 million stage events a second on one
+// core, and a million batches of 4,096 workers in under a minute.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -24,9 +24,8 @@ class SharedServer {
   void add(Nanos now, std::uint64_t who, Nanos amount);
 
   bool idle() const { return heap_.empty(); }
-  Nanos next_end() const {
-    return next_end_;
-  }  // kNever when idle, just before it when that is too late for Nanos
+  // kNever when idle; just before it when the end is too late for Nanos.
+  Nanos next_end() const { return next_end_; }
   std::uint64_t next_who() const { return heap_.front().who; }
   void end_next(Nanos now);  // at next_end()
 

@@ -64,6 +64,7 @@ void Simulation::wake(std::uint64_t packed) {
       return;
     case Role::trainer:
       trainer.wake();
+      end_if_exhausted(who.rank);
       return;
   }
 }
@@ -98,6 +99,7 @@ void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
   if (leader.window.ended()) end_rank(index);
+  end_if_exhausted(index);
 }
 
 void Simulation::end_rank(std::int32_t index) {
@@ -109,19 +111,16 @@ void Simulation::end_rank(std::int32_t index) {
   ++ranks_done_;
 }
 
-bool Simulation::all_done() {
-  if (ranks_done_ == plan_.ranks) return true;
-  if (plan_.config.epochs == 0) return false;
-  for (std::int32_t rank = 0; rank < plan_.ranks; ++rank) {
-    if (ranks_[static_cast<std::size_t>(rank)].trainer->exhausted()) end_rank(rank);
-  }
-  return ranks_done_ == plan_.ranks;
+// No step will come any more. Known when the trainer has nothing left to do and its last step has
+// been reported.
+void Simulation::end_if_exhausted(std::int32_t rank) {
+  if (ranks_[static_cast<std::size_t>(rank)].trainer->exhausted()) end_rank(rank);
 }
 
 // Steps that take no time at all would never fill a window by duration, nor let the other ranks end
 // theirs.
 void Simulation::watch_for_standstill(bool window_over) {
-  constexpr std::int64_t kTooMany = 1'000'000;
+  constexpr std::int64_t kTooMany = 200'000;  // more than can be in flight
   if (world_.now() != time_of_last_step_) {
     time_of_last_step_ = world_.now();
     steps_since_time_moved_ = 0;

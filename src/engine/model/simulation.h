@@ -35,7 +35,8 @@ class Simulation {
   void ready(std::int32_t rank, Nanos at);
   void step_done(std::int32_t rank, const StepEvents& events);
   void end_rank(std::int32_t rank);
-  bool all_done();
+  void end_if_exhausted(std::int32_t rank);
+  bool all_done() const { return ranks_done_ == plan_.ranks; }
   void look_outside();  // a signal, the progress line
   void watch_for_standstill(bool window_over);
 

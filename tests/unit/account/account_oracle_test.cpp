@@ -36,7 +36,8 @@ void expect_whys(const StepRow& row, Nanos contention_of_making, const std::stri
 }
 
 TEST(AccountOracle, AgreesOnRandomPipelines) {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::int64_t i = 0; i < times(4000); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
     const Pipeline pipeline = random_pipeline(seed);
     const RunConfig& config = pipeline.config;
     FactKeeper facts;
@@ -67,6 +68,18 @@ class RandomFacts {
     for (std::int32_t rank = 0; rank < options_.ranks; ++rank) ranks_.push_back({});
     make_steps();
     for (Rank& rank : ranks_) make_workers(rank);
+  }
+
+  // The times of the device come from a clock of its own.
+  void use_wrong_device_clock() {
+    for (Rank& rank : ranks_) {
+      for (StepEvents& step : rank.steps) {
+        for (Nanos* t :
+             {&step.copy.begin, &step.copy.end, &step.compute.begin, &step.compute.end}) {
+          if (*t != kNever && dice_.one_in(2)) *t += some() - some();
+        }
+      }
+    }
   }
 
   FoldOptions options() const { return options_; }
@@ -206,7 +219,8 @@ class RandomFacts {
 };
 
 TEST(AccountOracle, AgreesOnRandomFacts) {
-  for (std::uint64_t seed = 0; seed < 4000; ++seed) {
+  for (std::int64_t i = 0; i < times(4000); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
     RandomFacts random(seed);
     FactKeeper facts;
     FoldOptions options = random.options();
@@ -224,6 +238,30 @@ TEST(AccountOracle, AgreesOnRandomFacts) {
       }
     }
   }
+}
+
+TEST(AccountOracle, ClosesWhateverTheDevicesClockSays) {
+  Nanos clamped = 0;
+  for (std::int64_t i = 0; i < times(2000); ++i) {
+    RandomFacts random(static_cast<std::uint64_t>(i));
+    random.use_wrong_device_clock();
+    Folder folder(random.options());
+    random.report_to(folder);
+    for (const RankRecord& rank : folder.finish()) {
+      Nanos end = rank.first_ask;
+      for (const StepRow& row : rows_of(rank)) {
+        ASSERT_EQ(row.idle_begin, end) << "seed " << i;
+        ASSERT_GE(row.compute(), 0) << "seed " << i;
+        ASSERT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle())
+            << "seed " << i;
+        ASSERT_GE(*std::min_element(row.stall.begin(), row.stall.end()), 0) << "seed " << i;
+        ASSERT_GE(row.clamped, 0) << "seed " << i;
+        clamped += row.clamped;
+        end = row.compute_end;
+      }
+    }
+  }
+  EXPECT_GT(clamped, 0);
 }
 
 }  // namespace

@@ -31,6 +31,15 @@ class Dice {
   std::uint64_t state_;
 };
 
+// So many in a release build, fewer where sanitizers and assertions make each of them slow.
+constexpr std::int64_t times(std::int64_t count) {
+#ifdef NDEBUG
+  return count;
+#else
+  return (count + 19) / 20;
+#endif
+}
+
 // What a random pipeline may have.
 struct PipelineLimits {
   bool constant = false;     // every cost has one value, and none is a rate

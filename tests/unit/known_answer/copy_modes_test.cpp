@@ -4,8 +4,8 @@
 namespace loaderscope::known_answer {
 namespace {
 
-// A batch of 4 MB over a link of 4 GB/s from page-locked and 1 GB/s from pageable memory: 1 ms or 4
-// ms. Making it takes 1 ms and never shows. C = 10, 30 steps.
+// A batch of 4 MB over a link of 4 GB/s from page-locked and 1 GB/s from pageable memory: 1 ms or
+// 4 ms. Making it takes 1 ms and never shows. C = 10, 30 steps.
 #define BATCH_OF_4_MB \
   "workers=1 batch=4 delivered-bytes=1MB link=4/1 cost=collate=1ms compute=10ms warmup=4 steps=30"
 
@@ -68,30 +68,25 @@ const Case kTogether[] = {
     // The trainer's own copies follow each other: 12 ms each on a stream, C = 10: 2 ms show.
     {"pageable_stream_too_long",
      "workers=1 batch=4 delivered-bytes=3MB link=12/1 memory=pageable copy=stream cost=collate=1ms "
-     "compute=10ms "
-     "warmup=4 steps=30",
+     "compute=10ms warmup=4 steps=30",
      {{.window = 360_ms, .compute = 300_ms, .stall = {{Cause::h2d, 60_ms}}}},
      "h2d"},
     // Launching comes after it, on the same thread: 8 + 4 ms for each step; copied at 8, launched
-    // at 12, 2 ms of
-    // the launching show.
+    // at 12, 2 ms of the launching show.
     {"pageable_stream_and_launch",
      "workers=1 batch=4 delivered-bytes=2MB link=12/1 memory=pageable copy=stream cost=collate=1ms "
-     "cost=launch=4ms "
-     "compute=10ms warmup=4 steps=30",
+     "cost=launch=4ms compute=10ms warmup=4 steps=30",
      {{.window = 360_ms, .compute = 300_ms, .stall = {{Cause::launch, 60_ms}}}},
      "launch"},
     // From page-locked memory only the launching is the trainer's.
     {"pinned_stream_and_launch",
      "workers=1 batch=4 delivered-bytes=24MB link=12/1 copy=stream cost=collate=1ms "
-     "cost=launch=4ms compute=10ms "
-     "warmup=4 steps=30",
+     "cost=launch=4ms compute=10ms warmup=4 steps=30",
      {kHidden},
      "compute"},
 
     // T = 16, C = 10, 4 ms of pageable copying: computed from 4 to 14 after a batch is finished,
-    // the next one is
-    // decoded until 16 and copied until 20.
+    // the next one is decoded until 16 and copied until 20.
     {"decode_and_pageable_copy",
      "workers=1 batch=4 delivered-bytes=1MB link=4/1 memory=pageable cost=decode=4ms compute=10ms "
      "warmup=4 steps=30",

@@ -33,8 +33,7 @@ const Case kInline[] = {
      "decode"},
     {"each_stage",
      "workers=0 batch=2 in-flight=1 cost=read=1ms cost=decode=2ms cost=augment=1ms "
-     "cost=collate=3ms compute=4ms "
-     "warmup=2 steps=30",
+     "cost=collate=3ms compute=4ms warmup=2 steps=30",
      {{.window = 450_ms,
        .compute = 120_ms,
        .stall = {{Cause::read, 60_ms},
@@ -47,8 +46,7 @@ const Case kInline[] = {
     // N = 1: batch 10, copy 3, launch 2 (not hidden behind a sync copy), compute 5: 20 ms a step.
     {"copy_and_launch",
      "workers=0 batch=1 in-flight=1 copy=sync cost=decode=10ms cost=h2d=3ms cost=launch=2ms "
-     "compute=5ms warmup=2 "
-     "steps=30",
+     "compute=5ms warmup=2 steps=30",
      {{.window = 600_ms,
        .compute = 150_ms,
        .stall = {{Cause::decode, 300_ms}, {Cause::h2d, 90_ms}, {Cause::launch, 60_ms}},
@@ -58,8 +56,7 @@ const Case kInline[] = {
     // Nothing moves between processes, so transport costs nothing; nobody is started either.
     {"no_transport_no_startup",
      "workers=0 batch=1 cost=decode=10ms cost=transport=50ms cost=transport.recv=50ms "
-     "cost=startup=1s "
-     "cost=startup.parent=1s compute=4ms warmup=2 steps=30",
+     "cost=startup=1s cost=startup.parent=1s compute=4ms warmup=2 steps=30",
      {{.window = 300_ms,
        .compute = 120_ms,
        .stall = {{Cause::decode, 180_ms}},
@@ -98,8 +95,7 @@ const Case kInline[] = {
     // Storage with a latency of 3 ms and 1 MB at 200 MB/s: 8 ms a sample.
     {"storage",
      "workers=0 batch=2 in-flight=1 stored-bytes=1MB storage-latency=3ms storage-bandwidth=200MB/s "
-     "compute=4ms "
-     "warmup=2 steps=30",
+     "compute=4ms warmup=2 steps=30",
      {{.window = 600_ms,
        .compute = 120_ms,
        .stall = {{Cause::read, 480_ms}},

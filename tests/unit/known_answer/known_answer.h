@@ -3,13 +3,14 @@
 //
 // In the workings T is the time that a worker needs for one batch, C the compute of a step, W the
 // number of workers, N the steps in flight. A batch in brackets [a, b] begins at a and ends at b,
-// in ms. Steps and batches count from 0. The warm-up is chosen so that the window begins where the
-// pipeline repeats itself.
+// in ms. Steps and batches count from 0. The warm-up is chosen so that the window begins where
+// the pipeline repeats itself.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,8 @@ struct Case {
   std::vector<Answer> ranks;
   const char* bound_by = kNotLookedAt;
 };
+
+inline void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.settings; }
 
 // The settings as a scenario would give them, on a machine with 1024 cores.
 RunConfig config_of(std::string_view settings);

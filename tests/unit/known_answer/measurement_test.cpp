@@ -6,7 +6,8 @@ namespace loaderscope::known_answer {
 namespace {
 
 const Case kWindow[] = {
-    // Without a warm-up from the first ask: 10 ms more for the first batch, which have why = epoch.
+    // Without a warm-up from the first ask: 10 ms more for the first batch, which have
+    // why = epoch.
     {"no_warmup",
      "workers=1 batch=1 cost=decode=10ms compute=4ms warmup=0 steps=30",
      {{.window = 304_ms,
@@ -15,15 +16,16 @@ const Case kWindow[] = {
        .why = {{Why::epoch, 10_ms}, {Why::capacity, 174_ms}}}},
      "decode"},
     // By duration, W = 3, T = 30, C = 5: bursts of three end at 30 n + 15. After 100 ms, that is
-    // 155 - 10, the next
-    // multiple of three steps ends at 165: 120 ms after the end of the warm-up at 45.
+    // 155 - 10, the next multiple of three steps ends at 165: 120 ms after the end of the warm-up
+    // at 45.
     {"duration_ends_with_a_burst",
      "workers=3 batch=1 cost=decode=30ms compute=5ms warmup=3 duration=100ms",
      {{.window = 120_ms,
        .compute = 60_ms,
        .stall = {{Cause::decode, 60_ms}},
        .why = {{Why::capacity, 60_ms}}}}},
-    // Sample tasks and the trainer deliver batch by batch: 95 ms end with the tenth step after 100.
+    // Sample tasks and the trainer deliver batch by batch: 95 ms end with the tenth step after
+    // 100.
     {"duration_of_sample_tasks",
      "task=sample workers=3 batch=3 window=1 cost=decode=10ms compute=4ms warmup=3 duration=95ms",
      {{.window = 100_ms,
@@ -85,13 +87,27 @@ TEST(KnownAnswerWarmUp, ByTime) {
   }
 }
 
+// @every=3 is every third sample of the rank's epoch: the last of 3, not of 2; of batches every
+// third batch.
+TEST(KnownAnswerInjection, EveryNth) {
+  const auto wall = [](const std::string& settings, Stage stage) {
+    return run("workers=1 batch=1 compute=1ms warmup=0 " + settings).ranks[0].stages[stage].wall;
+  };
+  EXPECT_EQ(wall("cost=decode=10ms inject=decode=+10ms@every=3 steps=2", Stage::decode), 20_ms);
+  EXPECT_EQ(wall("cost=decode=10ms inject=decode=+10ms@every=3 steps=3", Stage::decode), 40_ms);
+  EXPECT_EQ(wall("cost=collate=10ms inject=collate=+10ms@every=3 steps=2", Stage::collate), 20_ms);
+  EXPECT_EQ(wall("cost=collate=10ms inject=collate=+10ms@every=3 steps=6", Stage::collate), 80_ms);
+  EXPECT_EQ(wall("cost=h2d=10ms inject=h2d=+10ms@every=3 steps=6", Stage::h2d), 80_ms);
+  EXPECT_EQ(wall("cost=launch=10ms inject=compute=+10ms@every=3 steps=6", Stage::compute), 26_ms);
+}
+
 // Only executions that belong to measured steps count: 30 batches of 2 samples, whatever was made
 // ahead or after.
 TEST(KnownAnswerStages, CountMeasuredStepsOnly) {
   const RunRecord record =
       run("workers=3 batch=2 stored-bytes=1MB delivered-bytes=2MB cost=read=1ms cost=decode=2ms "
-          "cost=collate=3ms "
-          "cost=transport=1ms cost=h2d=1ms cost=launch=1ms compute=4ms warmup=7 steps=30");
+          "cost=collate=3ms cost=transport=1ms cost=h2d=1ms cost=launch=1ms compute=4ms warmup=7 "
+          "steps=30");
   const RankRecord& rank = record.ranks[0];
   const auto expect_stage = [&](Stage stage, std::int64_t count, Nanos wall, Nanos cpu,
                                 Bytes bytes) {

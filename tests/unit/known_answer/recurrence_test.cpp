@@ -1,6 +1,6 @@
-// Pipelines without shared resources are a recurrence: every event of step k is the latest of a few
-// earlier events plus a cost. Random pipelines of that kind must follow it, step by step, to the
-// ns.
+// Pipelines without shared resources are a recurrence: every event of step k is the latest of a
+// few earlier events plus a cost. Random pipelines of that kind must follow it, step by step, to
+// the ns.
 #include <algorithm>
 #include <random>
 

@@ -132,8 +132,7 @@ std::string random_settings(std::mt19937_64& random) {
     return std::string(words.begin()[random() % words.size()]);
   };
   return "batch=1 device=null warmup=0 steps=20 prefetch=100 cost=decode=exponential:10ms "
-         "cost=augment=uniform:1ms:5ms "
-         "stored-bytes=1MB workers=" +
+         "cost=augment=uniform:1ms:5ms stored-bytes=1MB workers=" +
          one_of({"1", "2", "5", "9"}) +
          " cores=" + one_of({"0.5", "1", "1.5", "2", "3", "4.25", "8"}) +
          " core-scaling=" + one_of({"1", "0.7", "0.5"}) +

@@ -4,10 +4,10 @@
 namespace loaderscope::known_answer {
 namespace {
 
-// One worker that never rests finishes a batch every T = 10 ms: batch k at 10 (k + 1). Its compute
-// follows at once and takes C = 4 ms, so of every 10 ms the device waits for 6: those in which the
-// worker is 4 to 10 ms into the next batch. 30 steps: 300 = 120 + 180. The worker never rests:
-// capacity.
+// One worker that never rests finishes a batch every T = 10 ms: batch k at 10 (k + 1). Its
+// compute follows at once and takes C = 4 ms, so of every 10 ms the device waits for 6: those in
+// which the worker is 4 to 10 ms into the next batch. 30 steps: 300 = 120 + 180. The worker never
+// rests: capacity.
 Answer waits_6_of_10_for(Cause cause) {
   return {.window = 300_ms,
           .compute = 120_ms,
@@ -69,21 +69,19 @@ const Case kMaking[] = {
      {waits_6_of_10_for(Cause::decode)},
      "decode"},
 };
-INSTANTIATE_TEST_SUITE_P(Making, KnownAnswer, testing::ValuesIn(kMaking), name_of_case);
+INSTANTIATE_TEST_SUITE_P(SingleMaking, KnownAnswer, testing::ValuesIn(kMaking), name_of_case);
 
 const Case kHandingOver[] = {
     // Made in 2 ms, sent in 10: one feeder sends one batch after another, batch k is delivered at
-    // 12 + 10 k, and
-    // batch k + 1 has been finished for long when the device begins to wait for it. Transport is
-    // not production:
-    // it has no why.
+    // 12 + 10 k, and batch k + 1 has been finished for long when the device begins to wait for
+    // it. Transport is not production: it has no why.
     {"transport",
      "workers=1 batch=1 cost=decode=2ms cost=transport=10ms:sleep compute=4ms warmup=2 steps=30",
      {{.window = 300_ms, .compute = 120_ms, .stall = {{Cause::transport, 180_ms}}}},
      "transport"},
 
-    // The trainer receives for 6 ms, then launches and asks again at once: a step every 6 ms, 2 of
-    // them idle.
+    // The trainer receives for 6 ms, then launches and asks again at once: a step every 6 ms, 2
+    // of them idle.
     {"receiving_by_the_trainer",
      "workers=1 batch=1 cost=decode=2ms cost=transport.recv=6ms:sleep compute=4ms warmup=2 "
      "steps=30",
@@ -97,13 +95,11 @@ const Case kHandingOver[] = {
      {{.window = 300_ms, .compute = 120_ms, .stall = {{Cause::transport, 180_ms}}}},
      "transport"},
 
-    // The pin thread receives: batch k + 1 waits for it while it receives k, that is during compute
-    // k - 1 and
-    // 2 ms more; then it is received for 6 ms, the last 2 of them idle.
+    // The pin thread receives: batch k + 1 waits for it while it receives k, that is during
+    // compute k - 1 and 2 ms more; then it is received for 6 ms, the last 2 of them idle.
     {"receiving_by_the_pin_thread",
      "workers=1 batch=1 memory=pin-thread cost=decode=2ms cost=transport.recv=6ms:sleep "
-     "compute=4ms "
-     "warmup=2 steps=30",
+     "compute=4ms warmup=2 steps=30",
      {{.window = 180_ms, .compute = 120_ms, .stall = {{Cause::transport, 60_ms}}}},
      "transport"},
 
@@ -125,8 +121,8 @@ const Case kHandingOver[] = {
      {{.window = 210_ms, .compute = 120_ms, .stall = {{Cause::launch, 90_ms}}}},
      "launch"},
 
-    // N = 2: the trainer launches k while k - 1 computes. 3 of 4 ms are hidden; of 6 stick out 2, a
-    // step every 6.
+    // N = 2: the trainer launches k while k - 1 computes. 3 of 4 ms are hidden; of 6 stick out 2,
+    // a step every 6.
     {"launch_hidden",
      "workers=1 batch=1 cost=decode=1ms cost=launch=3ms compute=4ms warmup=4 steps=30",
      {{.window = 120_ms, .compute = 120_ms}},
@@ -147,7 +143,8 @@ const Case kHandingOver[] = {
      {{.window = 300_ms, .stall = {{Cause::decode, 300_ms}}, .why = {{Why::capacity, 300_ms}}}},
      "decode"},
 };
-INSTANTIATE_TEST_SUITE_P(HandingOver, KnownAnswer, testing::ValuesIn(kHandingOver), name_of_case);
+INSTANTIATE_TEST_SUITE_P(SingleHandingOver, KnownAnswer, testing::ValuesIn(kHandingOver),
+                         name_of_case);
 
 }  // namespace
 }  // namespace loaderscope::known_answer

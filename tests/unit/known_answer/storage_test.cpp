@@ -52,8 +52,8 @@ const Case kStorage[] = {
        .stall = {{Cause::read, 240_ms}},
        .why = {{Why::capacity, 240_ms}}}},
      "read"},
-    // So are places: one read of 10 ms after another, a batch every 10 ms; waiting for the place is
-    // read as well.
+    // So are places: one read of 10 ms after another, a batch every 10 ms; waiting for the place
+    // is read as well.
     {"one_place_for_two",
      "workers=2 batch=1 storage-latency=10ms storage-concurrency=1 compute=4ms warmup=2 steps=40",
      {{.window = 400_ms,
@@ -62,8 +62,7 @@ const Case kStorage[] = {
        .why = {{Why::capacity, 240_ms}}}},
      "read"},
     // Two places for four: workers 0 and 1 read in [0, 10], 2 and 3 in [10, 20], and so on: two
-    // batches every
-    // 10 ms, C = 4: 2 ms idle.
+    // batches every 10 ms, C = 4: 2 ms idle.
     {"two_places_for_four",
      "workers=4 batch=1 storage-latency=10ms storage-concurrency=2 compute=4ms warmup=4 steps=40",
      {{.window = 200_ms,
@@ -76,20 +75,17 @@ const Case kStorage[] = {
     // [8, 30]: read 12, decode 10.
     {"read_and_decode_in_step",
      "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s cost=decode=10ms:sleep "
-     "compute=4ms warmup=2 "
-     "steps=40",
+     "compute=4ms warmup=2 steps=40",
      {{.window = 600_ms,
        .compute = 160_ms,
        .stall = {{Cause::read, 240_ms}, {Cause::decode, 200_ms}},
        .why = {{Why::capacity, 440_ms}}}},
      "read"},
     // One at a time the reads take 10 ms and one worker decodes while the other reads: a batch
-    // every 10 ms, finished
-    // after 10 ms of decode, of which C = 4 hides the first 4.
+    // every 10 ms, finished after 10 ms of decode, of which C = 4 hides the first 4.
     {"read_and_decode_in_turn",
      "workers=2 batch=1 stored-bytes=1MB storage-bandwidth=100MB/s storage-concurrency=1 "
-     "cost=decode=10ms:sleep "
-     "compute=4ms warmup=2 steps=40",
+     "cost=decode=10ms:sleep compute=4ms warmup=2 steps=40",
      {{.window = 400_ms,
        .compute = 160_ms,
        .stall = {{Cause::decode, 240_ms}},
@@ -114,8 +110,7 @@ const Case kStorage[] = {
     // reads. C = 10.
     {"sample_tasks",
      "task=sample workers=4 window=2 batch=4 stored-bytes=1MB storage-bandwidth=100MB/s "
-     "compute=10ms warmup=4 "
-     "steps=20",
+     "compute=10ms warmup=4 steps=20",
      {{.window = 800_ms,
        .compute = 200_ms,
        .stall = {{Cause::read, 600_ms}},

@@ -7,9 +7,9 @@ namespace {
 
 Answer busy(Nanos window) { return {.window = window, .compute = window}; }
 
-// T = 40, C = 10. W workers begin together and deliver W batches every 40 ms, which compute for 10
-// W. What is left of the 40 ms the device waits for worker 0, the first of the next burst; nobody
-// rests.
+// T = 40, C = 10. W workers begin together and deliver W batches every 40 ms, which compute for
+// 10 W. What is left of the 40 ms the device waits for worker 0, the first of the next burst;
+// nobody rests.
 const Case kWorkers[] = {
     {"one_of_four",
      "workers=1 batch=1 cost=decode=40ms compute=10ms warmup=2 steps=20",
@@ -62,9 +62,8 @@ INSTANTIATE_TEST_SUITE_P(Workers, KnownAnswer, testing::ValuesIn(kWorkers), name
 
 const Case kPrefetch[] = {
     // One batch per worker in flight. Taken while the step before computes, batch k sends its
-    // worker to work on
-    // k + 4 in time: 4 C = T. As long as a batch is taken the moment it is finished, a second one
-    // would not help.
+    // worker to work on k + 4 in time: 4 C = T. As long as a batch is taken the moment it is
+    // finished, a second one would not help.
     {"one_each_and_exactly_enough",
      "workers=4 batch=1 prefetch=1 cost=decode=40ms compute=10ms warmup=4 steps=40",
      {busy(400_ms)},
@@ -82,24 +81,20 @@ const Case kPrefetch[] = {
      "decode"},
 
     // 5 ms of sending, N = 1: from one take of a worker's batch to the next are 40 + 5 ms. Four
-    // steps of 10 and the
-    // last 5 ms of the sending. A second batch per worker hides them.
+    // steps of 10 and the last 5 ms of the sending. A second batch per worker hides them.
     {"one_each_and_a_way_of_5_ms",
      "workers=4 batch=1 prefetch=1 in-flight=1 cost=decode=40ms cost=transport=5ms:sleep "
-     "compute=10ms warmup=4 "
-     "steps=40",
+     "compute=10ms warmup=4 steps=40",
      {{.window = 450_ms, .compute = 400_ms, .stall = {{Cause::transport, 50_ms}}}},
      "transport"},
     {"two_each_and_a_way_of_5_ms",
      "workers=4 batch=1 prefetch=2 in-flight=1 cost=decode=40ms cost=transport=5ms:sleep "
-     "compute=10ms warmup=8 "
-     "steps=40",
+     "compute=10ms warmup=8 steps=40",
      {busy(400_ms)},
      "compute"},
 
-    // W = 1, T = 10, 4 ms of sending. The worker rests while its only batch is on its way: g = 4. A
-    // step takes 14 ms.
-    // C = 6: of the 8 idle ms 4 are decode, all for want of depth.
+    // W = 1, T = 10, 4 ms of sending. The worker rests while its only batch is on its way: g = 4.
+    // A step takes 14 ms. C = 6: of the 8 idle ms 4 are decode, all for want of depth.
     {"depth",
      "workers=1 batch=1 prefetch=1 cost=decode=10ms cost=transport=4ms:sleep compute=6ms warmup=2 "
      "steps=30",
@@ -121,8 +116,7 @@ const Case kPrefetch[] = {
     // The rest is pin's instead: g = 6, C = 1.
     {"depth_behind_a_pin_thread",
      "workers=1 batch=1 prefetch=1 memory=pin-thread cost=decode=10ms cost=pin=6ms:sleep "
-     "compute=1ms warmup=2 "
-     "steps=30",
+     "compute=1ms warmup=2 steps=30",
      {{.window = 480_ms,
        .compute = 30_ms,
        .stall = {{Cause::decode, 270_ms}, {Cause::pin, 180_ms}},
@@ -131,8 +125,7 @@ const Case kPrefetch[] = {
     // With two the worker never rests, and a step takes as long as the slower of the two.
     {"two_deep_behind_a_pin_thread",
      "workers=1 batch=1 prefetch=2 memory=pin-thread cost=decode=10ms cost=pin=6ms:sleep "
-     "compute=1ms warmup=2 "
-     "steps=30",
+     "compute=1ms warmup=2 steps=30",
      {{.window = 300_ms,
        .compute = 30_ms,
        .stall = {{Cause::decode, 90_ms}, {Cause::pin, 180_ms}},
@@ -142,8 +135,8 @@ const Case kPrefetch[] = {
 INSTANTIATE_TEST_SUITE_P(Prefetch, KnownAnswer, testing::ValuesIn(kPrefetch), name_of_case);
 
 const Case kInFlight[] = {
-    // A copy stream of its own: with N = 2 batch k + 1 is taken and copied while k computes; with N
-    // = 1 not.
+    // A copy stream of its own: with N = 2 batch k + 1 is taken and copied while k computes; with
+    // N = 1 not.
     {"two_hide_the_copy",
      "workers=1 batch=1 copy=stream in-flight=2 cost=decode=1ms cost=h2d=4ms compute=10ms warmup=4 "
      "steps=30",
@@ -177,8 +170,8 @@ const Case kInFlight[] = {
      "steps=30",
      {{.window = 330_ms, .compute = 300_ms, .stall = {{Cause::pin, 30_ms}}}},
      "pin"},
-    // The trainer receives for 6 ms. N = 1: after each compute. N = 2: during the one before, which
-    // hides it.
+    // The trainer receives for 6 ms. N = 1: after each compute. N = 2: during the one before,
+    // which hides it.
     {"one_shows_the_receiving",
      "workers=1 batch=1 in-flight=1 cost=decode=1ms cost=transport.recv=6ms:sleep compute=10ms "
      "warmup=4 steps=30",

@@ -9,8 +9,8 @@ namespace {
 
 constexpr double kSteps = 20'000;
 
-// Without a device a worker that never rests gives a step every T: the window is the sum of 20,000
-// draws.
+// Without a device a worker that never rests gives a step every T: the window is the sum of
+// 20,000 draws.
 double mean_step_ms(const std::string& settings) {
   const RunRecord record = run("workers=1 batch=1 device=null warmup=10 steps=20000 " + settings);
   const Account account = account_of(record.ranks[0]);
@@ -21,14 +21,14 @@ double mean_step_ms(const std::string& settings) {
 double five_errors(double deviation) { return 5 * deviation / std::sqrt(kSteps); }
 
 TEST(KnownAnswerVariance, DistributionsKeepTheMean) {
-  // A lognormal deviates by mean x sqrt(exp(sigma^2) - 1), an exponential by its mean, a uniform by
-  // width / sqrt(12).
+  // A lognormal deviates by mean x sqrt(exp(sigma^2) - 1), an exponential by its mean, a uniform
+  // by width / sqrt(12).
   EXPECT_NEAR(mean_step_ms("cost=decode=lognormal:10ms:0.5"), 10,
               five_errors(10 * std::sqrt(std::exp(0.25) - 1)));
   EXPECT_NEAR(mean_step_ms("cost=decode=exponential:10ms"), 10, five_errors(10));
   EXPECT_NEAR(mean_step_ms("cost=decode=uniform:5ms:15ms"), 10, five_errors(10 / std::sqrt(12)));
-  // sigma of ln such that the 99th percentile is 4 x the mean: ln 4 = 2.3263 s - s^2 / 2, s =
-  // 0.7030.
+  // sigma of ln such that the 99th percentile is 4 x the mean: ln 4 = 2.3263 s - s^2 / 2,
+  // s = 0.7030.
   EXPECT_NEAR(mean_step_ms("cost=decode=lognormal:10ms:p99=40ms"), 10,
               five_errors(10 * std::sqrt(std::exp(0.703 * 0.703) - 1)));
   // A rate is spread as its time is: 1 MB at 100 MB/s, 10 ms.
@@ -43,15 +43,25 @@ TEST(KnownAnswerVariance, InjectionsWithAProbability) {
   // 100 ms with p = 0.05 on top of 5: a mean of 10, a deviation of 100 sqrt(0.05 x 0.95).
   EXPECT_NEAR(mean_step_ms("cost=decode=5ms inject=decode=+100ms@p=0.05"), 10,
               five_errors(100 * std::sqrt(0.05 * 0.95)));
-  // Two of them on one stage are drawn apart: together they would deviate by twice as much.
-  EXPECT_NEAR(mean_step_ms("cost=decode=5ms inject=decode=+50ms@p=0.05 inject=decode=+50ms@p=0.05"),
-              10, five_errors(50 * std::sqrt(2 * 0.05 * 0.95)));
 }
 
-// A trainer that makes its batches, N = 2: a step takes max(T, C). For an exponential T of mean 10
-// and C = 10 E max = 10 + 10 / e: the mean batch would be in time, and yet the device waits for 10
-// / e = 3.679 ms a step. The deviation of max(T, 10): E (T - 10)^2 over T > 10 is 200 / e, so
-// sqrt(200 / e - (10 / e)^2) = 7.75.
+// Two injections into one stage are drawn apart: with p = 0.5 each, a quarter of the samples has
+// neither, half has one, a quarter has both.
+TEST(KnownAnswerVariance, InjectionsAreDrawnApart) {
+  const RunRecord record =
+      run("workers=1 batch=1 device=null cost=decode=5ms inject=decode=+10ms@p=0.5 "
+          "inject=decode=+10ms@p=0.5 warmup=10 steps=20000");
+  const Histogram& times = record.ranks[0].stages[Stage::decode].wall_histogram;
+  EXPECT_EQ(times.quantile(0.24), 5_ms);
+  EXPECT_EQ(times.quantile(0.26), 15_ms);
+  EXPECT_EQ(times.quantile(0.74), 15_ms);
+  EXPECT_EQ(times.quantile(0.76), 25_ms);
+}
+
+// A trainer that makes its batches, N = 2: a step takes max(T, C). For an exponential T of mean
+// 10 and C = 10 E max = 10 + 10 / e: the mean batch would be in time, and yet the device waits
+// for 10 / e = 3.679 ms a step. The deviation of max(T, 10): E (T - 10)^2 over T > 10 is 200 / e,
+// so sqrt(200 / e - (10 / e)^2) = 7.75.
 TEST(KnownAnswerVariance, MeansThatWouldSufficeDoNot) {
   const Account account = account_of(
       run("workers=0 batch=1 cost=decode=exponential:10ms compute=10ms warmup=10 steps=20000")
@@ -67,8 +77,7 @@ TEST(KnownAnswerVariance, MeansThatWouldSufficeDoNot) {
 TEST(KnownAnswerVariance, DrawsDependOnTheSampleOnly) {
   const std::string settings =
       "batch=4 samples=400 shuffle=true epochs=1 warmup=0 cost=read=lognormal:3ms:1 "
-      "cost=decode=exponential:10ms "
-      "inject=decode=+50ms@p=0.1 compute=1ms ";
+      "cost=decode=exponential:10ms inject=decode=+50ms@p=0.1 compute=1ms ";
   const StageStats expected = run(settings + "workers=1").ranks[0].stages[Stage::decode];
   EXPECT_EQ(expected.count, 400);
   for (const char* way : {"workers=0", "workers=4", "workers=4 prefetch=5",
@@ -92,10 +101,10 @@ TEST(KnownAnswerVariance, TheSeedDecides) {
   EXPECT_NE(window_of("1"), window_of("2"));
 }
 
-// Of 20,000 samples one in 200 takes 8 ms more than the 2 that all take; batches of 1, C = 2, W =
-// 1: a step takes 2 ms or 10. Nothing can be made ahead, so each of the 100 slow samples stalls the
-// device for 8 ms, and the batches behind it never catch up: exactly 40 s of compute and 0.8 s of
-// stall.
+// Of 20,000 samples one in 200 takes 8 ms more than the 2 that all take; batches of 1, C = 2,
+// W = 1: a step takes 2 ms or 10. Nothing can be made ahead, so each of the 100 slow samples
+// stalls the device for 8 ms, and the batches behind it never catch up: exactly 40 s of compute
+// and 0.8 s of stall.
 TEST(KnownAnswerVariance, OneInTwoHundred) {
   const Account account =
       account_of(run("workers=1 batch=1 cost=decode=2ms inject=decode=+8ms@every=200 compute=2ms "

