@@ -311,7 +311,7 @@ TEST(Stuck, NothingComesEndsWithOneSentence) {
     const Ended ended = run_binary(words);
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     expect_one_sentence(ended, 1);
-    EXPECT_THAT(ended.err, HasSubstr("no batch came for 300.0 ms: worker 0 is at sample 0"));
+    EXPECT_THAT(ended.err, HasSubstr("no batch came for 300.0 ms: worker 0 is at sample "));
     EXPECT_THAT(ended.err, HasSubstr("--timeout"));
   }
   EXPECT_EQ(shared_files(), before);
