@@ -3,14 +3,17 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
 
+class Device;
 class FactObserver;
 
 struct Progress {
@@ -24,6 +27,13 @@ struct EngineContext {
   const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
   std::function<void(const Progress&)> on_progress;  // may be empty; called a few times a second
   FactObserver* observer = nullptr;                  // of every fact, if not null
+  // Devices instead of those that the configuration names, as DeviceRow::make; may be empty.
+  std::function<std::vector<std::unique_ptr<Device>>(const RunConfig&,
+                                                     const std::atomic<int>& stop)>
+      make_devices;
+  // false: no stage is timed, so that what the measuring costs can be measured. The
+  // record then has steps and throughput, but no stages. `native` only.
+  bool time_stages = true;
 };
 
 struct EngineRow {

@@ -85,11 +85,13 @@ class ThreadLog {
     Nanos at;
   };
   void push(const Entry& entry);
-  bool pop(Entry& entry);
+  template <class Visit>
+  void take_all(const Visit& visit);
 
   std::int32_t rank_, worker_;
   std::vector<Entry> ring_;  // a power of two
   alignas(64) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t seen_tail_ = 0;  // of the writer: it looks at tail_ only when the ring seems full
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   alignas(64) std::atomic<std::int64_t> lost_{0};
 };
@@ -107,6 +109,9 @@ class Recorder {
   // queue on which the batch travelled orders them).
   void first_ask(std::int32_t rank, Nanos at);
   void step(std::int32_t rank, const StepEvents& events);
+
+  // The rank's window is over with the last step reported: what it still writes is not kept.
+  void close(std::int32_t rank);
 
   // Moves what has been written to the folder. One thread at a time.
   void drain();

@@ -45,14 +45,24 @@ struct WarmUp {
 // Names, units, defaults and sentences stand in the table of fields (src/config/fields.cpp), once.
 struct RunConfig {
   // what runs
-  Setting<std::string> engine{"model"};
+  Setting<std::string> engine{"native"};
   Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
   Setting<std::string> source{"synthetic"};
+  Setting<std::vector<std::string>> data;  // paths, "[FORMAT:]PATH"; given: source is the format
+  Setting<std::string> index;              // a manifest of the samples below the one path
+  Setting<FileAccess> access{FileAccess::pread};
+  Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
+  Setting<OnError> on_error{OnError::skip};
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless
   Setting<Distribution> stored_bytes{{Distribution::Shape::constant, 110'000, 0}};
   Setting<Bytes> delivered_bytes{0};  // per sample; 0 = 3 x size x size x transfer
   Setting<std::int64_t> size{224};
   Setting<Transfer> transfer{Transfer::f32};
+  Setting<Layout> layout{Layout::nchw};
+  Setting<std::vector<std::string>> augment{{"random-resized-crop", "flip", "normalise"}};
+  Setting<OnOff> antialias{OnOff::on};
+  Setting<DctScale> dct_scale{DctScale::off};
+  Setting<bool> fast_upsampling{false};
 
   // the loader
   Setting<std::int64_t> num_workers{0};  // resolved: floor(cores)
@@ -63,6 +73,7 @@ struct RunConfig {
       0};  // sample tasks: batches in flight; resolved: prefetch_factor x workers
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
+  Setting<std::int64_t> shuffle_buffer{0};  // samples; 0: the whole data set is shuffled
   Setting<bool> drop_last{false};
   Setting<bool> persistent_workers{false};
   Setting<StartMethod> mp_context{StartMethod::fork};
@@ -94,6 +105,7 @@ struct RunConfig {
   Setting<std::int64_t> steps{0};   // measured steps; 0 = by duration
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
+  Setting<Nanos> timeout{5 * 60 * kSecond};
   Setting<std::int64_t> seed{0};
 
   // the answer

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -144,6 +145,13 @@ struct RankRecord {
   std::int64_t steps() const { return rows.size() - warmup_steps; }
 };
 
+// Samples that could not be used; each counts once per epoch.
+struct SkippedSamples {
+  std::int64_t samples = 0;
+  std::map<std::string, std::int64_t> by_kind;  // "truncated" -> 3
+  std::vector<std::string> first;               // the first ten: "PATH: what is wrong with it"
+};
+
 struct MachineFacts {
   std::string cpu, os, kernel;
   std::int64_t logical_cpus = 0;
@@ -164,6 +172,7 @@ struct RunRecord {
   bool interrupted = false;
   bool input_ended_in_warmup = false;  // the whole run is the window
   std::int64_t lost_spans = 0;         // not 0 withholds the verdict
+  SkippedSamples skipped;
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // what a reader must know: settings without effect, fallbacks
 };

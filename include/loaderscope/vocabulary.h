@@ -71,6 +71,12 @@ enum class MemoryMode : std::uint8_t {
 enum class CopyMode : std::uint8_t { sync, async, stream };
 enum class StartMethod : std::uint8_t { fork, spawn, forkserver };
 enum class Transfer : std::uint8_t { u8, f16, f32 };
+enum class Layout : std::uint8_t { nchw, nhwc };
+enum class FileAccess : std::uint8_t { pread, mmap };
+enum class CacheState : std::uint8_t { as_is, warm, cold };
+enum class OnError : std::uint8_t { skip, fail };
+enum class OnOff : std::uint8_t { off, on };
+enum class DctScale : std::uint8_t { off, auto_ };
 
 // One word of an enum: its spelling in flags and JSON, and a sentence for people.
 template <class Enum>
@@ -97,6 +103,12 @@ LOADERSCOPE_WORDS(MemoryMode);
 LOADERSCOPE_WORDS(CopyMode);
 LOADERSCOPE_WORDS(StartMethod);
 LOADERSCOPE_WORDS(Transfer);
+LOADERSCOPE_WORDS(Layout);
+LOADERSCOPE_WORDS(FileAccess);
+LOADERSCOPE_WORDS(CacheState);
+LOADERSCOPE_WORDS(OnError);
+LOADERSCOPE_WORDS(OnOff);
+LOADERSCOPE_WORDS(DctScale);
 #undef LOADERSCOPE_WORDS
 
 template <class Enum>

@@ -20,8 +20,9 @@ using Action = std::function<ExitCode()>;
 struct Command {
   Row row;
   // Adds the command's flags to `app`. What it returns runs the command, once the flags have been
-  // parsed.
-  Action (*declare)(CLI::App& app);
+  // parsed. Null for a command that only has parts.
+  Action (*declare)(CLI::App& app) = nullptr;
+  std::span<const Command> parts = {};  // "make" of "data make"
 };
 
 std::span<const Command> command_table();  // src/cli/commands.cpp
@@ -29,6 +30,8 @@ std::span<const Command> command_table();  // src/cli/commands.cpp
 Action declare_run(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_data_make(CLI::App& app);
+Action declare_data_info(CLI::App& app);
 
 // Parses the words of the command line, runs the command and returns the exit code.
 // Throws UsageError and RunError.

@@ -20,16 +20,18 @@ struct Subcommand {
 
 constexpr const char* kProgram = "loaderscope";
 
-std::vector<Subcommand> declare_commands(CLI::App& root) {
-  std::vector<Subcommand> result;
-  for (const Command& command : command_table()) {
+void declare_commands(CLI::App& parent, std::span<const Command> commands,
+                      std::vector<Subcommand>& result) {
+  for (const Command& command : commands) {
     CLI::App* app =
-        root.add_subcommand(std::string(command.row.name), std::string(command.row.help));
+        parent.add_subcommand(std::string(command.row.name), std::string(command.row.help));
     app->allow_extras();
     app->formatter(help_formatter());
-    result.push_back({app, command.declare(*app)});
+    app->require_subcommand(0, 1);
+    declare_commands(*app, command.parts, result);
+    // Behind its parts: of the commands that were parsed the innermost one comes first.
+    result.push_back({app, command.declare ? command.declare(*app) : Action()});
   }
-  return result;
 }
 
 // Long names without their dashes, which would make any two short flags look alike.
@@ -42,14 +44,16 @@ std::vector<std::string> flags_of(const CLI::App& app) {
   return flags;
 }
 
-std::string see_help(const CLI::App& app) {
-  const bool is_root = app.get_parent() == nullptr;
-  return std::string("; see ") + kProgram + (is_root ? "" : " " + app.get_name()) + " --help";
+// "loaderscope data make"
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent ? full_name(*parent) + " " + app.get_name() : kProgram;
 }
+
+std::string see_help(const CLI::App& app) { return "; see " + full_name(app) + " --help"; }
 
 // The first word that nobody took.
 [[noreturn]] void refuse_word(const CLI::App& app, const std::string& word) {
-  const bool is_root = app.get_parent() == nullptr;
   if (word.starts_with('-')) {
     const std::string flag = word.substr(0, word.find('='));
     const std::vector<std::string> flags = flags_of(app);
@@ -59,10 +63,10 @@ std::string see_help(const CLI::App& app) {
         nearest.empty() ? see_help(app) : "; did you mean '--" + nearest + "'?";
     throw UsageError(shown_text(flag) + ": unknown flag" + hint);
   }
-  if (!is_root) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
-  std::vector<std::string_view> names;
-  for (const Command& command : command_table()) names.push_back(command.row.name);
-  const std::string hint = suggestion(word, names);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (names.empty()) throw UsageError(shown_text(word) + ": unexpected word" + see_help(app));
+  const std::string hint = suggestion(word, {names.begin(), names.end()});
   throw UsageError(shown_text(word) + ": unknown command" + (hint.empty() ? see_help(app) : hint));
 }
 
@@ -97,7 +101,8 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   root.set_help_flag("-h,--help", "Print this help and exit.");
   root.require_subcommand(0, 1);
   root.allow_extras();
-  const std::vector<Subcommand> commands = declare_commands(root);
+  std::vector<Subcommand> commands;
+  declare_commands(root, command_table(), commands);
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -111,7 +116,9 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   for (const Subcommand& command : commands) {
     if (!command.app->parsed()) continue;
     refuse_leftovers(*command.app);
-    return command.action();
+    if (command.action) return command.action();
+    std::fputs(command.app->help().c_str(), stderr);
+    return ExitCode::usage;
   }
   std::fputs(root.help().c_str(), stderr);
   return ExitCode::usage;

@@ -3,9 +3,16 @@
 namespace loaderscope {
 
 std::span<const Command> command_table() {
+  static const Command data_parts[] = {
+      {{"make", "Fill a folder with images that have the statistics of photographs."},
+       declare_data_make},
+      {{"info", "Say what is in a folder of images: counts, sizes, formats, damaged files."},
+       declare_data_info},
+  };
   static const Command commands[] = {
       {{"run", "Run one configuration and say what the device waited for."}, declare_run},
       {{"report", "Show a saved result, also in another form."}, declare_report},
+      {{"data", "Make a data set, or look at one."}, nullptr, data_parts},
       {{"list", "Every row of every family, and why one is not available here."}, declare_list},
   };
   return commands;

@@ -1,8 +1,11 @@
 // Every family of the product, from its own table.
 #include "cli/command.h"
-#include "device/registry.h"
+#include "dataset/options.h"
+#include "loaderscope/augment.h"
 #include "loaderscope/cost.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/image.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
@@ -44,14 +47,20 @@ const std::vector<FamilyListing>& families() {
       of_table("command", "", command_table()),
       of_table("engine", "--engine", engine_table()),
       of_table("source", "--source", source_table()),
+      of_table("decoder", "", decoder_table()),
+      of_table("operation", "--augment", operation_table()),
       of_words<Executor>("executor", "--executor"),
       of_words<TaskShape>("task", "--task"),
       of_words<StartMethod>("mp-context", "--mp-context"),
       of_words<Transfer>("transfer", "--transfer"),
+      of_words<Layout>("layout", "--layout"),
+      of_words<FileAccess>("access", "--access"),
+      of_words<CacheState>("cache", "--cache"),
       of_words<MemoryMode>("memory", "--memory"),
       of_words<CopyMode>("copy", "--copy"),
       of_table("device", "--device", device_table()),
       of_cost_stages(),
+      of_table("format", "data make --format", dataset::format_table()),
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("report", "--format", report_table()),

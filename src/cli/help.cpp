@@ -38,9 +38,11 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_usage(const CLI::App* app, std::string) const override {
-    const CLI::App* parent = app->get_parent();
-    const std::string prefix =
-        "Usage: " + (parent ? parent->get_name() + " " : "") + app->get_name();
+    std::string name = app->get_name();
+    for (const CLI::App* parent = app->get_parent(); parent; parent = parent->get_parent()) {
+      name.insert(0, parent->get_name() + " ");
+    }
+    const std::string prefix = "Usage: " + name;
     std::string positionals;
     for (const CLI::Option* option : app->get_options()) {
       if (option->get_positional()) positionals += " [" + option->get_name(true) + "]";

@@ -2,26 +2,28 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
-
-#include "loaderscope/engine.h"
 
 namespace loaderscope {
 
-// "42 %, 1260 steps, 315/s, 5.5 s left"
-std::string progress_line(const Progress& progress, double elapsed_s);
+// "42 %, 1260 steps, 315 steps/s, 5.5 s left"; with no fraction known "1260 files, 315 files/s".
+std::string progress_line(std::int64_t done, const std::string& what, double fraction,
+                          double elapsed_s);
 
 class ProgressPrinter {
  public:
-  ProgressPrinter();
-  ~ProgressPrinter();  // clears the line
+  explicit ProgressPrinter(std::string what);  // what is counted: "steps"
+  ~ProgressPrinter();                          // clears the line
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
-  void show(const Progress& progress);  // from one thread at a time
+  // From one thread at a time. `fraction` 0: not known.
+  void show(std::int64_t done, double fraction);
 
  private:
   using Clock = std::chrono::steady_clock;
+  std::string what_;
   bool on_terminal_;
   bool line_shown_ = false;
   Clock::time_point begin_, next_;

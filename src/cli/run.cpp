@@ -19,10 +19,10 @@ namespace loaderscope {
 namespace {
 
 RunRecord measure(const RunConfig& config, const std::atomic<int>& stop_signal) {
-  ProgressPrinter progress;
+  ProgressPrinter progress("steps");
   EngineContext context;
   context.stop_signal = &stop_signal;
-  context.on_progress = [&](const Progress& p) { progress.show(p); };
+  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
   return find_row(config.engine.value, engine_table()).run(config, context);
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "device/registry.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "source/registry.h"
 

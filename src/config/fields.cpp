@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "config/codecs.h"
+#include "loaderscope/augment.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "loaderscope/run_config.h"
@@ -64,7 +65,8 @@ Field many(const Description& words, Setting<std::vector<T>> RunConfig::*member,
   Field field = described(words);
   field.repeats = true;
   field.set = [=](RunConfig& c, std::string_view text) {
-    std::vector<T> values = (c.*member).value;
+    // What is given takes the place of the default, and is added to what was given.
+    std::vector<T> values = (c.*member).given ? (c.*member).value : std::vector<T>();
     add(values, text);
     (c.*member).set(std::move(values));
   };
@@ -102,6 +104,18 @@ void add_requirement(std::vector<std::string>& requirements, std::string_view te
   requirements.emplace_back(text);
 }
 
+void add_operation(std::vector<std::string>& operations, std::string_view text) {
+  find_row(text.substr(0, text.find(':')), operation_table());
+  operations.emplace_back(text);
+}
+
+void add_data(std::vector<std::string>& paths, std::string_view text) {
+  if (text.empty()) throw ValueError("expected a path");
+  paths.emplace_back(text);
+}
+
+std::string same_text(const std::string& text) { return text; }
+
 // The value in force is what `memory` says; see resolve().
 Field pin_memory_field() {
   Field field = on_off({"pin-memory", {}, kLoader, "", "PyTorch's word for --memory pin-thread."},
@@ -129,8 +143,38 @@ void add_what_runs(Table& t) {
                    "Where batches are made.",
                    "threads; inline with 0 workers"},
                   &C::executor, word_codec<Executor>()));
+  t.push_back(one({"source",
+                   {},
+                   kWhat,
+                   "NAME",
+                   "Where samples come from.",
+                   "synthetic; files where --data is given"},
+                  &C::source, source_codec()));
+  t.push_back(many<std::string>({"data",
+                                 {},
+                                 kWhat,
+                                 "[FORMAT:]PATH",
+                                 "A data set: a folder per class, or a flat folder; repeatable.",
+                                 "none"},
+                                &C::data, add_data, same_text));
+  t.push_back(one({"index",
+                   {},
+                   kWhat,
+                   "FILE",
+                   "A manifest of samples, CSV with the columns path,label or JSON lines.",
+                   "none"},
+                  &C::index, path_codec()));
+  t.push_back(one({"access", {}, kWhat, "pread|mmap", "How files are read."}, &C::access,
+                  word_codec<FileAccess>()));
+  t.push_back(one({"cache",
+                   {},
+                   kWhat,
+                   "as-is|warm|cold",
+                   "State of the page cache when the run begins; the result proves it."},
+                  &C::cache, word_codec<CacheState>()));
   t.push_back(
-      one({"source", {}, kWhat, "NAME", "Where samples come from."}, &C::source, source_codec()));
+      one({"on-error", {}, kWhat, "skip|fail", "What to do with a sample that cannot be used."},
+          &C::on_error, word_codec<OnError>()));
   t.push_back(
       one({"samples", {}, kWhat, "N", "Samples per epoch, of all ranks together.", "endless"},
           &C::samples, count_codec()));
@@ -151,6 +195,34 @@ void add_what_runs(Table& t) {
                   count_codec()));
   t.push_back(one({"transfer", {}, kWhat, "u8|f16|f32", "Type of a delivered value."}, &C::transfer,
                   word_codec<Transfer>()));
+  t.push_back(one({"layout", {}, kWhat, "nchw|nhwc", "Order of a delivered image."}, &C::layout,
+                  word_codec<Layout>()));
+  t.push_back(many<std::string>(
+      {"augment",
+       {},
+       kWhat,
+       "OP[:PARAMETERS]",
+       "An operation on decoded images, in order; see 'loaderscope list operation'; repeatable.",
+       "random-resized-crop, flip, normalise"},
+      &C::augment, add_operation, same_text));
+  t.push_back(one({"antialias",
+                   {},
+                   kWhat,
+                   "on|off",
+                   "Resize with a filter as wide as the reduction; off is plain bilinear."},
+                  &C::antialias, word_codec<OnOff>()));
+  t.push_back(one({"dct-scale",
+                   {},
+                   kWhat,
+                   "off|auto",
+                   "Decode a JPEG at 1/2 or 1/4 where the crop allows; not exact."},
+                  &C::dct_scale, word_codec<DctScale>()));
+  t.push_back(on_off({"fast-upsampling",
+                      {},
+                      kWhat,
+                      "",
+                      "Repeat the colour samples of a JPEG instead of smoothing them; not exact."},
+                     &C::fast_upsampling));
 }
 
 void add_loader(Table& t) {
@@ -184,6 +256,13 @@ void add_loader(Table& t) {
              &C::in_order));
   t.push_back(on_off({"shuffle", {}, kLoader, "", "Read the data set in another order each epoch."},
                      &C::shuffle));
+  t.push_back(one({"shuffle-buffer",
+                   {},
+                   kLoader,
+                   "N",
+                   "Shuffle through a buffer of so many samples, as streamed data sets are.",
+                   "the whole data set"},
+                  &C::shuffle_buffer, count_codec()));
   t.push_back(
       on_off({"drop-last", {}, kLoader, "", "Leave out the short batch at the end of an epoch."},
              &C::drop_last));
@@ -320,6 +399,12 @@ void add_measurement(Table& t) {
                    "N|DURATION",
                    "Steps or time before the measured window, not part of it."},
                   &C::warmup, warmup_codec()));
+  t.push_back(one({"timeout",
+                   {},
+                   kMeasurement,
+                   "DURATION",
+                   "How long to wait for a batch before the run fails; 0 waits for ever."},
+                  &C::timeout, duration_codec()));
   t.push_back(
       one({"seed", {}, kMeasurement, "N", "Seed of every random draw."}, &C::seed, count_codec()));
 }
@@ -333,7 +418,7 @@ void add_answer(Table& t) {
        "CONDITION",
        "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.",
        "none"},
-      &C::require, add_requirement, [](const std::string& text) { return text; }));
+      &C::require, add_requirement, same_text));
   t.push_back(one({"json",
                    {},
                    kAnswer,

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "device/registry.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_config.h"
@@ -45,6 +45,60 @@ void check_available(const RunConfig& c) {
 }
 
 // --- defaults ---
+
+// "FORMAT:PATH" where FORMAT is a source, else a path.
+std::pair<std::string, std::string> split_data(const std::string& text) {
+  const auto colon = text.find(':');
+  for (const SourceRow& row : source_table()) {
+    if (colon != text.npos && text.substr(0, colon) == row.row.name)
+      return {text.substr(0, colon), text.substr(colon + 1)};
+  }
+  return {"", text};
+}
+
+// Data that is given says what the source is.
+void fill_source(RunConfig& c) {
+  if (!c.data.given && !c.index.given) {
+    if (c.source.value != "synthetic") refuse(c, "source", "has no data; give --data PATH");
+    return;
+  }
+  if (!c.source.given) c.source.value = "files";
+  for (std::string& text : c.data.value) {
+    auto [format, path] = split_data(text);
+    if (!format.empty() && (c.source.given || &text != &c.data.value.front()) &&
+        format != c.source.value) {
+      throw UsageError("data = " + shown_text(text) + ": contradicts source = " + c.source.value +
+                       "; give one of them");
+    }
+    if (!format.empty()) c.source.value = format;
+    text = path;
+  }
+  if (c.source.value == "synthetic")
+    refuse(c, "source", "reads no data; leave out --data, or give --source files");
+  if (c.engine.value == "model") {
+    refuse(c, "engine",
+           "the model runs declared costs, not data; leave out --data, or give --engine native");
+  }
+}
+
+void check_real_data(const RunConfig& c) {
+  if (c.source.value == "synthetic") {
+    for (std::string_view key : {"access", "cache", "augment", "on-error"}) {
+      if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
+    }
+    return;
+  }
+  for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
+    const Cost* cost = c.cost_of(stage);
+    if (cost == nullptr) continue;
+    throw UsageError("cost = " + shown_text(cost->text) +
+                     ": this stage works on real data; add to it with --inject, or "
+                     "declare it with --source synthetic");
+  }
+  for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {
+    if (find_field(key)->given(c)) refuse(c, key, "is for --source synthetic; the data says it");
+  }
+}
 
 void fill_memory(RunConfig& c) {
   if (!c.pin_memory.given) return;
@@ -173,7 +227,8 @@ void check_measurement(const RunConfig& c) {
   if (c.steps.given && c.steps > 0 && c.duration.given) {
     refuse(c, "steps", "contradicts " + in_words(c, "duration") + "; give one of them");
   }
-  if (c.epochs > 0 && c.samples == 0) {
+  const bool endless = c.samples == 0 && c.source.value == "synthetic";
+  if (c.epochs > 0 && endless) {
     refuse(c, "epochs", "the data set is endless; give samples, the length of an epoch");
   }
   if (c.drop_last && c.samples > 0 && (c.samples - 1) / c.ranks + 1 < c.batch_size) {
@@ -261,6 +316,9 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
 }
 
 void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
+  if (c.shuffle_buffer > 0 && !c.shuffle) {
+    notes.push_back(in_words(c, "shuffle-buffer") + " has no effect without shuffle");
+  }
   if (c.mp_context.given && c.executor != Executor::processes) {
     notes.push_back(in_words(c, "mp-context") + " has no effect: it is for executor = processes");
   }
@@ -270,7 +328,7 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.sync_ranks && c.ranks == 1) {
     notes.push_back("sync-ranks has no effect: there is one rank");
   }
-  if (c.drop_last && c.samples == 0) {
+  if (c.drop_last && c.samples == 0 && c.source.value == "synthetic") {
     notes.push_back("drop-last has no effect: the data set is endless");
   }
   if (!c.in_order && c.num_workers <= 1) {
@@ -281,7 +339,9 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
 }  // namespace
 
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes) {
+  fill_source(c);
   check_available(c);
+  check_real_data(c);
   fill_memory(c);
   fill_workers(c, limits);
   check_counts(c);
@@ -293,7 +353,9 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_storage(c);
   check_injections(c);
   check_device(c);
-  if (c.engine.value == "model" && !takes_time(c)) {
+  // For real the loader itself takes time, which is what is measured where all given costs are 0.
+  const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
+  if (c.source.value == "synthetic" && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --cost or --compute");
   }
   note_costs(c, notes);

@@ -115,6 +115,54 @@ const std::vector<Word<Transfer>>& Words<Transfer>::table() {
   return words;
 }
 
+const std::vector<Word<Layout>>& Words<Layout>::table() {
+  static const std::vector<Word<Layout>> words = {
+      {Layout::nchw, "nchw", "One plane per colour, as PyTorch's convolutions expect by default."},
+      {Layout::nhwc, "nhwc", "Three values per pixel, PyTorch's channels_last."},
+  };
+  return words;
+}
+
+const std::vector<Word<FileAccess>>& Words<FileAccess>::table() {
+  static const std::vector<Word<FileAccess>> words = {
+      {FileAccess::pread, "pread", "Read into a buffer."},
+      {FileAccess::mmap, "mmap", "Map the file and read through the mapping."},
+  };
+  return words;
+}
+
+const std::vector<Word<CacheState>>& Words<CacheState>::table() {
+  static const std::vector<Word<CacheState>> words = {
+      {CacheState::as_is, "as-is", "Leave the page cache as it is."},
+      {CacheState::warm, "warm", "Read all data once before the run."},
+      {CacheState::cold, "cold", "Put all data out of the page cache before the run."},
+  };
+  return words;
+}
+
+const std::vector<Word<OnError>>& Words<OnError>::table() {
+  static const std::vector<Word<OnError>> words = {
+      {OnError::skip, "skip", "Count it, name it, and take the next good sample."},
+      {OnError::fail, "fail", "End the run."},
+  };
+  return words;
+}
+
+const std::vector<Word<OnOff>>& Words<OnOff>::table() {
+  static const std::vector<Word<OnOff>> words = {{OnOff::off, "off", "No."},
+                                                 {OnOff::on, "on", "Yes."}};
+  return words;
+}
+
+const std::vector<Word<DctScale>>& Words<DctScale>::table() {
+  static const std::vector<Word<DctScale>> words = {
+      {DctScale::off, "off", "Decode at full size."},
+      {DctScale::auto_, "auto",
+       "Decode at 1/2 or 1/4 where the crop is that much larger than the output."},
+  };
+  return words;
+}
+
 Cause cause_of(Stage stage) {
   switch (stage) {
     case Stage::read:

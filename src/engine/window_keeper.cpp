@@ -17,6 +17,7 @@ bool WindowKeeper::is_warmup(std::int64_t step, Nanos compute_end) {
       return true;
     }
     window_begin_ = previous_end_;
+    first_measured_ = step;
   }
   ++measured_;
   previous_end_ = compute_end;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "loaderscope/events.h"
 #include "loaderscope/run_config.h"
@@ -19,6 +20,9 @@ class WindowKeeper {
   bool is_warmup(std::int64_t step, Nanos compute_end);
   bool ended() const { return ended_; }
   std::int64_t measured() const { return measured_; }
+  std::int64_t first_measured() const {
+    return first_measured_;
+  }                         // the step; the largest number before it is known
   double fraction() const;  // of the window that is over
 
  private:
@@ -28,6 +32,7 @@ class WindowKeeper {
   Nanos previous_end_ = 0;
   Nanos window_begin_ = 0;
   std::int64_t measured_ = 0;
+  std::int64_t first_measured_ = std::numeric_limits<std::int64_t>::max();
   bool ended_ = false;
 };
 

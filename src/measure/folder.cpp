@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <deque>
 #include <vector>
 
 #include "loaderscope/recorder.h"
+#include "measure/fifo.h"
 #include "measure/rank_folder.h"
 
 namespace loaderscope {
@@ -10,8 +10,9 @@ namespace loaderscope {
 struct Folder::Impl {
   FoldOptions options;
   std::vector<RankFolder> ranks;
-  std::vector<std::deque<StepEvents>>
-      waiting;  // with a barrier: steps whose other ranks are not known yet
+  // With a barrier: steps whose other ranks are not known yet, and the views of those that are.
+  std::vector<Fifo<StepEvents>> waiting;
+  std::vector<StepView> views;
 
   explicit Impl(const FoldOptions& given)
       : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
@@ -52,7 +53,7 @@ struct Folder::Impl {
       ranks[rank].begin_step(waiting[rank].front());
       waiting[rank].pop_front();
     }
-    std::vector<StepView> views;
+    views.clear();
     for (RankFolder& rank : ranks) views.push_back(rank.view());
     const std::size_t last = straggler();
     // The straggler forgets its spans only after the others have looked at them.

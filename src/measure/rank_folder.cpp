@@ -38,22 +38,35 @@ RankFolder::Part& RankFolder::part_of(std::int32_t index, std::int64_t batch) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   if (worker.part == nullptr || worker.batch != batch) {
     worker.batch = batch;
-    worker.part = &in_flight_[{batch, index}];
+    const auto found = in_flight_.find({batch, index});
+    worker.part = found != in_flight_.end() ? &found->second : &add_part({batch, index});
   }
   return *worker.part;
 }
 
-RankFolder::Parts RankFolder::take_parts(std::int64_t batch) {
-  Parts parts;
+RankFolder::Part& RankFolder::add_part(const InFlight::key_type& key) {
+  if (spare_.empty()) return in_flight_[key];
+  InFlight::node_type part = std::move(spare_.back());
+  spare_.pop_back();
+  part.key() = key;
+  return in_flight_.insert(std::move(part)).position->second;
+}
+
+void RankFolder::take_parts(std::int64_t batch) {
   auto at = in_flight_.lower_bound({batch, 0});
   while (at != in_flight_.end() && at->first.first == batch) {
-    const std::int32_t index = at->first.second;
-    parts.emplace_back(index, std::move(at->second));
-    Worker& worker = workers_[static_cast<std::size_t>(index)];
+    Worker& worker = workers_[static_cast<std::size_t>(at->first.second)];
     if (worker.batch == batch) worker.part = nullptr;
-    at = in_flight_.erase(at);
+    parts_.push_back(in_flight_.extract(at++));
   }
-  return parts;
+}
+
+void RankFolder::give_back_parts() {
+  for (auto& part : parts_) {
+    part.mapped().clear();
+    spare_.push_back(std::move(part));
+  }
+  parts_.clear();
 }
 
 void RankFolder::span(std::int32_t worker, const Span& span) {
@@ -100,19 +113,20 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
   record_.rows.push_back(row);
   last_end_ = record_.window_end = row.compute_end;
 
-  const Parts parts = take_parts(current_.batch);
-  count_stages(parts);
-  keep_exemplar(row, parts);
-  for (const auto& [worker, part] : parts) drop_old_spans(worker);
+  take_parts(current_.batch);
+  count_stages();
+  keep_exemplar(row);
+  for (const auto& part : parts_) drop_old_spans(part.key().second);
+  give_back_parts();
 }
 
-void RankFolder::count_stages(const Parts& parts) {
+void RankFolder::count_stages() {
   PerStage<StageStats>& stages = window_open_ ? record_.stages : warmup_stages_;
-  for (const auto& [worker, part] : parts) {
-    for (const Span& span : part) {
+  for (const auto& part : parts_) {
+    for (const Span& span : part.mapped()) {
       stages[span.stage].add(span.end - span.begin, span.cpu, span.queued, span.bytes);
     }
-    offer_samples(worker, part);
+    offer_samples(part.key().second, part.mapped());
   }
   count_events(stages);
   (window_open_ ? record_.samples : warmup_samples_) += current_.samples;
@@ -156,27 +170,27 @@ void RankFolder::count_events(PerStage<StageStats>& stages) {
   if (current_.compute.wall() > 0) count(Stage::compute, current_.compute, 0);
 }
 
-Exemplar RankFolder::make_exemplar(const StepRow& row, const Parts& parts) const {
+Exemplar RankFolder::make_exemplar(const StepRow& row) const {
   Exemplar exemplar;
   exemplar.events = current_;
   exemplar.row = row;
   std::size_t spans = 0;
-  for (const auto& [worker, part] : parts) spans += part.size();
+  for (const auto& part : parts_) spans += part.mapped().size();
   exemplar.spans.reserve(spans);
-  for (const auto& [worker, part] : parts) {
-    for (const Span& span : part) exemplar.spans.emplace_back(worker, span);
+  for (const auto& part : parts_) {
+    for (const Span& span : part.mapped()) exemplar.spans.emplace_back(part.key().second, span);
   }
   return exemplar;
 }
 
-void RankFolder::keep_exemplar(const StepRow& row, const Parts& parts) {
+void RankFolder::keep_exemplar(const StepRow& row) {
   const bool first = row.step < options_.first_exemplars;
   const bool worst =
       !first && !row.warmup && options_.worst_exemplars > 0 && row.idle() > 0 &&
       (std::ssize(worst_) < options_.worst_exemplars || row.idle() > worst_.front().row.idle());
   if (!first && !worst) return;
 
-  Exemplar exemplar = make_exemplar(row, parts);
+  Exemplar exemplar = make_exemplar(row);
   if (worst && std::ssize(worst_) == options_.worst_exemplars) {
     std::pop_heap(worst_.begin(), worst_.end(), stalls_more);
     exemplar_bytes_ -= memory_of(worst_.back());

@@ -50,22 +50,27 @@ class RankFolder {
     }
   };
 
-  using Parts = std::vector<std::pair<std::int32_t, Part>>;  // of one batch, by worker
+  using InFlight = std::map<std::pair<std::int64_t, std::int32_t>, Part>;  // by batch and worker
+  using Parts = std::vector<InFlight::node_type>;                          // of one batch
 
   Part& part_of(std::int32_t worker, std::int64_t batch);
-  Parts take_parts(std::int64_t batch);
+  Part& add_part(const InFlight::key_type& key);
+  void take_parts(std::int64_t batch);
+  void give_back_parts();
   Nanos later_ready(std::int64_t batch);
-  void count_stages(const Parts& parts);
+  void count_stages();
   void offer_samples(std::int32_t worker, const Part& part);
   void count_events(PerStage<StageStats>& stages);
-  void keep_exemplar(const StepRow& row, const Parts& parts);
-  Exemplar make_exemplar(const StepRow& row, const Parts& parts) const;
+  void keep_exemplar(const StepRow& row);
+  Exemplar make_exemplar(const StepRow& row) const;
   void drop_old_spans(std::int32_t worker);
   void count_unbatched(const Span& span);
 
   FoldOptions options_;
   std::vector<Worker> workers_;
-  std::map<std::pair<std::int64_t, std::int32_t>, Part> in_flight_;  // by batch and worker
+  InFlight in_flight_;
+  Parts parts_;  // of the current step's batch
+  Parts spare_;  // empty ones, kept for their memory
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;
   StepEvents current_;
   Nanos current_clamped_ = 0;

@@ -6,6 +6,19 @@
 
 namespace loaderscope {
 
+// What was written before the call. Room is given back now and then, so that the writer's cache is
+// left alone.
+template <class Visit>
+void ThreadLog::take_all(const Visit& visit) {
+  constexpr std::uint64_t kAtOnce = 256;
+  std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+  const std::uint64_t head = head_.load(std::memory_order_acquire);
+  while (tail != head) {
+    visit(ring_[tail & (ring_.size() - 1)]);
+    if (++tail % kAtOnce == 0 || tail == head) tail_.store(tail, std::memory_order_release);
+  }
+}
+
 struct Recorder::Impl {
   Folder folder;
   std::size_t ring_capacity;
@@ -13,6 +26,12 @@ struct Recorder::Impl {
   std::vector<std::unique_ptr<ThreadLog>> logs;
   std::vector<std::pair<std::int32_t, Nanos>> first_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> steps;
+  std::vector<std::int32_t> closed;
+  // Of whoever drains, kept for their memory.
+  std::vector<std::pair<std::int32_t, Nanos>> drained_asks;
+  std::vector<std::pair<std::int32_t, StepEvents>> drained_steps;
+  std::vector<std::int32_t> drained_closed;
+  std::vector<ThreadLog*> drained_logs;
 
   Impl(const FoldOptions& options, std::size_t capacity)
       : folder(options), ring_capacity(capacity) {}
@@ -38,29 +57,37 @@ void Recorder::step(std::int32_t rank, const StepEvents& events) {
   impl_->steps.emplace_back(rank, events);
 }
 
+void Recorder::close(std::int32_t rank) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->closed.push_back(rank);
+}
+
 void Recorder::drain() {
-  std::vector<std::pair<std::int32_t, Nanos>> first_asks;
-  std::vector<std::pair<std::int32_t, StepEvents>> steps;
-  std::vector<ThreadLog*> logs;
+  Impl& impl = *impl_;
+  impl.drained_asks.clear();
+  impl.drained_steps.clear();
+  impl.drained_closed.clear();
+  impl.drained_logs.clear();
   {
-    const std::lock_guard lock(impl_->mutex);
-    first_asks.swap(impl_->first_asks);
-    steps.swap(impl_->steps);
-    for (const auto& log : impl_->logs) logs.push_back(log.get());
+    const std::lock_guard lock(impl.mutex);
+    impl.drained_asks.swap(impl.first_asks);
+    impl.drained_steps.swap(impl.steps);
+    impl.drained_closed.swap(impl.closed);
+    for (const auto& log : impl.logs) impl.drained_logs.push_back(log.get());
   }
-  for (const auto& [rank, at] : first_asks) impl_->folder.first_ask(rank, at);
+  for (const auto& [rank, at] : impl.drained_asks) impl.folder.first_ask(rank, at);
   // Whatever a step depends on was written before the step, so it is in the rings by now.
-  for (ThreadLog* log : logs) {
-    ThreadLog::Entry entry;
-    while (log->pop(entry)) {
+  for (ThreadLog* log : impl.drained_logs) {
+    log->take_all([&](const ThreadLog::Entry& entry) {
       if (entry.kind == ThreadLog::Kind::span) {
-        impl_->folder.span(log->rank_, log->worker_, entry.span);
+        impl.folder.span(log->rank_, log->worker_, entry.span);
       } else {
-        impl_->folder.deliverable(log->rank_, entry.batch, entry.at);
+        impl.folder.deliverable(log->rank_, entry.batch, entry.at);
       }
-    }
+    });
   }
-  for (const auto& [rank, events] : steps) impl_->folder.step(rank, events);
+  for (const auto& [rank, events] : impl.drained_steps) impl.folder.step(rank, events);
+  for (const std::int32_t rank : impl.drained_closed) impl.folder.close(rank);
 }
 
 std::int64_t Recorder::lost() const {

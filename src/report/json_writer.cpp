@@ -302,6 +302,16 @@ void write_head(JsonStream& json, const RunRecord& record) {
   for (const auto& [name, member] : keys::kRunFlags) json.member(name, record.*member);
 }
 
+void write_skipped(JsonStream& json, const SkippedSamples& skipped) {
+  json.begin_object("errors");
+  json.member("skipped_samples", skipped.samples);
+  json.begin_object("by_kind");
+  for (const auto& [kind, count] : skipped.by_kind) json.member(kind, count);
+  json.end_object();
+  write_strings(json, "first", skipped.first);
+  json.end_object();
+}
+
 void write_answer(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   write_verdict(json, analysis.verdict);
   write_window(json, analysis);
@@ -315,11 +325,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   });
   write_queues(json, job_queues(record));
   write_metrics(json, record.metrics);
-  json.begin_object("errors");
-  json.member("skipped_samples", std::int64_t{0});
-  json.begin_object("by_kind");
-  json.end_object();
-  json.end_object();
+  write_skipped(json, record.skipped);
   write_strings(json, "notes", record.notes);
   write_strings(json, "unseen", analysis.notes);
   json.member("lost_spans", record.lost_spans);

@@ -140,6 +140,7 @@ class ResultReader {
     const JsonCursor account = document.at("account");
     record_.contention_known = account.at("contention_known").boolean();
     record_.notes = read_texts(document.at("notes"));
+    read_skipped(document.at("errors"));
 
     const JsonCursor first_batch = document.at("first_batch");
     const JsonCursor before = first_batch.at("before_first_ask");
@@ -155,6 +156,16 @@ class ResultReader {
       document.at(array).expect_array();
     }
     document.at("ranks").expect_array();
+  }
+
+  void read_skipped(const JsonCursor& errors) {
+    SkippedSamples& skipped = record_.skipped;
+    skipped.samples = errors.at("skipped_samples").count();
+    const JsonCursor kinds = errors.at("by_kind");
+    kinds.expect_object();
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+      skipped.by_kind[std::string(kinds.key(i))] = kinds.item(i).count();
+    skipped.first = read_texts(errors.at("first"));
   }
 
   void finish_ranks() {

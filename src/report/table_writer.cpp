@@ -130,6 +130,15 @@ void write_notes(std::ostream& out, const RunRecord& record, const Analysis& ana
   if (!record.contention_known) {
     lines.push_back("contention is not known here: no run-queue delay in /proc/self/schedstat");
   }
+  if (record.skipped.samples > 0) {
+    std::string kinds;
+    for (const auto& [kind, count] : record.skipped.by_kind) {
+      kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
+    }
+    lines.push_back(fmt::format("skipped {} samples: {}; others took their places",
+                                record.skipped.samples, kinds));
+    for (const std::string& sample : record.skipped.first) lines.push_back("  " + sample);
+  }
   for (const std::string& note : record.notes) lines.push_back("note: " + note);
   for (const std::string& note : analysis.notes) lines.push_back("too short: " + note);
   for (const std::string& line : lines) {

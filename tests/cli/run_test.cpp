@@ -19,10 +19,10 @@ using ::testing::Not;
 
 using Words = std::vector<std::string>;
 
-// A run of well under a second of ours: 100 steps of a loader that is too slow.
+// A run of well under a second of ours: 100 steps of a loader that is too slow, in virtual time.
 Words small_run(const Words& more = {}) {
-  Words words = {"run", "--compute", "12ms", "--cost",  "decode=1ms", "--workers",
-                 "2",   "--cores",   "2",    "--steps", "100"};
+  Words words = {"run",       "--engine", "model",   "--compute", "12ms",    "--cost", "decode=1ms",
+                 "--workers", "2",        "--cores", "2",         "--steps", "100"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -47,9 +47,9 @@ TEST(Run, JsonToStandardOutputIsAlone) {
 
 TEST(Run, ScenarioAndFlagsAreOneVocabulary) {
   const TestFolder folder;
-  const std::string path = folder.write(
-      "x.conf",
-      "# expect: decode\ncompute = 12ms\ncost = decode=1ms\nworkers = 4\ncores = 4\nsteps = 100\n");
+  const std::string path = folder.write("x.conf",
+                                        "# expect: decode\nengine = model\ncompute = 12ms\ncost = "
+                                        "decode=1ms\nworkers = 4\ncores = 4\nsteps = 100\n");
   const Ended by_file =
       run_binary({"run", "--scenario", path, "--workers", "2", "--cores", "2", "--json", "-"});
   const Ended by_flags = run_binary(small_run({"--json", "-"}));

@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {

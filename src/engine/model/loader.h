@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/model/plan.h"
 #include "engine/model/world.h"
+#include "engine/plan.h"
 #include "loaderscope/recorder.h"
 
 namespace loaderscope::model {

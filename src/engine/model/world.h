@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "engine/model/plan.h"
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
+#include "engine/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {

@@ -129,8 +129,9 @@ TEST(Resolve, RefusesARunThatNeverEnds) {
   EXPECT_EQ(error_of({{"compute", "0"}}), nothing);
   EXPECT_EQ(error_of({{"device", "null"}}), nothing);
   EXPECT_EQ(error_of({{"device", "null"}, {"link", "c2c"}}), nothing);
-  EXPECT_EQ(error_of({{"device", "null"}, {"cost", "startup=1s"}}), nothing);
-  EXPECT_EQ(error_of({{"device", "null"}, {"cost", "pin=1ms"}}), nothing);
+  EXPECT_EQ(error_of({{"engine", "model"}, {"device", "null"}, {"cost", "startup=1s"}}), nothing);
+  EXPECT_EQ(error_of({{"engine", "model"}, {"device", "null"}, {"cost", "pin=1ms"}}), nothing);
+  EXPECT_EQ(error_of({{"engine", "native"}, {"device", "null"}, {"cost", "pin=1ms"}}), "");
   EXPECT_EQ(error_of({{"device", "null"}, {"cost", "decode=1ms"}}), "");
   EXPECT_EQ(error_of({{"device", "null"}, {"storage-latency", "1ms"}}), "");
   EXPECT_EQ(error_of({{"compute", "0"}, {"link", "c2c"}}), "");

@@ -1,11 +1,11 @@
-#include "engine/model/plan.h"
+#include "engine/plan.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "loaderscope/errors.h"
 
-namespace loaderscope::model {
+namespace loaderscope {
 namespace {
 
 std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage) {
@@ -34,6 +34,16 @@ double most_runnable(const Plan& plan) {
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
   return threads * plan.ranks;
+}
+
+SamplerOptions sampler_options(const RunConfig& config) {
+  SamplerOptions options;
+  options.samples = config.samples;
+  options.shuffle = config.shuffle;
+  options.shuffle_buffer = config.shuffle_buffer;
+  options.ranks = config.ranks;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  return options;
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
@@ -104,7 +114,8 @@ Plan::Plan(const RunConfig& given)
       copy(given, Stage::h2d),
       compute(given, Stage::compute),
       startup(given, Stage::startup),
-      startup_parent(given, Stage::startup_parent) {
+      startup_parent(given, Stage::startup_parent),
+      sampler(sampler_options(given)) {
   has_storage =
       given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
   storage_latency = given.storage_latency;
@@ -117,8 +128,9 @@ Plan::Plan(const RunConfig& given)
   stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
-  link_rate =
-      given.link.given ? (pageable ? given.link.value.pageable : given.link.value.pinned) : 0;
+  link_rate = given.link.given || given.source.value != "synthetic"
+                  ? (pageable ? given.link.value.pageable : given.link.value.pinned)
+                  : 0;
   const Cost* declared_copy = given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
   copy_uses_cpu =
@@ -129,8 +141,7 @@ Plan::Plan(const RunConfig& given)
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
   makes_at_once = !makers_share_cpu && !storage_shared;
 
-  samples_per_epoch =
-      divide_up(given.samples, given.ranks);  // DistributedSampler pads the last ranks
+  samples_per_epoch = sampler.samples_per_rank();
   const std::int64_t batch = given.batch_size;
   batches_per_epoch =
       given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
@@ -176,13 +187,4 @@ std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
   return std::min(batch, samples_per_epoch - batch_of_epoch * batch);
 }
 
-std::int64_t Plan::sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
-  const std::int64_t place = position * ranks + rank;
-  if (config.samples == 0) return place;
-  const std::int64_t wrapped = place % config.samples;
-  if (!config.shuffle) return wrapped;
-  return shuffled_index(wrapped, config.samples, static_cast<std::uint64_t>(config.seed.value),
-                        epoch);
-}
-
-}  // namespace loaderscope::model
+}  // namespace loaderscope

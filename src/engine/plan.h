@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/sampler.h"
 #include "loaderscope/run_config.h"
 
-namespace loaderscope::model {
+namespace loaderscope {
 
 // Which execution of a stage is meant.
 struct Execution {
@@ -85,7 +86,10 @@ struct Plan {
   std::int64_t samples_per_epoch;  // of one rank; 0 = endless
   std::int64_t batches_per_epoch;  // of one rank; 0 = endless
   std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
-  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const;
+  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
+    return sampler.at(rank, epoch, position);
+  }
+  Sampler sampler;
 };
 
-}  // namespace loaderscope::model
+}  // namespace loaderscope

@@ -1,0 +1,59 @@
+// Devices: where batches go. One timeline per rank, on the host's clock.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "loaderscope/events.h"
+#include "loaderscope/rows.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope {
+
+// When the device worked on a step.
+struct DeviceTimes {
+  std::int64_t step = 0;
+  Interval copy;    // not set when there was nothing to copy
+  Nanos ready = 0;  // could begin to compute; before compute.begin only with a barrier
+  Interval compute;
+};
+
+struct CopyJob {
+  std::int64_t step = 0;
+  const std::byte* host = nullptr;
+  Bytes bytes = 0;
+  Nanos duration = 0;      // what the copy takes where it is declared or simulated
+  bool by_caller = false;  // pageable memory: the calling thread copies
+};
+
+// The device of one rank, used by that rank's trainer thread alone. Steps come in order, a copy
+// before its compute. What blocks returns false as soon as the run is to stop.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual bool submit_copy(const CopyJob& job) = 0;  // a copy by the caller has ended on return
+  virtual bool wait_copied(std::int64_t step) = 0;
+  virtual void submit_compute(std::int64_t step, Nanos duration) = 0;
+  virtual bool wait_computed(std::int64_t step) = 0;
+  // The times of the next step in order, as soon as they are known.
+  virtual std::optional<DeviceTimes> collect() = 0;
+};
+
+struct DeviceRow {
+  Row row;
+  bool simulated;
+  bool computes;  // false: batches are dropped, there is no "busy"
+  // The devices of all ranks: they may have to know each other (a barrier). `stop` not 0: the run
+  // is to stop.
+  std::vector<std::unique_ptr<Device>> (*make)(const RunConfig& config,
+                                               const std::atomic<int>& stop);
+};
+
+std::span<const DeviceRow> device_table();  // src/device/registry.cpp
+
+}  // namespace loaderscope

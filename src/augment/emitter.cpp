@@ -1,0 +1,78 @@
+#include "augment/emitter.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace loaderscope::augment {
+
+std::size_t bytes_of(Transfer transfer) {
+  if (transfer == Transfer::f32) return 4;
+  return transfer == Transfer::f16 ? 2 : 1;
+}
+
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
+  const float size = std::abs(value);
+  if (size >= 65520.0f) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds to infinity
+  if (size < 0x1p-14f) {  // subnormal: units of 2^-24
+    return static_cast<std::uint16_t>(sign | static_cast<unsigned>(std::nearbyint(size * 0x1p24f)));
+  }
+  const std::uint32_t magnitude = (bits & 0x7fffffffu) - (112u << 23);
+  const std::uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return static_cast<std::uint16_t>(sign | (rounded >> 13));
+}
+
+Emitter::Emitter(const AugmentOptions& options, const Normalise& normalise)
+    : transfer_(options.transfer),
+      layout_(options.layout),
+      size_(static_cast<std::size_t>(options.size)),
+      bytes_(bytes_of(options.transfer)) {
+  for (std::size_t c = 0; c < 3; ++c) {
+    scaling_.subtract[c] = static_cast<float>(255 * normalise.mean[c]);
+    scaling_.multiply[c] = static_cast<float>(1 / (255 * normalise.deviation[c]));
+    for (std::size_t value = 0; value < 256; ++value) {
+      const float centred = static_cast<float>(value) - scaling_.subtract[c];
+      floats_[c][value] = centred * scaling_.multiply[c];
+      halves_[c][value] = half_of(floats_[c][value]);
+    }
+  }
+}
+
+void Emitter::write_row(const std::uint32_t* pixels, int y, std::byte* place) const {
+  const bool is_short = size_ < kVectorBytes;
+  const bool by_table = is_short || (transfer_ == Transfer::f16 && !has_f16());
+  by_table ? write_by_table(pixels, y, place) : write_by_kernel(pixels, y, place);
+}
+
+void Emitter::write_by_kernel(const std::uint32_t* pixels, int y, std::byte* place) const {
+  const std::size_t row = size_ * bytes_ * static_cast<std::size_t>(y),
+                    plane = size_ * size_ * bytes_;
+  if (layout_ == Layout::nchw) {
+    const Planes planes{{place + row, place + row + plane, place + row + 2 * plane}};
+    if (transfer_ == Transfer::f32) return emit_planar_f32(pixels, size_, scaling_, planes);
+    if (transfer_ == Transfer::f16) return emit_planar_f16(pixels, size_, scaling_, planes);
+    return emit_planar_u8(pixels, size_, planes);
+  }
+  std::byte* const out = place + 3 * row;
+  if (transfer_ == Transfer::f32) return emit_packed_f32(pixels, size_, scaling_, out);
+  if (transfer_ == Transfer::f16) return emit_packed_f16(pixels, size_, scaling_, out);
+  emit_packed_u8(pixels, size_, out);
+}
+
+void Emitter::write_by_table(const std::uint32_t* pixels, int y, std::byte* place) const {
+  const bool planar = layout_ == Layout::nchw;
+  const std::size_t row = size_ * static_cast<std::size_t>(y);
+  for (std::size_t c = 0; c < 3; ++c) {
+    std::byte* out = place + bytes_ * (planar ? c * size_ * size_ + row : 3 * row + c);
+    for (std::size_t x = 0; x < size_; ++x, out += bytes_ * (planar ? 1 : 3)) {
+      const std::size_t value = (pixels[x] >> (8 * c)) & 255u;
+      if (transfer_ == Transfer::f32) std::memcpy(out, &floats_[c][value], 4);
+      if (transfer_ == Transfer::f16) std::memcpy(out, &halves_[c][value], 2);
+      if (transfer_ == Transfer::u8) *out = static_cast<std::byte>(value);
+    }
+  }
+}
+
+}  // namespace loaderscope::augment

@@ -1,0 +1,147 @@
+// loaderscope data make, loaderscope data info
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "dataset/info.h"
+#include "dataset/make.h"
+
+namespace loaderscope {
+namespace {
+
+// Texts as given; the data set's own parsers read them.
+struct MakeFlags {
+  std::string path, size, bytes_per_pixel, subsampling, format;
+  std::string count, quality, progressive_share, classes, seed, threads;
+};
+
+template <class Target, class Parse>
+void read_flag(const std::string& text, const char* flag, Target& target, Parse parse) {
+  if (text.empty()) return;
+  try {
+    target = static_cast<Target>(parse(text));
+  } catch (const ValueError& error) {
+    throw UsageError(std::string(flag) + " " + shown_text(text) + ": " + error.what());
+  }
+}
+
+int parse_small_count(std::string_view text) {
+  const std::int64_t count = parse_count(text);
+  if (count > 1'000'000) throw ValueError("expected at most 1000000");
+  return static_cast<int>(count);
+}
+
+dataset::MakeOptions options_of(const MakeFlags& flags) {
+  dataset::MakeOptions options;
+  options.path = flags.path;
+  if (options.path.empty())
+    throw UsageError("data make: expected the folder to fill, such as data make photos");
+  read_flag(flags.count, "--count", options.count, parse_count);
+  read_flag(flags.size, "--size", options.size, dataset::parse_size_distribution);
+  read_flag(flags.format, "--format", options.format, dataset::parse_format);
+  read_flag(flags.quality, "--quality", options.quality, parse_small_count);
+  double bytes_per_pixel = 0;
+  read_flag(flags.bytes_per_pixel, "--bytes-per-pixel", bytes_per_pixel,
+            dataset::parse_bytes_per_pixel);
+  if (!flags.bytes_per_pixel.empty()) {
+    if (!flags.quality.empty())
+      throw UsageError("--bytes-per-pixel: contradicts --quality; give one of them");
+    options.bytes_per_pixel = bytes_per_pixel;
+  }
+  read_flag(flags.subsampling, "--subsampling", options.subsampling, dataset::parse_subsampling);
+  read_flag(flags.progressive_share, "--progressive-share", options.progressive_share, parse_real);
+  read_flag(flags.classes, "--classes", options.classes, parse_count);
+  read_flag(flags.seed, "--seed", options.seed, parse_count);
+  read_flag(flags.threads, "--threads", options.threads, parse_small_count);
+  dataset::check_options(options);
+  return options;
+}
+
+ExitCode make(const MakeFlags& flags) {
+  const dataset::MakeOptions options = options_of(flags);
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  dataset::MakeResult result;
+  {
+    ProgressPrinter progress("images");
+    dataset::MakeContext context;
+    context.stop_signal = &stop_signal;
+    context.on_progress = [&](const dataset::MakeProgress& p) {
+      progress.show(p.done, static_cast<double>(p.done) /
+                                static_cast<double>(std::max<std::int64_t>(p.total, 1)));
+    };
+    result = dataset::make_dataset(options, context);
+  }
+  StandardOutput out;
+  out.stream() << dataset::describe(options, result) << "\n";
+  out.finish();
+  return result.complete ? ExitCode::ok : exit_code_of_signal(stop_signal.load());
+}
+
+struct InfoFlags {
+  std::string path;
+  bool check = false, json = false;
+};
+
+ExitCode info(const InfoFlags& flags) {
+  if (flags.path.empty())
+    throw UsageError("data info: expected the folder to look at, such as data info photos");
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  dataset::DatasetInfo result;
+  {
+    ProgressPrinter progress("files");
+    dataset::InfoContext context;
+    context.stop_signal = &stop_signal;
+    context.on_progress = [&](const dataset::InfoProgress& p) { progress.show(p.files, 0); };
+    if (flags.check) context.make_decoder = [] { return make_any_decoder({}); };
+    result = dataset::inspect_dataset(flags.path, context);
+  }
+  StandardOutput out;
+  if (flags.json) {
+    dataset::write_json(out.stream(), result);
+  } else {
+    dataset::write_text(out.stream(), result);
+  }
+  out.finish();
+  return result.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
+}
+
+}  // namespace
+
+Action declare_data_make(CLI::App& app) {
+  const auto flags = std::make_shared<MakeFlags>();
+  const auto add = [&](const char* name, std::string& target, const char* value, const char* help) {
+    app.add_option(name, target, help)->type_name(value);
+  };
+  add("PATH", flags->path, "", "The folder to fill; made when it is missing.");
+  add("--count", flags->count, "N", "Images. Default: 1000.");
+  add("--size", flags->size, "SIZE",
+      "500x375, or a distribution such as lognormal:500x375:0.3. Default: 500x375.");
+  add("--format", flags->format, "FORMAT", "jpeg, png, webp or raw. Default: jpeg.");
+  add("--quality", flags->quality, "1..100",
+      "Of JPEG and WebP. Default: 94, about 72 KiB for 500x375.");
+  add("--bytes-per-pixel", flags->bytes_per_pixel, "X",
+      "Stored bytes per pixel, instead of a quality, such as 0.39 or 72KiB/500x375.");
+  add("--subsampling", flags->subsampling, "420|422|444|grey",
+      "Of the colours of a JPEG. Default: 420.");
+  add("--progressive-share", flags->progressive_share, "0..1",
+      "Share of progressive JPEGs. Default: 0.");
+  add("--classes", flags->classes, "N", "Folders, one per class. Default: 10.");
+  add("--seed", flags->seed, "N", "The same options and seed give the same files. Default: 0.");
+  add("--threads", flags->threads, "N",
+      "Never changes what is written. Default: one per usable core.");
+  return [flags] { return make(*flags); };
+}
+
+Action declare_data_info(CLI::App& app) {
+  const auto flags = std::make_shared<InfoFlags>();
+  app.add_option("PATH", flags->path, "The folder to look at.");
+  app.add_flag("--check", flags->check, "Decode every image, not only look at its header.");
+  app.add_flag("--json", flags->json, "Print JSON.");
+  return [flags] { return info(*flags); };
+}
+
+}  // namespace loaderscope

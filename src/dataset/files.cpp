@@ -1,0 +1,123 @@
+#include "dataset/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view next_step(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "make room, or give a folder on a larger disk; the same command then goes on";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "give a folder that you may write to";
+    case ENOTDIR:
+    case EEXIST:
+      return "give a folder, not a file";
+    case ENAMETOOLONG:
+      return "give a shorter path";
+    default:
+      return "give another folder";
+  }
+}
+
+std::string hidden_name(const std::string& path) {
+  const fs::path target(path);
+  return (target.parent_path() / ("." + target.filename().string() + ".part")).string();
+}
+
+// 0, or the errno of what failed.
+int write_bytes(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+RunError cannot_write(const std::string& path, int error) {
+  return RunError(fmt::format("{}: cannot be written: {}; {}", shown_text(path),
+                              std::strerror(error), next_step(error)));
+}
+
+FolderLock::FolderLock(const std::string& path)
+    : fd_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (fd_ < 0) throw cannot_write(path, errno);
+  // Some network file systems have no locks: then there is none.
+  if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(fd_);
+    throw RunError(shown_text(path) +
+                   ": another process is making this data set; wait for its end");
+  }
+}
+
+FolderLock::~FolderLock() { ::close(fd_); }
+
+void FolderLock::sync() const { ::syncfs(fd_); }
+
+void write_whole(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string part = hidden_name(path);
+  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) throw cannot_write(path, errno);
+  int error = write_bytes(fd, bytes);
+  if (::close(fd) != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(part.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  ::unlink(part.c_str());
+  throw cannot_write(path, error);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw cannot_write(path, error.value());
+  if (!fs::is_directory(path, error)) throw cannot_write(path, ENOTDIR);
+}
+
+bool is_written(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+}
+
+bool is_free(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) return true;
+  if (error) throw cannot_write(path, error.value());
+  if (!fs::is_directory(status)) throw cannot_write(path, ENOTDIR);
+  const bool empty = fs::is_empty(path, error);
+  if (error) throw cannot_write(path, error.value());
+  return empty;
+}
+
+void demand_space(const std::string& path, double bytes) {
+  struct statvfs disk {};
+  if (::statvfs(path.c_str(), &disk) != 0) return;
+  const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
+  if (bytes <= free) return;
+  throw RunError(
+      fmt::format("{}: the images need about {} and {} are free; make room or lower --count",
+                  shown_text(path), show_size(bytes), show_size(free)));
+}
+
+}  // namespace loaderscope::dataset

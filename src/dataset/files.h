@@ -1,0 +1,46 @@
+// Files of a data set: whole or not there.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::dataset {
+
+// "PATH: cannot be written: CAUSE; NEXT STEP" for an errno.
+RunError cannot_write(const std::string& path, int error);
+
+// A folder on which this process alone works, until destruction. Throws RunError when another one
+// does.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  // Waits until all that was written to this file system is on the disk.
+  void sync() const;
+
+ private:
+  int fd_;
+};
+
+// Writes beside `path` under a hidden name and renames: whoever sees `path` sees all of it. A
+// process that is killed leaves at most the hidden file, which the next run overwrites. Throws
+// RunError.
+void write_whole(const std::string& path, std::span<const std::byte> bytes);
+inline void write_whole(const std::string& path, std::string_view text) {
+  write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
+}
+
+void make_folder(const std::string& path);  // fine when it is there
+bool is_written(const std::string& path);   // a regular file that is not empty
+bool is_free(const std::string& path);  // missing, or an empty folder; throws RunError for a file
+
+// Throws RunError when the file system of `path` has less than `bytes` left.
+void demand_space(const std::string& path, double bytes);
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,104 @@
+#include "dataset/image_facts.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+unsigned byte_at(std::span<const std::byte> bytes, std::size_t i) {
+  return std::to_integer<unsigned>(bytes[i]);
+}
+unsigned word_at(std::span<const std::byte> bytes, std::size_t i) {
+  return byte_at(bytes, i) << 8 | byte_at(bytes, i + 1);
+}
+
+constexpr unsigned kStartOfScan = 0xda, kEndOfImage = 0xd9;
+
+bool is_frame(unsigned marker) {
+  return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+}
+bool is_progressive(unsigned marker) {
+  return marker == 0xc2 || marker == 0xc6 || marker == 0xca || marker == 0xce;
+}
+bool stands_alone(unsigned marker) { return marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8); }
+
+// From the sampling factors: the first component's, when all others are 1x1.
+std::string_view subsampling_of(std::span<const std::byte> components) {
+  const std::size_t count = components.size() / 3;
+  if (count == 1) return "grey";
+  if (count == 4) return "cmyk";
+  if (count != 3) return "other";
+  if (byte_at(components, 4) != byte_at(components, 7)) return "other";
+  const unsigned first = byte_at(components, 1), rest = byte_at(components, 4);
+  if (first == rest) return "444";
+  if (rest != 0x11) return "other";
+  switch (first) {
+    case 0x22:
+      return "420";
+    case 0x21:
+      return "422";
+    case 0x12:
+      return "440";
+    case 0x41:
+      return "411";
+    default:
+      return "other";
+  }
+}
+
+// Of a frame header without its length.
+void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
+  if (frame.size() < 6 || frame.size() != 6 + 3 * std::size_t{byte_at(frame, 5)}) {
+    facts.damage = "its frame header has a wrong length";
+    return;
+  }
+  facts.height = word_at(frame, 1);
+  facts.width = word_at(frame, 3);
+  facts.subsampling = subsampling_of(frame.subspan(6));
+  if (facts.width == 0 || facts.height == 0) facts.damage = "its header says that it has no pixels";
+}
+
+}  // namespace
+
+ImageFacts jpeg_facts(std::span<const std::byte> begin) {
+  ImageFacts facts;
+  facts.kind = Kind::jpeg;
+  std::size_t at = 2;
+  while (facts.damage.empty()) {
+    while (at < begin.size() && byte_at(begin, at) != 0xff) ++at;  // as libjpeg: garbage is skipped
+    while (at < begin.size() && byte_at(begin, at) == 0xff) ++at;
+    if (at >= begin.size()) break;
+    const unsigned marker = byte_at(begin, at++);
+    if (marker == 0 || stands_alone(marker)) continue;
+    if (marker == kStartOfScan) {
+      facts.header_bytes = static_cast<std::int64_t>(at);
+      if (facts.width == 0) facts.damage = "its pixels come before its frame header";
+      return facts;
+    }
+    if (marker == kEndOfImage) {
+      facts.damage = "it ends before its pixels";
+      return facts;
+    }
+    if (at + 2 > begin.size()) break;
+    const std::size_t length = word_at(begin, at);
+    if (length < 2) {
+      facts.damage = "one of its segments has a wrong length";
+      return facts;
+    }
+    if (is_frame(marker)) {
+      if (at + length > begin.size()) break;
+      facts.progressive = is_progressive(marker);
+      read_frame(begin.subspan(at + 2, length - 2), facts);
+    }
+    at += length;
+  }
+  facts.more_needed = facts.damage.empty();
+  return facts;
+}
+
+bool has_jpeg_end(std::span<const std::byte> bytes) {
+  for (std::size_t i = bytes.size(); i-- > 1;) {
+    if (bytes[i - 1] == std::byte{0xff} && bytes[i] == std::byte{kEndOfImage}) return true;
+  }
+  return false;
+}
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,40 @@
+// `data make`: a folder of images with the statistics of photographs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "dataset/options.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope::dataset {
+
+struct MakeProgress {
+  std::int64_t done = 0, total = 0;  // images, those found included
+  Bytes bytes = 0;                   // written
+};
+
+struct MakeContext {
+  const std::atomic<int>* stop_signal = nullptr;  // not 0: finish the images begun, then return
+  std::function<void(const MakeProgress&)>
+      on_progress;  // may be empty; a few times a second, one thread
+};
+
+struct MakeResult {
+  std::int64_t made = 0;   // by this call
+  std::int64_t found = 0;  // there already
+  Bytes bytes = 0;         // written by this call
+  bool complete = false;   // false: stopped; the same call goes on
+};
+
+// The same options give the same files, whatever the number of threads and however often it was
+// interrupted. Throws UsageError for options that make no sense, RunError when the folder cannot
+// take the images.
+MakeResult make_dataset(const MakeOptions& options, const MakeContext& context);
+
+// One sentence for people.
+std::string describe(const MakeOptions& options, const MakeResult& result);
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,115 @@
+#include "dataset/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+constexpr std::int64_t kMostClasses = 1'000'000;
+constexpr std::int64_t kMostImages = 10'000'000'000;
+
+ValueError size_expected() {
+  return ValueError("expected a size such as 500x375 or lognormal:500x375:0.3");
+}
+
+SizeDistribution parse_sides(std::string_view text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string_view::npos) throw size_expected();
+  std::int64_t width = 0, height = 0;
+  try {
+    width = parse_count(text.substr(0, cross));
+    height = parse_count(text.substr(cross + 1));
+  } catch (const ValueError&) {
+    throw size_expected();
+  }
+  if (width < 1 || height < 1 || width > kLongestSide || height > kLongestSide ||
+      width * height > kMostPixels) {
+    throw ValueError(fmt::format("expected sides of 1 to {} pixels and at most {} pixels in all",
+                                 kLongestSide, kMostPixels));
+  }
+  return {static_cast<int>(width), static_cast<int>(height), 0};
+}
+
+void demand(bool holds, std::string_view flag, std::string_view expected) {
+  if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+}
+
+}  // namespace
+
+SizeDistribution parse_size_distribution(std::string_view text) {
+  constexpr std::string_view kLognormal = "lognormal:";
+  if (!text.starts_with(kLognormal)) return parse_sides(text);
+  const std::string_view rest = text.substr(kLognormal.size());
+  const std::size_t colon = rest.find(':');
+  if (colon == std::string_view::npos) throw size_expected();
+  SizeDistribution size = parse_sides(rest.substr(0, colon));
+  try {
+    size.sigma = parse_real(rest.substr(colon + 1));
+  } catch (const ValueError&) {
+    throw size_expected();
+  }
+  if (size.sigma > 2) throw ValueError("expected a spread (sigma of the logarithm) of at most 2");
+  return size;
+}
+
+double parse_bytes_per_pixel(std::string_view text) {
+  double value = 0;
+  try {
+    if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
+      const SizeDistribution size = parse_sides(text.substr(slash + 1));
+      value = static_cast<double>(parse_size(text.substr(0, slash))) / size.width / size.height;
+    } else {
+      value = parse_real(text);
+    }
+  } catch (const ValueError&) {
+    value = 0;
+  }
+  if (value <= 0)
+    throw ValueError("expected stored bytes per pixel such as 0.393 or 72KiB/500x375");
+  return value;
+}
+
+Subsampling parse_subsampling(std::string_view text) {
+  const auto& names = kSubsamplingNames;
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) {
+    throw ValueError("expected one of 420 422 444 grey");
+  }
+  return static_cast<Subsampling>(found - names.begin());
+}
+
+Format parse_format(std::string_view text) {
+  const FormatRow& found = find_row(text, format_table());
+  return static_cast<Format>(&found - format_table().data());
+}
+
+std::string spell_size_distribution(const SizeDistribution& size) {
+  const std::string sides = fmt::format("{}x{}", size.width, size.height);
+  return size.sigma > 0 ? fmt::format("lognormal:{}:{}", sides, spell_real(size.sigma)) : sides;
+}
+
+void check_options(const MakeOptions& options) {
+  demand(!options.path.empty(), "PATH", "the folder to fill");
+  demand(options.count >= 1 && options.count <= kMostImages, "--count",
+         "1 to 10,000,000,000 images");
+  demand(options.classes >= 1 && options.classes <= std::min(options.count, kMostClasses),
+         "--classes", "at least 1, at most 1,000,000 and no more than there are images");
+  demand(options.quality >= 1 && options.quality <= 100, "--quality", "1 to 100");
+  demand(options.progressive_share >= 0 && options.progressive_share <= 1, "--progressive-share",
+         "a share from 0 to 1");
+  demand(options.threads >= 0 && options.threads <= 4096, "--threads", "0 (all cores) to 4096");
+  if (const auto reason = row_of(options.format).row.reason_not_available()) {
+    throw UsageError("--format: " + *reason);
+  }
+  const bool jpeg = options.format == Format::jpeg;
+  demand(jpeg || !options.bytes_per_pixel, "--bytes-per-pixel",
+         "--format jpeg: other formats have the size that the content gives");
+  demand(jpeg || options.progressive_share == 0, "--progressive-share", "--format jpeg");
+}
+
+}  // namespace loaderscope::dataset

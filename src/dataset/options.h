@@ -1,0 +1,63 @@
+// What `data make` is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "dataset/encode.h"
+#include "loaderscope/rows.h"
+
+namespace loaderscope::dataset {
+
+enum class Format : std::uint8_t { jpeg, png, webp, raw };
+
+// A format that images can be made in. The table is in the order of Format.
+struct FormatRow {
+  Row row;
+  std::string_view suffix;
+  bool has_quality;
+  Encode encode;  // null where the row is not available
+};
+std::span<const FormatRow> format_table();
+inline const FormatRow& row_of(Format format) {
+  return format_table()[static_cast<std::size_t>(format)];
+}
+
+inline constexpr int kLongestSide = 65'500;      // libjpeg's limit
+inline constexpr int kMostPixels = 178'000'000;  // within what decoders accept
+
+struct SizeDistribution {
+  int width = 500, height = 375;  // the median
+  double sigma =
+      0;  // of the logarithm of the factor that both sides are multiplied by; 0: all alike
+};
+
+struct MakeOptions {
+  std::string path;  // the folder to fill; made when it is missing
+  std::int64_t count = 1000;
+  SizeDistribution size;
+  Format format = Format::jpeg;
+  int quality = 94;  // of JPEG about 72 KiB for 500x375; not used where bytes_per_pixel is given
+  std::optional<double> bytes_per_pixel;  // mean over the data set; qualities are chosen to meet it
+  Subsampling subsampling = Subsampling::s420;
+  double progressive_share = 0;  // of the images
+  std::int64_t classes = 10;     // folders
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: one per core that this process may use; never changes what is written
+};
+
+// Each reads the whole text or throws ValueError that says what was expected.
+SizeDistribution parse_size_distribution(std::string_view text);  // 500x375, lognormal:500x375:0.3
+double parse_bytes_per_pixel(std::string_view text);              // 0.393, 72KiB/500x375
+Subsampling parse_subsampling(std::string_view text);             // 420 422 444 grey
+Format parse_format(std::string_view text);                       // one that is available here
+
+std::string spell_size_distribution(const SizeDistribution& size);
+
+// Throws UsageError for what cannot be made, naming the flag.
+void check_options(const MakeOptions& options);
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,38 @@
+// What is in a made image: surfaces that cover each other, as things in a photograph do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "dataset/random.h"
+
+namespace loaderscope::dataset {
+
+// A patch of one material. Colours are YCbCr in units of 1/32 level, Cb and Cr around 0.
+struct Surface {
+  std::int32_t colour[3] = {};  // at (x, y)
+  int x = 0, y = 0;
+  std::int32_t slope_x = 0, slope_y = 0;  // of the luminance, in 1/65536 level per pixel
+  std::int16_t gain[3] = {};              // texture: 1/512 level of standard deviation
+  int sheet = 0;
+  int offset_x = 0, offset_y = 0;  // where on the sheet
+  double roughness = 0;            // 0 (sky) to 1 (foliage)
+};
+
+struct Scene {
+  int width = 0, height = 0;
+  std::vector<Surface> surfaces;
+  std::vector<std::uint16_t> labels;  // of every pixel: the surface that is seen there
+
+  std::uint16_t label(int x, int y) const {
+    return labels[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                  static_cast<std::size_t>(x)];
+  }
+};
+
+// A dead-leaves scene, painted from large to small with a share of area per octave of size that is
+// the same at all scales; small things gather where the large ones beneath are rough. `busyness` is
+// about normal: 0 is a photograph of ordinary detail.
+void compose(Scene& scene, int width, int height, double busyness, Random& random);
+
+}  // namespace loaderscope::dataset

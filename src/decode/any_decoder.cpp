@@ -1,0 +1,52 @@
+#include <string>
+#include <vector>
+
+#include "decode/first_bytes.h"
+#include "loaderscope/image.h"
+
+namespace loaderscope {
+namespace {
+
+class AnyDecoder final : public Decoder {
+ public:
+  explicit AnyDecoder(const DecodeOptions& options)
+      : options_(options), decoders_(decoder_table().size()) {}
+
+  ImageHeader open(std::span<const std::byte> stored) override {
+    current_ = &decoder_for(stored);
+    return current_->open(stored);
+  }
+
+  Pixels decode(const Region& region) override { return current_->decode(region); }
+
+ private:
+  Decoder& decoder_for(std::span<const std::byte> stored) {
+    const std::span<const DecoderRow> table = decoder_table();
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      if (!table[i].recognises(stored)) continue;
+      if (!decoders_[i]) decoders_[i] = make(table[i]);
+      return *decoders_[i];
+    }
+    throw not_an_image(stored);
+  }
+
+  std::unique_ptr<Decoder> make(const DecoderRow& row) const {
+    const auto reason = row.row.reason_not_available();
+    if (!reason) return row.make(options_);
+    throw SampleError(
+        SampleError::Kind::unsupported,
+        "it is of the format " + std::string(row.row.name) + ", and this program was " + *reason);
+  }
+
+  DecodeOptions options_;
+  std::vector<std::unique_ptr<Decoder>> decoders_;  // as decoder_table(); made at the first use
+  Decoder* current_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_any_decoder(const DecodeOptions& options) {
+  return std::make_unique<AnyDecoder>(options);
+}
+
+}  // namespace loaderscope

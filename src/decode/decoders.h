@@ -1,0 +1,15 @@
+// The makers of the decoders, for the registry. Those of absent libraries are not linked.
+#pragma once
+
+#include <memory>
+
+#include "loaderscope/image.h"
+
+namespace loaderscope {
+
+std::unique_ptr<Decoder> make_jpeg_decoder(const DecodeOptions& options);
+std::unique_ptr<Decoder> make_png_decoder(const DecodeOptions& options);
+std::unique_ptr<Decoder> make_webp_decoder(const DecodeOptions& options);
+std::unique_ptr<Decoder> make_raw_decoder(const DecodeOptions& options);
+
+}  // namespace loaderscope

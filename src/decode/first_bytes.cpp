@@ -1,0 +1,134 @@
+#include "decode/first_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+namespace {
+
+using namespace std::string_view_literals;
+
+constexpr std::string_view kJpeg = "\xFF\xD8\xFF"sv;
+constexpr std::string_view kPng = "\x89PNG\r\n\x1A\n"sv;
+constexpr std::string_view kRaw = "LSRAW1\0\0"sv;
+constexpr std::size_t kLongestMagic = 12;
+
+std::string_view as_text(std::span<const std::byte> stored, std::size_t longest) {
+  return {reinterpret_cast<const char*>(stored.data()), std::min(stored.size(), longest)};
+}
+
+// What people find in folders of images, and no decoder here reads.
+struct Stranger {
+  std::size_t offset;
+  std::string_view magic;
+  std::string_view name;
+};
+constexpr std::array kStrangers = {
+    Stranger{0, "GIF8"sv, "a GIF image"},
+    Stranger{0, "BM"sv, "a BMP image"},
+    Stranger{0, "II*\0"sv, "a TIFF image"},
+    Stranger{0, "MM\0*"sv, "a TIFF image"},
+    Stranger{4, "ftypavi"sv, "an AVIF image"},
+    Stranger{4, "ftyphei"sv, "a HEIC image"},
+    Stranger{4, "ftypmif1"sv, "a HEIF image"},
+    Stranger{4, "ftyp"sv, "an MP4 file"},
+    Stranger{0, "\0\0\0\x0CjP  "sv, "a JPEG 2000 image"},
+    Stranger{0, "\xFF\x4F\xFF\x51"sv, "a JPEG 2000 image"},
+    Stranger{0, "\xFF\x0A"sv, "a JPEG XL image"},
+    Stranger{0, "\0\0\0\x0CJXL "sv, "a JPEG XL image"},
+    Stranger{0, "8BPS"sv, "a Photoshop image"},
+    Stranger{0, "\x93NUMPY"sv, "a NumPy array"},
+    Stranger{0, "%PDF"sv, "a PDF file"},
+    Stranger{0, "PK\x03\x04"sv, "a ZIP archive"},
+    Stranger{0, "\x1F\x8B"sv, "a gzip file"},
+    Stranger{0, "\x28\xB5\x2F\xFD"sv, "a Zstandard file"},
+    Stranger{0, "version https://git-lfs"sv, "a Git LFS pointer instead of the file"},
+};
+
+std::string_view name_of_stranger(std::string_view begin) {
+  for (const Stranger& stranger : kStrangers) {
+    if (begin.size() < stranger.offset) continue;
+    if (begin.substr(stranger.offset).starts_with(stranger.magic)) return stranger.name;
+  }
+  return {};
+}
+
+// A page that a server sent instead of the image, or a text.
+std::string_view name_of_text(std::string_view begin) {
+  const auto first = begin.find_first_not_of(" \t\r\n");
+  if (first == begin.npos) return {};
+  std::string word(begin.substr(first, 14));
+  for (char& letter : word) {
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  if (word.starts_with("<!doctype html") || word.starts_with("<html")) return "an HTML page";
+  if (word.starts_with("<svg")) return "an SVG image";
+  if (word.starts_with("<?xml")) return "an XML file";
+  if (word.starts_with("{")) return "a JSON text";
+  const auto printable = [](char c) {
+    return (c >= ' ' && c <= '~') || c == '\n' || c == '\r' || c == '\t';
+  };
+  if (begin.size() >= 8 && std::all_of(begin.begin(), begin.end(), printable)) return "a text";
+  return {};
+}
+
+bool is_cut_magic(std::string_view stored) {
+  const auto begins = [&](std::string_view magic) { return magic.starts_with(stored); };
+  return begins(kJpeg) || begins(kPng) || begins(kRaw) || begins("RIFF") ||
+         (stored.size() < kLongestMagic && stored.starts_with("RIFF"));
+}
+
+std::string in_hex(std::string_view begin) {
+  std::string text;
+  for (const char c : begin.substr(0, 8)) {
+    std::array<char, 4> hex{};
+    std::snprintf(hex.data(), hex.size(), " %02X",
+                  static_cast<unsigned>(static_cast<unsigned char>(c)));
+    text += hex.data();
+  }
+  return text;
+}
+
+}  // namespace
+
+bool begins_like_jpeg(std::span<const std::byte> stored) {
+  return as_text(stored, kLongestMagic).starts_with(kJpeg);
+}
+
+bool begins_like_png(std::span<const std::byte> stored) {
+  return as_text(stored, kLongestMagic).starts_with(kPng);
+}
+
+bool begins_like_webp(std::span<const std::byte> stored) {
+  const std::string_view begin = as_text(stored, kLongestMagic);
+  return begin.starts_with("RIFF") && begin.size() == kLongestMagic && begin.substr(8) == "WEBP";
+}
+
+bool begins_like_raw(std::span<const std::byte> stored) {
+  return as_text(stored, kLongestMagic).starts_with(kRaw);
+}
+
+SampleError not_an_image(std::span<const std::byte> stored) {
+  using Kind = SampleError::Kind;
+  if (stored.empty()) return {Kind::truncated, "it is empty"};
+  const std::string_view begin = as_text(stored, 64);
+  if (is_cut_magic(as_text(stored, kLongestMagic + 1))) {
+    return {Kind::truncated,
+            "it ends within its first " + std::to_string(kLongestMagic) + " bytes"};
+  }
+  if (begin.find_first_not_of('\0') == begin.npos) {
+    return {Kind::damaged, "it begins with zeros only, as after a copy that was cut off"};
+  }
+  std::string_view name = name_of_stranger(begin);
+  if (name.empty()) name = name_of_text(begin);
+  if (!name.empty()) {
+    return {Kind::unsupported, "it is " + std::string(name) + ", which no decoder here reads"};
+  }
+  return {Kind::unsupported, "it is of no known image format: it begins with" + in_hex(begin)};
+}
+
+}  // namespace loaderscope

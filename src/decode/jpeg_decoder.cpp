@@ -1,0 +1,96 @@
+// JPEG by libjpeg-turbo: only the rows and columns that are needed.
+#include <algorithm>
+#include <optional>
+
+#include "decode/decoders.h"
+#include "decode/jpeg_codec.h"
+#include "decode/limits.h"
+
+namespace loaderscope {
+namespace {
+
+// A Huffman code has at least one bit for each block of 8 x 8.
+constexpr std::int64_t kMostPixelsPerByte = std::int64_t{8} * 64;
+
+int rounded_up(int value, int divisor) { return (value + divisor - 1) / divisor; }
+
+Region scaled(const Region& region, int denominator) {
+  const int x = region.x / denominator;
+  const int y = region.y / denominator;
+  return {x, y, rounded_up(region.x + region.width, denominator) - x,
+          rounded_up(region.y + region.height, denominator) - y};
+}
+
+// As Pillow does it: Adobe stores inks inverted, and nobody else writes CMYK JPEG. In place, which
+// works from left to right as pixels only become shorter.
+void inks_to_rgb(std::uint8_t* row, std::size_t pixels) {
+  const std::uint8_t* from = row;
+  for (std::size_t i = 0; i < pixels; ++i, from += 4) {
+    const unsigned black = from[3];
+    for (std::size_t c = 0; c < kChannels; ++c) {
+      const unsigned product = (255U - from[c]) * black + 128U;
+      row[i * kChannels + c] = static_cast<std::uint8_t>(black - ((product + (product >> 8)) >> 8));
+    }
+  }
+}
+
+class JpegDecoder final : public Decoder {
+ public:
+  explicit JpegDecoder(const DecodeOptions& options) : options_(options) {}
+
+  ImageHeader open(std::span<const std::byte> stored) override {
+    codec_.emplace();
+    const auto* data = reinterpret_cast<const unsigned char*>(stored.data());
+    if (!codec_->read_header(data, stored.size())) give_up();
+    const jpeg_decompress_struct& read = codec_->header();
+    header_ = {static_cast<int>(read.image_width), static_cast<int>(read.image_height)};
+    check_size(header_, options_);
+    if (!read.arith_code) check_stored_size(header_, stored.size(), kMostPixelsPerByte);
+    return header_;
+  }
+
+  Pixels decode(const Region& region) override {
+    check_region(region, header_);
+    const int denominator = scale_for(region);
+    const Region wanted = scaled(region, denominator);
+    if (!codec_->start({denominator, options_.fast_upsampling, wanted})) give_up();
+
+    const std::size_t stride = std::size_t{codec_->columns()} * codec_->bytes_per_pixel();
+    const auto height = static_cast<std::size_t>(wanted.height);
+    std::uint8_t* rows = buffer_.take(stride * height);
+    if (!codec_->read_rows(rows, stride)) give_up();
+    if (codec_->bytes_per_pixel() == 4) {
+      for (std::size_t y = 0; y < height; ++y) inks_to_rgb(rows + y * stride, codec_->columns());
+    }
+    const std::size_t margin = static_cast<unsigned>(wanted.x) - codec_->first_column();
+    codec_.reset();
+    return {rows + margin * kChannels, stride, wanted, denominator};
+  }
+
+ private:
+  int scale_for(const Region& region) const {
+    if (!options_.dct_scale_auto || options_.wanted <= 0) return 1;
+    const int side = std::min(region.width, region.height);
+    if (side / 4 >= options_.wanted) return 4;
+    return side / 2 >= options_.wanted ? 2 : 1;
+  }
+
+  [[noreturn]] void give_up() {
+    const SampleError error(codec_->failure().kind, codec_->failure().text);
+    codec_.reset();
+    throw error;
+  }
+
+  DecodeOptions options_;
+  std::optional<JpegCodec> codec_;  // from open to the end of decode
+  ImageHeader header_;
+  PixelBuffer buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoder> make_jpeg_decoder(const DecodeOptions& options) {
+  return std::make_unique<JpegDecoder>(options);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,90 @@
+// The real pipeline of one worker: read the stored bytes, decode what the crop needs, augment into
+// the slot.
+#include <array>
+
+#include "engine/native/image_maker.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+namespace {
+
+class ImageMaker : public SampleMaker {
+ public:
+  ImageMaker(const ImagePipeline& pipeline, const std::atomic<int>& stop)
+      : pipeline_(pipeline),
+        reader_(pipeline.source->make_reader()),
+        decoder_(make_any_decoder(pipeline.decode)),
+        augmenter_(make_augmenter(pipeline.augment)),
+        sleeper_(stop) {}
+
+  // Of a sample that cannot be used the next good one in the order of the data set takes the place.
+  Bytes make(const SampleTask& task, SpanWriter& spans) override {
+    const std::int64_t size = pipeline_.source->size();
+    std::int64_t sample = task.execution.draw;
+    for (std::int64_t tried = 0; tried < size; ++tried, sample = (sample + 1) % size) {
+      try {
+        return make_one(task, sample, spans);
+      } catch (const SampleError& error) {
+        report(task.execution.epoch, sample, error);
+      }
+      if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
+    }
+    throw RunError("none of the " + std::to_string(size) +
+                   " samples can be used; the first: " + pipeline_.errors->summary().first.front());
+  }
+
+ private:
+  Bytes make_one(const SampleTask& task, std::int64_t sample, SpanWriter& spans) {
+    std::span<const std::byte> stored;
+    {
+      StageScope scope(spans, Stage::read, StageScope::Kind::waits);
+      stored = reader_->read(sample);
+      inject(Stage::read, task.execution);
+      scope.handled(static_cast<Bytes>(stored.size()));
+    }
+    Pixels pixels;
+    {
+      StageScope scope(spans, Stage::decode, StageScope::Kind::runs);
+      const ImageHeader header = decoder_->open(stored);
+      pixels = decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
+      inject(Stage::decode, task.execution);
+      scope.handled(static_cast<Bytes>(stored.size()));
+    }
+    StageScope scope(spans, Stage::augment, StageScope::Kind::runs);
+    augmenter_->apply(pixels, task.place);
+    inject(Stage::augment, task.execution);
+    scope.handled(static_cast<Bytes>(stored.size()));
+    return static_cast<Bytes>(stored.size());
+  }
+
+  void inject(Stage stage, const Execution& execution) {
+    for (const StagePlan& plan : pipeline_.plan->sample_stages) {
+      if (plan.stage() == stage) spend(plan, execution, sleeper_);
+    }
+  }
+
+  void report(std::int64_t epoch, std::int64_t sample, const SampleError& error) {
+    const std::string name = pipeline_.source->describe(sample);
+    if (pipeline_.fail_on_error) {
+      throw RunError(name + ": " + error.what() +
+                     "; mend or remove it, or go on without it with --on-error skip");
+    }
+    pipeline_.errors->count(epoch, sample, name, error);
+  }
+
+  const ImagePipeline& pipeline_;
+  std::unique_ptr<SampleReader> reader_;
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<Augmenter> augmenter_;
+  Sleeper sleeper_;
+};
+
+}  // namespace
+
+MakerFactory image_makers(const ImagePipeline& pipeline) {
+  return [&pipeline](const std::atomic<int>& stop) {
+    return std::make_unique<ImageMaker>(pipeline, stop);
+  };
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,27 @@
+// The makers of real samples.
+#pragma once
+
+#include <memory>
+
+#include "engine/native/sample_errors.h"
+#include "engine/native/sample_maker.h"
+#include "loaderscope/augment.h"
+#include "loaderscope/image.h"
+#include "loaderscope/source.h"
+
+namespace loaderscope::native {
+
+// What all workers of a job make samples from.
+struct ImagePipeline {
+  const Plan* plan = nullptr;
+  const Source* source = nullptr;
+  DecodeOptions decode;
+  AugmentOptions augment;
+  bool fail_on_error = false;
+  SampleErrors* errors = nullptr;
+};
+
+// `pipeline` must outlive the makers.
+MakerFactory image_makers(const ImagePipeline& pipeline);
+
+}  // namespace loaderscope::native

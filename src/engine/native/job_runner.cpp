@@ -1,0 +1,258 @@
+#include "engine/native/job_runner.h"
+
+#include <algorithm>
+
+#include "device/devices.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+namespace {
+
+constexpr Nanos kLookEvery = 5 * kMillisecond;
+constexpr Nanos kPatience = 5 * kSecond;  // with threads that are to end
+constexpr std::size_t kRing = std::size_t{1} << 15;
+
+FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
+  FoldOptions options;
+  options.ranks = plan.ranks;
+  options.workers = plan.workers;
+  options.in_order = plan.in_order;
+  options.sync_ranks = plan.config.sync_ranks;
+  options.seed = static_cast<std::uint64_t>(plan.config.seed.value);
+  options.observer = context.observer;
+  return options;
+}
+
+std::int64_t burst_of(const Plan& plan) {
+  return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers;
+}
+
+struct AtEnd {
+  std::atomic<bool>& ended;
+  ~AtEnd() { ended.store(true, std::memory_order_release); }
+};
+
+std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
+                                                  const EngineContext& context,
+                                                  const std::atomic<int>& stop) {
+  if (context.make_devices) return context.make_devices(config, stop);
+  return find_row<DeviceRow>(config.device.value, device_table()).make(config, stop);
+}
+
+}  // namespace
+
+JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+                     bool writes_samples)
+    : plan_(plan),
+      context_(context),
+      recorder_(fold_options(plan, context), kRing),
+      job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples),
+      devices_(make_devices(plan.config, context, job_.stop)) {
+  for (std::int32_t index = 0; index < plan.ranks; ++index) {
+    auto trainer =
+        std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
+    ranks_.push_back(std::make_unique<Rank>(index, std::move(trainer),
+                                            WindowKeeper(plan.config, burst_of(plan))));
+  }
+}
+
+JobRunner::~JobRunner() {
+  stop_threads();
+  for (auto& rank : ranks_) {
+    if (rank->thread.joinable()) rank->thread.join();
+  }
+}
+
+void JobRunner::run() {
+  try {
+    run_window();
+  } catch (...) {
+    stopped_ = stop_threads();
+    throw;
+  }
+  stopped_ = stop_threads();
+  look();
+  job_.rethrow();
+}
+
+void JobRunner::run_window() {
+  last_step_at_ = last_progress_ = monotonic_now();
+  for (auto& rank : ranks_) {
+    rank->thread = job_.start([rank = rank.get()] {
+      const AtEnd at_end{rank->thread_ended};
+      rank->trainer->run();
+    });
+  }
+  while (!all_done() && !interrupted_ && job_.stop.load() == 0) {
+    sleep_until(monotonic_now() + kLookEvery);
+    look();
+    watch_for_silence();
+  }
+}
+
+void JobRunner::look() {
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& rank = *ranks_[i];
+    rank.input_over = rank.trainer->input_over();  // all its steps are among those taken below
+    const Nanos first = rank.trainer->first_ask();
+    if (rank.first_asked || first == kNever) continue;
+    rank.first_asked = true;
+    rank.window.first_ask(first);
+    recorder_.first_ask(static_cast<std::int32_t>(i), first);
+  }
+  for (const auto& [rank, events] : job_.take_steps()) {
+    ranks_[static_cast<std::size_t>(rank)]->steps.push_back(events);
+    // A long compute is no silence: the trainer waits for its end.
+    last_step_at_ = std::max(monotonic_now(), events.compute.end);
+  }
+  fold_steps();
+  watch_for_window();
+  recorder_.drain();
+  if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
+    interrupted_ = true;
+  memory_.look();
+  report_progress();
+}
+
+// The window begins with the end of the last warm-up step, which is known to be the last only when
+// the next one ends.
+void JobRunner::watch_for_window() {
+  const Rank& leader = *ranks_.front();
+  if (leader.window_open || leader.folded == 0 || at_begin_known_) return;
+  at_begin_ = read_process_counters();
+  at_begin_known_ = true;
+}
+
+void JobRunner::fold_steps() {
+  Rank& leader = *ranks_.front();
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& rank = *ranks_[i];
+    while (!rank.steps.empty()) {
+      // With a barrier all ranks have the window of the first one: it decides about a step before
+      // the others.
+      const bool follows = plan_.config.sync_ranks && &rank != &leader;
+      if (follows && !leader.done && rank.steps.front().step >= leader.folded) break;
+      fold(static_cast<std::int32_t>(i), rank.steps.front());
+      rank.steps.pop_front();
+    }
+  }
+}
+
+void JobRunner::fold(std::int32_t index, const StepEvents& events) {
+  Rank& rank = *ranks_[static_cast<std::size_t>(index)];
+  if (rank.done) return;
+  Rank& leader = plan_.config.sync_ranks ? *ranks_.front() : rank;
+  StepEvents counted = events;
+  counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
+                                    : events.step < leader.window.first_measured();
+  if (!counted.warmup && !rank.window_open) {
+    rank.window_open = true;
+    if (index == 0) {
+      if (!at_begin_known_) at_begin_ = read_process_counters();
+      memory_.restart();
+    }
+    rank.trainer->loader().read_stats();
+  }
+  if (counted.warmup && index == 0) at_begin_known_ = false;
+  recorder_.step(index, counted);
+  ++rank.folded;
+  if (!counted.warmup) samples_ += events.samples;
+  if (leader.window.ended() && rank.folded == leader.folded) end_rank(rank);
+}
+
+void JobRunner::end_rank(Rank& rank) {
+  if (rank.done) return;
+  rank.done = true;
+  recorder_.close(rank.index);
+  if (&rank == ranks_.front().get()) at_end_ = read_process_counters();
+  rank.queues = rank.trainer->loader().read_stats();
+}
+
+bool JobRunner::all_done() {
+  bool done = true;
+  for (auto& rank : ranks_) {
+    if (rank->input_over && rank->steps.empty()) end_rank(*rank);
+    done = done && rank->done;
+  }
+  return done;
+}
+
+void JobRunner::report_progress() {
+  const Nanos now = monotonic_now();
+  if (!context_.on_progress || now - last_progress_ < 200 * kMillisecond) return;
+  last_progress_ = now;
+  Progress progress;
+  progress.samples = samples_;
+  progress.fraction = 1;
+  for (const auto& rank : ranks_) {
+    const Rank& leader = plan_.config.sync_ranks ? *ranks_.front() : *rank;
+    progress.steps += leader.window.measured();
+    progress.fraction = std::min(progress.fraction, leader.window.fraction());
+  }
+  context_.on_progress(progress);
+}
+
+void JobRunner::watch_for_silence() {
+  const Nanos allowed = plan_.config.timeout;
+  if (allowed == 0 || monotonic_now() - last_step_at_ < allowed) return;
+  std::string workers;
+  for (const auto& rank : ranks_) {
+    workers += (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers();
+  }
+  throw RunError("no batch came for " + show_duration(allowed) + ": " + workers +
+                 "; look at the storage behind it, or give a longer --timeout");
+}
+
+bool JobRunner::stop_threads() {
+  job_.stop.store(1);
+  for (auto& rank : ranks_) rank->trainer->loader().wake_trainer();
+  const Nanos until = monotonic_now() + kPatience;
+  const auto in_time = [until](auto have_ended) {
+    while (!have_ended()) {
+      if (monotonic_now() >= until) return false;
+      sleep_until(monotonic_now() + kMillisecond);
+    }
+    return true;
+  };
+  if (!in_time([this] { return trainers_ended(); })) return false;
+  for (auto& rank : ranks_) rank->trainer->loader().let_workers_end();
+  return in_time([this] { return job_.alive() == 0; });
+}
+
+bool JobRunner::trainers_ended() const {
+  return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) {
+    return !rank->thread.joinable() || rank->thread_ended.load(std::memory_order_acquire);
+  });
+}
+
+bool JobRunner::input_ended_in_warmup() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& rank) { return rank->folded > 0 && !rank->window_open; });
+}
+
+std::vector<RankRecord> JobRunner::finish() {
+  std::vector<RankRecord> records = recorder_.finish();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    Rank& rank = *ranks_[i];
+    end_rank(rank);
+    records[i].queues = rank.queues;
+  }
+  return records;
+}
+
+std::vector<Metric> JobRunner::process_metrics() const {
+  if (!ranks_.front()->window_open) return {};
+  return loaderscope::process_metrics(at_begin_, at_end_, memory_);
+}
+
+Bytes JobRunner::locked_bytes() const {
+  Bytes locked = 0;
+  for (const auto& rank : ranks_) locked += rank->trainer->loader().locked_bytes();
+  return locked;
+}
+
+std::string JobRunner::memory_fallback() const {
+  return ranks_.front()->trainer->loader().memory_fallback();
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,87 @@
+// Runs a job of one or more ranks: starts its threads, folds what they report, and decides when the
+// window is over.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/native/trainer.h"
+#include "engine/window_keeper.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
+#include "measure/fifo.h"
+#include "measure/process_counters.h"
+
+namespace loaderscope::native {
+
+class JobRunner {
+ public:
+  JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
+            bool writes_samples);
+  ~JobRunner();
+
+  // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads
+  // have ended; where one has not (`stopped` is false: it hangs in the kernel), the runner and all
+  // that it uses must stay until the process ends.
+  void run();
+  bool stopped() const { return stopped_; }  // all threads have ended
+  bool interrupted() const { return interrupted_; }
+  bool input_ended_in_warmup() const;
+  std::vector<RankRecord> finish();
+  std::int64_t lost_spans() const { return recorder_.lost(); }
+  Bytes locked_bytes() const;
+  std::vector<Metric> process_metrics() const;  // of the window of the first rank
+  std::string memory_fallback() const;
+
+ private:
+  struct Rank {
+    Rank(std::int32_t number, std::unique_ptr<Trainer> of_rank, const WindowKeeper& keeper)
+        : index(number), trainer(std::move(of_rank)), window(keeper) {}
+
+    const std::int32_t index;
+    std::unique_ptr<Trainer> trainer;
+    WindowKeeper window;
+    Fifo<StepEvents> steps;  // known, not folded
+    std::thread thread;
+    std::atomic<bool> thread_ended{false};
+    bool input_over = false;
+    bool first_asked = false;
+    bool window_open = false;
+    bool done = false;
+    std::int64_t folded = 0;
+    std::vector<QueueStats> queues;
+  };
+
+  void run_window();
+  void look();
+  void watch_for_window();
+  void fold_steps();
+  void fold(std::int32_t index, const StepEvents& events);
+  bool all_done();
+  void end_rank(Rank& rank);
+  void report_progress();
+  void watch_for_silence();
+  bool stop_threads();  // asks all threads to end, and waits a while
+  bool trainers_ended() const;
+
+  const Plan& plan_;
+  const EngineContext& context_;
+  Recorder recorder_;
+  Job job_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  ProcessCounters at_begin_, at_end_;
+  bool at_begin_known_ = false;
+  MemoryWatch memory_;
+  bool interrupted_ = false;
+  bool stopped_ = false;
+  std::int64_t samples_ = 0;
+  Nanos last_step_at_ = 0;
+  Nanos last_progress_ = 0;
+};
+
+}  // namespace loaderscope::native

@@ -1,0 +1,161 @@
+#include "engine/native/native_engine.h"
+
+#include <memory>
+#include <optional>
+
+#include "engine/memory_metrics.h"
+#include "engine/native/image_maker.h"
+#include "engine/native/job_runner.h"
+#include "measure/machine.h"
+#include "source/cache_state.h"
+#include "source/file_source.h"
+
+namespace loaderscope {
+namespace {
+
+using native::ImagePipeline;
+using native::JobRunner;
+
+// Everything that the threads of a run look at: it stays where it is until they have ended.
+struct Run {
+  RunConfig config;
+  std::unique_ptr<source::FileSource> files;  // null: every stage is declared
+  std::optional<CacheProof> cache;
+  std::optional<Plan> plan;
+  ImagePipeline pipeline;
+  native::SampleErrors errors;
+  std::unique_ptr<JobRunner> runner;
+  Nanos opening = 0;  // how long it took to list the samples
+};
+
+void refuse_what_only_the_model_has(const RunConfig& config) {
+  if (config.executor == Executor::processes) {
+    throw UsageError(
+        "executor = processes: the native engine has threads so far; give --executor threads, or "
+        "--engine model");
+  }
+  for (std::string_view key :
+       {"storage-latency", "storage-bandwidth", "storage-concurrency", "cores", "core-scaling"}) {
+    if (!find_field(key)->given(config)) continue;
+    throw UsageError(
+        std::string(key) + " = " + find_field(key)->text(config) +
+        ": only the model can change the machine; leave it out, or give --engine model");
+  }
+}
+
+void open_data(Run& run, const EngineContext& context) {
+  const Nanos begin = monotonic_now();
+  SourceOptions options;
+  options.paths = run.config.data.value;
+  options.index_file = run.config.index.value;
+  options.access = run.config.access;
+  SourceContext opening;
+  opening.stop_signal = context.stop_signal;
+  run.files = open_files(options, opening);
+  run.opening = monotonic_now() - begin;
+  std::int64_t& samples = run.config.samples.value;
+  samples = samples > 0 ? std::min(samples, run.files->size()) : run.files->size();
+
+  CacheOptions cache;
+  cache.mode = run.config.cache;
+  cache.memory_bytes = read_machine().memory_bytes;
+  cache.seed = static_cast<std::uint64_t>(run.config.seed.value);
+  run.cache = prepare_cache(*run.files, cache, opening);
+}
+
+AugmentOptions augment_options(const RunConfig& config) {
+  AugmentOptions options;
+  options.operations = config.augment.value;
+  // Bytes are normalised on the device.
+  if (config.transfer == Transfer::u8 && !config.augment.given)
+    std::erase(options.operations, "normalise");
+  options.size = static_cast<int>(config.size);
+  options.transfer = config.transfer;
+  options.layout = config.layout;
+  options.antialias = config.antialias == OnOff::on;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  return options;
+}
+
+native::MakerFactory make_pipeline(Run& run) {
+  if (!run.files) return native::declared_makers(*run.plan);
+  ImagePipeline& pipeline = run.pipeline;
+  pipeline.plan = &*run.plan;
+  pipeline.source = run.files.get();
+  pipeline.augment = augment_options(run.config);
+  pipeline.decode.fast_upsampling = run.config.fast_upsampling;
+  pipeline.decode.dct_scale_auto = run.config.dct_scale == DctScale::auto_;
+  pipeline.decode.wanted = pipeline.augment.size;
+  pipeline.fail_on_error = run.config.on_error == OnError::fail;
+  pipeline.errors = &run.errors;
+  try {
+    make_augmenter(pipeline.augment);  // complains about its options before any thread does
+  } catch (const ValueError& error) {
+    throw UsageError(std::string("augment: ") + error.what());
+  }
+  return native::image_makers(pipeline);
+}
+
+void add_cache_facts(const Run& run, RunRecord& record) {
+  if (!run.cache) return;
+  const CacheProof& cache = *run.cache;
+  record.metrics.push_back({"cache.checked_bytes", "bytes",
+                            "data whose state in the page cache was looked at",
+                            static_cast<double>(cache.bytes_checked)});
+  record.metrics.push_back({"cache.resident_before_bytes", "bytes",
+                            "of it in the page cache before --cache was applied",
+                            static_cast<double>(cache.resident_before)});
+  record.metrics.push_back({"cache.resident_bytes", "bytes",
+                            "of it in the page cache when the run began",
+                            static_cast<double>(cache.resident_after)});
+  record.notes.push_back(cache.sentence);
+}
+
+// A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
+struct KeepWhatIsInUse {
+  std::unique_ptr<Run>& run;
+  ~KeepWhatIsInUse() {
+    if (!run->runner->stopped()) static_cast<void>(run.release());
+  }
+};
+
+RunRecord record_of(Run& run) {
+  JobRunner& runner = *run.runner;
+  RunRecord record;
+  record.engine = "native";
+  record.simulated = find_row<DeviceRow>(run.config.device.value, device_table()).simulated;
+  record.config = run.config;
+  record.interrupted = runner.interrupted();
+  record.input_ended_in_warmup = runner.input_ended_in_warmup();
+  record.ranks = runner.finish();
+  record.lost_spans = runner.lost_spans();
+  record.contention_known = RunQueueMeter().known();
+  record.metrics = memory_metrics(*run.plan);
+  for (Metric& metric : runner.process_metrics()) record.metrics.push_back(std::move(metric));
+  record.skipped = run.errors.summary();
+  if (run.files) {
+    record.before_first_ask.emplace_back("index", run.opening);
+    for (const std::string& note : run.files->notes()) record.notes.push_back(note);
+  }
+  add_cache_facts(run, record);
+  if (const std::string fallback = runner.memory_fallback(); !fallback.empty())
+    record.notes.push_back(fallback);
+  return record;
+}
+
+}  // namespace
+
+RunRecord run_native(const RunConfig& config, const EngineContext& context) {
+  refuse_what_only_the_model_has(config);
+  auto run = std::make_unique<Run>();
+  run->config = config;
+  if (config.source.value == "files") open_data(*run, context);
+  run->plan.emplace(run->config);
+  run->runner =
+      std::make_unique<JobRunner>(*run->plan, context, make_pipeline(*run), run->files != nullptr);
+  const KeepWhatIsInUse keeper{run};
+  run->runner->run();
+  return record_of(*run);
+}
+
+}  // namespace loaderscope

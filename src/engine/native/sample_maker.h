@@ -1,0 +1,36 @@
+// What one worker does for one sample: the stages from read to augment, declared or real.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "engine/plan.h"
+#include "measure/sleep.h"
+#include "measure/stage_scope.h"
+
+namespace loaderscope::native {
+
+struct SampleTask {
+  Execution execution;  // of the sample's stages; `draw` is the sample's index in the data set
+  std::byte* place = nullptr;
+};
+
+// Of one worker thread, made in that thread.
+class SampleMaker {
+ public:
+  virtual ~SampleMaker() = default;
+  // Makes the sample and returns the stored bytes it was made from.
+  virtual Bytes make(const SampleTask& task, SpanWriter& spans) = 0;
+};
+
+using MakerFactory = std::function<std::unique_ptr<SampleMaker>(const std::atomic<int>& stop)>;
+
+// Spends what `stage` costs: sleeps or burns a core.
+void spend(const StagePlan& stage, const Execution& execution, Sleeper& sleeper);
+
+// Every stage is a declared cost. `plan` must outlive the makers.
+MakerFactory declared_makers(const Plan& plan);
+
+}  // namespace loaderscope::native

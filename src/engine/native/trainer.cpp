@@ -1,0 +1,131 @@
+#include "engine/native/trainer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::native {
+
+Trainer::Trainer(Job& job, std::int32_t rank, Device& device)
+    : job_(job),
+      plan_(job.plan),
+      rank_(rank),
+      device_(device),
+      loader_(job, rank),
+      sleeper_(job.stop),
+      early_(static_cast<std::size_t>(plan_.window + 1)) {}
+
+void Trainer::run() {
+  use_exact_sleeps();
+  first_ask_.store(monotonic_now(), std::memory_order_release);
+  for (;; ++step_) {
+    // Step k-N has ended: its memory may be written again.
+    if (step_ >= plan_.in_flight && !device_.wait_computed(step_ - plan_.in_flight)) return;
+    if (in_flight_.size() >= static_cast<std::size_t>(plan_.in_flight)) {
+      loader_.release(*in_flight_.front());
+      in_flight_.pop_front();
+    }
+    collect();
+    const Nanos asked = step_ == 0 ? first_ask_.load() : monotonic_now();
+    const bool epoch_over =
+        plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+    if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
+    if (plan_.made_by_trainer) loader_.dispatch_one();
+    Batch* batch = take();
+    if (batch == nullptr) return;
+    batch->events.ask = asked;
+    if (!copy_and_launch(*batch)) return;
+    in_flight_.push_back(batch);
+  }
+  device_.wait_computed(step_ - 1);
+  collect();
+  input_over_.store(true, std::memory_order_release);
+}
+
+bool Trainer::begin_epoch() {
+  if (plan_.config.epochs > 0 && epoch_ + 1 == plan_.config.epochs) return false;
+  const bool workers_start = epoch_ < 0 || !plan_.config.persistent_workers;
+  ++epoch_;
+  taken_of_epoch_ = 0;
+  loader_.begin_epoch(epoch_, workers_start);
+  return true;
+}
+
+Execution Trainer::execution(const StepEvents& events) const {
+  Execution execution;
+  execution.rank = rank_;
+  execution.epoch = events.epoch;
+  execution.draw = events.step * plan_.ranks + rank_;
+  execution.count = events.step;
+  execution.bytes = events.delivered_bytes;
+  return execution;
+}
+
+// The next batch: with in-order delivery the one whose turn it is, early ones are put aside.
+Batch* Trainer::take() {
+  Batch* batch = nullptr;
+  if (plan_.in_order)
+    batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
+  while (batch == nullptr) {
+    Batch* received = receive_one();
+    if (received == nullptr) return nullptr;
+    if (plan_.in_order && received->events.batch != step_) {
+      early_[static_cast<std::size_t>(received->events.batch) % early_.size()] = received;
+    } else {
+      batch = received;
+    }
+  }
+  StepEvents& events = batch->events;
+  events.step = step_;
+  events.first_of_epoch = taken_of_epoch_++ == 0;
+  events.take = monotonic_now();
+  if (!plan_.made_by_trainer) loader_.dispatch_one();
+  return batch;
+}
+
+Batch* Trainer::receive_one() {
+  Batch* batch = loader_.receive();
+  if (batch == nullptr) return nullptr;
+  loader_.received(*batch);
+  if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
+    Execution execution = this->execution(batch->events);
+    execution.draw = batch->batch_of_epoch * plan_.ranks + rank_;
+    execution.count = batch->batch_of_epoch;
+    spend(plan_.receive, execution, sleeper_);
+  }
+  return batch;
+}
+
+bool Trainer::copy_and_launch(Batch& batch) {
+  StepEvents& events = batch.events;
+  CopyJob copy;
+  copy.step = step_;
+  copy.host = batch.copied_from;
+  copy.bytes = events.delivered_bytes;
+  copy.duration = plan_.copy_time(execution(events));
+  copy.by_caller = plan_.copy_keeps_trainer;
+  if (!device_.submit_copy(copy)) return false;
+  if (plan_.config.copy == CopyMode::sync && copy.duration > 0 && !device_.wait_copied(step_))
+    return false;
+  if (plan_.launch.active()) {
+    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    spend(plan_.launch, execution(events), sleeper_);
+    events.launch = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+  }
+  waiting_.push_back(events);
+  device_.submit_compute(step_, plan_.has_device ? plan_.compute_time(execution(events)) : 0);
+  collect();
+  return true;
+}
+
+void Trainer::collect() {
+  while (const auto times = device_.collect()) {
+    StepEvents& events = waiting_.front();
+    events.copy = times->copy;
+    events.ready = times->ready;
+    events.compute = times->compute;
+    job_.put_step(rank_, events);
+    waiting_.pop_front();
+  }
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,50 @@
+// The training loop of one rank: wait until step k-N has ended, ask, take, copy, launch, go on.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/native/loader.h"
+#include "loaderscope/device.h"
+#include "measure/fifo.h"
+
+namespace loaderscope::native {
+
+class Trainer {
+ public:
+  Trainer(Job& job, std::int32_t rank, Device& device);
+
+  void run();  // until the input is over or the job is to stop; in the rank's own thread
+
+  Loader& loader() { return loader_; }
+  bool input_over() const { return input_over_.load(std::memory_order_acquire); }
+  Nanos first_ask() const {
+    return first_ask_.load(std::memory_order_acquire);
+  }  // kNever before it
+
+ private:
+  bool begin_epoch();  // false: there is none left
+  Batch* take();
+  Batch* receive_one();
+  bool copy_and_launch(Batch& batch);
+  void collect();
+  Execution execution(const StepEvents& events) const;
+
+  Job& job_;
+  const Plan& plan_;
+  const std::int32_t rank_;
+  Device& device_;
+  Loader loader_;
+  Sleeper sleeper_;
+
+  std::int64_t step_ = 0;
+  std::int64_t epoch_ = -1;
+  std::int64_t taken_of_epoch_ = 0;
+  std::vector<Batch*> early_;  // in order: received, by batch modulo its size
+  Fifo<Batch*> in_flight_;     // taken; their memory may still be read
+  Fifo<StepEvents> waiting_;   // submitted; their device times are not known
+  std::atomic<bool> input_over_{false};
+  std::atomic<Nanos> first_ask_{kNever};
+};
+
+}  // namespace loaderscope::native

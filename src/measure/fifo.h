@@ -1,0 +1,44 @@
+// A queue that keeps its memory: once it has been as long as it gets, nothing is allocated any
+// more.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace loaderscope {
+
+template <class T>
+class Fifo {
+ public:
+  explicit Fifo(std::size_t capacity = 8) : ring_(std::bit_ceil(capacity)) {}
+
+  bool empty() const { return count_ == 0; }
+  std::size_t size() const { return count_; }
+  T& operator[](std::size_t i) { return ring_[(first_ + i) & (ring_.size() - 1)]; }
+  T& front() { return (*this)[0]; }
+
+  T& push_back(T item) {
+    if (count_ == ring_.size()) grow();
+    ++count_;
+    return (*this)[count_ - 1] = std::move(item);
+  }
+  void pop_front() {
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --count_;
+  }
+
+ private:
+  void grow() {
+    std::vector<T> larger(2 * ring_.size());
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = std::move((*this)[i]);
+    ring_ = std::move(larger);
+    first_ = 0;
+  }
+
+  std::vector<T> ring_;  // a power of two
+  std::size_t first_ = 0, count_ = 0;
+};
+
+}  // namespace loaderscope

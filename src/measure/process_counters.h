@@ -1,0 +1,44 @@
+// What the whole process and its machine did during the window: CPU, faults, switches, bytes read,
+// steal, throttling, and memory.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+struct ProcessCounters {
+  Nanos at = 0;
+  double user_s = 0, system_s = 0;
+  std::int64_t minor_faults = 0, major_faults = 0;
+  std::int64_t voluntary_switches = 0, involuntary_switches = 0;
+  Bytes read_from_storage = 0;        // /proc/self/io read_bytes
+  std::optional<double> steal_s;      // of the whole machine
+  std::optional<double> throttled_s;  // of this cgroup
+  Bytes resident = 0, shared = 0, locked = 0;
+};
+
+ProcessCounters read_process_counters();
+
+// Looks at memory now and then, and fits its slope.
+class MemoryWatch {
+ public:
+  void look();  // at most twice a second it really looks
+  void restart();
+  std::optional<double> bytes_per_second() const;  // nothing in under two seconds
+
+ private:
+  struct Point {
+    double at_s, bytes;
+  };
+  Nanos last_ = 0;
+  std::vector<Point> points_;
+};
+
+// The described differences between two readings, and the state at the second.
+std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessCounters& end,
+                                    const MemoryWatch& memory);
+
+}  // namespace loaderscope

@@ -1,0 +1,42 @@
+#include <array>
+
+#include "loaderscope/memory.h"
+#include "memory/mapped_slots.h"
+
+namespace loaderscope {
+namespace {
+
+template <Locking locking>
+std::unique_ptr<HostSlots> make(std::size_t count, Bytes slot_bytes) {
+  return make_mapped_slots(count, slot_bytes, locking);
+}
+
+MemoryRow row(MemoryMode mode, bool page_locked,
+              std::unique_ptr<HostSlots> (*maker)(std::size_t, Bytes)) {
+  for (const Word<MemoryMode>& word : Words<MemoryMode>::table()) {
+    if (word.value == mode) return {{word.name, word.help}, mode, page_locked, maker};
+  }
+  return {{"?", ""}, mode, page_locked, maker};
+}
+
+}  // namespace
+
+std::span<const MemoryRow> memory_table() {
+  static const std::array<MemoryRow, 5> kTable = {
+      row(MemoryMode::pageable, false, make<Locking::none>),
+      row(MemoryMode::pin_thread, true, make<Locking::when_made>),
+      row(MemoryMode::pinned_slots, true, make<Locking::when_made>),
+      row(MemoryMode::registered, true, make<Locking::afterwards>),
+      row(MemoryMode::write_combined, true, make<Locking::when_made>),
+  };
+  return kTable;
+}
+
+const MemoryRow& memory_row(MemoryMode mode) {
+  for (const MemoryRow& row : memory_table()) {
+    if (row.mode == mode) return row;
+  }
+  return memory_table().front();
+}
+
+}  // namespace loaderscope

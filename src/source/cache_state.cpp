@@ -1,0 +1,175 @@
+#include "source/cache_state.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "loaderscope/cost.h"
+#include "source/cache_sentence.h"
+#include "source/fd.h"
+#include "source/parallel.h"
+
+namespace loaderscope {
+namespace {
+
+using source::Fd;
+using source::FileSource;
+using source::for_each_index;
+using source::Residency;
+using source::residency_of;
+
+// Reading ahead, and others' readers, bring single pages back; more is no cold start.
+constexpr double kColdShare = 0.01;
+constexpr double kWarmShare = 0.99;
+constexpr std::size_t kReadAtOnce = 1 << 20;
+
+Bytes memory_of_machine() {
+  struct sysinfo facts {};
+  return ::sysinfo(&facts) == 0 ? static_cast<Bytes>(facts.totalram) * facts.mem_unit : 0;
+}
+
+Fd open_sample(const FileSource& files, std::int64_t sample) {
+  thread_local std::string path;
+  files.path_of(sample, path);
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+Bytes size_of(int fd) {
+  struct stat facts {};
+  return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_size : 0;
+}
+
+// Dirty pages stay where they are until they are written; and pages that another CPU has just put
+// into the cache may need a second call.
+void evict(int fd, const CacheOptions& options) {
+  for (int tried = 0; tried < 2; ++tried) {
+    const auto before = residency_of(fd, options.method);
+    if (!before || before->may_be_dirty) ::fdatasync(fd);
+    ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    const auto after = residency_of(fd, options.method);
+    if (!after || after->resident == 0) return;
+  }
+}
+
+void read_once(int fd) {
+  thread_local std::vector<std::byte> buffer(kReadAtOnce);
+  while (::read(fd, buffer.data(), buffer.size()) > 0) {
+  }
+}
+
+class Preparation {
+ public:
+  Preparation(const FileSource& files, const CacheOptions& options, const SourceContext& context)
+      : files_(files), options_(options), context_(context) {
+    memory_ = options.memory_bytes > 0 ? options.memory_bytes : memory_of_machine();
+    state_.mode = options.mode;
+    state_.files = files.size();
+    state_.files_checked = std::min(files.size(), options.most_checked);
+    state_.method = name_of(options.method);
+  }
+
+  CacheProof run() {
+    const auto kind = file_system();
+    state_.file_system = kind.name;
+    state_.resident_before = look("looking at the page cache");
+    state_.resident_after = state_.resident_before;
+    if (options_.mode == CacheState::cold) evict_all();
+    if (options_.mode == CacheState::warm) read_all();
+    if (options_.mode != CacheState::as_is) state_.resident_after = look("checking the page cache");
+    if (state_.files_skipped == state_.files_checked) state_.method = "none";
+    state_.proved = state_.method != "none" && is_as_wanted();
+    state_.sentence = source::describe_cache(state_, kind, memory_);
+    return state_;
+  }
+
+ private:
+  // Of the paths that are not ordinary, the first.
+  source::FileSystemKind file_system() const {
+    std::string path;
+    files_.path_of(0, path);
+    const std::size_t slash = path.rfind('/');
+    std::vector<std::string> folders = {slash == std::string::npos ? "."
+                                                                   : path.substr(0, slash + 1)};
+    folders.insert(folders.end(), files_.roots().begin(), files_.roots().end());
+    for (const std::string& folder : folders) {
+      const source::FileSystemKind kind = source::file_system_of(folder);
+      if (kind.network || kind.in_memory) return kind;
+    }
+    return {};
+  }
+
+  // The same files each time.
+  std::int64_t checked_sample(std::int64_t i) const {
+    if (state_.files_checked == state_.files) return i;
+    return shuffled_index(i, state_.files, options_.seed, -2);
+  }
+
+  Bytes look(std::string_view doing) {
+    std::atomic<Bytes> resident{0}, size{0};
+    std::atomic<std::int64_t> skipped{0};
+    for_each_index(state_.files_checked, doing, context_, [&](std::int64_t i) {
+      const Fd fd = open_sample(files_, checked_sample(i));
+      const auto told = fd < 0 ? std::nullopt : residency_of(fd, options_.method);
+      if (!told) {
+        ++skipped;
+        return;
+      }
+      resident += told->resident;
+      size += told->size;
+    });
+    state_.files_skipped = skipped;
+    state_.bytes_checked = size;
+    return resident;
+  }
+
+  void evict_all() {
+    std::atomic<Bytes> total{0};
+    for_each_index(files_.size(), "evicting files", context_, [&](std::int64_t sample) {
+      const Fd fd = open_sample(files_, sample);
+      if (fd < 0) return;
+      total += size_of(fd);
+      evict(fd, options_);
+    });
+    state_.bytes_total = total;
+  }
+
+  void read_all() {
+    std::atomic<Bytes> total{0};
+    for_each_index(files_.size(), "warming the page cache", context_, [&](std::int64_t sample) {
+      const Fd fd = open_sample(files_, sample);
+      if (fd < 0) return;
+      const Bytes size = size_of(fd);
+      // Reading on would only evict what was read before.
+      if ((total += size) <= memory_ && size > 0) read_once(fd);
+    });
+    state_.bytes_total = total;
+  }
+
+  bool is_as_wanted() const {
+    const double share = state_.bytes_checked == 0 ? 1
+                                                   : static_cast<double>(state_.resident_after) /
+                                                         static_cast<double>(state_.bytes_checked);
+    if (options_.mode == CacheState::cold) return state_.bytes_checked == 0 || share <= kColdShare;
+    return options_.mode == CacheState::as_is || share >= kWarmShare;
+  }
+
+  const FileSource& files_;
+  const CacheOptions& options_;
+  const SourceContext& context_;
+  Bytes memory_ = 0;
+  CacheProof state_;
+};
+
+}  // namespace
+
+CacheProof prepare_cache(const source::FileSource& source, const CacheOptions& options,
+                         const SourceContext& context) {
+  return Preparation(source, options, context).run();
+}
+
+}  // namespace loaderscope

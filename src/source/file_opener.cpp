@@ -1,0 +1,88 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <new>
+#include <system_error>
+
+#include "loaderscope/units.h"
+#include "source/file_source.h"
+#include "source/readers.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+bool is_dangling_link(const std::string& path) {
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
+}
+
+SampleError cannot_open(const std::string& path, int error) {
+  const auto why = SampleError::Kind::unreadable;
+  if (error == ENOENT && is_dangling_link(path))
+    return {why, "is a link to a file that is missing"};
+  return {why, "cannot be opened: " + std::generic_category().message(error)};
+}
+
+}  // namespace
+
+SampleError cannot_read(int error) {
+  return {SampleError::Kind::unreadable,
+          "cannot be read: " + std::generic_category().message(error)};
+}
+
+SampleError shrank(std::size_t bytes, std::size_t expected) {
+  return {SampleError::Kind::truncated, "shrank while it was read: ended after " +
+                                            std::to_string(bytes) + " of " +
+                                            std::to_string(expected) + " bytes"};
+}
+
+void SampleBuffer::Free::operator()(std::byte* p) const { std::free(p); }
+
+std::span<std::byte> SampleBuffer::take(std::size_t bytes) {
+  if (bytes > size_) {
+    const std::size_t wanted = (std::max(bytes, size_ + size_ / 2) + kPage - 1) / kPage * kPage;
+    bytes_.reset();
+    size_ = 0;
+    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, wanted)));
+    if (!bytes_) throw std::bad_alloc();
+    size_ = wanted;
+  }
+  return {bytes_.get(), bytes};
+}
+
+// Not blocking, so that a pipe among the files cannot keep the worker.
+Fd FileOpener::open_path() {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  if (no_atime_) {
+    Fd fd(::open(path_.c_str(), kFlags | O_NOATIME));
+    if (fd >= 0 || errno != EPERM) return fd;
+    no_atime_ = false;
+  }
+  return Fd(::open(path_.c_str(), kFlags));
+}
+
+OpenFile FileOpener::open(std::int64_t sample) {
+  using Kind = SampleError::Kind;
+  source_.path_of(sample, path_);
+  OpenFile file{open_path()};
+  if (file.fd < 0) throw cannot_open(path_, errno);
+  struct stat facts {};
+  if (::fstat(file.fd, &facts) != 0) throw cannot_read(errno);
+  if (S_ISDIR(facts.st_mode)) throw SampleError(Kind::unreadable, "is a folder, not a file");
+  if (!S_ISREG(facts.st_mode)) throw SampleError(Kind::unreadable, "is not a regular file");
+  if (facts.st_size <= 0) throw SampleError(Kind::truncated, "is empty");
+  if (facts.st_size > source_.largest_sample()) {
+    throw SampleError(Kind::too_large,
+                      "has " + std::to_string(facts.st_size) + " bytes, more than the " +
+                          std::to_string(source_.largest_sample()) + " that a sample may have");
+  }
+  file.size = static_cast<std::size_t>(facts.st_size);
+  return file;
+}
+
+}  // namespace loaderscope::source

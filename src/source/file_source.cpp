@@ -1,0 +1,45 @@
+#include "source/file_source.h"
+
+#include <utility>
+
+#include "source/readers.h"
+#include "source/walk.h"
+
+namespace loaderscope::source {
+
+FileSource::FileSource(const SourceOptions& options, std::vector<std::string> roots, Index index)
+    : access_(options.access),
+      largest_sample_(options.largest_sample),
+      roots_(std::move(roots)),
+      index_(std::move(index)) {
+  if (index_.left_out() > 0) {
+    notes_.push_back(std::to_string(index_.left_out()) +
+                     " images beside the class folders belong to no class and are left out, as "
+                     "torchvision does");
+  }
+}
+
+std::string FileSource::describe(std::int64_t sample) const {
+  std::string path;
+  path_of(sample, path);
+  return path;
+}
+
+void FileSource::path_of(std::int64_t sample, std::string& path) const {
+  thread_local std::string name;
+  const FolderEntry folder = index_.folder(index_.file(sample, name));
+  path.clear();
+  const auto append = [&path](std::string_view part) {
+    if (!path.empty() && path.back() != '/' && !part.empty()) path += '/';
+    path += part;
+  };
+  if (folder.root < roots_.size()) append(roots_[folder.root]);
+  append(folder.relative);
+  append(name);
+}
+
+std::unique_ptr<SampleReader> FileSource::make_reader() const {
+  return access_ == FileAccess::mmap ? make_mmap_reader(*this) : make_pread_reader(*this);
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,44 @@
+// Makes an index, file by file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source/index.h"
+#include "source/index_format.h"
+
+namespace loaderscope::source {
+
+class IndexBuilder {
+ public:
+  // Returns the folder's number. `relative` is copied.
+  std::uint32_t add_folder(const FolderEntry& folder);
+  // The samples are numbered in the order in which they are added. Give all of them a label, or
+  // none: then theirs is their folder's.
+  void add(std::uint32_t folder, std::string_view name);
+  void add(std::uint32_t folder, std::string_view name, std::int32_t label);
+  // Every label l given with `add` becomes labels[l].
+  void relabel(const std::vector<std::int32_t>& labels);
+
+  std::int64_t samples() const { return samples_; }
+  std::int64_t left_out = 0;
+
+  // The builder is used up.
+  Index finish(std::string_view identity);
+
+ private:
+  std::int64_t samples_ = 0;
+  std::vector<FolderRecord> folders_;
+  std::string folder_text_;
+  std::vector<std::uint64_t> block_offsets_;
+  std::vector<std::int32_t> labels_;  // as given; dropped where the folders can keep them
+  std::vector<bool> folder_has_label_;
+  bool folders_agree_ = true;  // each folder's samples have but one label
+  std::string names_;
+  std::string last_name_;
+  std::uint32_t last_folder_ = 0;
+};
+
+}  // namespace loaderscope::source

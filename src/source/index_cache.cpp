@@ -1,0 +1,125 @@
+#include "source/index_cache.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <span>
+
+#include "source/fd.h"
+#include "source/folder_listing.h"
+#include "source/index_format.h"
+#include "source/parallel.h"
+#include "source/walk.h"
+
+namespace loaderscope::source {
+namespace {
+
+// Of file systems' times; that of FAT and of old NFS servers is the coarsest.
+constexpr std::int64_t kCoarsestTime = 2'000'000'000;
+
+std::string default_folder() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return join_path(cache, "loaderscope");
+  const char* home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? join_path(home, ".cache/loaderscope") : "";
+}
+
+bool read_all(int fd, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t got = ::read(fd, bytes.data(), bytes.size());
+    if (got <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
+  return true;
+}
+
+bool write_all(int fd, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+bool unchanged(const Index& index, const std::vector<std::string>& roots,
+               const SourceContext& context) {
+  std::atomic<bool> same{true};
+  for_each_index(index.folders(), "checking the index", context, [&](std::int64_t i) {
+    const FolderEntry folder = index.folder(i);
+    if (!same || folder.stamp.inode == 0) return;
+    struct stat facts {};
+    if (folder.root >= roots.size() ||
+        ::stat(join_path(roots[folder.root], folder.relative).c_str(), &facts) != 0 ||
+        stamp_of(facts) != folder.stamp) {
+      same = false;
+    }
+  });
+  return same;
+}
+
+}  // namespace
+
+IndexCache::IndexCache(const SourceOptions& options, std::string_view key) {
+  if (!options.use_index_cache) return;
+  folder_ = options.cache_folder.empty() ? default_folder() : options.cache_folder;
+  if (folder_.empty()) return;
+  file_ =
+      join_path(folder_, fmt::format("index-{:016x}", checksum_of(std::as_bytes(std::span(key)))));
+}
+
+std::optional<Index> IndexCache::load(std::string_view identity,
+                                      const std::vector<std::string>& roots,
+                                      const SourceContext& context) const {
+  if (file_.empty()) return std::nullopt;
+  const Fd fd(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      facts.st_uid != ::geteuid()) {
+    return std::nullopt;
+  }
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  // What is no index is told by its beginning, before memory is taken for all of it.
+  std::array<char, 8> magic{};
+  if (size < sizeof(IndexHeader) || ::pread(fd, magic.data(), magic.size(), 0) != 8 ||
+      magic != kIndexMagic) {
+    return std::nullopt;
+  }
+  auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+  if (!read_all(fd, {bytes.get(), size})) return std::nullopt;
+  std::optional<Index> index = Index::parse(std::move(bytes), size);
+  if (!index || index->identity() != identity || !unchanged(*index, roots, context)) {
+    return std::nullopt;
+  }
+  return index;
+}
+
+void IndexCache::store(const Index& index, std::int64_t newest_change,
+                       std::int64_t listed_at) const {
+  if (file_.empty() || newest_change > listed_at - kCoarsestTime) return;
+  std::error_code ignored;
+  std::filesystem::create_directories(folder_, ignored);
+  const std::string hidden = join_path(folder_, fmt::format(".index-{}.tmp", ::getpid()));
+  const Fd fd(::open(hidden.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (fd < 0) return;
+  if (!write_all(fd, index.bytes()) || ::rename(hidden.c_str(), file_.c_str()) != 0) {
+    ::unlink(hidden.c_str());
+  }
+}
+
+std::int64_t newest_change(const Index& index) {
+  std::int64_t newest = 0;
+  for (std::int64_t i = 0; i < index.folders(); ++i) {
+    const FolderStamp stamp = index.folder(i).stamp;
+    if (stamp.inode != 0) newest = std::max(newest, stamp.mtime_ns);
+  }
+  return newest;
+}
+
+}  // namespace loaderscope::source

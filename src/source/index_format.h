@@ -1,0 +1,45 @@
+// The bytes of an index, in the order of the machine that wrote them:
+//   header | folder records | block offsets | labels | identity | folder text | names
+// A block holds kBlock names: each is one byte (bytes shared with the name before, and a bit when
+// its folder differs from that of the name before), the folder as a varint if it differs, the
+// length of the rest as a varint, and the rest.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace loaderscope::source {
+
+inline constexpr std::array<char, 8> kIndexMagic = {'L', 'S', 'I', 'N', 'D', 'E', 'X', '1'};
+inline constexpr std::int64_t kBlock = 16;
+inline constexpr std::uint8_t kMostShared = 127;
+inline constexpr std::uint8_t kOtherFolder = 128;
+
+struct IndexHeader {
+  std::array<char, 8> magic = kIndexMagic;
+  std::uint64_t checksum = 0;  // of all bytes behind it
+  std::uint64_t samples = 0;
+  std::uint64_t folders = 0;
+  std::uint64_t left_out = 0;
+  std::uint64_t has_labels = 0;
+  std::uint64_t identity_bytes = 0;
+  std::uint64_t folder_text_bytes = 0;
+  std::uint64_t name_bytes = 0;
+};
+
+struct FolderRecord {
+  std::uint64_t text_begin = 0;
+  std::uint32_t text_bytes = 0;
+  std::uint32_t root = 0;
+  std::uint64_t inode = 0;
+  std::int64_t mtime_ns = 0;
+  std::int32_t label = 0;
+  std::uint32_t unused = 0;
+};
+
+// Several gigabytes a second; finds damage, not malice.
+std::uint64_t checksum_of(std::span<const std::byte> bytes);
+
+}  // namespace loaderscope::source

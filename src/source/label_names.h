@@ -1,0 +1,33 @@
+// Labels as a manifest spells them, made numbers once all are known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace loaderscope::source {
+
+// Lets a map of strings be asked with a view.
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+using TextNumbers = std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>>;
+
+class LabelNames {
+ public:
+  // The number under which `spelling` is known until the end.
+  std::int32_t add(std::string_view spelling);
+  // What each of these numbers means: the whole numbers from 0 to 2^31 - 1 that are spelt, or the
+  // place of each name among all of them where any is not such a number.
+  std::vector<std::int32_t> labels() const;
+
+ private:
+  TextNumbers known_;
+};
+
+}  // namespace loaderscope::source

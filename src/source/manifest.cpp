@@ -1,0 +1,155 @@
+#include "source/manifest.h"
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "loaderscope/errors.h"
+#include "source/csv_reader.h"
+#include "source/index_builder.h"
+#include "source/label_names.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::size_t kLongestPath = 4096;  // Linux opens no longer one
+constexpr std::size_t kLongestLine = 1 << 20;
+constexpr std::int64_t kRowsBetweenLooks = 16 * 1024;  // at the stop signal
+
+class Rows {
+ public:
+  explicit Rows(const SourceContext& context) : context_(context) {}
+
+  void add(std::string_view path, std::string_view label) {
+    demand_path(path);
+    const std::size_t slash = path.rfind('/');
+    const std::size_t name = slash == std::string_view::npos ? 0 : slash + 1;
+    builder_.add(folder_number(path.substr(0, name)), path.substr(name), labels_.add(label));
+    if (builder_.samples() % kRowsBetweenLooks == 0) look_up();
+  }
+
+  std::int64_t size() const { return builder_.samples(); }
+
+  Index finish(std::string_view identity) {
+    builder_.relabel(labels_.labels());
+    return builder_.finish(identity);
+  }
+
+ private:
+  static void demand_path(std::string_view path) {
+    if (path.empty() || path.back() == '/') throw ValueError("the path names no file");
+    if (path.size() > kLongestPath) throw ValueError("the path is longer than 4096 bytes");
+    if (path.find('\0') != std::string_view::npos) throw ValueError("the path holds a zero byte");
+  }
+
+  // `prefix` ends with its '/', so that no two spellings of a folder need to be told apart.
+  std::uint32_t folder_number(std::string_view prefix) {
+    if (!folders_.empty() && prefix == last_prefix_) return last_folder_;
+    auto found = folders_.find(prefix);
+    if (found == folders_.end()) {
+      FolderEntry folder;
+      folder.root = prefix.starts_with('/') ? 1 : 0;
+      folder.relative = prefix;
+      found = folders_.emplace(std::string(prefix), builder_.add_folder(folder)).first;
+    }
+    last_prefix_ = found->first;
+    return last_folder_ = found->second;
+  }
+
+  void look_up() const {
+    context_.throw_if_stopped();
+    if (context_.on_progress) context_.on_progress({"reading the manifest", builder_.samples(), 0});
+  }
+
+  const SourceContext& context_;
+  IndexBuilder builder_;
+  LabelNames labels_;
+  TextNumbers folders_;
+  std::string_view last_prefix_;
+  std::uint32_t last_folder_ = 0;
+};
+
+void read_csv(CsvReader& reader, Rows& rows) {
+  std::vector<std::string> fields;
+  const auto column_of = [&](std::string_view name) {
+    return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
+  };
+  if (!reader.next(fields)) {
+    throw ValueError("the header is missing; begin with a line \"path,label\"");
+  }
+  const std::size_t columns = fields.size();
+  const std::size_t path = column_of("path"), label = column_of("label");
+  if (path == columns) {
+    throw ValueError("the header has no column 'path'; begin with a line \"path,label\"");
+  }
+  while (reader.next(fields)) {
+    if (fields.size() != columns) {
+      throw ValueError("there are " + std::to_string(fields.size()) +
+                       " fields where the header has " + std::to_string(columns) +
+                       "; put fields that hold commas in quotes");
+    }
+    rows.add(fields[path], label == columns ? std::string_view("0") : fields[label]);
+  }
+}
+
+// `line` is where the record began that was read last.
+void read_csv(std::istream& in, Rows& rows, std::int64_t& line) {
+  CsvReader reader(in);
+  try {
+    read_csv(reader, rows);
+  } catch (const ValueError&) {
+    line = reader.line();
+    throw;
+  }
+}
+
+std::string spell_label(const nlohmann::json& row) {
+  const auto label = row.find("label");
+  if (label == row.end()) return "0";
+  if (label->is_string()) return label->get<std::string>();
+  if (label->is_number_integer()) return label->dump();
+  throw ValueError("'label' is neither a whole number nor a text");
+}
+
+void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
+  line = 0;
+  for (std::string text; std::getline(in, text);) {
+    ++line;
+    if (text.size() > kLongestLine) throw ValueError("the line is longer than 1 MiB");
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    const nlohmann::json row = nlohmann::json::parse(text, nullptr, false);
+    if (!row.is_object()) throw ValueError("expected an object such as {\"path\": \"a.jpg\"}");
+    const auto path = row.find("path");
+    if (path == row.end() || !path->is_string()) throw ValueError("'path' is missing or no text");
+    rows.add(path->get_ref<const std::string&>(), spell_label(row));
+  }
+}
+
+}  // namespace
+
+Index index_manifest(const std::string& path, std::string_view identity,
+                     const SourceContext& context) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw RunError(shown_text(path) + ": cannot be read; check its permissions");
+  Rows rows(context);
+  std::int64_t line = 1;
+  try {
+    if (path.ends_with(".csv")) {
+      read_csv(in, rows, line);
+    } else if (path.ends_with(".jsonl")) {
+      read_json_lines(in, rows, line);
+    } else {
+      throw ValueError("the name of a manifest ends in .csv or .jsonl");
+    }
+  } catch (const ValueError& error) {
+    throw RunError(shown_text(path) + ":" + std::to_string(line) + ": " + error.what() +
+                   "; correct this line of the manifest");
+  }
+  if (in.bad()) throw RunError(shown_text(path) + ": cannot be read to its end; check the storage");
+  if (rows.size() == 0) {
+    throw RunError(shown_text(path) + ": lists no files; add a line for each");
+  }
+  return rows.finish(identity);
+}
+
+}  // namespace loaderscope::source

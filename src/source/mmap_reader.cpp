@@ -1,0 +1,96 @@
+// Files by mmap. A mapped file that is cut short, or whose storage fails, would end the process by
+// SIGBUS as soon as somebody looks at the missing page, and that may be long after `read`. So the
+// bytes are copied out of the mapping by the kernel (process_vm_readv on this process), which
+// answers EFAULT where a load would be a signal; decoders then work on the copy.
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "loaderscope/errors.h"
+#include "source/readers.h"
+
+namespace loaderscope::source {
+namespace {
+
+class Mapping {
+ public:
+  explicit Mapping(const OpenFile& file) : size_(file.size) {
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.fd, 0);
+    if (data_ == MAP_FAILED) throw cannot_read(errno);
+  }
+  ~Mapping() { ::munmap(data_, size_); }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  std::size_t size_;
+  void* data_;
+};
+
+class MmapReader final : public SampleReader {
+ public:
+  explicit MmapReader(const FileSource& source) : opener_(source) {}
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    const OpenFile file = opener_.open(sample);
+    const std::span<std::byte> bytes = buffer_.take(file.size);
+    const Mapping mapping(file);
+    const std::size_t copied = copy_guarded(bytes, mapping.data());
+    if (copied < bytes.size()) throw why_short(file, copied);
+    // What is cut off the last page reads as zeros.
+    struct stat facts {};
+    if (::fstat(file.fd, &facts) != 0) throw cannot_read(errno);
+    if (static_cast<std::size_t>(facts.st_size) < file.size) {
+      throw shrank(static_cast<std::size_t>(facts.st_size), file.size);
+    }
+    return bytes;
+  }
+
+ private:
+  // A page that cannot be had lies behind the new end of the file, or the storage failed.
+  static SampleError why_short(const OpenFile& file, std::size_t copied) {
+    std::byte next;
+    const ssize_t got = ::pread(file.fd, &next, 1, static_cast<off_t>(copied));
+    return got < 0 ? cannot_read(errno) : shrank(copied, file.size);
+  }
+
+  FileOpener opener_;
+  SampleBuffer buffer_;
+};
+
+}  // namespace
+
+std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from) {
+  const pid_t self = ::getpid();  // not kept: workers may be forked
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const iovec target{to.data() + done, to.size() - done};
+    const iovec origin{const_cast<std::byte*>(from) + done, to.size() - done};
+    const ssize_t got = ::process_vm_readv(self, &target, 1, &origin, 1, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
+std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source) {
+  return std::make_unique<MmapReader>(source);
+}
+
+void demand_mmap_access() {
+  std::byte origin{1}, target{0};
+  if (copy_guarded({&target, 1}, &origin) == 1) return;
+  throw RunError(
+      "--access mmap: mapped files cannot be read safely here, process_vm_readv is "
+      "refused (" +
+      std::generic_category().message(errno) + "); use --access pread");
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,130 @@
+// From the user's paths to an open source: what is there, is its index still good, else list it.
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "source/file_source.h"
+#include "source/folder_listing.h"
+#include "source/folders.h"
+#include "source/index_cache.h"
+#include "source/manifest.h"
+#include "source/readers.h"
+
+namespace loaderscope {
+namespace source {
+namespace {
+
+// Raised whenever the same files would be listed in another way.
+constexpr std::string_view kRules = "1";
+
+std::int64_t wall_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+struct stat facts_of(const std::string& path, std::string_view flag) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) {
+    throw RunError((path.empty() ? "''" : shown_text(path)) +
+                   ": cannot be opened: " + std::generic_category().message(errno) +
+                   "; check the path given with " + std::string(flag));
+  }
+  return facts;
+}
+
+// No name can be read as the end of one and the beginning of the next.
+void append_name(std::string& to, const std::string& name) {
+  to += std::to_string(name.size()) + ':' + name;
+}
+
+std::string absolute(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  return real ? real.get() : path;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+void demand_folder(const std::string& path) {
+  if (S_ISDIR(facts_of(path, "--data").st_mode)) return;
+  throw RunError(shown_text(path) +
+                 ": is a file, not a folder of images; give its folder, or a list of files with "
+                 "--index");
+}
+
+std::unique_ptr<FileSource> open_folders(const SourceOptions& options,
+                                         const SourceContext& context) {
+  std::string key = "folders " + std::string(kRules) + " ";
+  for (const std::string& path : options.paths) {
+    demand_folder(path);
+    append_name(key, absolute(path));
+  }
+  const IndexCache cache(options, key);
+  std::optional<Index> index = cache.load(key, options.paths, context);
+  const bool hit = index.has_value();
+  if (!hit) {
+    const std::int64_t listed_at = wall_clock();
+    index = index_folders(options.paths, key, context);
+    cache.store(*index, newest_change(*index), listed_at);
+  }
+  auto source = std::make_unique<FileSource>(options, options.paths, std::move(*index));
+  source->from_cache = hit;
+  return source;
+}
+
+std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
+                                          const SourceContext& context) {
+  const std::string& path = options.index_file;
+  const struct stat facts = facts_of(path, "--index");
+  if (!S_ISREG(facts.st_mode)) {
+    throw RunError(shown_text(path) +
+                   ": is not a file; give the list of files itself, or its folder with --data");
+  }
+  if (!options.paths.empty()) demand_folder(options.paths.front());
+  std::string key = "manifest " + std::string(kRules) + " ";
+  append_name(key, absolute(path));
+  const FolderStamp stamp = stamp_of(facts);
+  const std::string identity = key + ' ' + std::to_string(stamp.inode) + ' ' +
+                               std::to_string(stamp.mtime_ns) + ' ' + std::to_string(facts.st_size);
+  const std::vector<std::string> roots = {
+      options.paths.empty() ? folder_of(path) : options.paths.front(), ""};
+  const IndexCache cache(options, key);
+  std::optional<Index> index = cache.load(identity, roots, context);
+  const bool hit = index.has_value();
+  if (!hit) {
+    const std::int64_t listed_at = wall_clock();
+    index = index_manifest(path, identity, context);
+    cache.store(*index, stamp.mtime_ns, listed_at);
+  }
+  auto source = std::make_unique<FileSource>(options, roots, std::move(*index));
+  source->from_cache = hit;
+  return source;
+}
+
+}  // namespace
+}  // namespace source
+
+std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
+                                               const SourceContext& context) {
+  if (!options.index_file.empty() && options.paths.size() > 1) {
+    throw UsageError("--index: lists the files below one folder; give --data once or not at all");
+  }
+  if (options.access == FileAccess::mmap) source::demand_mmap_access();
+  if (!options.index_file.empty()) return source::open_manifest(options, context);
+  if (options.paths.empty()) {
+    throw UsageError("--source files: no data are given; give a folder of images with --data");
+  }
+  return source::open_folders(options, context);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,46 @@
+// How a data set of image files is opened.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+struct SourceOptions {
+  std::vector<std::string> paths;  // folders, one after another
+  // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
+  // paths.
+  std::string index_file;
+  FileAccess access = FileAccess::pread;
+  // For indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's folder.
+  std::string cache_folder;
+  bool use_index_cache = true;
+  // A file that is larger is no sample: it is refused before memory is taken.
+  Bytes largest_sample = Bytes{1} << 30;
+};
+
+// What takes long while a data set is opened, and how far it is.
+struct SourceProgress {
+  std::string_view doing;  // "listing files", ...
+  std::int64_t done = 0;   // files
+  std::int64_t total = 0;  // 0: not known yet
+};
+
+// What long work may use of the world around it. `on_progress` comes a few times a second, from the
+// thread that called. Work that is stopped throws RunError; whoever set the signal knows why.
+struct SourceContext {
+  std::function<void(const SourceProgress&)> on_progress;
+  const std::atomic<int>* stop_signal = nullptr;
+
+  bool stopped() const { return stop_signal != nullptr && stop_signal->load() != 0; }
+  void throw_if_stopped() const;
+};
+
+}  // namespace loaderscope

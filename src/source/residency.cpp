@@ -1,0 +1,92 @@
+#include "source/residency.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loaderscope::source {
+namespace {
+
+// Linux 6.5; the headers of older systems do not have them.
+constexpr long kCachestat = 451;
+struct CacheRange {
+  std::uint64_t offset = 0, length = 0;  // 0: to the end
+};
+struct CacheCounts {
+  std::uint64_t cached = 0, dirty = 0, writeback = 0, evicted = 0, recently_evicted = 0;
+};
+
+Bytes page_size() { return ::sysconf(_SC_PAGESIZE); }
+
+std::optional<Residency> ask_cachestat(int fd, Bytes size) {
+  CacheRange range;
+  CacheCounts counts;
+  if (::syscall(kCachestat, fd, &range, &counts, 0U) != 0) return std::nullopt;
+  const Bytes cached = static_cast<Bytes>(counts.cached) * page_size();
+  return Residency{size, std::min(size, cached), counts.dirty + counts.writeback > 0};
+}
+
+bool mincore_tells(int fd, const struct stat& facts) {
+  if (facts.st_uid == ::geteuid() || ::geteuid() == 0) return true;
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+std::optional<Residency> ask_mincore(int fd, Bytes size) {
+  const auto length = static_cast<std::size_t>(size);
+  const auto page = static_cast<std::size_t>(page_size());
+  std::vector<unsigned char> pages((length + page - 1) / page);
+  // Nothing is read through the mapping, so that a file that shrinks does no harm.
+  void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, 0);
+  if (mapped == MAP_FAILED) return std::nullopt;
+  const bool told = ::mincore(mapped, length, pages.data()) == 0;
+  ::munmap(mapped, length);
+  if (!told) return std::nullopt;
+  const auto resident =
+      std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; });
+  return Residency{size, std::min(size, resident * page_size()), true};
+}
+
+}  // namespace
+
+std::string_view name_of(ResidencyMethod method) {
+  switch (method) {
+    case ResidencyMethod::cachestat:
+      return "cachestat";
+    case ResidencyMethod::mincore:
+      return "mincore";
+    case ResidencyMethod::none:
+      return "none";
+  }
+  return "?";
+}
+
+ResidencyMethod best_residency_method() {
+  // A kernel or a sandbox without the call says so before it looks at the file.
+  CacheRange range;
+  CacheCounts counts;
+  const bool known = ::syscall(kCachestat, -1, &range, &counts, 0U) == 0 || errno == EBADF;
+  return known ? ResidencyMethod::cachestat : ResidencyMethod::mincore;
+}
+
+std::optional<Residency> residency_of(int fd, ResidencyMethod method) {
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
+  if (facts.st_size == 0) return Residency{0, 0, false};
+  if (method == ResidencyMethod::cachestat) {
+    const auto told = ask_cachestat(fd, facts.st_size);
+    if (told) return told;  // else refused: huge page file systems, or files of others
+  }
+  if (method == ResidencyMethod::none || !mincore_tells(fd, facts)) return std::nullopt;
+  return ask_mincore(fd, facts.st_size);
+}
+
+}  // namespace loaderscope::source

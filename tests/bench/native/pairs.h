@@ -1,0 +1,30 @@
+// Two ways of doing the same, in turns, so that both see the same clock rate and neighbours.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace loaderscope::bench {
+
+// What one run of one way gave.
+struct Rate {
+  double wall = 0;  // samples per second
+  double cpu = 0;   // samples per second of CPU time of the whole process
+};
+
+struct Interval95 {
+  double median = 0, low = 0, high = 0;
+};
+// Of the median, by order statistics.
+Interval95 median_of(std::vector<double> values);
+
+// a / b of every pair. What neighbours take from the machine is in `wall`, not in `cpu`.
+struct Ratios {
+  Interval95 wall, cpu;
+  Interval95 a_wall, b_wall, a_cpu, b_cpu;  // the rates themselves
+};
+
+// One run of each first, which does not count; every other pair begins with `b`.
+Ratios run_pairs(int pairs, const std::function<Rate()>& a, const std::function<Rate()>& b);
+
+}  // namespace loaderscope::bench

@@ -1,0 +1,344 @@
+// loaderscope run on data that is not as it should be: one clear sentence, the right exit code, and
+// no hang.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_binary.h"
+#include "unit/decode/made_jpeg.h"
+#include "unit/decode/made_png.h"
+#include "unit/decode/made_webp.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+std::string text_of(const made::Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string jpeg(const made::JpegWish& wish = {}, int channels = 3) {
+  return text_of(made::encode_jpeg(made::photograph(64, 48, 7, 1.0, channels), wish));
+}
+
+std::string grey_jpeg() {
+  made::JpegWish wish;
+  wish.horizontal = wish.vertical = 1;
+  return jpeg(wish, 1);
+}
+
+std::string cmyk_jpeg() {
+  made::JpegWish wish;
+  wish.horizontal = wish.vertical = 1;
+  wish.stored_as = JCS_CMYK;
+  return jpeg(wish, 4);
+}
+
+std::string progressive_jpeg() {
+  made::JpegWish wish;
+  wish.progressive = true;
+  return jpeg(wish);
+}
+
+// Only the header says so.
+std::string huge_jpeg() {
+  std::string text = jpeg();
+  const auto frame = text.find("\xFF\xC0");
+  for (const std::size_t at : {frame + 5, frame + 7}) {
+    text[at] = static_cast<char>(65'000 >> 8);
+    text[at + 1] = static_cast<char>(65'000 & 255);
+  }
+  return text;
+}
+
+std::string png(unsigned colour_type, unsigned depth) {
+  return text_of(made::encode_png(made::photograph(40, 30, 3), {colour_type, depth, false}).stored);
+}
+
+// A folder of images with two good ones around what a test adds as b.*.
+class Data {
+ public:
+  Data() {
+    fs::create_directory(path());
+    add("a.jpg", jpeg());
+    add("c.jpg", progressive_jpeg());
+  }
+  std::string path() const { return folder_.path("data"); }
+  std::string path(const std::string& name) const { return path() + "/" + name; }
+  void add(const std::string& name, const std::string& bytes) const {
+    folder_.write("data/" + name, bytes);
+  }
+
+ private:
+  TestFolder folder_;
+};
+
+Words on(const std::string& path, const Words& more = {}) {
+  Words words = {"run", "--data",  path, "--epochs", "1",    "--warmup",  "0",  "--size",
+                 "16",  "--batch", "2",  "--device", "null", "--timeout", "30s"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::size_t shared_files() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/dev/shm")) ++count;
+  return count;
+}
+
+void expect_one_sentence(const Ended& ended, int exit_code) {
+  EXPECT_EQ(ended.exit_code, exit_code) << ended.err;
+  EXPECT_THAT(ended.err, StartsWith("loaderscope: "));
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  EXPECT_EQ(ended.out, "");
+}
+
+struct Sample {
+  const char* name;
+  const char* file;
+  std::function<void(const Data&)> add;
+  const char* kind;  // "" for a good one
+};
+
+std::ostream& operator<<(std::ostream& out, const Sample& sample) { return out << sample.name; }
+
+class BadSample : public testing::TestWithParam<Sample> {};
+
+TEST_P(BadSample, IsNamedAndCountedOrUsed) {
+  const Data data;
+  GetParam().add(data);
+  const std::string path = data.path(GetParam().file), kind = GetParam().kind;
+  for (const Words& more : {Words{"--workers", "2"}, Words{"--workers", "0"},
+                            Words{"--workers", "2", "--access", "mmap"}}) {
+    Words words = on(data.path(), more);
+    words.insert(words.end(), {"--json", "-"});
+    const Ended ended = run_binary(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const json result = json::parse(ended.out);
+    const json& errors = result.at("errors");
+    EXPECT_EQ(result.at("window").at("samples"), 3);
+    if (kind.empty()) {
+      EXPECT_EQ(errors.at("skipped_samples"), 0) << errors;
+    } else {
+      EXPECT_EQ(errors.at("skipped_samples"), 1) << errors;
+      EXPECT_EQ(errors.at("by_kind"), (json{{kind, 1}}));
+      EXPECT_THAT(errors.at("first").at(0).get<std::string>(), StartsWith(path + ": "));
+    }
+  }
+  const Ended strict = run_binary(on(data.path(), {"--on-error", "fail", "--workers", "2"}));
+  if (kind.empty()) {
+    EXPECT_EQ(strict.exit_code, 0) << strict.err;
+  } else {
+    expect_one_sentence(strict, 1);
+    EXPECT_THAT(strict.err, HasSubstr(path + ": "));
+    EXPECT_THAT(strict.err, HasSubstr("--on-error skip"));
+  }
+}
+
+Sample file(const char* name, const char* file, std::string (*make)(), const char* kind) {
+  return {name, file, [file, make](const Data& data) { data.add(file, make()); }, kind};
+}
+
+std::string name_of(const testing::TestParamInfo<Sample>& of) { return of.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BadSample,
+    testing::Values(
+        file(
+            "truncated", "b.jpg", [] { return jpeg().substr(0, jpeg().size() / 2); }, "truncated"),
+        file(
+            "zero_byte", "b.jpg", [] { return std::string(); }, "truncated"),
+        file(
+            "one_byte", "b.jpg", [] { return std::string("\xFF"); }, "truncated"),
+        file(
+            "not_a_jpeg", "b.jpg", [] { return std::string("<html>404</html>"); }, "unsupported"),
+        file(
+            "png_named_jpg", "b.jpg", [] { return png(2, 8); }, ""),
+        file("cmyk", "b.jpg", cmyk_jpeg, ""), file("grey", "b.jpg", grey_jpeg, ""),
+        file("progressive", "b.jpg", progressive_jpeg, ""),
+        file(
+            "png_of_16_bits", "b.png", [] { return png(2, 16); }, ""),
+        file(
+            "png_with_palette", "b.png", [] { return png(3, 8); }, ""),
+        file(
+            "animated_webp", "b.webp", [] { return text_of(made::animated_webp()); },
+            "unsupported"),
+        file("header_bomb", "b.jpg", huge_jpeg, "too_large"),
+        Sample{"dangling_link", "b.jpg",
+               [](const Data& data) { fs::create_symlink("nowhere.jpg", data.path("b.jpg")); },
+               "unreadable"}),
+    name_of);
+
+// What a listing knows not to be a file is not a sample.
+TEST(BadData, AFolderOrAPipeNamedLikeAnImageIsNoSample) {
+  const Data data;
+  fs::create_directory(data.path("b.jpg"));
+  ASSERT_EQ(::mkfifo(data.path("d.jpg").c_str(), 0600), 0);
+  const Ended ended = run_binary(on(data.path(), {"--workers", "2", "--json", "-"}));
+  // Either is fine: left out, or named and skipped.
+  if (ended.exit_code == 0) {
+    EXPECT_GE(json::parse(ended.out).at("window").at("samples"), 2);
+  } else {
+    expect_one_sentence(ended, 1);
+  }
+}
+
+TEST(BadData, AnUnreadableFile) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root reads everything";
+  const Data data;
+  data.add("b.jpg", jpeg());
+  fs::permissions(data.path("b.jpg"), fs::perms::none);
+  const Ended ended = run_binary(on(data.path(), {"--json", "-"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(json::parse(ended.out).at("errors").at("by_kind"), (json{{"unreadable", 1}}));
+}
+
+// Files that shrink and grow while they are read, with either way of reading.
+TEST(BadData, FilesThatShrinkWhileTheyAreRead) {
+  for (const std::string access : {"pread", "mmap"}) {
+    const TestFolder folder;
+    fs::create_directory(folder.path("data"));
+    const std::string whole = text_of(made::encode_raw(made::photograph(600, 500, 1)));
+    for (const char* name : {"a.raw", "b.raw", "c.raw"})
+      folder.write("data/" + std::string(name), whole);
+    RunningBinary running({"run", "--data", folder.path("data"), "--workers", "2", "--batch", "2",
+                           "--size", "16", "--device", "null", "--access", access, "--duration",
+                           "1h", "--json", folder.path("r.json")});
+    for (int i = 0; i < 60 && !running.has_ended(); ++i) {
+      const std::string path = folder.path("data/b.raw");
+      fs::resize_file(path, i % 2 == 0 ? 5'000 : 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      fs::resize_file(path, whole.size());
+      std::this_thread::sleep_for(std::chrono::milliseconds(3));
+    }
+    EXPECT_FALSE(running.has_ended());
+    running.send(SIGINT);
+    const Ended ended = running.wait();
+    EXPECT_EQ(ended.exit_code, 130) << access << ": " << ended.err;
+    const json result = json::parse(folder.read("r.json"));
+    for (const auto& [kind, count] : result.at("errors").at("by_kind").items())
+      EXPECT_THAT(kind, testing::AnyOf("truncated", "damaged", "unreadable", "unsupported"))
+          << count;
+  }
+}
+
+TEST(BadData, AFolderThatIsEmptyOrMissing) {
+  const TestFolder folder;
+  fs::create_directory(folder.path("empty"));
+  const Ended empty = run_binary(on(folder.path("empty")));
+  expect_one_sentence(empty, 1);
+  EXPECT_THAT(empty.err, HasSubstr(folder.path("empty") + ": holds no images"));
+  const Ended missing = run_binary(on(folder.path("none")));
+  expect_one_sentence(missing, 1);
+  EXPECT_THAT(missing.err, HasSubstr(folder.path("none") + ": "));
+  EXPECT_THAT(missing.err, HasSubstr("No such file or directory"));
+}
+
+TEST(BadData, NoGoodSample) {
+  const TestFolder folder;
+  fs::create_directory(folder.path("data"));
+  folder.write("data/a.jpg", "");
+  folder.write("data/b.jpg", "text");
+  for (const std::string workers : {"0", "2"}) {
+    const Ended ended = run_binary(on(folder.path("data"), {"--workers", workers}));
+    expect_one_sentence(ended, 1);
+    EXPECT_THAT(ended.err, HasSubstr("none of the 2 samples can be used; the first: "));
+  }
+}
+
+TEST(BadData, FewSamplesAndManyWorkers) {
+  const TestFolder folder;
+  fs::create_directory(folder.path("data"));
+  folder.write("data/a.jpg", jpeg());
+  const std::string many = std::to_string(4 * std::thread::hardware_concurrency());
+  for (const Words& more :
+       {Words{"--workers", "0"}, Words{"--workers", many},
+        Words{"--workers", many, "--prefetch", "1"}, Words{"--workers", many, "--task", "sample"},
+        Words{"--workers", "2", "--batch", "512"}}) {
+    Words words = on(folder.path("data"), more);
+    words.insert(words.end(), {"--json", "-"});
+    const Ended ended = run_binary(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(json::parse(ended.out).at("window").at("samples"), 1);
+  }
+  const Ended dropped = run_binary(on(folder.path("data"), {"--batch", "64", "--drop-last"}));
+  expect_one_sentence(dropped, 64);
+  EXPECT_THAT(dropped.err, HasSubstr("--drop-last"));
+}
+
+TEST(BadData, WorksWithoutMemoryLocking) {
+  if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") != 0)
+    GTEST_SKIP() << "prlimit or setpriv is missing";
+  const Data data;
+  const TestFolder folder;
+  const std::string drop = ::geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock " : "";
+  const std::string command =
+      "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY + " run --data " + data.path() +
+      " --epochs 1 --warmup 0 --size 224 --json " + folder.path("r.json") + " > /dev/null 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const json result = json::parse(folder.read("r.json"));
+  EXPECT_EQ(result.at("memory").at("locked_bytes"), 0);
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("ulimit -l"));
+}
+
+TEST(Stuck, NothingComesEndsWithOneSentence) {
+  const std::size_t before = shared_files();
+  for (const Words& more : {Words{"--workers", "2"}, Words{"--workers", "0"},
+                            Words{"--workers", "2", "--task", "sample"},
+                            Words{"--workers", "1", "--ranks", "2", "--sync-ranks"}}) {
+    Words words = {"run", "--cost", "decode=1h:sleep", "--timeout", "300ms"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto begin = std::chrono::steady_clock::now();
+    const Ended ended = run_binary(words);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    expect_one_sentence(ended, 1);
+    EXPECT_THAT(ended.err, HasSubstr("no batch came for 300.0 ms: worker 0 is at sample "));
+    EXPECT_THAT(ended.err, HasSubstr("--timeout"));
+  }
+  EXPECT_EQ(shared_files(), before);
+}
+
+TEST(Stuck, TheFirstInterruptEndsARunThatWaits) {
+  const TestFolder folder;
+  RunningBinary running({"run", "--cost", "decode=1h:sleep", "--json", folder.path("r.json")});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  running.send(SIGINT);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_EQ(json::parse(folder.read("r.json")).at("window").at("steps"), 0);
+}
+
+TEST(Stuck, TheSecondInterruptKills) {
+  int exit_code = 0;
+  for (int attempt = 0; attempt < 10 && exit_code != -SIGINT; ++attempt) {
+    RunningBinary running({"run", "--cost", "decode=1h:sleep"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    running.send(SIGINT);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    running.send(SIGINT);
+    exit_code = running.wait().exit_code;
+  }
+  EXPECT_EQ(exit_code, -SIGINT);
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,127 @@
+// loaderscope data make and data info, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+Words make(const std::string& path, const Words& more = {}) {
+  Words words = {"data", "make", path, "--size", "40x30", "--classes", "2"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+std::int64_t images_in(const std::string& path) {
+  const Ended ended = run_binary({"data", "info", path, "--json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  return json::parse(ended.out).at("images").get<std::int64_t>();
+}
+
+TEST(DataMake, TwiceIsOnce) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  const Ended first = run_binary(make(path, {"--count", "12"}));
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("12 images made"));
+  const Ended second = run_binary(make(path, {"--count", "12"}));
+  EXPECT_EQ(second.exit_code, 0) << second.err;
+  EXPECT_THAT(second.out, HasSubstr("holds these 12 images already"));
+  EXPECT_EQ(images_in(path), 12);
+}
+
+TEST(DataMake, GoesOnAfterItWasKilled) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  const Words words = {"data",   "make",    path,        "--count", "200",
+                       "--size", "500x375", "--threads", "1"};
+  for (const int signal : {SIGKILL, SIGINT}) {
+    RunningBinary running(words);
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    ASSERT_FALSE(running.has_ended());
+    running.send(signal);
+    EXPECT_EQ(running.wait().exit_code, signal == SIGKILL ? -SIGKILL : 130);
+  }
+  const Ended rest = run_binary(words);
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_EQ(images_in(path), 200);
+  const Ended info = run_binary({"data", "info", path, "--check"});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_THAT(info.out, HasSubstr("damaged       0"));
+}
+
+TEST(DataMake, RefusesAFolderOfOthers) {
+  const TestFolder folder;
+  folder.write("thesis.txt", "important");
+  const Ended ended = run_binary(make(folder.path("."), {"--count", "3"}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("is not empty"));
+  EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(DataMake, RefusesOtherOptionsForTheSameFolder) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  ASSERT_EQ(run_binary(make(path, {"--count", "4"})).exit_code, 0);
+  const Ended ended = run_binary(make(path, {"--count", "4", "--seed", "1"}));
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr(path));
+  EXPECT_EQ(images_in(path), 4);
+}
+
+TEST(DataMake, BadWordsGetASuggestion) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  const auto says = [&](const Words& more, const std::string& text) {
+    const Ended ended = run_binary(make(path, more));
+    EXPECT_EQ(ended.exit_code, 64) << text;
+    EXPECT_THAT(ended.err, HasSubstr(text));
+  };
+  says({"--coutn", "3"}, "did you mean '--count'?");
+  says({"--format", "jpg"}, "did you mean 'jpeg'?");
+  says({"--count", "0"}, "--count");
+  says({"--count", "many"}, "--count many: ");
+  says({"--quality", "50", "--bytes-per-pixel", "0.4"}, "contradicts --quality");
+  EXPECT_FALSE(fs::exists(path));
+  const Ended nowhere = run_binary({"data", "make"});
+  EXPECT_EQ(nowhere.exit_code, 64);
+  EXPECT_EQ(run_binary(make("/proc/photos")).exit_code, 1);
+}
+
+TEST(DataInfo, AFolderThatIsMissing) {
+  const TestFolder folder;
+  const Ended ended = run_binary({"data", "info", folder.path("none")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr(folder.path("none") + ": cannot be read"));
+  EXPECT_EQ(run_binary({"data", "info"}).exit_code, 64);
+}
+
+TEST(DataInfo, NamesTheDamaged) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  ASSERT_EQ(run_binary(make(path, {"--count", "5"})).exit_code, 0);
+  for (const auto& entry : fs::recursive_directory_iterator(path)) {
+    if (entry.path().extension() != ".jpg") continue;
+    fs::resize_file(entry.path(), 300);
+    break;
+  }
+  const Ended ended = run_binary({"data", "info", path, "--check"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("damaged       1"));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

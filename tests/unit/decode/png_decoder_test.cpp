@@ -1,0 +1,102 @@
+#ifdef LOADERSCOPE_WITH_PNG
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decode/decoders.h"
+#include "unit/decode/check_decoder.h"
+#include "unit/decode/made_png.h"
+
+namespace loaderscope {
+namespace {
+
+using Kind = SampleError::Kind;
+using made::Bytes;
+using made::PngWish;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Decoder> decoder(const DecodeOptions& options = {}) {
+  return make_png_decoder(options);
+}
+
+struct TypeAndDepths {
+  unsigned colour_type;
+  std::vector<unsigned> depths;
+};
+
+TEST(PngDecoder, EveryTypeAndDepthBecomesRgb) {
+  const TypeAndDepths all[] = {
+      {0, {1, 2, 4, 8, 16}}, {2, {8, 16}}, {3, {1, 2, 4, 8}}, {4, {8, 16}}, {6, {8, 16}}};
+  const auto png = decoder();
+  for (const auto& [colour_type, depths] : all) {
+    for (const unsigned depth : depths) {
+      for (const bool interlaced : {false, true}) {
+        for (const int width : {61, 3}) {
+          const auto source = made::photograph(width, 43, 1);
+          const auto [stored, expected] =
+              made::encode_png(source, {colour_type, depth, interlaced});
+          EXPECT_TRUE(made::regions_are_exact(*png, stored, expected, 12))
+              << colour_type << " of " << depth << " bits" << (interlaced ? ", interlaced" : "");
+        }
+      }
+    }
+  }
+}
+
+TEST(PngDecoder, EveryCutIsSeen) {
+  for (const bool interlaced : {false, true}) {
+    const auto [stored, expected] =
+        made::encode_png(made::photograph(61, 43, 1), {.interlaced = interlaced});
+    const auto png = decoder();
+    made::check_cuts(*png, stored, expected);
+  }
+}
+
+TEST(PngDecoder, ACutBelowTheRegionDoesNotMatter) {
+  const auto [stored, expected] = made::encode_png(made::photograph(61, 200, 1));
+  const auto png = decoder();
+  const Bytes cut = made::first(stored, stored.size() * 3 / 4);
+  png->open(cut);
+  EXPECT_TRUE(made::same_as_in(expected, png->decode({3, 3, 50, 20})));
+  const auto [error, message] = made::outcome_of(*png, cut);
+  EXPECT_EQ(error, Kind::truncated);
+  EXPECT_THAT(message, HasSubstr("its PNG data end early, near row "));
+}
+
+TEST(PngDecoder, DamageIsSeen) {
+  const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
+  const auto png = decoder();
+  for (std::size_t at = 8; at < good.size() - 16; at += 29) {
+    Bytes bad = good;
+    bad[at] ^= std::byte{0x10};
+    EXPECT_NE(made::outcome_of(*png, bad).error, std::nullopt) << at;
+    ASSERT_TRUE(made::regions_are_exact(*png, good, expected, 1));
+  }
+}
+
+// The header chunk stands at a fixed place; its checksum is made right again.
+Bytes with_sides(Bytes png, unsigned width, unsigned height) {
+  std::uint8_t chunk[17];
+  std::memcpy(chunk, png.data() + 12, sizeof chunk);
+  for (int i = 0; i < 4; ++i) {
+    chunk[4 + i] = static_cast<std::uint8_t>(width >> (24 - 8 * i));
+    chunk[8 + i] = static_cast<std::uint8_t>(height >> (24 - 8 * i));
+  }
+  const auto checksum = static_cast<unsigned>(crc32(0, chunk, sizeof chunk));
+  std::memcpy(png.data() + 12, chunk, sizeof chunk);
+  for (std::size_t i = 0; i < 4; ++i)
+    png[29 + i] = static_cast<std::byte>(checksum >> (24 - 8 * i));
+  return png;
+}
+
+TEST(PngDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
+  const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
+  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 65000, 65000)).error, Kind::too_large);
+  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 2147483647, 2147483647)).error,
+            Kind::too_large);
+  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 13000, 13000)).error, Kind::truncated);
+  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 0, 43)).error, Kind::damaged);
+}
+
+}  // namespace
+}  // namespace loaderscope
+#endif  // LOADERSCOPE_WITH_PNG

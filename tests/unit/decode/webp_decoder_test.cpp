@@ -1,0 +1,68 @@
+#ifdef LOADERSCOPE_WITH_WEBP
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decode/decoders.h"
+#include "unit/decode/check_decoder.h"
+#include "unit/decode/made_webp.h"
+
+namespace loaderscope {
+namespace {
+
+using Kind = SampleError::Kind;
+using made::Bytes;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Decoder> decoder(const DecodeOptions& options = {}) {
+  return make_webp_decoder(options);
+}
+
+TEST(WebpDecoder, RegionsAreThoseOfAFullDecode) {
+  const auto webp = decoder();
+  for (const bool lossless : {false, true}) {
+    for (const auto& [width, height] :
+         {std::pair{131, 99}, {64, 64}, {33, 65}, {1, 1}, {2, 40}, {3, 3}, {17, 16}, {40, 2}}) {
+      const Bytes stored = made::encode_webp(made::photograph(width, height, 1), lossless);
+      EXPECT_TRUE(made::regions_are_exact(*webp, stored, made::decode_whole_webp(stored), 60))
+          << lossless;
+    }
+  }
+}
+
+TEST(WebpDecoder, EveryCutIsSeen) {
+  for (const bool lossless : {false, true}) {
+    const Bytes stored = made::encode_webp(made::photograph(131, 99, 1), lossless);
+    const auto webp = decoder();
+    made::check_cuts(*webp, stored, made::decode_whole_webp(stored));
+  }
+}
+
+TEST(WebpDecoder, AnimationsAreUnsupported) {
+  const auto [error, message] = made::outcome_of(*decoder(), made::animated_webp());
+  EXPECT_EQ(error, Kind::unsupported);
+  EXPECT_EQ(message, "it is an animated WebP, and only still images are samples");
+}
+
+TEST(WebpDecoder, DamageIsNoCrash) {
+  const Bytes good = made::encode_webp(made::photograph(131, 99, 1), false);
+  const auto whole = made::decode_whole_webp(good);
+  const auto webp = decoder();
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    Bytes bad = good;
+    bad[12 + random() % (bad.size() - 12)] = static_cast<std::byte>(random());
+    made::outcome_of(*webp, bad);
+  }
+  EXPECT_TRUE(made::regions_are_exact(*webp, good, whole, 3));
+}
+
+TEST(WebpDecoder, LargeOnesAreRefused) {
+  DecodeOptions options;
+  options.largest_pixels = 131 * 99 - 1;
+  const Bytes stored = made::encode_webp(made::photograph(131, 99, 1), false);
+  EXPECT_EQ(made::outcome_of(*decoder(options), stored).error, Kind::too_large);
+}
+
+}  // namespace
+}  // namespace loaderscope
+#endif  // LOADERSCOPE_WITH_WEBP

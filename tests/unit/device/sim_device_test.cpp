@@ -1,0 +1,208 @@
+// The simulated device: what follows from what was submitted, in real but short times.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "loaderscope/device.h"
+#include "measure/sleep.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr Nanos kCopy = 3 * kMillisecond, kCompute = 4 * kMillisecond;
+
+class SimDeviceTest : public testing::Test {
+ protected:
+  std::vector<std::unique_ptr<Device>> make(CopyMode copy, std::int64_t ranks = 1,
+                                            bool barrier = false) {
+    config_.device.value = "sim";
+    config_.copy.value = copy;
+    config_.ranks.value = ranks;
+    config_.sync_ranks.value = barrier;
+    return find_row<DeviceRow>("sim", device_table()).make(config_, stop_);
+  }
+
+  static CopyJob copy_of(std::int64_t step, Nanos duration, bool by_caller = false) {
+    CopyJob job;
+    job.step = step;
+    job.duration = duration;
+    job.by_caller = by_caller;
+    return job;
+  }
+
+  // Steps submitted one right after the other.
+  static std::vector<DeviceTimes> run(Device& device, std::int64_t steps, Nanos copy, Nanos compute,
+                                      bool by_caller = false) {
+    std::vector<DeviceTimes> times;
+    for (std::int64_t step = 0; step < steps; ++step) {
+      EXPECT_TRUE(device.submit_copy(copy_of(step, copy, by_caller)));
+      device.submit_compute(step, compute);
+      if (step > 1) {
+        EXPECT_TRUE(device.wait_computed(step - 2));
+      }
+      while (const auto known = device.collect()) times.push_back(*known);
+    }
+    EXPECT_TRUE(device.wait_computed(steps - 1));
+    while (const auto known = device.collect()) times.push_back(*known);
+    EXPECT_EQ(std::ssize(times), steps);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_EQ(times[i].step, static_cast<std::int64_t>(i));
+      EXPECT_EQ(times[i].compute.wall(), compute);
+      if (i > 0) {
+        EXPECT_GE(times[i].compute.begin, times[i - 1].compute.end);
+      }
+      if (times[i].copy.ran()) {
+        EXPECT_GE(times[i].compute.begin, times[i].copy.end);
+      }
+      EXPECT_EQ(times[i].ready, times[i].compute.begin);
+    }
+    return times;
+  }
+
+  std::atomic<int> stop_{0};
+  RunConfig config_;
+};
+
+TEST_F(SimDeviceTest, OnOneStreamCopiesAndComputesTakeTurns) {
+  const auto devices = make(CopyMode::async);
+  const std::vector<DeviceTimes> times = run(*devices[0], 6, kCopy, kCompute);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(times[i].copy.wall(), kCopy);
+    EXPECT_EQ(times[i].compute.begin, times[i].copy.end);
+    if (i > 0) {
+      EXPECT_GE(times[i].copy.begin, times[i - 1].compute.end);
+    }
+  }
+}
+
+TEST_F(SimDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
+  const auto devices = make(CopyMode::stream);
+  const std::vector<DeviceTimes> times = run(*devices[0], 6, kCopy, kCompute);
+  int overlapping = 0;
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    EXPECT_GE(times[i].copy.begin, times[i - 1].copy.end);
+    if (times[i].copy.begin < times[i - 1].compute.end) ++overlapping;
+  }
+  EXPECT_GE(overlapping, 3);
+}
+
+TEST_F(SimDeviceTest, NothingToCopyIsNoCopy) {
+  const auto devices = make(CopyMode::async);
+  for (const DeviceTimes& times : run(*devices[0], 4, 0, kMillisecond))
+    EXPECT_FALSE(times.copy.ran());
+}
+
+TEST_F(SimDeviceTest, WaitsLastUntilTheEnd) {
+  const auto devices = make(CopyMode::sync);
+  Device& device = *devices[0];
+  const Nanos begin = monotonic_now();
+  ASSERT_TRUE(device.submit_copy(copy_of(0, kCopy)));
+  EXPECT_FALSE(device.collect());
+  ASSERT_TRUE(device.wait_copied(0));
+  EXPECT_GE(monotonic_now() - begin, kCopy);
+  device.submit_compute(0, kCompute);
+  ASSERT_TRUE(device.wait_computed(0));
+  EXPECT_GE(monotonic_now() - begin, kCopy + kCompute);
+}
+
+TEST_F(SimDeviceTest, PageableMemoryKeepsTheCallerAndIsRead) {
+  for (const CopyMode mode : {CopyMode::async, CopyMode::stream}) {
+    const auto devices = make(mode);
+    std::vector<std::byte> host(1 << 16, std::byte{7});
+    CopyJob job = copy_of(0, kCopy, true);
+    job.host = host.data();
+    job.bytes = std::ssize(host);
+    const Nanos begin = monotonic_now();
+    ASSERT_TRUE(devices[0]->submit_copy(job));
+    EXPECT_GE(monotonic_now() - begin, kCopy);
+    devices[0]->submit_compute(0, kCompute);
+    const auto times = devices[0]->collect();
+    ASSERT_TRUE(times);
+    EXPECT_GE(times->copy.wall(), kCopy);
+    EXPECT_GE(times->compute.begin, times->copy.end);
+  }
+}
+
+// Times are handed out early and steps are forgotten; what the trainer waits for is not.
+TEST_F(SimDeviceTest, WaitsForTheLastStepsInFlightAfterTheyWereCollected) {
+  for (const std::int64_t in_flight : {1, 2, 5}) {
+    config_.in_flight.value = in_flight;
+    const auto devices = make(CopyMode::async);
+    Device& device = *devices[0];
+    for (std::int64_t step = 0; step < 20; ++step) {
+      if (step >= in_flight) {
+        ASSERT_TRUE(device.wait_computed(step - in_flight));
+      }
+      ASSERT_TRUE(device.submit_copy(copy_of(step, 0)));
+      device.submit_compute(step, kMillisecond);
+      Nanos end = 0;
+      while (const auto times = device.collect()) end = times->compute.end;
+      if (step >= in_flight) continue;
+      EXPECT_GT(end, 0);
+    }
+    const Nanos before = monotonic_now();
+    ASSERT_TRUE(device.wait_computed(19));
+    EXPECT_GE(monotonic_now(), before);
+  }
+}
+
+TEST_F(SimDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
+  for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
+    const auto devices = make(mode, 3, true);
+    std::vector<std::vector<DeviceTimes>> times(3);
+    std::vector<std::thread> threads;
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&, rank] {
+        use_exact_sleeps();
+        for (std::int64_t step = 0; step < 8; ++step) {
+          if (step > 1) {
+            EXPECT_TRUE(devices[rank]->wait_computed(step - 2));
+          }
+          sleep_until(monotonic_now() + static_cast<Nanos>(rank) * kMillisecond);
+          EXPECT_TRUE(devices[rank]->submit_copy(copy_of(step, kMillisecond)));
+          if (mode == CopyMode::sync) {
+            EXPECT_TRUE(devices[rank]->wait_copied(step));
+          }
+          devices[rank]->submit_compute(step, kMillisecond);
+          while (const auto known = devices[rank]->collect()) times[rank].push_back(*known);
+        }
+        EXPECT_TRUE(devices[rank]->wait_computed(7));
+        while (const auto known = devices[rank]->collect()) times[rank].push_back(*known);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (std::size_t step = 0; step < 8; ++step) {
+      Nanos last = 0;
+      for (const auto& of_rank : times) {
+        ASSERT_EQ(of_rank.size(), 8U);
+        EXPECT_EQ(of_rank[step].compute.begin, times[0][step].compute.begin);
+        EXPECT_LE(of_rank[step].ready, of_rank[step].compute.begin);
+        last = std::max(last, of_rank[step].ready);
+      }
+      EXPECT_EQ(times[0][step].compute.begin, last);
+    }
+  }
+}
+
+TEST_F(SimDeviceTest, AStopEndsEveryWait) {
+  const auto devices = make(CopyMode::async, 2, true);
+  std::thread later([&] {
+    sleep_until(monotonic_now() + 20 * kMillisecond);
+    stop_ = 1;
+  });
+  Device& device = *devices[0];
+  ASSERT_TRUE(device.submit_copy(copy_of(0, kMillisecond)));
+  device.submit_compute(0, kMillisecond);
+  const Nanos begin = monotonic_now();
+  EXPECT_FALSE(device.wait_computed(0));  // the other rank never comes
+  EXPECT_FALSE(device.collect());
+  EXPECT_FALSE(device.submit_copy(copy_of(1, 3600 * kSecond, true)));
+  EXPECT_LT(monotonic_now() - begin, 2 * kSecond);
+  later.join();
+}
+
+}  // namespace
+}  // namespace loaderscope

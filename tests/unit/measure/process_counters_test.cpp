@@ -1,0 +1,58 @@
+// What the process did: faults, CPU time, memory and its slope.
+#include "measure/process_counters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "measure/sleep.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope {
+namespace {
+
+const Metric* find(const std::vector<Metric>& metrics, const std::string& name) {
+  const auto at = std::find_if(metrics.begin(), metrics.end(),
+                               [&](const Metric& metric) { return metric.name == name; });
+  return at == metrics.end() ? nullptr : &*at;
+}
+
+TEST(ProcessCounters, CountWhatHappenedInBetween) {
+  const std::atomic<int> no_stop{0};
+  const ProcessCounters begin = read_process_counters();
+  burn_cpu(30 * kMillisecond, no_stop);
+  std::vector<char> memory(32 << 20, 1);
+  const ProcessCounters end = read_process_counters();
+  const std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "process.cpu_s"), nullptr);
+  EXPECT_GE(find(metrics, "process.cpu_s")->value, 0.025);
+  EXPECT_GT(find(metrics, "process.minor_faults")->value, 0);
+  EXPECT_GE(find(metrics, "memory.resident_bytes")->value, 32 << 20);
+  EXPECT_EQ(find(metrics, "memory.growth_bytes_per_s"), nullptr);
+  for (const Metric& metric : metrics) {
+    EXPECT_FALSE(metric.help.empty());
+    EXPECT_GE(metric.value, 0) << metric.name;
+  }
+  EXPECT_NE(memory[5], 0);
+}
+
+TEST(MemoryWatch, FitsTheSlopeOfAGrowingProcess) {
+  MemoryWatch watch;
+  std::vector<std::vector<char>> memory;
+  for (int i = 0; i < 5; ++i) {
+    watch.look();
+    watch.look();  // too early: not another point
+    EXPECT_EQ(watch.bytes_per_second().has_value(), i >= 3);
+    memory.emplace_back(std::size_t{20} << 20, 1);
+    sleep_until(monotonic_now() + 501 * kMillisecond);
+  }
+  ASSERT_TRUE(watch.bytes_per_second());
+  EXPECT_GT(*watch.bytes_per_second(), 20e6);
+  EXPECT_LT(*watch.bytes_per_second(), 500e6);  // sanitizers add their own
+  watch.restart();
+  EXPECT_FALSE(watch.bytes_per_second());
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,126 @@
+#include "unit/native/native_run.h"
+
+#include <deque>
+#include <map>
+#include <sstream>
+#include <utility>
+
+namespace loaderscope::native {
+namespace {
+
+std::uint64_t hash_of(const std::byte* bytes, Bytes count) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (Bytes i = 0; i < count; ++i)
+    hash = (hash ^ static_cast<std::uint64_t>(bytes[i])) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+RunConfig config_of(std::string_view settings) {
+  std::istringstream words{std::string(settings)};
+  std::string lines, word;
+  while (words >> word) {
+    const auto equals = word.find('=');
+    lines += word.substr(0, equals) + " = " + word.substr(equals + 1) + "\n";
+  }
+  RunConfig config;
+  parse_scenario(lines, "case", config);
+  std::vector<std::string> notes;
+  return resolve(config, MachineLimits{1024}, notes);
+}
+
+RunRecord run(std::string_view settings, const EngineContext& context) {
+  return run_native(config_of(settings), context);
+}
+
+void expect_closes(const RunRecord& record) {
+  for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
+    SCOPED_TRACE("rank " + std::to_string(rank));
+    const RankRecord& of_rank = record.ranks[rank];
+    Nanos at = of_rank.first_ask;
+    std::int64_t step = 0;
+    of_rank.rows.for_each([&](const StepRow& row) {
+      EXPECT_EQ(row.step, step++);
+      EXPECT_EQ(row.idle_begin, at);
+      Nanos booked = 0;
+      for (const Nanos ns : row.stall) {
+        EXPECT_GE(ns, 0);
+        booked += ns;
+      }
+      EXPECT_EQ(booked, row.idle()) << "step " << row.step;
+      at = row.compute_end;
+    });
+    EXPECT_EQ(of_rank.window_end, at);
+    const Account account = account_of(of_rank);
+    Nanos sum = account.compute;
+    for (const Nanos ns : account.stall) sum += ns;
+    EXPECT_EQ(sum, account.window);
+    EXPECT_EQ(account.clamped, 0);
+  }
+  EXPECT_EQ(record.lost_spans, 0);
+}
+
+class NotingDevices::Noting : public Device {
+ public:
+  Noting(NotingDevices& owner, std::size_t rank, std::unique_ptr<Device> device)
+      : owner_(owner), rank_(rank), device_(std::move(device)) {}
+
+  bool submit_copy(const CopyJob& job) override {
+    Delivered delivered;
+    delivered.step = job.step;
+    for (Bytes at = 0; job.host != nullptr && at < job.bytes; at += owner_.sample_bytes_)
+      delivered.samples.push_back(hash_of(job.host + at, owner_.sample_bytes_));
+    in_use_[job.step] = job;
+    seen_[job.step] = delivered.samples;
+    {
+      const std::lock_guard lock(owner_.mutex_);
+      owner_.ranks_[rank_].push_back(std::move(delivered));
+    }
+    return device_->submit_copy(job);
+  }
+  bool wait_copied(std::int64_t step) override { return device_->wait_copied(step); }
+  void submit_compute(std::int64_t step, Nanos duration) override {
+    device_->submit_compute(step, duration);
+  }
+  bool wait_computed(std::int64_t step) override {
+    for (auto at = in_use_.begin(); at != in_use_.end() && at->first <= step;
+         at = in_use_.erase(at)) {
+      const CopyJob& job = at->second;
+      const std::vector<std::uint64_t>& samples = seen_[at->first];
+      for (std::size_t i = 0; i < samples.size(); ++i) {
+        const std::byte* sample = job.host + static_cast<Bytes>(i) * owner_.sample_bytes_;
+        if (hash_of(sample, owner_.sample_bytes_) != samples[i]) ++owner_.overwritten_;
+      }
+      seen_.erase(at->first);
+    }
+    return device_->wait_computed(step);
+  }
+  std::optional<DeviceTimes> collect() override { return device_->collect(); }
+
+ private:
+  NotingDevices& owner_;
+  std::size_t rank_;
+  std::unique_ptr<Device> device_;
+  std::map<std::int64_t, CopyJob> in_use_;
+  std::map<std::int64_t, std::vector<std::uint64_t>> seen_;
+};
+
+EngineContext NotingDevices::context() {
+  EngineContext context;
+  context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
+    auto devices = find_row<DeviceRow>(config.device.value, device_table()).make(config, stop);
+    ranks_.assign(devices.size(), {});
+    for (std::size_t rank = 0; rank < devices.size(); ++rank)
+      devices[rank] = std::make_unique<Noting>(*this, rank, std::move(devices[rank]));
+    return devices;
+  };
+  return context;
+}
+
+std::vector<Delivered> NotingDevices::delivered(std::size_t rank) const {
+  const std::lock_guard lock(mutex_);
+  return ranks_.at(rank);
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,58 @@
+// Runs of the native engine for tests: short, and with margins of at least two, because time here
+// is real.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/native/native_engine.h"
+#include "loaderscope/analysis.h"
+#include "loaderscope/device.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/recorder.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope::native {
+
+// The settings as a scenario would give them, "workers=1 cost=decode=8ms:sleep ...", for a machine
+// with 1024 cores.
+RunConfig config_of(std::string_view settings);
+RunRecord run(std::string_view settings, const EngineContext& context = {});
+
+// In every row of every rank: compute + all causes = window, to the ns, without a gap between rows.
+void expect_closes(const RunRecord& record);
+
+// What the device of one rank was handed.
+struct Delivered {
+  std::int64_t step = 0;
+  std::vector<std::uint64_t> samples;  // a hash of the bytes of each
+};
+
+// Devices that note what they are handed and pass it on to the device of the configuration. They
+// also check that memory is left alone until the step has computed.
+class NotingDevices {
+ public:
+  explicit NotingDevices(Bytes sample_bytes) : sample_bytes_(sample_bytes) {}
+
+  EngineContext context();
+  std::vector<Delivered> delivered(std::size_t rank = 0) const;  // in the order of steps
+  std::int64_t overwritten() const { return overwritten_.load(); }
+
+ private:
+  class Noting;
+
+  Bytes sample_bytes_;
+  mutable std::mutex mutex_;
+  std::vector<std::vector<Delivered>> ranks_;
+  std::atomic<std::int64_t> overwritten_{0};
+};
+
+}  // namespace loaderscope::native

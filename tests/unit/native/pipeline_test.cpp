@@ -1,0 +1,393 @@
+// Pipelines of declared sleeps, run for real: what they are bound by follows by hand, with margins
+// of two and more. The same rules are proven to the ns in virtual time (tests/unit/known_answer).
+#include "unit/native/native_run.h"
+
+#include <algorithm>
+
+namespace loaderscope::native {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* settings;
+  const char* bound_by;
+};
+
+std::string name_of_case(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+
+class Pipeline : public testing::TestWithParam<Case> {};
+
+// A machine that is busy with something else may bend one run, or withhold its verdict.
+TEST_P(Pipeline, IsBoundBy) {
+  std::string said;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const RunRecord record = run(GetParam().settings);
+    expect_closes(record);
+    const Verdict verdict = analyse(record).verdict;
+    if (verdict.bound_by == GetParam().bound_by) return;
+    said += "\n" + verdict.sentence;
+  }
+  ADD_FAILURE() << "expected " << GetParam().bound_by << ", three runs say:" << said;
+}
+
+const Case kMaking[] = {
+    {"read", "workers=1 batch=1 cost=read=6ms compute=2ms warmup=2 steps=24", "read"},
+    {"decompress", "workers=1 batch=1 cost=read.decompress=6ms:sleep compute=2ms warmup=2 steps=24",
+     "read"},
+    {"decode", "workers=1 batch=1 cost=decode=6ms:sleep compute=2ms warmup=2 steps=24", "decode"},
+    {"augment", "workers=1 batch=2 cost=augment=3ms:sleep compute=2ms warmup=2 steps=24",
+     "augment"},
+    {"collate", "workers=1 batch=8 cost=collate=6ms:sleep compute=2ms warmup=2 steps=24",
+     "collate"},
+    {"injection",
+     "workers=1 batch=1 inject=augment=+6ms cost=augment=0ms:sleep compute=2ms "
+     "warmup=2 steps=24",
+     "augment"},
+    {"two_workers", "workers=2 batch=1 cost=decode=8ms:sleep compute=1ms warmup=4 steps=40",
+     "decode"},
+    {"samples_are_shared",
+     "task=sample workers=2 batch=4 cost=decode=4ms:sleep compute=2ms warmup=2 steps=24", "decode"},
+    {"samples_are_shared_and_collated",
+     "task=sample workers=2 batch=4 cost=decode=1ms:sleep cost=collate=8ms:sleep compute=1ms "
+     "warmup=2 steps=24",
+     "collate"},
+    {"no_workers", "workers=0 batch=2 cost=decode=3ms:sleep compute=2ms warmup=2 steps=24",
+     "decode"},
+    {"no_workers_in_step",
+     "workers=0 in-flight=1 batch=1 cost=decode=6ms:sleep compute=2ms warmup=2 steps=24", "decode"},
+    {"compute", "workers=1 batch=1 cost=decode=1ms:sleep compute=6ms warmup=4 steps=24", "compute"},
+    {"null_device", "workers=1 batch=1 device=null cost=decode=4ms:sleep warmup=2 steps=24",
+     "decode"},
+    {"null_device_is_demanded",
+     "workers=1 batch=1 device=null cost=decode=4ms:sleep demand=1000/s warmup=2 steps=24",
+     "decode"},
+};
+INSTANTIATE_TEST_SUITE_P(Making, Pipeline, testing::ValuesIn(kMaking), name_of_case);
+
+const Case kHandingOver[] = {
+    {"transport",
+     "workers=1 batch=1 cost=decode=1ms:sleep cost=transport=6ms:sleep compute=2ms warmup=2 "
+     "steps=24",
+     "transport"},
+    {"receiving_by_the_trainer",
+     "workers=1 batch=1 in-flight=1 cost=decode=1ms:sleep cost=transport.recv=6ms:sleep "
+     "compute=2ms warmup=2 steps=24",
+     "transport"},
+    {"receiving_by_the_pin_thread",
+     "workers=1 batch=1 memory=pin-thread cost=decode=1ms:sleep cost=transport.recv=6ms:sleep "
+     "compute=2ms warmup=2 steps=24",
+     "transport"},
+    {"pin",
+     "workers=1 batch=1 memory=pin-thread cost=decode=1ms:sleep cost=pin=6ms:sleep compute=2ms "
+     "warmup=2 steps=24",
+     "pin"},
+    // Nobody pins ahead of the trainer that makes its batches itself.
+    {"pin_without_workers",
+     "workers=0 batch=1 memory=pin-thread cost=decode=1ms:sleep cost=pin=6ms:sleep compute=2ms "
+     "warmup=2 steps=24",
+     "pin"},
+    {"h2d_sync",
+     "workers=1 batch=1 copy=sync cost=decode=1ms:sleep cost=h2d=6ms compute=2ms warmup=4 steps=24",
+     "h2d"},
+    {"h2d_async",
+     "workers=1 batch=1 copy=async cost=decode=1ms:sleep cost=h2d=6ms compute=2ms warmup=4 "
+     "steps=24",
+     "h2d"},
+    {"h2d_on_a_stream_of_its_own",
+     "workers=1 batch=1 copy=stream cost=decode=1ms:sleep cost=h2d=8ms compute=2ms warmup=4 "
+     "steps=24",
+     "h2d"},
+    {"h2d_is_hidden_on_a_stream_of_its_own",
+     "workers=1 batch=1 copy=stream cost=decode=1ms:sleep cost=h2d=3ms compute=8ms warmup=4 "
+     "steps=24",
+     "compute"},
+    {"h2d_of_pageable_memory",
+     "workers=1 batch=1 memory=pageable cost=decode=1ms:sleep cost=h2d=6ms compute=2ms warmup=4 "
+     "steps=24",
+     "h2d"},
+    // 1 MB at 0.1 GB/s.
+    {"h2d_over_a_link",
+     "workers=1 batch=1 delivered-bytes=1MB link=0.1/0.05 cost=decode=1ms:sleep compute=2ms "
+     "warmup=4 steps=24",
+     "h2d"},
+    {"launch",
+     "workers=1 batch=1 in-flight=1 cost=decode=1ms:sleep cost=launch=6ms:sleep compute=2ms "
+     "warmup=2 steps=24",
+     "launch"},
+};
+INSTANTIATE_TEST_SUITE_P(HandingOver, Pipeline, testing::ValuesIn(kHandingOver), name_of_case);
+
+// Five batches an epoch, in 2 x 2.5 ms; starting takes 30.
+const Case kEpochs[] = {
+    {"restarted",
+     "workers=2 batch=1 samples=5 epochs=6 cost=startup=30ms cost=decode=2ms:sleep compute=2ms "
+     "warmup=5",
+     "startup"},
+    {"kept",
+     "workers=2 batch=1 samples=5 epochs=6 persistent-workers=true cost=startup=30ms "
+     "cost=decode=1ms:sleep compute=6ms warmup=5",
+     "compute"},
+    {"restarted_with_sample_tasks",
+     "task=sample workers=2 batch=2 samples=10 epochs=6 cost=startup=30ms cost=decode=2ms:sleep "
+     "compute=2ms warmup=5",
+     "startup"},
+    // Feeders are started again too.
+    {"restarted_with_sample_tasks_and_transport",
+     "task=sample workers=3 batch=2 samples=10 epochs=6 cost=startup=30ms cost=decode=2ms:sleep "
+     "cost=transport=1ms:sleep compute=2ms warmup=5",
+     "startup"},
+    {"restarted_with_transport_and_pin",
+     "workers=3 batch=1 samples=5 epochs=6 memory=pin-thread cost=startup=30ms "
+     "cost=decode=2ms:sleep cost=transport=1ms:sleep cost=pin=1ms:sleep compute=2ms warmup=5",
+     "startup"},
+    {"started_by_the_trainer",
+     "workers=3 batch=1 samples=5 epochs=6 cost=startup.parent=10ms:sleep cost=decode=1ms:sleep "
+     "compute=2ms warmup=5",
+     "startup"},
+};
+INSTANTIATE_TEST_SUITE_P(Epochs, Pipeline, testing::ValuesIn(kEpochs), name_of_case);
+
+Nanos production_of(const Account& account) {
+  Nanos sum = 0;
+  for (const Nanos ns : account.why) sum += ns;
+  return sum;
+}
+
+// Others may want the core too: then the worker waits for it, and that is known.
+TEST(PipelineContention, ABusyWorkerWaitsForItsCoreOrHasIt) {
+  const RunRecord record =
+      run("workers=1 batch=1 cost=decode=6ms:cpu compute=1ms warmup=2 steps=24");
+  expect_closes(record);
+  const Account account = account_of(record.ranks[0]);
+  const Nanos making = account.stall[Cause::decode] + account.stall[Cause::contention];
+  EXPECT_GT(making * 2, account.idle());
+  const StageStats& decode = record.ranks[0].stages[Stage::decode];
+  EXPECT_EQ(decode.count, 24);
+  EXPECT_GE(decode.cpu, 24 * 6 * kMillisecond * 95 / 100);
+  EXPECT_LT(decode.cpu, 24 * 6 * kMillisecond * 2);
+}
+
+TEST(PipelineWhy, AWorkerThatNeverRestsLacksCapacity) {
+  const Account account = analyse(run("workers=1 batch=1 cost=decode=6ms:sleep compute=2ms "
+                                      "warmup=2 steps=24"))
+                              .account;
+  EXPECT_GT(account.why[Why::capacity] * 2, production_of(account));
+}
+
+// One at a time: each is made while the one before computes, 12 ms. Every fourth takes 21, after a
+// rest of 11: nothing but an earlier dispatch would help.
+TEST(PipelineWhy, AWorkerThatRestedLacksDepth) {
+  const Account account =
+      analyse(run("workers=1 prefetch=1 in-flight=1 batch=1 cost=decode=1ms:sleep "
+                  "inject=decode=+20ms@every=4 compute=12ms warmup=4 steps=24"))
+          .account;
+  EXPECT_GT(account.why[Why::depth] * 2, production_of(account));
+  EXPECT_GT(account.why[Why::depth], 9 * kMillisecond);
+}
+
+TEST(PipelineWhy, TheFirstBatchOfAnEpochIsEpoch) {
+  const Account account =
+      analyse(run("workers=2 batch=1 samples=4 epochs=7 cost=startup=20ms cost=decode=2ms:sleep "
+                  "compute=2ms warmup=4"))
+          .account;
+  EXPECT_GT(account.why[Why::epoch] * 2, production_of(account));
+}
+
+// Worker 0 needs 24 ms a batch, worker 1 6. In order two steps per 24 ms, else five.
+TEST(PipelineOrder, AnyOrderGivesBackWhatTheOrderCosts) {
+  constexpr const char* kSlowWorker =
+      "workers=2 batch=1 cost=decode=6ms:sleep inject=decode=+18ms@worker=0 compute=2ms warmup=4 "
+      "steps=30";
+  const RunRecord in_order = run(kSlowWorker);
+  const RunRecord any = run(std::string(kSlowWorker) + " in-order=false");
+  expect_closes(in_order);
+  expect_closes(any);
+  const Account account = account_of(in_order.ranks[0]);
+  EXPECT_GT(account.order * 2, account.idle());
+  EXPECT_EQ(account_of(any.ranks[0]).order, 0);
+  EXPECT_GT(analyse(any).samples_per_s.mean, 1.3 * analyse(in_order).samples_per_s.mean);
+}
+
+constexpr const char* kTwoRanks =
+    "ranks=2 batch=1 cost=decode=4ms:sleep inject=decode=+8ms@rank=1 compute=2ms "
+    "warmup=2 steps=24";
+
+TEST(PipelineRanks, AloneEachHasItsOwnWindow) {
+  const RunRecord record = run(std::string(kTwoRanks) + " workers=1");
+  expect_closes(record);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[0].steps(), 24);
+  EXPECT_EQ(record.ranks[1].steps(), 24);
+  EXPECT_GT(record.ranks[1].window(), record.ranks[0].window() * 3 / 2);
+  EXPECT_EQ(account_of(record.ranks[0]).waiting_for_ranks, 0);
+}
+
+TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
+  for (const std::string more :
+       {" workers=1", " workers=1 copy=sync cost=h2d=1ms", " workers=1 copy=stream cost=h2d=1ms",
+        " workers=1 memory=pageable cost=h2d=1ms", " workers=0"}) {
+    SCOPED_TRACE(more);
+    const RunRecord record = run(std::string(kTwoRanks) + " sync-ranks=true" + more);
+    expect_closes(record);
+    ASSERT_EQ(record.ranks.size(), 2U);
+    EXPECT_EQ(record.ranks[0].steps(), 24);
+    EXPECT_EQ(record.ranks[1].steps(), 24);
+    EXPECT_EQ(record.ranks[0].window_end, record.ranks[1].window_end);
+    const Account fast = account_of(record.ranks[0]), slow = account_of(record.ranks[1]);
+    EXPECT_GT(fast.waiting_for_ranks * 2, fast.idle());
+    EXPECT_LT(slow.waiting_for_ranks * 2, slow.idle());
+  }
+}
+
+// A rank that has ended goes on loading beside the others, and is not kept.
+TEST(PipelineRanks, OneThatHasEndedIsNotKept) {
+  struct Counter : FactObserver {
+    std::int64_t steps[2] = {0, 0};
+    void first_ask(std::int32_t, Nanos) override {}
+    void span(std::int32_t, std::int32_t, const Span&) override {}
+    void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+    void step(std::int32_t rank, const StepEvents&) override { ++steps[rank]; }
+  } counter;
+  EngineContext context;
+  context.observer = &counter;
+  const RunRecord record =
+      run("ranks=2 workers=1 batch=1 cost=decode=1ms:sleep "
+          "inject=decode=+10ms@rank=1 compute=1ms warmup=2 steps=20",
+          context);
+  EXPECT_EQ(record.ranks[0].rows.size(), 22);
+  EXPECT_EQ(counter.steps[0], 22);
+  EXPECT_EQ(counter.steps[1], 22);
+}
+
+TEST(PipelineWindow, BySteps) {
+  const RunRecord record =
+      run("workers=3 batch=1 cost=decode=1ms:sleep compute=1ms warmup=5 steps=31");
+  EXPECT_EQ(record.ranks[0].steps(), 31);
+  EXPECT_EQ(record.ranks[0].warmup_steps, 5);
+  EXPECT_FALSE(record.input_ended_in_warmup);
+}
+
+TEST(PipelineWindow, ByDurationEndsOnAMultipleOfTheWorkers) {
+  const RunRecord record =
+      run("workers=3 batch=1 cost=decode=1ms:sleep compute=1ms warmup=5 duration=200ms");
+  EXPECT_EQ(record.ranks[0].steps() % 3, 0);
+  EXPECT_GE(record.ranks[0].window(), 200 * kMillisecond);
+  EXPECT_LT(record.ranks[0].window(), 2 * kSecond);
+}
+
+TEST(PipelineWindow, ByEpochsHoldsEveryStep) {
+  for (const std::string more :
+       {"workers=3", "workers=3 persistent-workers=true", "workers=0", "workers=2 task=sample",
+        "workers=3 in-order=false", "workers=2 memory=pin-thread", "workers=2 ranks=2",
+        "workers=2 ranks=2 sync-ranks=true", "workers=1 device=null"}) {
+    SCOPED_TRACE(more);
+    const RunRecord record =
+        run("batch=4 samples=26 epochs=5 warmup=2 cost=decode=100us:sleep " +
+            std::string(more.find("null") == more.npos ? "compute=100us " : "") + more);
+    expect_closes(record);
+    const std::int64_t batches = record.ranks.size() == 2 ? 4 : 7;  // of 13 samples, of 26
+    for (const RankRecord& rank : record.ranks) {
+      EXPECT_EQ(rank.rows.size(), 5 * batches);
+      EXPECT_EQ(rank.warmup_steps, 2);
+    }
+  }
+}
+
+// The last steps of the input come in just before the loader says that it is over.
+TEST(PipelineWindow, NoStepIsLostAtTheEndOfTheInput) {
+  for (int i = 0; i < 40; ++i) {
+    const RunRecord record = run("workers=1 batch=1 samples=" + std::to_string(8 + i % 9) +
+                                 " epochs=1 warmup=0 cost=decode=700us:sleep device=null");
+    ASSERT_EQ(record.ranks[0].rows.size(), 8 + i % 9);
+  }
+}
+
+TEST(PipelineWindow, WarmUpByTime) {
+  const RunRecord record =
+      run("workers=1 batch=1 cost=decode=2ms:sleep compute=1ms warmup=100ms steps=20");
+  EXPECT_EQ(record.ranks[0].steps(), 20);
+  EXPECT_GT(record.ranks[0].warmup_steps, 5);
+  EXPECT_LE(record.ranks[0].window_begin - record.ranks[0].first_ask, 100 * kMillisecond);
+}
+
+TEST(PipelineWindow, InputThatEndsInTheWarmUpIsTheWindow) {
+  const RunRecord record =
+      run("workers=2 batch=1 samples=6 epochs=1 cost=decode=1ms:sleep compute=1ms warmup=10");
+  EXPECT_TRUE(record.input_ended_in_warmup);
+  EXPECT_EQ(record.ranks[0].steps(), 6);
+  EXPECT_FALSE(analyse(record).verdict.bound_by.has_value());
+}
+
+TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
+  for (const std::string more :
+       {"workers=2", "workers=0", "workers=2 task=sample", "workers=2 memory=pin-thread",
+        "workers=2 ranks=2 sync-ranks=true inject=decode=+30ms@rank=1", "workers=1 device=null"}) {
+    SCOPED_TRACE(more);
+    std::atomic<int> signal{0};
+    EngineContext context;
+    context.stop_signal = &signal;
+    const Nanos begin = monotonic_now();
+    context.on_progress = [&](const Progress& progress) {
+      if (progress.steps > 0) signal = 2;
+    };
+    const RunRecord record =
+        run("batch=2 warmup=1 steps=100000 cost=decode=2ms:sleep " +
+                std::string(more.find("null") == more.npos ? "compute=1ms " : "") + more,
+            context);
+    EXPECT_TRUE(record.interrupted);
+    EXPECT_FALSE(record.input_ended_in_warmup);
+    EXPECT_GT(record.ranks[0].steps(), 0);
+    expect_closes(record);
+    EXPECT_LT(monotonic_now() - begin, 4 * kSecond);
+  }
+}
+
+TEST(PipelineStop, BeforeTheFirstStep) {
+  std::atomic<int> signal{2};
+  EngineContext context;
+  context.stop_signal = &signal;
+  const RunRecord record = run("workers=2 batch=1 cost=decode=1h:sleep compute=1ms", context);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_EQ(record.ranks[0].steps(), 0);
+  EXPECT_FALSE(analyse(record).verdict.bound_by.has_value());
+}
+
+TEST(PipelineStop, NothingComes) {
+  for (const std::string more : {" workers=2", " workers=0", " workers=2 task=sample",
+                                 " workers=2 ranks=2 sync-ranks=true"}) {
+    const Nanos begin = monotonic_now();
+    try {
+      run("batch=1 cost=decode=1h:sleep compute=1ms timeout=100ms" + more);
+      ADD_FAILURE();
+    } catch (const RunError& error) {
+      EXPECT_TRUE(std::string(error.what()).starts_with("no batch came for 100.0 ms: "))
+          << error.what();
+    }
+    EXPECT_LT(monotonic_now() - begin, 2 * kSecond);
+  }
+}
+
+// The trainer waits for its device, not for a batch.
+TEST(PipelineStop, ALongComputeIsNoSilence) {
+  EXPECT_EQ(run("workers=1 batch=1 cost=decode=1ms:sleep compute=300ms timeout=150ms warmup=0 "
+                "steps=3")
+                .ranks[0]
+                .steps(),
+            3);
+}
+
+// Many small stages: all facts come through, or the loss is known.
+TEST(PipelineLoad, TinyStages) {
+  const RunRecord record =
+      run("workers=4 batch=64 device=null cost=read=0ms cost=decode=0ms "
+          "cost=augment=0ms warmup=10 duration=300ms");
+  if (record.lost_spans == 0) {
+    expect_closes(record);
+    EXPECT_EQ(record.ranks[0].stages[Stage::decode].count, 64 * record.ranks[0].steps());
+  } else {
+    EXPECT_TRUE(analyse(record).verdict.withheld_reason.has_value());
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::native

@@ -1,0 +1,134 @@
+// The queues between threads.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "engine/native/blocking_queue.h"
+#include "engine/native/sample_queue.h"
+#include "measure/sleep.h"
+
+namespace loaderscope::native {
+namespace {
+
+TEST(BlockingQueue, FirstInFirstOutAndSaysWhoWaited) {
+  BlockingQueue<int> queue(3);
+  for (int round = 0; round < 5; ++round) {  // over the end of the ring
+    for (int i = 0; i < 3; ++i) queue.push(i);
+    for (int i = 0; i < 3; ++i) {
+      const auto popped = queue.pop();
+      ASSERT_TRUE(popped);
+      EXPECT_EQ(popped->item, i);
+      EXPECT_FALSE(popped->waited);
+    }
+  }
+  std::thread later([&] {
+    sleep_until(monotonic_now() + 20 * kMillisecond);
+    queue.push(7);
+  });
+  const auto popped = queue.pop();
+  later.join();
+  ASSERT_TRUE(popped);
+  EXPECT_TRUE(popped->waited);
+  EXPECT_GE(queue.read_stats("ready").get_wait, 10 * kMillisecond);
+}
+
+TEST(BlockingQueue, EachItemReachesOneOfMany) {
+  constexpr int kItems = 20'000, kThreads = 4;
+  BlockingQueue<int> queue(kItems);
+  std::vector<std::atomic<int>> seen(kItems);
+  std::vector<std::thread> threads;
+  std::atomic<int> left{kItems};
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      while (const auto popped = queue.pop()) {
+        seen[static_cast<std::size_t>(popped->item)].fetch_add(1);
+        if (left.fetch_sub(1) == 1) queue.close();
+      }
+    });
+    threads.emplace_back([&, t] {
+      for (int i = t; i < kItems; i += kThreads) queue.push(i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& count : seen) EXPECT_EQ(count.load(), 1);
+}
+
+TEST(BlockingQueue, ClosingWakesAllAndLeavesWhatIsInIt) {
+  BlockingQueue<int> queue(2);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) threads.emplace_back([&] { EXPECT_FALSE(queue.pop()); });
+  sleep_until(monotonic_now() + 10 * kMillisecond);
+  queue.close();
+  for (std::thread& thread : threads) thread.join();
+  queue.push(1);
+  EXPECT_FALSE(queue.pop());
+}
+
+TEST(BlockingQueue, OccupancyIsAMeanOverTime) {
+  BlockingQueue<int> queue(4);
+  queue.read_stats("ready");
+  queue.push(1);
+  queue.push(2);
+  sleep_until(monotonic_now() + 20 * kMillisecond);
+  const QueueStats full = queue.read_stats("ready");
+  EXPECT_EQ(full.name, "ready");
+  EXPECT_EQ(full.capacity, 4);
+  EXPECT_EQ(full.max_occupancy, 2);
+  EXPECT_GT(full.mean_occupancy, 1);
+  EXPECT_LE(full.mean_occupancy, 2);
+  queue.pop();
+  queue.pop();
+  EXPECT_EQ(queue.read_stats("ready").max_occupancy, 2);  // until just now
+  sleep_until(monotonic_now() + 5 * kMillisecond);
+  const QueueStats empty = queue.read_stats("ready");
+  EXPECT_EQ(empty.max_occupancy, 0);
+  EXPECT_EQ(empty.mean_occupancy, 0);
+}
+
+TEST(SampleQueue, EachSampleOnceInTheOrderOfBatches) {
+  constexpr int kBatches = 50, kSamples = 40, kThreads = 4;
+  SampleQueue queue(kBatches);
+  std::vector<Batch> batches(kBatches);
+  std::vector<std::vector<std::atomic<int>>> seen(kBatches);
+  for (auto& of_batch : seen) of_batch = std::vector<std::atomic<int>>(kSamples);
+  std::atomic<int> left{kBatches * kSamples};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      std::int64_t last = -1;
+      while (const auto task = queue.pop()) {
+        const std::int64_t at = task->batch->events.batch * kSamples + task->position;
+        EXPECT_GT(at, last);
+        last = at;
+        seen[static_cast<std::size_t>(task->batch->events.batch)]
+            [static_cast<std::size_t>(task->position)]
+                .fetch_add(1);
+        if (left.fetch_sub(1) == 1) queue.close();
+      }
+    });
+  }
+  for (int i = 0; i < kBatches; ++i) {
+    Batch& batch = batches[static_cast<std::size_t>(i)];
+    batch.events.batch = i;
+    batch.events.samples = kSamples;
+    queue.push(&batch);
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& of_batch : seen) {
+    for (const auto& count : of_batch) EXPECT_EQ(count.load(), 1);
+  }
+}
+
+TEST(SampleQueue, ClosingEndsIt) {
+  SampleQueue queue(1);
+  std::thread waiting([&] { EXPECT_FALSE(queue.pop()); });
+  sleep_until(monotonic_now() + 5 * kMillisecond);
+  queue.close();
+  waiting.join();
+}
+
+}  // namespace
+}  // namespace loaderscope::native

@@ -1,0 +1,125 @@
+// Reading files that are not what they seem, and that change meanwhile.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "source/fd.h"
+#include "source/readers.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = SampleError::Kind;
+using testing::HasSubstr;
+
+struct Readers : testing::TestWithParam<FileAccess> {
+  TempFolder data;
+  std::unique_ptr<FileSource> files;
+  std::unique_ptr<SampleReader> reader;
+
+  // The manifest lists names without looking at them.
+  void open(const std::string& name, Bytes largest = 1 << 30) {
+    SourceOptions options = without_cache({});
+    options.access = GetParam();
+    options.largest_sample = largest;
+    options.index_file = data.write("list.csv", "path\n" + name + "\n");
+    files = open_files(options);
+    reader = files->make_reader();
+  }
+  void expect_error(Kind kind, const std::string& text) {
+    try {
+      reader->read(0);
+      ADD_FAILURE() << "was read";
+    } catch (const SampleError& error) {
+      EXPECT_EQ(error.kind, kind);
+      EXPECT_THAT(error.what(), HasSubstr(text));
+      EXPECT_THAT(error.what(), testing::Not(HasSubstr(data.path())));
+    }
+  }
+};
+
+TEST_P(Readers, MissingFilesFoldersAndPipes) {
+  open("gone.jpg");
+  expect_error(Kind::unreadable, "No such file or directory");
+  fs::create_symlink("nowhere", data / "link.jpg");
+  open("link.jpg");
+  expect_error(Kind::unreadable, "link to a file that is missing");
+  fs::create_directory(data / "folder.jpg");
+  open("folder.jpg");
+  expect_error(Kind::unreadable, "is a folder");
+  ASSERT_EQ(::mkfifo((data / "pipe.jpg").c_str(), 0600), 0);
+  open("pipe.jpg");
+  expect_error(Kind::unreadable, "not a regular file");
+}
+
+TEST_P(Readers, EmptyAndTooLargeFiles) {
+  data.write("empty.jpg", "");
+  open("empty.jpg");
+  expect_error(Kind::truncated, "is empty");
+  data.write("large.jpg", "");
+  fs::resize_file(data / "large.jpg", 1'000'000'000'000);  // a hole
+  open("large.jpg");
+  expect_error(Kind::too_large, "has 1000000000000 bytes");
+}
+
+TEST_P(Readers, AFileThatMayNotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  fs::permissions(data.write("secret.jpg"), fs::perms::none);
+  open("secret.jpg");
+  expect_error(Kind::unreadable, "Permission denied");
+}
+
+// Many times, as the file may be cut before, while and after it is read.
+TEST_P(Readers, AFileThatShrinksMeanwhileIsTruncatedOrWhole) {
+  constexpr std::uintmax_t kWhole = 32 << 20;
+  const std::string path = data.write("shrinks.jpg", "");
+  fs::resize_file(path, kWhole);
+  open("shrinks.jpg");
+  std::atomic<bool> done{false};
+  std::jthread other([&] {
+    for (unsigned i = 0; !done; ++i) {
+      fs::resize_file(path, 5'000'000 + i % 4096);
+      fs::resize_file(path, kWhole);
+      std::this_thread::sleep_for(std::chrono::milliseconds(i % 8));
+    }
+  });
+  int truncated = 0;
+  for (int i = 0; i < 400 && truncated < 3; ++i) {
+    try {
+      reader->read(0);
+    } catch (const SampleError& error) {
+      EXPECT_EQ(error.kind, Kind::truncated) << error.what();
+      ++truncated;
+    }
+  }
+  done = true;
+  EXPECT_GT(truncated, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Access, Readers, testing::Values(FileAccess::pread, FileAccess::mmap),
+                         [](const auto& test) {
+                           return test.param == FileAccess::mmap ? "mmap" : "pread";
+                         });
+
+TEST(CopyGuarded, EndsWhereTheFileWasCut) {
+  const TempFolder data;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const std::string path = data.write("x", std::string(3 * page, 'x'));
+  const Fd fd(::open(path.c_str(), O_RDONLY));
+  void* mapped = ::mmap(nullptr, 3 * page, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  fs::resize_file(path, page);
+  std::vector<std::byte> bytes(3 * page);
+  EXPECT_EQ(copy_guarded(bytes, static_cast<const std::byte*>(mapped)), page);
+  ::munmap(mapped, 3 * page);
+}
+
+}  // namespace
+}  // namespace loaderscope::source
