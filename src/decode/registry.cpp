@@ -40,17 +40,17 @@ constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
 
 std::span<const DecoderRow> decoder_table() {
   static const std::array<DecoderRow, 4> kTable = {{
-      {{"jpeg", "JPEG by libjpeg-turbo: only the rows and columns of the crop are decoded",
+      {{"jpeg", "JPEG by libjpeg-turbo: only the rows and columns of the crop are decoded.",
         kJpeg.unavailable},
        begins_like_jpeg,
        kJpeg.make},
-      {{"png", "PNG by libspng: decoded down to the last row of the crop", kPng.unavailable},
+      {{"png", "PNG by libspng: decoded down to the last row of the crop.", kPng.unavailable},
        begins_like_png,
        kPng.make},
-      {{"webp", "WebP by libwebp, still images: only the crop is decoded", kWebp.unavailable},
+      {{"webp", "WebP by libwebp, still images: only the crop is decoded.", kWebp.unavailable},
        begins_like_webp,
        kWebp.make},
-      {{"raw", "RGB pixels as they are behind a header of 16 bytes: nothing is decoded or copied"},
+      {{"raw", "RGB pixels as they are behind a header of 16 bytes: nothing is decoded or copied."},
        begins_like_raw,
        make_raw_decoder},
   }};

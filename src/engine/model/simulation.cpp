@@ -31,7 +31,7 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
         plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
         [this, rank](const StepEvents& events) { step_done(rank, events); });
     ranks_.push_back(
-        {std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, {}});
+        {std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, 0, {}});
   }
   at_barrier_.resize(ranks_.size());
   last_progress_ = std::chrono::steady_clock::now();
@@ -93,8 +93,10 @@ void Simulation::step_done(std::int32_t index, const StepEvents& events) {
                                     : !leader.window_open;
   if (!counted.warmup && !rank.window_open) {
     rank.window_open = true;
+    rank.get_wait = 0;
     rank.trainer->read_queue();
   }
+  rank.get_wait += events.take - events.ask;
   folder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
@@ -164,6 +166,7 @@ std::vector<RankRecord> Simulation::finish() {
   std::vector<RankRecord> records = folder_.finish();
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (!ranks_[i].done) ranks_[i].queue = ranks_[i].trainer->read_queue();
+    ranks_[i].queue.get_wait = ranks_[i].get_wait;
     records[i].queues.push_back(ranks_[i].queue);
   }
   return records;

@@ -28,6 +28,7 @@ class Simulation {
     std::int64_t folded = 0;
     bool window_open = false;
     bool done = false;
+    Nanos get_wait = 0;  // of the steps of the window
     QueueStats queue;
   };
 

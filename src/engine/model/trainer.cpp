@@ -226,7 +226,6 @@ void Trainer::take(Batch& batch) {
   events_.first_of_epoch = taken_of_epoch_ == 0;
   events_.ask = asked_;
   events_.take = world_.now();
-  get_wait_ += events_.take - events_.ask;
   ++taken_of_epoch_;
   loader_.release(batch);
   if (!plan_.made_by_trainer) loader_.dispatch_one();
@@ -303,11 +302,9 @@ QueueStats Trainer::read_queue() {
   const Nanos period = counted_until_ - counted_since_;
   stats.mean_occupancy = period > 0 ? ready_time_ / static_cast<double>(period) : 0;
   stats.max_occupancy = ready_most_;
-  stats.get_wait = get_wait_;
   counted_since_ = counted_until_;
   ready_time_ = 0;
   ready_most_ = ready_;
-  get_wait_ = 0;
   return stats;
 }
 

@@ -26,7 +26,7 @@ class Trainer {
   // No step will come any more: the epochs asked for are over.
   bool exhausted() const { return doing_ == Doing::nothing && device_.idle(); }
 
-  // The queue of batches ready to be taken; reading it begins a new period.
+  // How full the queue of batches ready to be taken was; reading it begins a new period.
   QueueStats read_queue();
 
  private:
@@ -90,7 +90,6 @@ class Trainer {
   Nanos counted_since_ = 0;
   std::int64_t ready_ = 0, ready_most_ = 0;
   double ready_time_ = 0;  // batches x ns
-  Nanos get_wait_ = 0;
 };
 
 }  // namespace loaderscope::model

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 #include "unit/account/random_pipelines.h"
 
@@ -222,7 +223,7 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
     FactKeeper facts;
     const RunRecord base = run_pipeline(pipeline.config, &facts);
     const RunRecord scaled = run_pipeline(slowed_down(pipeline.config, kFactor));
-    Nanos works = 0;  // each of them rounded once
+    Nanos works = 0;  // each of them rounded, and with it the account of a few steps
     for (const auto& [index, rank] : facts.ranks) {
       works += 8 * std::ssize(rank.steps);
       for (const auto& [worker, spans] : rank.workers) works += std::ssize(spans);
@@ -231,10 +232,10 @@ TEST(AccountProperties, ScalingAllTimesScalesTheAccountOfSharedCores) {
       const Totals expected = totals_of(base.ranks[rank]), got = totals_of(scaled.ranks[rank]);
       ASSERT_EQ(got.compute, expected.compute * kFactor);
       ASSERT_NEAR(static_cast<double>(got.window) / kFactor, static_cast<double>(expected.window),
-                  static_cast<double>(works));
+                  static_cast<double>(4 * works));
       for (std::size_t i = 0; i < kCauses; ++i) {
         ASSERT_NEAR(static_cast<double>(got.stall.at(i)) / kFactor,
-                    static_cast<double>(expected.stall.at(i)), static_cast<double>(works))
+                    static_cast<double>(expected.stall.at(i)), static_cast<double>(4 * works))
             << name_of(static_cast<Cause>(i));
       }
     }
@@ -285,6 +286,57 @@ TEST(AccountProperties, TheSameSeedGivesTheSameRecord) {
       ASSERT_EQ(a.queues[0].get_wait, b.queues[0].get_wait);
     }
   });
+}
+
+// How long each sample of each epoch was worked on, by stage.
+using Costs = std::map<std::tuple<std::int32_t, std::int64_t, Stage>, Nanos>;
+
+Costs costs_of(const FactKeeper& facts) {
+  Costs costs;
+  for (const auto& [index, rank] : facts.ranks) {
+    std::map<std::int64_t, std::int32_t> epochs;
+    for (const StepEvents& step : rank.steps) epochs[step.batch] = step.epoch;
+    for (const auto& [worker, spans] : rank.workers) {
+      for (const Span& span : spans) {
+        const auto epoch = epochs.find(span.batch);
+        if (epoch == epochs.end() || span.sample < 0) continue;
+        costs[{epoch->second, span.sample, span.stage}] = span.end - span.begin;
+      }
+    }
+  }
+  return costs;
+}
+
+TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
+  std::int64_t compared = 0;
+  PipelineLimits limits;
+  limits.own_cores = limits.own_storage = limits.no_injections = true;
+  for_random_pipelines(400, limits, [&](const Pipeline& pipeline) {
+    RunConfig other = pipeline.config;
+    if (other.num_workers == 0) return;
+    other.num_workers.value += 3;
+    other.in_order.value = !other.in_order;
+    other.task.value = other.task == TaskShape::batch ? TaskShape::sample : TaskShape::batch;
+    other.window.value = 5;
+    other.batch_size.value = 1;
+    other.ranks.value = 1;
+    other.shuffle.value = !other.shuffle;
+    other.drop_last.value = false;
+    other.steps.value = 60;
+    other.duration.given = false;
+    FactKeeper facts, other_facts;
+    run_pipeline(pipeline.config, &facts);
+    run_pipeline(other, &other_facts);
+    const Costs costs = costs_of(facts);
+    for (const auto& [sample, ns] : costs_of(other_facts)) {
+      const auto same = costs.find(sample);
+      if (same == costs.end()) continue;
+      ++compared;
+      ASSERT_EQ(same->second, ns) << "epoch " << std::get<0>(sample) << " sample "
+                                  << std::get<1>(sample) << " " << name_of(std::get<2>(sample));
+    }
+  });
+  EXPECT_GT(compared, times(5000));
 }
 
 // What a run delivered, epoch by epoch: how often each sample, over all ranks.

@@ -298,6 +298,9 @@ TEST(ModelEngine, StorageServesSoManyReadsAtOnce) {
       {"num-workers", "5"},        {"batch-size", "1"}, {"prefetch-factor", "1"}, {"compute", "1h"},
       {"storage-latency", "10ms"}, {"warmup", "0"},     {"steps", "5"},           {"cores", "8"}};
   EXPECT_EQ(deliverable_at(settings), (std::vector<Nanos>{10, 10, 10, 10, 10}));
+  Settings slowed = settings;
+  slowed.emplace_back("inject", "read=+7ms@worker=2");
+  EXPECT_EQ(deliverable_at(slowed), (std::vector<Nanos>{10, 10, 17, 10, 10}));
   for (const auto& [places, expected] : {std::pair("1", std::vector<Nanos>{10, 20, 30, 40, 50}),
                                          {"2", {10, 10, 20, 20, 30}},
                                          {"4", {10, 10, 10, 10, 20}}}) {

@@ -339,6 +339,35 @@ TEST(ModelRules, HoldInRandomPipelines) {
   }
 }
 
+TEST(ModelRules, TheReadyQueueIsCountedOverTheWindow) {
+  for (const char* decode : {"1ms", "9ms", "lognormal:8ms:0.8"}) {
+    const Pipeline pipeline = pipeline_of({{"num-workers", "4"},
+                                           {"batch-size", "4"},
+                                           {"cost", std::string("decode=") + decode},
+                                           {"compute", "9ms"},
+                                           {"cores", "8"},
+                                           {"warmup", "100"},
+                                           {"steps", "4000"}});
+    FactKeeper facts;
+    const RunRecord record = run_pipeline(pipeline.config, &facts);
+    const RankRecord& rank = record.ranks[0];
+    Nanos waited = 0;
+    double ready = 0;  // batches x ns
+    for (const StepEvents& step : facts.ranks[0].steps) {
+      if (!step.warmup) waited += step.take - step.ask;
+      const Nanos from = std::clamp(step.deliverable, rank.window_begin, rank.window_end);
+      const Nanos until = std::clamp(step.take, rank.window_begin, rank.window_end);
+      ready += static_cast<double>(until - from);
+    }
+    const QueueStats& queue = rank.queues.at(0);
+    EXPECT_EQ(queue.name, "ready");
+    EXPECT_EQ(queue.capacity, 8);
+    EXPECT_EQ(queue.get_wait, waited);
+    EXPECT_NEAR(queue.mean_occupancy, ready / static_cast<double>(rank.window()), 0.02);
+    EXPECT_LE(queue.max_occupancy, 8);
+  }
+}
+
 // Of one epoch after the other, of one rank: what the trainer does between them.
 TEST(ModelRules, WorkersThatComeUpTooLateAreAwaitedBeforeTheyAreRestarted) {
   // The first epoch's only batch is delivered at 11 ms; worker 1 is up only at 50 ms.
