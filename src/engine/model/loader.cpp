@@ -112,7 +112,9 @@ void Loader::start_worker(std::int32_t index, const Interval& parent) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   leave_rest(index);
   ++coming_up_;
-  if (parent.wall() > 0) record_start(index, parent, Stage::startup_parent);
+  // Also of no length, where its turn came late.
+  if (parent.wall() > 0 || parent.end > world_.now())
+    record_start(index, parent, Stage::startup_parent);
   if (parent.end > world_.now()) {
     worker.doing = Doing::to_be_started;
     world_.wake_at(parent.end, who(Role::worker, index));
