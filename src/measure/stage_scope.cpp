@@ -9,6 +9,24 @@ Nanos off_cpu(const Span& span) { return std::max<Nanos>(span.end - span.begin -
 
 }  // namespace
 
+Nanos SpanWriter::read_cpu() {
+  if (!CoreStay::unbroken()) off_core_ = true;
+  CoreStay::begin();
+  last_cpu_ = thread_cpu_now();
+  last_read_ = monotonic_now();
+  return last_cpu_;
+}
+
+// The run-queue delay since the last call: none, and no system call, for a thread that kept its
+// core.
+Nanos SpanWriter::take_delay() {
+  if (!off_core_ && CoreStay::unbroken()) return 0;
+  off_core_ = false;
+  last_read_ = kLongAgo;  // the stay that begins now says nothing of the CPU time until now
+  CoreStay::begin();
+  return run_queue_.read();
+}
+
 void SpanWriter::add(const Span& measured, bool may_wait_for_cpu) {
   Span span = measured;
   span.batch = batch_;
@@ -26,7 +44,7 @@ void SpanWriter::end_sample() {
   for (std::size_t i = 0; i < open_count_; ++i) {
     if (open_[i].may_wait_for_cpu) waited += off_cpu(open_[i].span);
   }
-  const Nanos queued = std::clamp<Nanos>(run_queue_.read(), 0, waited);
+  const Nanos queued = std::clamp<Nanos>(take_delay(), 0, waited);
   Nanos given = 0, seen = 0;
   for (std::size_t i = 0; i < open_count_; ++i) {
     Span& span = open_[i].span;
@@ -49,6 +67,7 @@ void SpanWriter::write(Stage stage, Nanos begin, Nanos end) {
   span.end = end;
   span.stage = stage;
   log_->span(span);
+  take_delay();
 }
 
 }  // namespace loaderscope

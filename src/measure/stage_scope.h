@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "loaderscope/recorder.h"
+#include "measure/core_stay.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
@@ -23,7 +24,8 @@ class SpanWriter {
   void begin_sample(std::int64_t sample) { sample_ = sample; }
   void end_sample();  // also after the last stage that handles the batch
 
-  // A stretch without CPU use of its own: start-up by the clock, rest.
+  // A stretch without CPU use of its own: start-up by the clock, rest. What the thread waited for a
+  // core at its end is part of it.
   void write(Stage stage, Nanos begin, Nanos end);
 
  private:
@@ -32,21 +34,28 @@ class SpanWriter {
     Span span;
     bool may_wait_for_cpu;
   };
-  // CPU time of the thread at `now`. Reading it costs a system call: right after the last reading
-  // the thread has been on its core ever since.
-  Nanos cpu_at(Nanos now) const {
+  // CPU time of the thread at `now`. Reading it costs a system call, which is saved while the
+  // thread has kept its core since the last reading.
+  Nanos cpu_at(Nanos now) {
     const Nanos since = now - last_read_;
-    return since < kRightAfter ? last_cpu_ + since : thread_cpu_now();
+    if (CoreStay::known() ? since < kTrusted && CoreStay::unbroken() : since < kRightAfter)
+      return last_cpu_ + since;
+    return read_cpu();
   }
+  Nanos read_cpu();
+  Nanos take_delay();
   void add(const Span& span, bool may_wait_for_cpu);
 
+  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
+  static constexpr Nanos kLongAgo = -kSecond;
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;
 
   ThreadLog* log_;
   RunQueueMeter run_queue_;
   std::int64_t batch_ = -1;
   std::int64_t sample_ = -1;
-  Nanos last_read_ = -kSecond, last_cpu_ = 0;  // of the thread's CPU clock
+  Nanos last_read_ = kLongAgo, last_cpu_ = 0;  // of the thread's CPU clock
+  bool off_core_ = true;                       // since the run-queue delay was read
   std::array<Open, 16> open_{};
   std::size_t open_count_ = 0;
 };
@@ -65,9 +74,8 @@ class StageScope {
   }
   ~StageScope() {
     if (!writer_.measures()) return;
-    writer_.last_cpu_ = thread_cpu_now();
-    writer_.last_read_ = span_.end = monotonic_now();
-    span_.cpu = writer_.last_cpu_ - span_.cpu;
+    span_.end = monotonic_now();
+    span_.cpu = writer_.cpu_at(span_.end) - span_.cpu;
     writer_.add(span_, kind_ == Kind::runs);
   }
   StageScope(const StageScope&) = delete;
