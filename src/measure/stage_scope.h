@@ -11,8 +11,9 @@
 
 namespace loaderscope {
 
-// The spans of one worker thread, on their way to its log. The run-queue delay is read once per
-// sample and spread over that sample's CPU spans in proportion to the time they were not on a CPU.
+// The spans of one worker thread, on their way to its log. They follow each other without a gap:
+// what lies between two of them belongs to the later one. The run-queue delay is read once per
+// sample and spread over that sample's spans in proportion to the time they were not on a CPU.
 class SpanWriter {
  public:
   // `log` may be null: then nothing is measured.
@@ -24,38 +25,49 @@ class SpanWriter {
   void begin_sample(std::int64_t sample) { sample_ = sample; }
   void end_sample();  // also after the last stage that handles the batch
 
-  // A stretch without CPU use of its own: start-up by the clock, rest. What the thread waited for a
-  // core at its end is part of it.
-  void write(Stage stage, Nanos begin, Nanos end);
+  // What the thread does until the next span is not timed.
+  void pause() { edge_ = Edge{}; }
+  void start_up(Nanos begin, Nanos end);
+  // The thread waited for work, which was there at `end`: from then on it waited for a core only.
+  void rest(Nanos begin, Nanos end);
+  // Where the last span ended; 0 after a pause, or where nothing is measured.
+  Nanos edge() const { return edge_.at; }
 
  private:
   friend class StageScope;
+  struct Edge {
+    Nanos at = 0;
+    Nanos cpu = 0;
+  };
   struct Open {
     Span span;
-    bool may_wait_for_cpu;
+    Nanos may_queue;  // at most that much of it was waiting for a core
   };
-  // CPU time of the thread at `now`. Reading it costs a system call, which is saved while the
-  // thread has kept its core since the last reading.
-  Nanos cpu_at(Nanos now) {
-    const Nanos since = now - last_read_;
+  // Now, and the CPU time of the thread. Reading it costs a system call, which is saved while the
+  // thread has kept its core since the last reading. No system call follows the time that is given:
+  // a thread mostly loses its core at the end of one.
+  Edge edge_now() {
+    const Nanos now = monotonic_now(), since = now - last_read_.at;
     if (CoreStay::known() ? since < kTrusted && CoreStay::unbroken() : since < kRightAfter)
-      return last_cpu_ + since;
+      return {now, last_read_.cpu + since};
     return read_cpu();
   }
-  Nanos read_cpu();
+  Edge read_cpu();
   Nanos take_delay();
-  void add(const Span& span, bool may_wait_for_cpu);
+  void write(Stage stage, Nanos begin, Nanos end);
+  void add(const Span& span, Nanos may_queue);
 
   static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
-  static constexpr Nanos kLongAgo = -kSecond;
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;
+  static constexpr Nanos kLongAgo = -kSecond;
 
   ThreadLog* log_;
   RunQueueMeter run_queue_;
   std::int64_t batch_ = -1;
   std::int64_t sample_ = -1;
-  Nanos last_read_ = kLongAgo, last_cpu_ = 0;  // of the thread's CPU clock
-  bool off_core_ = true;                       // since the run-queue delay was read
+  Edge edge_;
+  Edge last_read_{kLongAgo, 0};  // of the thread's CPU clock
+  bool off_core_ = true;         // since the run-queue delay was read
   std::array<Open, 16> open_{};
   std::size_t open_count_ = 0;
 };
@@ -64,19 +76,25 @@ class StageScope {
  public:
   enum class Kind : std::uint8_t {
     runs,   // waiting for a CPU is contention
-    waits,  // a declared sleep or I/O: time off the CPU is the stage's own
+    waits,  // a declared sleep: time off the CPU is the stage's own
   };
   StageScope(SpanWriter& writer, Stage stage, Kind kind) : writer_(writer), kind_(kind) {
     if (!writer.measures()) return;
+    if (writer.edge_.at == 0 || kind == Kind::waits) {
+      const SpanWriter::Edge now = writer.edge_now();
+      if (writer.edge_.at == 0) writer.edge_ = now;
+      before_ = now.at - writer.edge_.at;
+    }
     span_.stage = stage;
-    span_.begin = monotonic_now();
-    span_.cpu = writer_.cpu_at(span_.begin);
+    span_.begin = writer.edge_.at;
+    span_.cpu = writer.edge_.cpu;
   }
   ~StageScope() {
     if (!writer_.measures()) return;
-    span_.end = monotonic_now();
-    span_.cpu = writer_.cpu_at(span_.end) - span_.cpu;
-    writer_.add(span_, kind_ == Kind::runs);
+    writer_.edge_ = writer_.edge_now();
+    span_.end = writer_.edge_.at;
+    span_.cpu = writer_.edge_.cpu - span_.cpu;
+    writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_);
   }
   StageScope(const StageScope&) = delete;
   StageScope& operator=(const StageScope&) = delete;
@@ -87,6 +105,7 @@ class StageScope {
   SpanWriter& writer_;
   Kind kind_;
   Span span_;
+  Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
 };
 
 }  // namespace loaderscope

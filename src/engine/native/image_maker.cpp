@@ -37,7 +37,7 @@ class ImageMaker : public SampleMaker {
   Bytes make_one(const SampleTask& task, std::int64_t sample, SpanWriter& spans) {
     std::span<const std::byte> stored;
     {
-      StageScope scope(spans, Stage::read, StageScope::Kind::waits);
+      StageScope scope(spans, Stage::read, StageScope::Kind::runs);
       stored = reader_->read(sample);
       inject(Stage::read, task.execution);
       scope.handled(static_cast<Bytes>(stored.size()));

@@ -241,6 +241,7 @@ Batch* Loader::receive() {
       inline_hands_.reset(new Hands{0, SpanWriter(workers_[0]->log), job_.make_maker(job_.stop),
                                     Sleeper(job_.stop), -1, 0, 0});
     }
+    inline_hands_->spans.pause();
     turn_to(*inline_hands_, *inline_task_, 0, false);
     make_batch(*inline_hands_, *inline_task_);
   }
@@ -313,7 +314,7 @@ void Loader::come_up(Hands& hands, const Execution& starting) {
   const Nanos begin = monotonic_now();
   hands.maker = job_.make_maker(job_.stop);
   if (plan_.startup.active()) spend(plan_.startup, starting, hands.sleeper);
-  hands.spans.write(Stage::startup, begin, monotonic_now());
+  hands.spans.start_up(begin, monotonic_now());
 }
 
 void Loader::work_on_batches(Hands& hands) {
@@ -342,15 +343,17 @@ void Loader::work_on_samples(Hands& hands) {
 // The worker begins with `batch`, or goes on with it, after a rest or not.
 void Loader::turn_to(Hands& hands, Batch& batch, Nanos rest_begin, bool rested) {
   const Nanos now = monotonic_now();
+  const Nanos rest_end = std::clamp(batch.events.dispatched, std::min(rest_begin, now), now);
+  if (rested) hands.spans.rest(rest_begin, rest_end);
   if (hands.batch_index != batch.events.batch) {
     hands.batch_index = batch.events.batch;
-    hands.begun = now;
+    hands.begun = hands.spans.edge() > 0 ? hands.spans.edge() : now;
     hands.rested = 0;
     hands.spans.begin_batch(batch.events.batch);
   }
-  if (!rested) return;
-  hands.spans.write(Stage::idle, rest_begin, now);
-  hands.rested += std::max<Nanos>(now - std::max(rest_begin, batch.events.epoch_dispatch), 0);
+  if (rested)
+    hands.rested +=
+        std::max<Nanos>(rest_end - std::max(rest_begin, batch.events.epoch_dispatch), 0);
 }
 
 void Loader::make_batch(Hands& hands, Batch& batch) {
@@ -388,7 +391,7 @@ void Loader::finish(Hands& hands, Batch& batch) {
   StepEvents& events = batch.events;
   events.worker = hands.index;
   events.begun = hands.begun;
-  events.finished = monotonic_now();
+  events.finished = hands.spans.edge() > 0 ? hands.spans.edge() : monotonic_now();
   events.worker_idle =
       hands.rested * kHandOverShare < events.finished - hands.begun ? 0 : hands.rested;
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);

@@ -73,8 +73,8 @@ TEST(StageScope, SaysWhatWasWorkedOn) {
     }
     writer.end_sample();
     const Nanos now = monotonic_now();
-    writer.write(Stage::idle, now - 10, now);
-    writer.write(Stage::idle, 5, 5);
+    writer.rest(now - 10, now);
+    writer.rest(now, now);
   });
   ASSERT_EQ(spans.size(), 4U);
   expect_in_order({spans.begin(), spans.begin() + 3});
@@ -90,6 +90,34 @@ TEST(StageScope, SaysWhatWasWorkedOn) {
   EXPECT_EQ(spans[2].stage, Stage::collate);
   EXPECT_EQ(spans[2].sample, -1);
   EXPECT_EQ(spans[3].batch, -1);
+}
+
+// What lies between two scopes belongs to the later one, up to a pause.
+TEST(StageScope, FollowsWithoutAGap) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    const auto work = [&] {
+      { StageScope scope(writer, Stage::decode, StageScope::Kind::runs); }
+      burn_cpu(100 * kMicrosecond, kNoStop);
+      { StageScope scope(writer, Stage::augment, StageScope::Kind::runs); }
+      writer.end_sample();
+    };
+    work();
+    const Nanos rested = monotonic_now();
+    writer.rest(rested - 10, rested);
+    burn_cpu(100 * kMicrosecond, kNoStop);
+    work();
+    writer.pause();
+    EXPECT_EQ(writer.edge(), 0);
+    burn_cpu(100 * kMicrosecond, kNoStop);
+    work();
+  });
+  ASSERT_EQ(spans.size(), 7U);
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 6U}) EXPECT_EQ(spans[i].begin, spans[i - 1].end) << i;
+  EXPECT_GE(spans[1].end - spans[1].begin, 100 * kMicrosecond);
+  EXPECT_GE(spans[1].cpu, 90 * kMicrosecond);
+  EXPECT_GE(spans[3].end - spans[3].begin, 100 * kMicrosecond);
+  EXPECT_GE(spans[5].begin, spans[4].end + 100 * kMicrosecond);
 }
 
 // Small stages right after each other: not one clock is read for each edge.
@@ -149,12 +177,7 @@ TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
   rival.join();
   expect_in_order(spans);
   Nanos queued = 0;
-  for (const Span& span : spans) {
-    if (span.stage == Stage::read) {
-      EXPECT_EQ(span.queued, 0);
-    }
-    queued += span.queued;
-  }
+  for (const Span& span : spans) queued += span.queued;
   EXPECT_LE(queued, delay);
   EXPECT_GT(queued * 3, delay);
   EXPECT_GT(queued, 20 * kMillisecond);
@@ -169,7 +192,8 @@ TEST(StageScope, WithoutALogNothingIsMeasured) {
     scope.handled(1);
     writer.end_sample();
   }
-  writer.write(Stage::startup, 1, 2);
+  writer.start_up(1, 2);
+  writer.rest(3, 4);
   EXPECT_LT(thread_cpu_now() - cpu, 100 * kMillisecond);
 }
 
