@@ -34,6 +34,8 @@ ExitCode guarded(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), which is looked at
+  // A closed pipe and a file at its limit are errors of write(), which are looked at.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   return static_cast<int>(guarded(argc, argv));
 }

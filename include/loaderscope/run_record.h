@@ -110,7 +110,7 @@ struct Exemplar {
 };
 
 struct QueueStats {
-  std::string name;  // "tasks", "ready"
+  std::string name;  // "ready": to the trainer; "pin": to the pin thread
   std::int64_t capacity = 0;
   double mean_occupancy = 0;  // over the window
   std::int64_t max_occupancy = 0;

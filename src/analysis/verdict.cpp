@@ -21,8 +21,10 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     return "the input ended inside the warm-up, so nothing was measured in a steady state; give "
            "more --samples or --epochs, or a shorter --warmup";
   }
-  const std::int64_t enough = enough_steps(record.config);
-  if (analysis.steps == 0) return fmt::format("no step was measured; give --steps {}", enough);
+  if (analysis.steps == 0) {
+    if (record.interrupted) return "no step was measured";
+    return fmt::format("no step was measured; give --steps {}", enough_steps(record.config));
+  }
   if (record.lost_spans > 0) {
     return fmt::format(
         "{} of the measurement {} lost, so the account has holes; measure with less other load on "
@@ -30,9 +32,12 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
         plural(record.lost_spans, "span"), record.lost_spans == 1 ? "was" : "were");
   }
   if (analysis.steps < kFewestSteps) {
-    return fmt::format("{} {} measured and a verdict needs {}; give --steps {}",
-                       plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
-                       kFewestSteps, enough);
+    const std::string few =
+        fmt::format("{} {} measured and a verdict needs {}", plural(analysis.steps, "step"),
+                    analysis.steps == 1 ? "was" : "were", kFewestSteps);
+    if (record.interrupted) return few;
+    const LongerRun longer = longer_run(record.config, analysis.steps);
+    return few + fmt::format("; give --{} {}", longer.flag, longer.value);
   }
   if (!analysis.steady) {
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "
@@ -183,6 +188,14 @@ std::string why_words(Why why, const RunConfig& config) {
 }
 
 }  // namespace
+
+LongerRun longer_run(const RunConfig& config, std::int64_t steps) {
+  const std::int64_t enough = enough_steps(config);
+  const bool input_ended = config.epochs > 0 && steps > 0 && !config.duration.given &&
+                           (config.steps == 0 || steps < config.steps);
+  if (!input_ended) return {"steps", enough};
+  return {"epochs", (config.epochs * enough + steps - 1) / steps};
+}
 
 std::int64_t enough_steps(const RunConfig& config) {
   return std::max<std::int64_t>(100, 20 * std::clamp<std::int64_t>(config.num_workers, 1, 1 << 20));

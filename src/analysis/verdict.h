@@ -15,6 +15,13 @@ inline constexpr double kHighStall = 0.20;
 // That give a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);
 
+// The flag, with its value, that makes a run of `steps` measured steps long enough for a verdict.
+struct LongerRun {
+  std::string_view flag;
+  std::int64_t value = 0;
+};
+LongerRun longer_run(const RunConfig& config, std::int64_t steps);
+
 // Judges an analysis of which all but the verdict is filled.
 Verdict judge(const RunRecord& record, const Analysis& analysis, const Bootstrap& bootstrap);
 

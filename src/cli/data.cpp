@@ -54,9 +54,15 @@ dataset::MakeOptions options_of(const MakeFlags& flags) {
   }
   read_flag(flags.subsampling, "--subsampling", options.subsampling, dataset::parse_subsampling);
   read_flag(flags.progressive_share, "--progressive-share", options.progressive_share, parse_real);
+  options.classes = std::min(std::max<std::int64_t>(options.count, 1), options.classes);
   read_flag(flags.classes, "--classes", options.classes, parse_count);
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
+  const bool jpeg = options.format == dataset::Format::jpeg;
+  if (!flags.subsampling.empty() && !jpeg)
+    throw UsageError("--subsampling: expected --format jpeg, or leave it out");
+  if (!flags.quality.empty() && !jpeg && options.format != dataset::Format::webp)
+    throw UsageError("--quality: expected --format jpeg or webp, or leave it out");
   dataset::check_options(options);
   return options;
 }
@@ -129,7 +135,8 @@ Action declare_data_make(CLI::App& app) {
       "Of the colours of a JPEG. Default: 420.");
   add("--progressive-share", flags->progressive_share, "0..1",
       "Share of progressive JPEGs. Default: 0.");
-  add("--classes", flags->classes, "N", "Folders, one per class. Default: 10.");
+  add("--classes", flags->classes, "N",
+      "Folders, one per class. Default: 10, or one per image where there are fewer.");
   add("--seed", flags->seed, "N", "The same options and seed give the same files. Default: 0.");
   add("--threads", flags->threads, "N",
       "Never changes what is written. Default: one per usable core.");

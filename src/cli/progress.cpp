@@ -13,6 +13,7 @@ namespace loaderscope {
 
 std::string progress_line(std::int64_t done, const std::string& what, double fraction,
                           double elapsed_s) {
+  if (done == 0 && fraction <= 0) return "no " + what + " yet";
   const double rate = elapsed_s > 0 ? static_cast<double>(done) / elapsed_s : 0;
   std::string line = fmt::format("{} {}, {:.4g} {}/s", done, what, rate, what);
   if (fraction <= 0) return line;

@@ -175,9 +175,13 @@ void add_what_runs(Table& t) {
   t.push_back(
       one({"on-error", {}, kWhat, "skip|fail", "What to do with a sample that cannot be used."},
           &C::on_error, word_codec<OnError>()));
-  t.push_back(
-      one({"samples", {}, kWhat, "N", "Samples per epoch, of all ranks together.", "endless"},
-          &C::samples, count_codec()));
+  t.push_back(one({"samples",
+                   {},
+                   kWhat,
+                   "N",
+                   "Samples per epoch, of all ranks together.",
+                   "all of the data; endless without data"},
+                  &C::samples, count_codec()));
   t.push_back(one({"stored-bytes",
                    {},
                    kWhat,

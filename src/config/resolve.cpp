@@ -356,7 +356,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
   if (c.source.value == "synthetic" && !loader_alone && !takes_time(c)) {
-    throw UsageError("nothing takes any time: give --cost or --compute");
+    throw UsageError("nothing takes any time: give --data, --cost or --compute");
   }
   note_costs(c, notes);
   note_settings(c, notes);

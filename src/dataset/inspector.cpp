@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "dataset/encode.h"
+#include "decode/limits.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -104,6 +105,11 @@ std::string Inspector::damage_of(File& file, const ImageFacts& facts) {
     const double found = static_cast<double>(file.size) - static_cast<double>(kRawHeader);
     if (found < expected) return "it ends early";
     return found > expected ? "it is longer than its header says" : "";
+  }
+  try {
+    check_size({static_cast<int>(facts.width), static_cast<int>(facts.height)}, DecodeOptions{});
+  } catch (const SampleError& error) {
+    return error.what();
   }
   if (decoder_) return damage_in_pixels(file);
   if (facts.kind != Kind::jpeg) return "";

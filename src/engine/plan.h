@@ -75,6 +75,13 @@ struct Plan {
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;
 
+  // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
+  std::int64_t slots() const { return window + in_flight + 1; }
+  // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
+  Bytes host_bytes() const {
+    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.batch_size);
+  }
+
   Bytes delivered_sample_bytes;
   bool stored_constant;
   Bytes stored_constant_bytes;

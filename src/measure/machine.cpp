@@ -99,6 +99,16 @@ std::optional<Bytes> limit_in(const fs::path& file) {
   return limit;
 }
 
+// What a limit leaves; pages of files that nobody uses now make room when it is needed.
+std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, const char* used_file,
+                             std::string_view reclaimable) {
+  const auto limit = limit_in(folder / limit_file);
+  const auto used = whole(first_line(folder / used_file));
+  if (!limit || !used) return std::nullopt;
+  const auto unused_files = whole(value_of_key(folder / "memory.stat", reclaimable, ' '));
+  return std::max<Bytes>(*limit - *used + unused_files.value_or(0), 0);
+}
+
 // CPUs in the affinity mask, however many the kernel knows.
 double affinity_cores() {
   for (int cpus = 1024; cpus <= 1 << 20; cpus *= 4) {
@@ -143,6 +153,24 @@ std::optional<Bytes> cgroup_memory(const fs::path& root) {
   if (const auto group = cgroup_path(root, "memory")) {
     for_each_group(root / "sys/fs/cgroup/memory", *group, [&](const fs::path& folder) {
       keep_smaller(best, limit_in(folder / "memory.limit_in_bytes"));
+    });
+  }
+  return best;
+}
+
+std::optional<Bytes> free_memory(const fs::path& root) {
+  std::optional<Bytes> best;
+  if (const auto kib = whole(value_of_key(root / "proc/meminfo", "MemAvailable", ':')))
+    best = *kib * 1024;
+  if (const auto group = cgroup_path(root, "")) {
+    for_each_group(root / "sys/fs/cgroup", *group, [&](const fs::path& folder) {
+      keep_smaller(best, left_in(folder, "memory.max", "memory.current", "inactive_file "));
+    });
+  }
+  if (const auto group = cgroup_path(root, "memory")) {
+    for_each_group(root / "sys/fs/cgroup/memory", *group, [&](const fs::path& folder) {
+      keep_smaller(best, left_in(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                                 "total_inactive_file "));
     });
   }
   return best;

@@ -21,4 +21,8 @@ std::optional<double> cgroup_cores(const std::filesystem::path& root);
 // Memory limit in bytes, found likewise.
 std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 
+// Memory that this process may still take: what the kernel could free, and what the limits of the
+// cgroup and its parents leave. Nothing when that cannot be found out.
+std::optional<Bytes> free_memory(const std::filesystem::path& root);
+
 }  // namespace loaderscope

@@ -131,8 +131,10 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                        *end.throttled_s - *begin.throttled_s});
   }
   if (const auto slope = memory.bytes_per_second()) {
-    metrics.push_back({"memory.growth_bytes_per_s", "bytes/s",
-                       "slope of resident memory over the window", *slope});
+    metrics.push_back(
+        {"memory.growth_bytes_per_s", "bytes/s",
+         "slope of resident memory over the window, the bounded part of measuring included",
+         *slope});
   }
   return metrics;
 }

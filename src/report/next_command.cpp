@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/verdict.h"
+#include "report/totals.h"
 
 namespace loaderscope {
 namespace {
@@ -24,28 +25,41 @@ std::string doubled(std::int64_t value) {
   return std::to_string(2 * std::clamp<std::int64_t>(value, 1, 1 << 20));
 }
 
-// More threads than cores that already wait for each other give nothing.
-bool cores_are_full(const RunConfig& config, const Account& account) {
-  const auto threads =
-      static_cast<double>(config.num_workers.value) * static_cast<double>(config.ranks.value);
-  return threads >= config.cores && account.stall[Cause::contention] > account.window / 100;
+// What the workers did in the stage that is blamed; without a count where it was not measured.
+StageStats stage_of(Cause cause, const RunRecord& record) {
+  for (const auto& word : Words<Stage>::table()) {
+    if (word.name == name_of(cause)) return job_stages(record)[word.value];
+  }
+  return {};
 }
 
-Changes more_workers(const RunConfig& config, const Account& account) {
-  if (cores_are_full(config, account)) return {};
+// As many threads as cores that compute give nothing more; those that wait for storage do.
+bool cores_are_full(Cause cause, const RunRecord& record, const Account& account) {
+  const RunConfig& config = record.config;
+  const auto threads =
+      static_cast<double>(config.num_workers.value) * static_cast<double>(config.ranks.value);
+  if (threads < config.cores) return false;
+  const StageStats stage = stage_of(cause, record);
+  if (stage.wall > 0) return stage.blocked() < stage.wall / 2;
+  return account.stall[Cause::contention] > account.window / 100;
+}
+
+Changes more_workers(Cause cause, const RunRecord& record, const Account& account) {
+  const RunConfig& config = record.config;
+  if (cores_are_full(cause, record, account)) return {};
   const double cores = std::clamp(std::floor(config.cores.value), 1.0, 1e6);
   if (config.num_workers == 0) return {{"num-workers", fmt::format("{:.0f}", cores)}};
   return {{"num-workers", doubled(config.num_workers)}};
 }
 
-Changes for_production(const RunRecord& record, const Account& account) {
+Changes for_production(Cause cause, const RunRecord& record, const Account& account) {
   const RunConfig& config = record.config;
   const auto most = std::max_element(account.why.begin(), account.why.end());
-  if (config.num_workers == 0) return more_workers(config, account);
+  if (config.num_workers == 0) return more_workers(cause, record, account);
   switch (static_cast<Why>(most - account.why.begin())) {
     case Why::capacity:
     case Why::latency:
-      return more_workers(config, account);
+      return more_workers(cause, record, account);
     case Why::depth:
       if (config.task == TaskShape::sample) return {{"window", doubled(config.window)}};
       return {{"prefetch-factor", doubled(config.prefetch_factor)}};
@@ -84,7 +98,7 @@ Changes for_cause(Cause cause, const RunRecord& record, const Account& account) 
     case Cause::other:
       return {};
     default:
-      return for_production(record, account);
+      return for_production(cause, record, account);
   }
 }
 
@@ -93,8 +107,11 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   if (record.input_ended_in_warmup) {
     return {{"epochs", std::to_string(10 * std::clamp<std::int64_t>(config.epochs, 1, 1 << 20))}};
   }
-  if (record.lost_spans > 0) return {};
-  if (analysis.steps < kFewestSteps) return {{"steps", std::to_string(enough_steps(config))}};
+  if (record.lost_spans > 0 || record.interrupted) return {};
+  if (analysis.steps < kFewestSteps) {
+    const LongerRun longer = longer_run(config, analysis.steps);
+    return {{longer.flag, std::to_string(longer.value)}};
+  }
   if (!analysis.steady) {
     return {{"warmup", std::to_string(analysis.steps)},
             {"steps", std::to_string(2 * analysis.steps)}};

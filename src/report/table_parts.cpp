@@ -54,6 +54,10 @@ std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
 std::string metric_value(const Metric& metric) {
   if (!std::isfinite(metric.value)) return "not known";
   if (metric.unit == "bytes") return show_size(metric.value);
+  if (metric.unit == "bytes/s") {
+    const std::string rate = show_byte_rate(std::abs(metric.value));
+    return metric.value < 0 ? "-" + rate : rate;
+  }
   const bool fits = std::abs(metric.value) < 9e9;  // in ns
   if (metric.unit == "s" && fits) return show_duration(std::llround(metric.value * 1e9));
   if (metric.unit == "1") return fmt::format("{:g}", metric.value);

@@ -16,7 +16,9 @@
 namespace loaderscope {
 namespace {
 
+const std::string kInset = "  ";       // of a line that belongs to the one above
 constexpr double kStraggling = 0.001;  // of the window; below it no rank waits for another
+constexpr double kAlike = 0.25;        // ranks whose waits differ by less are not told apart
 
 std::string_view colour_of(const Verdict& verdict) {
   if (verdict.withheld_reason) return "\x1b[1m";
@@ -82,7 +84,7 @@ std::string straggler_words(const Analysis& analysis) {
   const auto waits = [](const Account& a) { return share_of(a.waiting_for_ranks, a); };
   const auto [least, most] = range_of(ranks, waits);
   if (most <= kStraggling) return ", no straggler";
-  if (least > most / 2)
+  if (least > most * kAlike)
     return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
   const auto slowest =
       std::min_element(ranks.begin(), ranks.end(),
@@ -137,12 +139,16 @@ void write_notes(std::ostream& out, const RunRecord& record, const Analysis& ana
     }
     lines.push_back(fmt::format("skipped {} samples: {}; others took their places",
                                 record.skipped.samples, kinds));
-    for (const std::string& sample : record.skipped.first) lines.push_back("  " + sample);
+    for (const std::string& sample : record.skipped.first) lines.push_back(kInset + sample);
   }
   for (const std::string& note : record.notes) lines.push_back("note: " + note);
   for (const std::string& note : analysis.notes) lines.push_back("too short: " + note);
   for (const std::string& line : lines) {
-    if (!line.empty()) out << wrapped(printable(line), style.width, 2) << '\n';
+    if (line.empty()) continue;
+    const bool inset = line.starts_with(kInset);
+    out << (inset ? kInset + wrapped(printable(line.substr(kInset.size())), style.width - 2, 2)
+                  : wrapped(printable(line), style.width, 2))
+        << '\n';
   }
 }
 
@@ -165,10 +171,12 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     line(rate_line(record, analysis));
     line(window_line(record, analysis));
     line(ranks_line(record, analysis));
+    write_rank_table(out, record, analysis);
     write_account(out, analysis, style);
     line(why_line(analysis.account));
     line(order_line(analysis.account, record.config));
     write_stage_table(out, record);
+    line(ceiling_line(record, analysis));
   }
   line(first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) line(queue);

@@ -22,6 +22,10 @@ std::string measured(const CacheProof& state) {
   if (state.method == "none") {
     return "the state of the page cache is not known: the kernel tells it of none of the files";
   }
+  if (state.bytes_checked == 0) {
+    return "the state of the page cache is not known: the files that the kernel tells it of are "
+           "empty";
+  }
   const double after = percent(state.resident_after, state.bytes_checked);
   std::string text = fmt::format("{:.1f} % of the bytes {} are in the page cache at the start ({}",
                                  after, files_looked_at(state), state.method);

@@ -75,18 +75,18 @@ void read_csv(CsvReader& reader, Rows& rows) {
     return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
   };
   if (!reader.next(fields)) {
-    throw ValueError("the header is missing; begin with a line \"path,label\"");
+    throw ValueError("the header is missing, a line such as \"path,label\"");
   }
   const std::size_t columns = fields.size();
   const std::size_t path = column_of("path"), label = column_of("label");
   if (path == columns) {
-    throw ValueError("the header has no column 'path'; begin with a line \"path,label\"");
+    throw ValueError("the header has no column 'path', as \"path,label\" has");
   }
   while (reader.next(fields)) {
     if (fields.size() != columns) {
-      throw ValueError("there are " + std::to_string(fields.size()) +
-                       " fields where the header has " + std::to_string(columns) +
-                       "; put fields that hold commas in quotes");
+      throw ValueError(std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields") +
+                       " where the header has " + std::to_string(columns) +
+                       " (a field that holds a comma stands in quotes)");
     }
     rows.add(fields[path], label == columns ? std::string_view("0") : fields[label]);
   }
@@ -131,15 +131,18 @@ Index index_manifest(const std::string& path, std::string_view identity,
                      const SourceContext& context) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(shown_text(path) + ": cannot be read; check its permissions");
+  const bool is_csv = path.ends_with(".csv");
+  if (!is_csv && !path.ends_with(".jsonl")) {
+    throw RunError(shown_text(path) +
+                   ": is no manifest by its name; give a file whose name ends in .csv or .jsonl");
+  }
   Rows rows(context);
   std::int64_t line = 1;
   try {
-    if (path.ends_with(".csv")) {
+    if (is_csv) {
       read_csv(in, rows, line);
-    } else if (path.ends_with(".jsonl")) {
-      read_json_lines(in, rows, line);
     } else {
-      throw ValueError("the name of a manifest ends in .csv or .jsonl");
+      read_json_lines(in, rows, line);
     }
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ":" + std::to_string(line) + ": " + error.what() +

@@ -299,8 +299,34 @@ TEST(BadData, WorksWithoutMemoryLocking) {
   ASSERT_EQ(std::system(command.c_str()), 0);
   const json result = json::parse(folder.read("r.json"));
   EXPECT_EQ(result.at("memory").at("locked_bytes"), 0);
+  EXPECT_EQ(result.at("memory").at("pinned_bytes"), 0);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("ulimit -l"));
+}
+
+TEST(BadData, SaysSoWhereOnlyALaterRankMayNotLockItsMemory) {
+  if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") != 0)
+    GTEST_SKIP() << "prlimit or setpriv is missing";
+  const Data data;
+  const TestFolder folder;
+  const std::string drop = ::geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock " : "";
+  // A rank has 5 slots of 12,288 bytes.
+  const std::string command =
+      "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY + " run --data " + data.path() +
+      " --epochs 1 --warmup 0 --size 64 --transfer u8 --batch-size 1 --num-workers 1 --ranks 2" +
+      " --json " + folder.path("r.json") + " > /dev/null 2>&1";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  const json result = json::parse(folder.read("r.json"));
+  EXPECT_EQ(result.at("memory").at("pinned_bytes"), 5 * 12'288);
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
+}
+
+TEST(BadData, MoreBatchesThanThereIsMemoryForAreRefused) {
+  const Data data;
+  const Ended ended = run_binary({"run", "--data", data.path(), "--batch-size", "100000",
+                                  "--num-workers", "1000", "--ranks", "10"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("host memory: 2003 batches of 60.2 GB for each of 10 ranks"));
 }
 
 TEST(Stuck, NothingComesEndsWithOneSentence) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -99,6 +100,37 @@ TEST(DataMake, BadWordsGetASuggestion) {
   const Ended nowhere = run_binary({"data", "make"});
   EXPECT_EQ(nowhere.exit_code, 64);
   EXPECT_EQ(run_binary(make("/proc/photos")).exit_code, 1);
+}
+
+TEST(DataMake, RefusesWhatTheFormatDoesNotHave) {
+  const TestFolder folder;
+  for (const Words& more : {Words{"--quality", "3"}, Words{"--subsampling", "444"}}) {
+    Words words = make(folder.path("photos"), {"--count", "2", "--format", "png"});
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, 64);
+    EXPECT_THAT(ended.err, HasSubstr("leave it out"));
+  }
+}
+
+TEST(DataMake, HasNoMoreClassesThanImages) {
+  const TestFolder folder;
+  const std::string path = folder.path("photos");
+  const Ended ended = run_binary({"data", "make", path, "--count", "3", "--size", "40x30"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(images_in(path), 3);
+  EXPECT_EQ(run_binary(make(folder.path("more"), {"--count", "1"})).exit_code, 64);
+}
+
+TEST(DataMake, AFileAtItsSizeLimitIsASentence) {
+  if (std::system("prlimit --version > /dev/null") != 0) GTEST_SKIP() << "prlimit is missing";
+  const TestFolder folder;
+  const std::string command = std::string("prlimit --fsize=100 ") + LOADERSCOPE_BINARY +
+                              " data make " + folder.path("photos") + " --count 3 2> " +
+                              folder.path("err");
+  const int status = std::system(command.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
 TEST(DataInfo, AFolderThatIsMissing) {

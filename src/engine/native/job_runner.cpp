@@ -77,6 +77,8 @@ void JobRunner::run() {
 
 void JobRunner::run_window() {
   last_step_at_ = last_progress_ = monotonic_now();
+  at_begin_ = read_process_counters();  // of a window without a warm-up
+  at_begin_known_ = true;
   for (auto& rank : ranks_) {
     rank->thread = job_.start([rank = rank.get()] {
       const AtEnd at_end{rank->thread_ended};
@@ -252,7 +254,11 @@ Bytes JobRunner::locked_bytes() const {
 }
 
 std::string JobRunner::memory_fallback() const {
-  return ranks_.front()->trainer->loader().memory_fallback();
+  for (const auto& rank : ranks_) {
+    std::string fallback = rank->trainer->loader().memory_fallback();
+    if (!fallback.empty()) return fallback;
+  }
+  return "";
 }
 
 }  // namespace loaderscope::native

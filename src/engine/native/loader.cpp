@@ -67,8 +67,8 @@ Loader::Loader(Job& job, std::int32_t rank)
     : job_(job),
       plan_(job.plan),
       rank_(rank),
-      to_pin_(static_cast<std::size_t>(plan_.window + plan_.in_flight + 1)),
-      ready_(static_cast<std::size_t>(plan_.window + plan_.in_flight + 1)) {
+      to_pin_(static_cast<std::size_t>(plan_.slots())),
+      ready_(static_cast<std::size_t>(plan_.slots())) {
   allocate();
   const auto window = static_cast<std::size_t>(plan_.window + 1);
   if (plan_.sample_tasks) sample_tasks_ = std::make_unique<SampleQueue>(window);
@@ -93,9 +93,8 @@ ThreadLog* Loader::add_log(std::int32_t worker) {
   return job_.recorder ? &job_.recorder->add_thread(rank_, worker) : nullptr;
 }
 
-// As many batches as can ever be alive: those of the window, those in flight, and the one in hand.
 void Loader::allocate() {
-  const auto count = static_cast<std::size_t>(plan_.window + plan_.in_flight + 1);
+  const auto count = static_cast<std::size_t>(plan_.slots());
   const Bytes bytes = job_.writes_samples ? plan_.delivered_bytes(plan_.config.batch_size) : 0;
   const MemoryRow& row = memory_row(plan_.config.memory);
   locked_ = row.make(count, bytes);
@@ -281,7 +280,11 @@ void Loader::join_workers() {
   if (pin_thread_.joinable()) pin_thread_.join();
 }
 
-std::vector<QueueStats> Loader::read_stats() { return {ready_.read_stats("ready")}; }
+std::vector<QueueStats> Loader::read_stats() {
+  std::vector<QueueStats> queues = {ready_.read_stats("ready")};
+  if (plan_.pin_thread) queues.push_back(to_pin_.read_stats("pin"));
+  return queues;
+}
 
 std::string Loader::describe_workers() const {
   std::string text;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/memory_metrics.h"
+#include "engine/native/fit.h"
 #include "engine/native/image_maker.h"
 #include "engine/native/job_runner.h"
 #include "measure/machine.h"
@@ -26,6 +27,7 @@ struct Run {
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
   Nanos opening = 0;  // how long it took to list the samples
+  std::vector<std::string> notes;
 };
 
 void refuse_what_only_the_model_has(const RunConfig& config) {
@@ -54,6 +56,10 @@ void open_data(Run& run, const EngineContext& context) {
   run.files = open_files(options, opening);
   run.opening = monotonic_now() - begin;
   std::int64_t& samples = run.config.samples.value;
+  if (samples > run.files->size()) {
+    run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
+                        std::to_string(run.files->size()) + ", an epoch is all of them");
+  }
   samples = samples > 0 ? std::min(samples, run.files->size()) : run.files->size();
 
   CacheOptions cache;
@@ -130,11 +136,13 @@ RunRecord record_of(Run& run) {
   record.ranks = runner.finish();
   record.lost_spans = runner.lost_spans();
   record.contention_known = RunQueueMeter().known();
-  record.metrics = memory_metrics(*run.plan);
+  record.metrics = run.files ? memory_metrics(*run.plan, runner.locked_bytes())
+                             : unwritten_memory_metrics(*run.plan);
   for (Metric& metric : runner.process_metrics()) record.metrics.push_back(std::move(metric));
   record.skipped = run.errors.summary();
   if (run.files) {
     record.before_first_ask.emplace_back("index", run.opening);
+    record.notes = run.notes;
     for (const std::string& note : run.files->notes()) record.notes.push_back(note);
   }
   add_cache_facts(run, record);
@@ -151,6 +159,7 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   run->config = config;
   if (config.source.value == "files") open_data(*run, context);
   run->plan.emplace(run->config);
+  if (run->files) native::check_fit(*run->plan, free_memory("/"));
   run->runner =
       std::make_unique<JobRunner>(*run->plan, context, make_pipeline(*run), run->files != nullptr);
   const KeepWhatIsInUse keeper{run};

@@ -125,7 +125,7 @@ TEST(Resolve, RefusesImpossibleSizes) {
 }
 
 TEST(Resolve, RefusesARunThatNeverEnds) {
-  const std::string nothing = "nothing takes any time: give --cost or --compute";
+  const std::string nothing = "nothing takes any time: give --data, --cost or --compute";
   EXPECT_EQ(error_of({{"compute", "0"}}), nothing);
   EXPECT_EQ(error_of({{"device", "null"}}), nothing);
   EXPECT_EQ(error_of({{"device", "null"}, {"link", "c2c"}}), nothing);

@@ -71,6 +71,19 @@ TEST(Info, CountsWhatIsThere) {
   }
 }
 
+TEST(Info, AHeaderThatAsksForMoreThanDecodersAllowIsDamaged) {
+  const ScratchFolder folder;
+  std::string jpeg = one_jpeg(folder, false);
+  const std::size_t frame = jpeg.find("\xff\xc0");
+  ASSERT_NE(frame, std::string::npos);
+  jpeg.replace(frame + 5, 4, "\xfd\xe8\xfd\xe8");  // 65000 x 65000
+  put(folder / "set/bomb.jpg", jpeg);
+  const DatasetInfo info = inspect_dataset(folder / "set", {});
+  EXPECT_EQ(info.images, 0);
+  ASSERT_EQ(info.first_damaged.size(), 1U);
+  EXPECT_THAT(info.first_damaged[0].cause, HasSubstr("65000 x 65000"));
+}
+
 TEST(Info, FindsImagesWithoutFolders) {
   const ScratchFolder folder;
   put(folder / "set/1.jpg", one_jpeg(folder, false));

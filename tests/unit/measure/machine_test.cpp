@@ -64,5 +64,21 @@ TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
   EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
 }
 
+TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
+  const PretendRoot root;
+  EXPECT_EQ(free_memory(root.path()), std::nullopt);
+  root.write("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable:    3000000 kB\n");
+  EXPECT_EQ(free_memory(root.path()), Bytes{3'000'000} * 1024);
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/memory.max", "1000000000\n");
+  root.write("sys/fs/cgroup/a/memory.current", "900000000\n");
+  EXPECT_EQ(free_memory(root.path()), 100'000'000);
+  root.write("sys/fs/cgroup/a/memory.stat", "active_file 7\ninactive_file 50000000\n");
+  EXPECT_EQ(free_memory(root.path()), 150'000'000);
+  root.write("sys/fs/cgroup/a/b/memory.max", "1000\n");
+  root.write("sys/fs/cgroup/a/b/memory.current", "2000\n");
+  EXPECT_EQ(free_memory(root.path()), 0);
+}
+
 }  // namespace
 }  // namespace loaderscope

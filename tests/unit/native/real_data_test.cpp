@@ -194,6 +194,14 @@ TEST(RealData, NoSample) {
 
 // Sample 2 and its neighbour 3 are damaged: 4 is taken for both, in every epoch. The last one is
 // replaced by the first.
+TEST(RealData, MoreSamplesThanThereAreIsSaidAndNotMadeUp) {
+  const Photos photos(6);
+  const Result result = load(photos, std::string(kFixed) + "batch=3 epochs=1 samples=100");
+  EXPECT_EQ(result.samples().size(), 6U);
+  ASSERT_FALSE(result.record.notes.empty());
+  EXPECT_EQ(result.record.notes.front(), "samples = 100: the data has 6, an epoch is all of them");
+}
+
 TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
   const Photos photos(9);
   const std::string settings = std::string(kFixed) + "batch=3 epochs=2 ";

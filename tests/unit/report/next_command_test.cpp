@@ -55,6 +55,33 @@ TEST(NextCommand, DoesNotAddWorkersToFullCores) {
   EXPECT_EQ(next(record), "");
 }
 
+TEST(NextCommand, AddsWorkersThatWaitForStorageWhateverTheCores) {
+  RunRecord record = bound_by(Cause::read);
+  record.config.num_workers.set(4);
+  StageStats& read = record.ranks[0].stages[Stage::read];
+  read.add(8 * kMillisecond, 100'000, 0, 0);
+  EXPECT_EQ(next(record), "loaderscope run --batch-size 16 --compute 25ms --num-workers 8");
+  read.add(9 * kMillisecond, 9 * kMillisecond, 0, 0);  // now most of it is computing
+  EXPECT_EQ(next(record), "");
+}
+
+TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
+  RunRecord record = record_of(4, 8, usual_step);
+  record.config.epochs.set(2);
+  record.config.samples.set(96);
+  EXPECT_EQ(next(record),
+            "loaderscope run --samples 96 --num-workers 2 --batch-size 16 "
+            "--compute 25ms --epochs 25");
+}
+
+TEST(NextCommand, SaysNothingOfARunThatWasInterrupted) {
+  RunRecord record = record_of(4, 10, usual_step);
+  record.interrupted = true;
+  EXPECT_EQ(next(record), "");
+  EXPECT_EQ(analyse(record).verdict.withheld_reason,
+            "10 steps were measured and a verdict needs 20");
+}
+
 TEST(NextCommand, MeasuresLongerWhenTheVerdictIsWithheld) {
   EXPECT_EQ(next(record_of(4, 10, usual_step)), std::string(kUsual) + " --steps 100");
 }

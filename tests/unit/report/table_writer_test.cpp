@@ -59,6 +59,35 @@ TEST(Table, OfTwoRanksNamesTheStraggler) {
   EXPECT_THAT(table_of(alike), HasSubstr("\n2 ranks: busy 25.0 %, no straggler\n"));
 }
 
+TEST(Table, HasARowPerRankWithItsOwnWaitsAndThoseForOthers) {
+  const std::string table = table_of(two_ranks());
+  EXPECT_THAT(table,
+              HasSubstr("  rank  samples/s    busy  own waits  for other ranks  chiefly\n"
+                        "     0        160  25.0 %     70.0 %            5.0 %  decode 60.0 %\n"
+                        "     1        160  30.0 %     70.0 %            0.0 %  decode 60.0 %\n"));
+  EXPECT_THAT(table_of(full_record()), Not(HasSubstr("own waits")));
+  RunRecord many = usual_record();
+  for (int rank = 1; rank < 20; ++rank) many.ranks.push_back(rank_of(4, 40, usual_step));
+  EXPECT_THAT(table_of(many), HasSubstr("  the other 4 ranks are in the result of --json\n"));
+}
+
+TEST(Table, NamesTheCeilingsThatAreKnown) {
+  RunRecord record = usual_record();
+  EXPECT_THAT(table_of(record), Not(HasSubstr("ceiling")));
+  record.metrics = {{"process.cpu_s", "s", "CPU time", 6.4}};  // 10 ms for each of 640 samples
+  record.ranks[0].stages[Stage::h2d].add(kMillisecond, 0, 0, 16 * 602'112);
+  EXPECT_THAT(table_of(record, {200, false}),
+              HasSubstr("ceiling: 400 samples/s by 4 cores at 10.00 ms of CPU time per sample "
+                        "(40.0 % reached); 41,521 samples/s by the link at 25.0 GB/s (0.4 % "
+                        "reached)\n"));
+}
+
+TEST(Table, NamesWhatWasSkippedUnderTheirNumber) {
+  RunRecord record = usual_record();
+  record.skipped = {1, {{"truncated", 1}}, {"a/b.jpg: is empty"}};
+  EXPECT_THAT(table_of(record), HasSubstr("others took their places\n  a/b.jpg: is empty\n"));
+}
+
 TEST(Table, WithoutAStepSaysWhyAndNoMore) {
   EXPECT_EQ(table_of(record_of(0, 0, usual_step)),
             "Simulated: no verdict: no step was measured; give --steps 100\n"

@@ -100,6 +100,9 @@ TEST(CacheProof, AServersCacheIsNeverClaimed) {
               HasSubstr("not cold, a tmpfs lies in memory"));
   proof.method = "none";
   EXPECT_THAT(describe_cache(proof, {}, 0), HasSubstr("is not known"));
+  proof.method = "cachestat";
+  proof.bytes_checked = 0;
+  EXPECT_THAT(describe_cache(proof, {}, 0), HasSubstr("is not known"));
 }
 
 TEST(CacheProof, StopsWhenTold) {

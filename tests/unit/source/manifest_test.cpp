@@ -87,7 +87,7 @@ TEST(Manifest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(why_not("l.csv", "file,label\n"), HasSubstr("no column 'path'"));
   EXPECT_THAT(why_not("l.csv", "path,label\n"), HasSubstr("lists no files"));
   EXPECT_THAT(why_not("l.csv", "path,label\na.jpg,1\nb,c.jpg,1\n"),
-              HasSubstr("l.csv:3: there are 3"));
+              HasSubstr("l.csv:3: 3 fields where the header has 2"));
   EXPECT_THAT(why_not("l.csv", "path,label\n\n\"a\n\",1\n,1\n"),
               HasSubstr("l.csv:5: the path names no"));
   EXPECT_THAT(why_not("l.csv", "path,label\n\"a.jpg,1\n"), HasSubstr("l.csv:2: a quote is opened"));

@@ -1,0 +1,36 @@
+#include "engine/native/fit.h"
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+namespace {
+
+std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+
+std::string batches_of(const Plan& plan) {
+  const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots();
+  std::string text = std::to_string(batches) + " batches of " +
+                     text_of(plan.delivered_bytes(plan.config.batch_size));
+  if (plan.ranks > 1) text += " for each of " + std::to_string(plan.ranks) + " ranks";
+  return text;
+}
+
+}  // namespace
+
+Bytes memory_needed(const Plan& plan) {
+  const bool staged = plan.has_device && plan.copy_keeps_trainer;
+  const Bytes staging = staged ? plan.delivered_bytes(plan.config.batch_size) : 0;
+  return (plan.host_bytes() + staging) * plan.ranks;
+}
+
+void check_fit(const Plan& plan, std::optional<Bytes> free) {
+  const Bytes needed = memory_needed(plan);
+  if (!free || needed <= *free) return;
+  throw RunError(
+      "host memory: " + batches_of(plan) + " take " + text_of(needed) + " and " + text_of(*free) +
+      " are free; give a smaller --batch-size, fewer " +
+      (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
+      (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor"));
+}
+
+}  // namespace loaderscope::native

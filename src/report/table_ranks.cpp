@@ -1,0 +1,44 @@
+// A row per rank: what it waited for itself, and how long it waited for slower ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/wording.h"
+#include "report/table_parts.h"
+#include "report/text_table.h"
+#include "report/totals.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostRows = 16;
+
+std::string chief_cause(const Account& account) {
+  const auto most = std::max_element(account.stall.begin(), account.stall.end());
+  if (*most == 0) return "";
+  const auto cause = static_cast<Cause>(most - account.stall.begin());
+  return fmt::format("{} {}", name_of(cause), show_percent(share_of(*most, account)));
+}
+
+}  // namespace
+
+void write_rank_table(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
+  const std::size_t ranks = analysis.rank_accounts.size();
+  if (ranks < 2) return;
+  TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
+                             "for other ranks", "chiefly"});
+  for (std::size_t rank = 0; rank < std::min(ranks, kMostRows); ++rank) {
+    const Account& account = analysis.rank_accounts[rank];
+    const Nanos own = account.idle() - account.waiting_for_ranks;
+    table.add({std::to_string(rank), show_rate(rate_of(record.ranks[rank], &RankRecord::samples)),
+               analysis.has_busy ? show_percent(busy_of(account)) : "",
+               show_percent(share_of(own, account)),
+               show_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
+  }
+  table.print(out);
+  if (ranks > kMostRows)
+    out << "  the other " << show_count(static_cast<std::int64_t>(ranks - kMostRows))
+        << " ranks are in the result of --json\n";
+}
+
+}  // namespace loaderscope
