@@ -10,6 +10,7 @@
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
 #include "source/registry.h"
+#include "trace/trace.h"
 
 namespace loaderscope {
 namespace {
@@ -64,6 +65,7 @@ const std::vector<FamilyListing>& families() {
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("report", "--format", report_table()),
+      of_table("trace", "", trace::trace_table()),
   };
   return all;
 }

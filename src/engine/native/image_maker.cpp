@@ -43,19 +43,18 @@ class ImageMaker : public SampleMaker {
       inject(Stage::read, task.execution);
       scope.handled(static_cast<Bytes>(stored.size()));
     }
+    const auto bytes = static_cast<Bytes>(stored.size());
     Pixels pixels;
     {
-      StageScope scope(spans, Stage::decode, StageScope::Kind::runs);
+      StageScope scope(spans, Stage::decode, StageScope::Kind::runs, bytes);
       const ImageHeader header = decoder_->open(stored);
       pixels = decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
       inject(Stage::decode, task.execution);
-      scope.handled(static_cast<Bytes>(stored.size()));
     }
-    StageScope scope(spans, Stage::augment, StageScope::Kind::runs);
+    StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
     augmenter_->apply(pixels, task.place);
     inject(Stage::augment, task.execution);
-    scope.handled(static_cast<Bytes>(stored.size()));
-    return static_cast<Bytes>(stored.size());
+    return bytes;
   }
 
   void inject(Stage stage, const Execution& execution) {

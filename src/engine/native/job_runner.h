@@ -15,6 +15,7 @@
 #include "loaderscope/errors.h"
 #include "measure/fifo.h"
 #include "measure/process_counters.h"
+#include "trace/window.h"
 
 namespace loaderscope::native {
 
@@ -59,6 +60,7 @@ class JobRunner {
   void run_window();
   void look();
   void watch_for_window();
+  void show_window();
   void fold_steps();
   void fold(std::int32_t index, const StepEvents& events);
   bool all_done();
@@ -74,6 +76,7 @@ class JobRunner {
   Job job_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
+  trace::Window shown_window_;  // of the first rank
   ProcessCounters at_begin_, at_end_;
   bool at_begin_known_ = false;
   MemoryWatch memory_;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -113,6 +114,9 @@ class Loader {
   void sent(Batch& batch, ThreadLog* log);
   void pin();
   void deliver(Batch& batch, ThreadLog* log);
+  std::string of_rank(
+      const std::string& text) const;  // with the rank's number if there are several
+  void name_thread(const std::string& role) const;
   ThreadLog* add_log(std::int32_t worker);
 
   Job& job_;
