@@ -51,6 +51,7 @@ struct RunConfig {
   Setting<std::vector<std::string>> data;  // paths, "[FORMAT:]PATH"; given: source is the format
   Setting<std::string> index;              // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
+  Setting<std::int64_t> queue_depth{8};          // per worker, with io_uring
   Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
   Setting<OnError> on_error{OnError::skip};
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless

@@ -55,7 +55,7 @@ const std::vector<FamilyListing>& families() {
       of_words<StartMethod>("mp-context", "--mp-context"),
       of_words<Transfer>("transfer", "--transfer"),
       of_words<Layout>("layout", "--layout"),
-      of_words<FileAccess>("access", "--access"),
+      of_table("access", "--access", access_table()),
       of_words<CacheState>("cache", "--cache"),
       of_words<MemoryMode>("memory", "--memory"),
       of_words<CopyMode>("copy", "--copy"),

@@ -164,8 +164,18 @@ void add_what_runs(Table& t) {
                    "A manifest of samples, CSV with the columns path,label or JSON lines.",
                    "none"},
                   &C::index, path_codec()));
-  t.push_back(one({"access", {}, kWhat, "pread|mmap", "How files are read."}, &C::access,
-                  word_codec<FileAccess>()));
+  t.push_back(one({"access",
+                   {},
+                   kWhat,
+                   "pread|mmap|direct|io-uring|io-uring-direct",
+                   "How files are read; pread where the kernel refuses, and the result says so."},
+                  &C::access, word_codec<FileAccess>()));
+  t.push_back(one({"queue-depth",
+                   {"iodepth"},
+                   kWhat,
+                   "N",
+                   "Samples of its batch that a worker reads ahead with --access io-uring."},
+                  &C::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},
                    kWhat,

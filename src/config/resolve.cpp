@@ -83,7 +83,7 @@ void fill_source(RunConfig& c) {
 
 void check_real_data(const RunConfig& c) {
   if (c.source.value == "synthetic") {
-    for (std::string_view key : {"access", "cache", "augment", "on-error"}) {
+    for (std::string_view key : {"access", "queue-depth", "cache", "augment", "on-error"}) {
       if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
     }
     return;
@@ -147,6 +147,7 @@ void check_counts(const RunConfig& c) {
   require_range(c, "batch-size", c.batch_size, 1, kMany);
   require_range(c, "num-workers", c.num_workers, 0, 65536);
   require_range(c, "prefetch-factor", c.prefetch_factor, 1, kMany);
+  require_range(c, "queue-depth", c.queue_depth, 1, 1024);
   require_range(c, "window", c.window, c.window.given ? 1 : 0, kMany);
   require_range(c, "in-flight", c.in_flight, 1, std::int64_t{1} << 16);
   require_range(c, "ranks", c.ranks, 1, std::int64_t{1} << 20);

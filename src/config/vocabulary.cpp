@@ -127,6 +127,10 @@ const std::vector<Word<FileAccess>>& Words<FileAccess>::table() {
   static const std::vector<Word<FileAccess>> words = {
       {FileAccess::pread, "pread", "Read into a buffer."},
       {FileAccess::mmap, "mmap", "Map the file and read through the mapping."},
+      {FileAccess::direct, "direct", "Read into a buffer past the page cache (O_DIRECT)."},
+      {FileAccess::io_uring, "io-uring",
+       "Submit the opens and reads of a batch ahead, --queue-depth of them, with io_uring."},
+      {FileAccess::io_uring_direct, "io-uring-direct", "The same, past the page cache."},
   };
   return words;
 }

@@ -17,6 +17,8 @@ class ImageMaker : public SampleMaker {
         augmenter_(make_augmenter(pipeline.augment)),
         sleeper_(stop) {}
 
+  void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
+
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
   Bytes make(const SampleTask& task, SpanWriter& spans) override {
     const std::int64_t size = pipeline_.source->size();

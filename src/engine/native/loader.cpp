@@ -370,6 +370,7 @@ void Loader::turn_to(Hands& hands, Batch& batch, Nanos rest_begin, bool rested) 
 }
 
 void Loader::make_batch(Hands& hands, Batch& batch) {
+  hands.maker->expect(batch.samples);
   for (std::int64_t position = 0; position < batch.events.samples; ++position) {
     if (job_.stop.load(std::memory_order_relaxed) != 0) return;
     make_sample(hands, batch, position);

@@ -51,10 +51,12 @@ void open_data(Run& run, const EngineContext& context) {
   options.paths = run.config.data.value;
   options.index_file = run.config.index.value;
   options.access = run.config.access;
+  options.queue_depth = static_cast<int>(run.config.queue_depth);
   SourceContext opening;
   opening.stop_signal = context.stop_signal;
   run.files = open_files(options, opening);
   run.opening = monotonic_now() - begin;
+  run.config.access.value = run.files->access();
   std::int64_t& samples = run.config.samples.value;
   if (samples > run.files->size()) {
     run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
