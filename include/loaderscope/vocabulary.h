@@ -29,8 +29,9 @@ enum class Stage : std::uint8_t {
   startup,         // a worker comes up
   startup_parent,  // the trainer's part of starting a worker, one after another
   idle,            // a worker without a task because the window is full
+  gpu_augment,     // part of compute; last, because draws depend on a stage's number
 };
-inline constexpr std::size_t kStages = 15;
+inline constexpr std::size_t kStages = 16;
 
 // To what a nanosecond of GPU idle time is booked. `other` is what is left.
 enum class Cause : std::uint8_t {

@@ -60,6 +60,7 @@ const std::vector<FamilyListing>& families() {
       of_words<MemoryMode>("memory", "--memory"),
       of_words<CopyMode>("copy", "--copy"),
       of_table("device", "--device", device_table()),
+      of_table("preset", "--compute", compute_presets()),
       of_cost_stages(),
       of_table("format", "data make --format", dataset::format_table()),
       of_words<Cause>("cause", ""),

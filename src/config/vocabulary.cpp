@@ -18,6 +18,8 @@ const std::vector<Word<Stage>>& Words<Stage>::table() {
       {Stage::h2d, "h2d", "Copy a batch from the host to the device."},
       {Stage::launch, "launch", "The trainer's own work between two batches."},
       {Stage::compute, "compute", "The training step on the device."},
+      {Stage::gpu_augment, "gpu-augment",
+       "Normalise a batch of bytes on the device; a part of compute."},
       {Stage::startup, "startup", "Bring up one worker."},
       {Stage::startup_parent, "startup.parent",
        "The trainer's part of starting a worker, one worker after another."},
@@ -195,6 +197,7 @@ Cause cause_of(Stage stage) {
     case Stage::idle:
       return Cause::prefetch;
     case Stage::compute:
+    case Stage::gpu_augment:
       return Cause::other;  // no stall; nobody asks
   }
   return Cause::other;

@@ -1,6 +1,7 @@
 #include "engine/native/job_runner.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "device/devices.h"
 #include "loaderscope/errors.h"
@@ -36,7 +37,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
                                                   const EngineContext& context,
                                                   const std::atomic<int>& stop) {
   if (context.make_devices) return context.make_devices(config, stop);
-  return find_row<DeviceRow>(config.device.value, device_table()).make(config, stop);
+  return device_row(config.device.value).make(config, stop);
 }
 
 }  // namespace
@@ -271,6 +272,16 @@ std::string JobRunner::memory_fallback() const {
     if (!fallback.empty()) return fallback;
   }
   return "";
+}
+
+DeviceFacts JobRunner::device_facts() const {
+  DeviceFacts all;
+  for (const auto& device : devices_) {
+    DeviceFacts facts = device->facts();
+    std::move(facts.notes.begin(), facts.notes.end(), std::back_inserter(all.notes));
+    std::move(facts.metrics.begin(), facts.metrics.end(), std::back_inserter(all.metrics));
+  }
+  return all;
 }
 
 }  // namespace loaderscope::native

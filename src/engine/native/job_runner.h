@@ -37,6 +37,7 @@ class JobRunner {
   Bytes locked_bytes() const;
   std::vector<Metric> process_metrics() const;  // of the window of the first rank
   std::string memory_fallback() const;
+  DeviceFacts device_facts() const;  // of all ranks
 
  private:
   struct Rank {

@@ -63,14 +63,14 @@ const std::vector<std::pair<std::int32_t, StepEvents>>& Job::take_steps() {
   return taken_;
 }
 
-Loader::Loader(Job& job, std::int32_t rank)
+Loader::Loader(Job& job, std::int32_t rank, Device& device)
     : job_(job),
       plan_(job.plan),
       rank_(rank),
       to_pin_(static_cast<std::size_t>(plan_.slots()),
               plan_.pin_thread ? trace::Counter(of_rank("queue to pin")) : trace::Counter()),
       ready_(static_cast<std::size_t>(plan_.slots()), trace::Counter(of_rank("queue ready"))) {
-  allocate();
+  allocate(device);
   const auto window = static_cast<std::size_t>(plan_.window + 1);
   if (plan_.sample_tasks) sample_tasks_ = std::make_unique<SampleQueue>(window);
   for (std::int32_t index = 0; index < plan_.workers; ++index) {
@@ -102,11 +102,10 @@ ThreadLog* Loader::add_log(std::int32_t worker) {
   return job_.recorder ? &job_.recorder->add_thread(rank_, worker) : nullptr;
 }
 
-void Loader::allocate() {
+void Loader::allocate(Device& device) {
   const auto count = static_cast<std::size_t>(plan_.slots());
   const Bytes bytes = job_.writes_samples ? plan_.delivered_bytes(plan_.config.batch_size) : 0;
-  const MemoryRow& row = memory_row(plan_.config.memory);
-  locked_ = row.make(count, bytes);
+  locked_ = device.make_slots(plan_.config.memory, count, bytes);
   if (plan_.pin_thread) pageable_ = memory_row(MemoryMode::pageable).make(count, bytes);
   for (std::size_t i = 0; i < count; ++i) {
     auto batch = std::make_unique<Batch>();

@@ -10,7 +10,7 @@ Trainer::Trainer(Job& job, std::int32_t rank, Device& device)
       plan_(job.plan),
       rank_(rank),
       device_(device),
-      loader_(job, rank),
+      loader_(job, rank, device),
       sleeper_(job.stop),
       early_(static_cast<std::size_t>(plan_.window + 1)) {}
 
@@ -113,7 +113,7 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.duration = plan_.copy_time(execution(events));
   copy.by_caller = plan_.copy_keeps_trainer;
   if (!submit_copy(copy)) return false;
-  if (plan_.config.copy == CopyMode::sync && copy.duration > 0 && !wait_copied(copy)) return false;
+  if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
   const trace::Range range(Stage::launch, {step_, -1, copy.bytes});
   if (plan_.launch.active()) {
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
@@ -136,12 +136,22 @@ bool Trainer::wait_copied(const CopyJob& copy) {
   return device_.wait_copied(copy.step);
 }
 
+// What a real device took to launch follows what was declared for it.
+void Trainer::add_launch(StepEvents& events, const Interval& launch) {
+  Interval& whole = events.launch;
+  if (!whole.ran()) whole = {launch.begin, launch.begin, 0, 0};
+  whole.end = launch.end;
+  whole.cpu += launch.cpu;
+}
+
 void Trainer::collect() {
   while (const auto times = device_.collect()) {
     StepEvents& events = waiting_.front();
     events.copy = times->copy;
     events.ready = times->ready;
     events.compute = times->compute;
+    events.augmented = times->augmented;
+    if (times->launch.ran()) add_launch(events, times->launch);
     job_.put_step(rank_, events);
     waiting_.pop_front();
   }

@@ -31,6 +31,7 @@ class Trainer {
   bool submit_copy(const CopyJob& copy);
   bool wait_copied(const CopyJob& copy);
   void collect();
+  static void add_launch(StepEvents& events, const Interval& launch);
   Execution execution(const StepEvents& events) const;
 
   Job& job_;
