@@ -17,6 +17,14 @@ const LinkCell* find(const LinkMatrix& matrix, MemoryMode memory, CopyMode copy,
   return nullptr;
 }
 
+// The bare loop of the same size, in the same run.
+double bare_rate(const LinkMatrix& matrix, Bytes bytes) {
+  for (const BareLoop& loop : matrix.bare) {
+    if (loop.bytes == bytes) return loop.median;
+  }
+  return 0;
+}
+
 }  // namespace
 
 void write_text(std::ostream& out, const LinkMatrix& matrix) {
@@ -54,18 +62,15 @@ void write_json(std::ostream& out, const LinkMatrix& matrix) {
                                      {"bytes", cell.bytes},
                                      {"bytes_per_s", cell.median},
                                      {"low", cell.low},
-                                     {"high", cell.high}};
+                                     {"high", cell.high},
+                                     {"bare_bytes_per_s", bare_rate(matrix, cell.bytes)}};
     if (!cell.fallback.empty()) object["fallback"] = cell.fallback;
     cells.push_back(std::move(object));
   }
-  nlohmann::ordered_json bare = nlohmann::ordered_json::array();
-  for (const BareLoop& loop : matrix.bare)
-    bare.push_back({{"bytes", loop.bytes}, {"bytes_per_s", loop.median}});
   const nlohmann::ordered_json all = {{"schema", "loaderscope.probe/1"},
-                                      {"gpu", matrix.gpu},
+                                      {"device", {{"name", matrix.gpu}}},
                                       {"interrupted", matrix.interrupted},
-                                      {"link", std::move(cells)},
-                                      {"bare", std::move(bare)}};
+                                      {"link", std::move(cells)}};
   out << all.dump(2) << "\n";
 }
 

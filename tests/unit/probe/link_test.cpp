@@ -59,7 +59,12 @@ TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   const auto read = nlohmann::json::parse(json.str());
   EXPECT_EQ(read["schema"], "loaderscope.probe/1");
   EXPECT_EQ(read["link"].size(), 24U);
-  EXPECT_EQ(read["link"][0]["memory"], "pageable");
+  EXPECT_EQ(read["device"]["name"], "Pretender 0");
+  for (const auto& row : read["link"]) {  // what scripts/gpu-check reads
+    EXPECT_TRUE(row["memory"].is_string() && row["copy"].is_string() && row["bytes"].is_number());
+    EXPECT_GT(row["bytes_per_s"], 0);
+    EXPECT_GT(row["bare_bytes_per_s"], 0);
+  }
 }
 
 TEST_F(LinkProbeTest, EndsEarlyAndSaysWhyWhereThereIsNoGpu) {
