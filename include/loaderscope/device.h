@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "loaderscope/events.h"
+#include "loaderscope/memory.h"
 #include "loaderscope/rows.h"
-#include "loaderscope/run_config.h"
+#include "loaderscope/run_record.h"
 
 namespace loaderscope {
 
@@ -21,18 +22,28 @@ struct DeviceTimes {
   Interval copy;    // not set when there was nothing to copy
   Nanos ready = 0;  // could begin to compute; before compute.begin only with a barrier
   Interval compute;
+  Nanos augmented = 0;  // of compute: normalising bytes on the device, which comes first
+  Interval launch;      // of the caller's thread: the calls that launched the compute, where real
 };
 
 struct CopyJob {
   std::int64_t step = 0;
   const std::byte* host = nullptr;
   Bytes bytes = 0;
-  Nanos duration = 0;      // what the copy takes where it is declared or simulated
+  Nanos duration = 0;  // what the copy takes where it is declared or simulated; on a real device
+                       // beside the copy of bytes
   bool by_caller = false;  // pageable memory: the calling thread copies
 };
 
+// What a device says of itself once the run is over.
+struct DeviceFacts {
+  std::vector<std::string> notes;
+  std::vector<Metric> metrics;
+};
+
 // The device of one rank, used by that rank's trainer thread alone. Steps come in order, a copy
-// before its compute. What blocks returns false as soon as the run is to stop.
+// before its compute, and none before the compute `in-flight` steps earlier was waited for. What
+// blocks returns false as soon as the run is to stop. Throws RunError when the device fails.
 class Device {
  public:
   virtual ~Device() = default;
@@ -42,6 +53,12 @@ class Device {
   virtual bool wait_computed(std::int64_t step) = 0;
   // The times of the next step in order, as soon as they are known.
   virtual std::optional<DeviceTimes> collect() = 0;
+
+  // The host memory that it copies from, for whoever fills it; freed before the device. Unless the
+  // device has its own, that of memory_table().
+  virtual std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
+                                                Bytes slot_bytes);
+  virtual DeviceFacts facts() const { return {}; }
 };
 
 struct DeviceRow {
@@ -54,6 +71,7 @@ struct DeviceRow {
                                                const std::atomic<int>& stop);
 };
 
-std::span<const DeviceRow> device_table();  // src/device/registry.cpp
+std::span<const DeviceRow> device_table();           // src/device/registry.cpp
+const DeviceRow& device_row(std::string_view name);  // of a resolved configuration
 
 }  // namespace loaderscope

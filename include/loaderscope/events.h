@@ -75,6 +75,7 @@ struct StepEvents {
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks
   Interval compute;
+  Nanos augmented = 0;  // of the compute: the device normalised a batch of bytes first
 
   bool operator==(const StepEvents&) const = default;
 };

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loaderscope/compute.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
@@ -51,6 +52,7 @@ struct RunConfig {
   Setting<std::vector<std::string>> data;  // paths, "[FORMAT:]PATH"; given: source is the format
   Setting<std::string> index;              // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
+  Setting<std::int64_t> queue_depth{8};          // per worker, with io_uring
   Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
   Setting<OnError> on_error{OnError::skip};
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless
@@ -82,11 +84,13 @@ struct RunConfig {
       false};  // PyTorch's word for memory = pin-thread; resolved into `memory`
 
   // the trainer
-  Setting<std::string> device{"sim"};
+  Setting<std::string> device{"sim"};  // resolved: cuda where there is one
   Setting<CopyMode> copy{CopyMode::async};
   Setting<Link> link{{"gen4x16", 25e9, 8e9}};
-  Setting<Distribution> compute{{Distribution::Shape::constant, 0, 0}};  // ns; not given: no busy
-  Setting<double> demand{0};  // samples per second over all ranks
+  Setting<Compute> compute;           // not given: no busy
+  Setting<std::int64_t> launches{1};  // kernels per step, on a real device
+  Setting<bool> graph{false};         // launched as one CUDA graph
+  Setting<double> demand{0};          // samples per second over all ranks
   Setting<std::int64_t> in_flight{2};
   Setting<std::int64_t> ranks{1};
   Setting<bool> sync_ranks{false};
@@ -115,6 +119,7 @@ struct RunConfig {
 
   const Cost* cost_of(Stage stage) const;  // null when not declared
   std::int64_t delivered_sample_bytes() const;
+  Nanos mean_compute_time() const;  // of a whole batch
 };
 
 // One field: its names, its sentence, and how its text is read and written. The text is the same in
@@ -160,7 +165,9 @@ Scenario parse_scenario(std::string_view text, const std::string& path, RunConfi
 
 // What of the machine the defaults depend on.
 struct MachineLimits {
-  double cores = 1;  // affinity and CPU quota
+  double cores = 1;          // affinity and CPU quota
+  bool has_gpu = false;      // that the device `cuda` can use
+  std::string why_no_gpu{};  // said where the device is chosen; "" when nobody looked
 };
 
 // Fills the defaults that depend on other values and on the machine, and refuses contradictions and

@@ -34,6 +34,10 @@ class SampleReader {
   virtual ~SampleReader() = default;
   // The stored bytes of a sample, valid until the next call. Throws SampleError.
   virtual std::span<const std::byte> read(std::int64_t sample) = 0;
+  // The samples that will be asked for next, in this order, instead of those named before. Only a
+  // hint: others may be asked for, and some never. Costs no time to speak of: whatever a reader
+  // does about it happens within `read`.
+  virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
 };
 
 // A data set, opened. Shared by all workers; everything here is safe to call from any thread.

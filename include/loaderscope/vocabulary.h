@@ -29,8 +29,9 @@ enum class Stage : std::uint8_t {
   startup,         // a worker comes up
   startup_parent,  // the trainer's part of starting a worker, one after another
   idle,            // a worker without a task because the window is full
+  gpu_augment,     // part of compute; last, because draws depend on a stage's number
 };
-inline constexpr std::size_t kStages = 15;
+inline constexpr std::size_t kStages = 16;
 
 // To what a nanosecond of GPU idle time is booked. `other` is what is left.
 enum class Cause : std::uint8_t {
@@ -72,7 +73,7 @@ enum class CopyMode : std::uint8_t { sync, async, stream };
 enum class StartMethod : std::uint8_t { fork, spawn, forkserver };
 enum class Transfer : std::uint8_t { u8, f16, f32 };
 enum class Layout : std::uint8_t { nchw, nhwc };
-enum class FileAccess : std::uint8_t { pread, mmap };
+enum class FileAccess : std::uint8_t { pread, mmap, direct, io_uring, io_uring_direct };
 enum class CacheState : std::uint8_t { as_is, warm, cold };
 enum class OnError : std::uint8_t { skip, fail };
 enum class OnOff : std::uint8_t { off, on };

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "augment/normalise_setting.h"
+
 namespace loaderscope::augment {
 
 std::size_t bytes_of(Transfer transfer) {
@@ -28,10 +30,9 @@ Emitter::Emitter(const AugmentOptions& options, const Normalise& normalise)
     : transfer_(options.transfer),
       layout_(options.layout),
       size_(static_cast<std::size_t>(options.size)),
-      bytes_(bytes_of(options.transfer)) {
+      bytes_(bytes_of(options.transfer)),
+      scaling_(scaling_of(normalise)) {
   for (std::size_t c = 0; c < 3; ++c) {
-    scaling_.subtract[c] = static_cast<float>(255 * normalise.mean[c]);
-    scaling_.multiply[c] = static_cast<float>(1 / (255 * normalise.deviation[c]));
     for (std::size_t value = 0; value < 256; ++value) {
       const float centred = static_cast<float>(value) - scaling_.subtract[c];
       floats_[c][value] = centred * scaling_.multiply[c];

@@ -9,12 +9,17 @@ std::span<const Command> command_table() {
       {{"info", "Say what is in a folder of images: counts, sizes, formats, damaged files."},
        declare_data_info},
   };
+  static const Command probe_parts[] = {
+      {{"link", "How fast a GPU gets its data, by memory mode, size and copy mode."},
+       declare_probe_link},
+  };
   static const Command commands[] = {
       {{"run", "Run one configuration and say what the device waited for."}, declare_run},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
       {{"report", "Show a saved result, also in another form."}, declare_report},
       {{"data", "Make a data set, or look at one."}, nullptr, data_parts},
+      {{"probe", "What this machine can do."}, nullptr, probe_parts},
       {{"list", "Every row of every family, and why one is not available here."}, declare_list},
   };
   return commands;

@@ -11,6 +11,7 @@
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
 #include "source/registry.h"
+#include "trace/trace.h"
 
 namespace loaderscope {
 namespace {
@@ -55,17 +56,19 @@ const std::vector<FamilyListing>& families() {
       of_words<StartMethod>("mp-context", "--mp-context"),
       of_words<Transfer>("transfer", "--transfer"),
       of_words<Layout>("layout", "--layout"),
-      of_words<FileAccess>("access", "--access"),
+      of_table("access", "--access", access_table()),
       of_words<CacheState>("cache", "--cache"),
       of_words<MemoryMode>("memory", "--memory"),
       of_words<CopyMode>("copy", "--copy"),
       of_table("device", "--device", device_table()),
+      of_table("preset", "--compute", compute_presets()),
       of_cost_stages(),
       of_table("format", "data make --format", dataset::format_table()),
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),
       of_table("report", "--format", report_table()),
+      of_table("trace", "", trace::trace_table()),
   };
   return all;
 }

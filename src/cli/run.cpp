@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
+#include "loaderscope/device.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "measure/machine.h"
@@ -43,10 +44,21 @@ void write_results(const RunConfig& config, const RunRecord& record, const Analy
   if (failure) std::rethrow_exception(failure);
 }
 
+// Looking for a GPU starts its driver: only where the answer matters.
+MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
+  MachineLimits limits;
+  limits.cores = machine.cores;
+  if (given.device.given || given.link.given || given.engine.value == "model") return limits;
+  const auto reason = device_row("cuda").row.reason_not_available();
+  limits.has_gpu = !reason;
+  limits.why_no_gpu = reason.value_or("");
+  return limits;
+}
+
 ExitCode run(const ConfigFlags& flags) {
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
-  const RunConfig config = resolve(flags.config(), {machine.cores}, notes);
+  const RunConfig config = resolve(flags.config(), limits_of(machine, flags.config()), notes);
   check_requirements(config.require.value);
   if (!config.json.value.empty()) check_output(config.json.value);
 

@@ -9,7 +9,8 @@ std::string version_number() { return std::string(version::number) + "+" + versi
 
 std::string version_text() {
   return std::string("loaderscope ") + version::number + " (commit " + version::commit + ", " +
-         version::compiler + ", " + version::build_type + ", CUDA " + version::cuda + ")";
+         version::compiler + ", " + version::build_type + ", with " + version::libraries +
+         ", CUDA " + version::cuda + ")";
 }
 
 }  // namespace loaderscope

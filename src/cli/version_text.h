@@ -5,6 +5,6 @@
 namespace loaderscope {
 
 std::string version_number();  // "0.1.0+3c2e18c41d2a"
-std::string version_text();    // number, commit, compiler, build type, CUDA
+std::string version_text();    // number, commit, compiler, build type, libraries, CUDA
 
 }  // namespace loaderscope

@@ -155,6 +155,8 @@ Codec<Distribution> bytes_codec() {
           [](const Distribution& d) { return spell_distribution(d, spell_bytes); }};
 }
 
+Codec<Compute> compute_codec() { return {parse_compute, spell_compute}; }
+
 Codec<WarmUp> warmup_codec() { return {parse_warmup, spell_warmup}; }
 
 Codec<Link> link_codec() {

@@ -40,6 +40,7 @@ Codec<Bytes> size_codec();
 Codec<double> byte_rate_codec();   // 0 = none
 Codec<double> count_rate_codec();  // 0 = none
 Codec<Distribution> time_codec();
+Codec<Compute> compute_codec();
 Codec<Distribution> bytes_codec();
 Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();

@@ -1,5 +1,6 @@
 // The table of fields: every setting of a run, once.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "config/codecs.h"
@@ -164,8 +165,18 @@ void add_what_runs(Table& t) {
                    "A manifest of samples, CSV with the columns path,label or JSON lines.",
                    "none"},
                   &C::index, path_codec()));
-  t.push_back(one({"access", {}, kWhat, "pread|mmap", "How files are read."}, &C::access,
-                  word_codec<FileAccess>()));
+  t.push_back(one({"access",
+                   {},
+                   kWhat,
+                   "pread|mmap|direct|io-uring|io-uring-direct",
+                   "How files are read; pread where the kernel refuses, and the result says so."},
+                  &C::access, word_codec<FileAccess>()));
+  t.push_back(one({"queue-depth",
+                   {"iodepth"},
+                   kWhat,
+                   "N",
+                   "Samples of its batch that a worker reads ahead with --access io-uring."},
+                  &C::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},
                    kWhat,
@@ -288,9 +299,13 @@ void add_loader(Table& t) {
 
 void add_trainer(Table& t) {
   using C = RunConfig;
-  t.push_back(
-      one({"device", {}, kTrainer, "NAME", "Where batches go; see 'loaderscope list device'."},
-          &C::device, device_codec()));
+  t.push_back(one({"device",
+                   {},
+                   kTrainer,
+                   "NAME",
+                   "Where batches go; see 'loaderscope list device'.",
+                   "cuda; sim where there is no GPU, --link is given or the engine is the model"},
+                  &C::device, device_codec()));
   t.push_back(
       one({"copy", {}, kTrainer, "sync|async|stream", "How a batch is copied to the device."},
           &C::copy, word_codec<CopyMode>()));
@@ -303,13 +318,23 @@ void add_trainer(Table& t) {
            "or PINNED/PAGEABLE in GB/s.",
            "gen4x16; copies of synthetic batches are free unless --link is given"},
           &C::link, link_codec()));
-  t.push_back(one({"compute",
+  t.push_back(
+      one({"compute",
+           {},
+           kTrainer,
+           "[gemm:]DURATION",
+           "Time of one step on the device such as 12ms, its distribution, or a preset such "
+           "as resnet50-h100; gemm: by matrix products; see 'loaderscope list preset'.",
+           "none: the rate of the loader is the answer"},
+          &C::compute, compute_codec()));
+  t.push_back(one({"launches",
                    {},
                    kTrainer,
-                   "DURATION",
-                   "Time of one step on the device such as 12ms, or its distribution.",
-                   "none: the rate of the loader is the answer"},
-                  &C::compute, time_codec()));
+                   "N",
+                   "Kernels that the trainer launches per step on a real device."},
+                  &C::launches, count_codec()));
+  t.push_back(
+      on_off({"graph", {}, kTrainer, "", "Launch a step's kernels as one CUDA graph."}, &C::graph));
   t.push_back(
       one({"demand",
            {},
@@ -523,6 +548,14 @@ std::int64_t RunConfig::delivered_sample_bytes() const {
   if (delivered_bytes != 0) return delivered_bytes;
   const std::int64_t value_bytes = transfer == Transfer::u8 ? 1 : transfer == Transfer::f16 ? 2 : 4;
   return 3 * size * size * value_bytes;
+}
+
+Nanos RunConfig::mean_compute_time() const {
+  const Compute& of_step = compute;
+  const double batches = of_step.per_batch == 0 ? 1
+                                                : static_cast<double>(batch_size.value) /
+                                                      static_cast<double>(of_step.per_batch);
+  return std::llround(std::min(of_step.mean * batches, static_cast<double>(kLongestCost)));
 }
 
 }  // namespace loaderscope

@@ -40,7 +40,7 @@ void require_available(std::string_view family, std::string_view name,
 
 void check_available(const RunConfig& c) {
   require_available("engine", c.engine.value, engine_table());
-  require_available("device", c.device.value, device_table());
+  if (c.engine.value != "model") require_available("device", c.device.value, device_table());
   require_available("source", c.source.value, source_table());
 }
 
@@ -83,7 +83,7 @@ void fill_source(RunConfig& c) {
 
 void check_real_data(const RunConfig& c) {
   if (c.source.value == "synthetic") {
-    for (std::string_view key : {"access", "cache", "augment", "on-error"}) {
+    for (std::string_view key : {"access", "queue-depth", "cache", "augment", "on-error"}) {
       if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
     }
     return;
@@ -98,6 +98,21 @@ void check_real_data(const RunConfig& c) {
   for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {
     if (find_field(key)->given(c)) refuse(c, key, "is for --source synthetic; the data says it");
   }
+}
+
+// A real device where there is one. A link that is given describes a simulated one.
+void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
+  if (c.device.given || c.link.given || c.engine.value == "model") return;
+  c.device.value = limits.has_gpu ? "cuda" : "sim";
+  if (limits.has_gpu || limits.why_no_gpu.empty()) return;
+  notes.push_back("no GPU: " + limits.why_no_gpu.substr(0, limits.why_no_gpu.find(';')) +
+                  "; the device is simulated");
+}
+
+// A preset is the time of a batch of a certain size.
+void fill_batch_size(RunConfig& c) {
+  const std::int64_t per_batch = c.compute.value.per_batch;
+  if (per_batch > 0 && !c.batch_size.given) c.batch_size.value = per_batch;
 }
 
 void fill_memory(RunConfig& c) {
@@ -147,9 +162,11 @@ void check_counts(const RunConfig& c) {
   require_range(c, "batch-size", c.batch_size, 1, kMany);
   require_range(c, "num-workers", c.num_workers, 0, 65536);
   require_range(c, "prefetch-factor", c.prefetch_factor, 1, kMany);
+  require_range(c, "queue-depth", c.queue_depth, 1, 1024);
   require_range(c, "window", c.window, c.window.given ? 1 : 0, kMany);
   require_range(c, "in-flight", c.in_flight, 1, std::int64_t{1} << 16);
   require_range(c, "ranks", c.ranks, 1, std::int64_t{1} << 20);
+  require_range(c, "launches", c.launches, 1, 1'000'000);
   require_range(c, "size", c.size, 1, 65536);
   require_range(c, "samples", c.samples, 0, kHuge);
   require_range(c, "epochs", c.epochs, 0, INT32_MAX);
@@ -263,6 +280,11 @@ void check_device(const RunConfig& c) {
   if (c.device.value == "null" && c.compute.given) {
     refuse(c, "compute", "device = null computes nothing; leave one of them out");
   }
+  if (!c.compute.value.gemm) return;
+  const std::string reason =
+      "contradicts " + in_words(c, "compute") + ", which launches as many kernels as it needs";
+  if (c.launches > 1) refuse(c, "launches", reason);
+  if (c.graph) refuse(c, "graph", reason);
 }
 
 // --- does a run ever end? ---
@@ -315,6 +337,21 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
   }
 }
 
+void note_device(const RunConfig& c, std::vector<std::string>& notes) {
+  const bool is_real = c.device.value == "cuda" && c.engine.value != "model";
+  if (is_real && c.link.given)
+    notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
+  if (is_real && c.source.value != "synthetic" && c.cost_of(Stage::h2d) != nullptr)
+    notes.push_back("cost h2d is added to the real copies of device = cuda");
+  if (is_real) return;
+  for (std::string_view key : {"launches", "graph"}) {
+    if (find_field(key)->given(c))
+      notes.push_back(in_words(c, key) + " has no effect: only device = cuda launches kernels");
+  }
+  if (c.compute.value.gemm)
+    notes.push_back(in_words(c, "compute") + ": nothing is multiplied, only its time is taken");
+}
+
 void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.shuffle_buffer > 0 && !c.shuffle) {
     notes.push_back(in_words(c, "shuffle-buffer") + " has no effect without shuffle");
@@ -340,6 +377,8 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
 
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes) {
   fill_source(c);
+  fill_device(c, limits, notes);
+  fill_batch_size(c);
   check_available(c);
   check_real_data(c);
   fill_memory(c);
@@ -360,6 +399,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   }
   note_costs(c, notes);
   note_settings(c, notes);
+  note_device(c, notes);
   return c;
 }
 

@@ -18,6 +18,8 @@ const std::vector<Word<Stage>>& Words<Stage>::table() {
       {Stage::h2d, "h2d", "Copy a batch from the host to the device."},
       {Stage::launch, "launch", "The trainer's own work between two batches."},
       {Stage::compute, "compute", "The training step on the device."},
+      {Stage::gpu_augment, "gpu-augment",
+       "Normalise a batch of bytes on the device; a part of compute."},
       {Stage::startup, "startup", "Bring up one worker."},
       {Stage::startup_parent, "startup.parent",
        "The trainer's part of starting a worker, one worker after another."},
@@ -127,6 +129,10 @@ const std::vector<Word<FileAccess>>& Words<FileAccess>::table() {
   static const std::vector<Word<FileAccess>> words = {
       {FileAccess::pread, "pread", "Read into a buffer."},
       {FileAccess::mmap, "mmap", "Map the file and read through the mapping."},
+      {FileAccess::direct, "direct", "Read into a buffer past the page cache (O_DIRECT)."},
+      {FileAccess::io_uring, "io-uring",
+       "Submit the opens and reads of a batch ahead, --queue-depth of them, with io_uring."},
+      {FileAccess::io_uring_direct, "io-uring-direct", "The same, past the page cache."},
   };
   return words;
 }
@@ -191,6 +197,7 @@ Cause cause_of(Stage stage) {
     case Stage::idle:
       return Cause::prefetch;
     case Stage::compute:
+    case Stage::gpu_augment:
       return Cause::other;  // no stall; nobody asks
   }
   return Cause::other;

@@ -16,7 +16,7 @@ constexpr Library kJpeg = {make_jpeg_decoder, nullptr};
 #else
 constexpr Library kJpeg = {
     nullptr, []() -> std::optional<std::string> {
-      return "built without libjpeg-turbo; install libjpeg-dev and build again";
+      return "built without libjpeg-turbo; install libjpeg-dev and build again.";
     }};
 #endif
 
@@ -24,7 +24,7 @@ constexpr Library kJpeg = {
 constexpr Library kPng = {make_png_decoder, nullptr};
 #else
 constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
-                            return "built without libspng; install libspng-dev and build again";
+                            return "built without libspng; install libspng-dev and build again.";
                           }};
 #endif
 
@@ -32,7 +32,7 @@ constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
 constexpr Library kWebp = {make_webp_decoder, nullptr};
 #else
 constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
-                             return "built without libwebp; install libwebp-dev and build again";
+                             return "built without libwebp; install libwebp-dev and build again.";
                            }};
 #endif
 

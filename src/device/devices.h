@@ -10,4 +10,8 @@ std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
 std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config,
                                                        const std::atomic<int>& stop);
 
+std::vector<std::unique_ptr<Device>> make_cuda_devices(const RunConfig& config,
+                                                       const std::atomic<int>& stop);
+std::optional<std::string> why_no_cuda();  // a sentence; nothing where a GPU can be used
+
 }  // namespace loaderscope

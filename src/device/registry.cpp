@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "device/devices.h"
@@ -5,7 +6,13 @@
 namespace loaderscope {
 
 std::span<const DeviceRow> device_table() {
-  static const std::array<DeviceRow, 2> kTable = {{
+  static const std::array<DeviceRow, 3> kTable = {{
+      {{"cuda",
+        "a real GPU: copies, computes and host memory of the CUDA runtime, times of the GPU's own.",
+        why_no_cuda},
+       false,
+       true,
+       make_cuda_devices},
       {{"sim",
         "a simulated link and GPU in real time: copies and computes take what --link and --compute "
         "say."},
@@ -18,6 +25,17 @@ std::span<const DeviceRow> device_table() {
        make_null_devices},
   }};
   return kTable;
+}
+
+const DeviceRow& device_row(std::string_view name) {
+  const std::span<const DeviceRow> table = device_table();
+  return *std::find_if(table.begin(), table.end(),
+                       [&](const DeviceRow& row) { return row.row.name == name; });
+}
+
+std::unique_ptr<HostSlots> Device::make_slots(MemoryMode mode, std::size_t count,
+                                              Bytes slot_bytes) {
+  return memory_row(mode).make(count, slot_bytes);
 }
 
 }  // namespace loaderscope

@@ -150,9 +150,9 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs)
   stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
-  link_rate = given.link.given || given.source.value != "synthetic"
-                  ? (pageable ? given.link.value.pageable : given.link.value.pinned)
-                  : 0;
+  const bool real_link = given.device.value == "cuda" && given.engine.value != "model";
+  const bool link_copies = !real_link && (given.link.given || given.source.value != "synthetic");
+  link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
   const Cost* declared_copy = given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
   copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
@@ -208,7 +208,7 @@ Nanos Plan::compute_time(const Execution& execution) const {
   const auto seed = static_cast<std::uint64_t>(config.seed.value);
   const double ns =
       constant
-          ? declared.mean
+          ? static_cast<double>(config.mean_compute_time())
           : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
   return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
 }

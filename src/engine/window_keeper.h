@@ -18,6 +18,11 @@ class WindowKeeper {
   void first_ask(Nanos at) { previous_end_ = first_ask_ = at; }
   // Called once for each step in order: is it warm-up? Not for steps after the last.
   bool is_warmup(std::int64_t step, Nanos compute_end);
+  // Is it known beforehand that `step`, the next one, is measured? Not with a warm-up by time.
+  bool measures(std::int64_t step) const {
+    return measured_ > 0 ||
+           (config_.warmup.value.duration == 0 && step >= config_.warmup.value.steps);
+  }
   bool ended() const { return ended_; }
   std::int64_t measured() const { return measured_; }
   std::int64_t first_measured() const {

@@ -168,6 +168,8 @@ void RankFolder::count_events(PerStage<StageStats>& stages) {
   count(Stage::h2d, current_.copy, current_.delivered_bytes);
   count(Stage::launch, current_.launch, 0);
   if (current_.compute.wall() > 0) count(Stage::compute, current_.compute, 0);
+  if (current_.augmented > 0)
+    stages[Stage::gpu_augment].add(current_.augmented, 0, 0, current_.delivered_bytes);
 }
 
 Exemplar RankFolder::make_exemplar(const StepRow& row) const {

@@ -8,6 +8,7 @@
 #include "loaderscope/recorder.h"
 #include "measure/core_stay.h"
 #include "measure/thread_meter.h"
+#include "trace/trace.h"
 
 namespace loaderscope {
 
@@ -32,6 +33,10 @@ class SpanWriter {
   void rest(Nanos begin, Nanos end);
   // Where the last span ended; 0 after a pause, or where nothing is measured.
   Nanos edge() const { return edge_.at; }
+
+  trace::Payload payload(Stage stage, Bytes bytes) const {
+    return {batch_, is_per_sample(stage) ? sample_ : -1, bytes};
+  }
 
  private:
   friend class StageScope;
@@ -78,32 +83,50 @@ class StageScope {
     runs,   // waiting for a CPU is contention
     waits,  // a declared sleep: time off the CPU is the stage's own
   };
-  StageScope(SpanWriter& writer, Stage stage, Kind kind) : writer_(writer), kind_(kind) {
-    if (!writer.measures()) return;
-    if (writer.edge_.at == 0 || kind == Kind::waits) {
-      const SpanWriter::Edge now = writer.edge_now();
-      if (writer.edge_.at == 0) writer.edge_ = now;
-      before_ = now.at - writer.edge_.at;
-    }
+  // `bytes`: to be handled, where that is known beforehand.
+  StageScope(SpanWriter& writer, Stage stage, Kind kind, Bytes bytes = 0)
+      : writer_(writer), kind_(kind), shown_(trace::attached()) {
     span_.stage = stage;
-    span_.begin = writer.edge_.at;
-    span_.cpu = writer.edge_.cpu;
+    span_.bytes = bytes;
+    if (shown_) [[unlikely]]
+      trace::push(stage, writer.payload(stage, bytes));
+    if (writer.measures()) begin();
   }
   ~StageScope() {
-    if (!writer_.measures()) return;
+    if (writer_.measures()) end();
+    if (shown_) [[unlikely]]
+      trace::pop();
+  }
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
+
+  // Known only now.
+  void handled(Bytes bytes) {
+    span_.bytes = bytes;
+    if (shown_) [[unlikely]]
+      trace::mark(trace::Activity::handled, writer_.payload(span_.stage, bytes));
+  }
+
+ private:
+  void begin() {
+    if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
+      const SpanWriter::Edge now = writer_.edge_now();
+      if (writer_.edge_.at == 0) writer_.edge_ = now;
+      before_ = now.at - writer_.edge_.at;
+    }
+    span_.begin = writer_.edge_.at;
+    span_.cpu = writer_.edge_.cpu;
+  }
+  void end() {
     writer_.edge_ = writer_.edge_now();
     span_.end = writer_.edge_.at;
     span_.cpu = writer_.edge_.cpu - span_.cpu;
     writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_);
   }
-  StageScope(const StageScope&) = delete;
-  StageScope& operator=(const StageScope&) = delete;
 
-  void handled(Bytes bytes) { span_.bytes = bytes; }
-
- private:
   SpanWriter& writer_;
   Kind kind_;
+  bool shown_;  // to a tool
   Span span_;
   Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
 };

@@ -34,7 +34,9 @@ std::string rate_text(const StageStats& stats) {
 }
 
 // Where a thread of the host spent the time of the stage.
-bool has_thread(Stage stage) { return stage != Stage::compute && stage != Stage::idle; }
+bool has_thread(Stage stage) {
+  return stage != Stage::compute && stage != Stage::gpu_augment && stage != Stage::idle;
+}
 
 std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
   const Histogram& times = stats.wall_histogram;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "loaderscope/units.h"
 #include "source/file_source.h"
@@ -21,14 +22,14 @@ bool is_dangling_link(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
+}  // namespace
+
 SampleError cannot_open(const std::string& path, int error) {
   const auto why = SampleError::Kind::unreadable;
   if (error == ENOENT && is_dangling_link(path))
     return {why, "is a link to a file that is missing"};
   return {why, "cannot be opened: " + std::generic_category().message(error)};
 }
-
-}  // namespace
 
 SampleError cannot_read(int error) {
   return {SampleError::Kind::unreadable,
@@ -56,23 +57,35 @@ std::span<std::byte> SampleBuffer::take(std::size_t bytes) {
 }
 
 // Not blocking, so that a pipe among the files cannot keep the worker.
+int FileOpener::flags() const {
+  return O_RDONLY | O_CLOEXEC | O_NONBLOCK | (no_atime_ ? O_NOATIME : 0);
+}
+
+bool FileOpener::may_try_again(int flags, int error) {
+  if (error != EPERM || (flags & O_NOATIME) == 0) return false;
+  no_atime_ = false;
+  return true;
+}
+
 Fd FileOpener::open_path() {
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  if (no_atime_) {
-    Fd fd(::open(path_.c_str(), kFlags | O_NOATIME));
-    if (fd >= 0 || errno != EPERM) return fd;
-    no_atime_ = false;
+  for (;;) {
+    const int tried = flags();
+    Fd fd(::open(path_.c_str(), tried));
+    if (fd >= 0 || !may_try_again(tried, errno)) return fd;
   }
-  return Fd(::open(path_.c_str(), kFlags));
 }
 
 OpenFile FileOpener::open(std::int64_t sample) {
-  using Kind = SampleError::Kind;
   source_.path_of(sample, path_);
-  OpenFile file{open_path()};
-  if (file.fd < 0) throw cannot_open(path_, errno);
+  Fd fd = open_path();
+  if (fd < 0) throw cannot_open(path_, errno);
+  return checked(std::move(fd));
+}
+
+OpenFile FileOpener::checked(Fd fd) const {
+  using Kind = SampleError::Kind;
   struct stat facts {};
-  if (::fstat(file.fd, &facts) != 0) throw cannot_read(errno);
+  if (::fstat(fd, &facts) != 0) throw cannot_read(errno);
   if (S_ISDIR(facts.st_mode)) throw SampleError(Kind::unreadable, "is a folder, not a file");
   if (!S_ISREG(facts.st_mode)) throw SampleError(Kind::unreadable, "is not a regular file");
   if (facts.st_size <= 0) throw SampleError(Kind::truncated, "is empty");
@@ -81,8 +94,7 @@ OpenFile FileOpener::open(std::int64_t sample) {
                       "has " + std::to_string(facts.st_size) + " bytes, more than the " +
                           std::to_string(source_.largest_sample()) + " that a sample may have");
   }
-  file.size = static_cast<std::size_t>(facts.st_size);
-  return file;
+  return {std::move(fd), static_cast<std::size_t>(facts.st_size), facts.st_dev};
 }
 
 }  // namespace loaderscope::source

@@ -1,14 +1,36 @@
 #include "source/file_source.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "source/readers.h"
+#include "source/registry.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
+namespace {
+
+constexpr std::int64_t kMostLookedAt = 16;  // files until one can be opened
+
+// By the first file that can be opened: the others are most likely on the same file system, and
+// readers look at each file that is not.
+std::string refusal_of_direct_reads(const FileSource& files) {
+  FileOpener opener(files);
+  for (std::int64_t i = 0; i < std::min(kMostLookedAt, files.size()); ++i) {
+    try {
+      return files.kernel().direct_reads(opener.open(i).fd).refusal;
+    } catch (const SampleError&) {  // the run will name it
+    }
+  }
+  return "";
+}
+
+}  // namespace
 
 FileSource::FileSource(const SourceOptions& options, std::vector<std::string> roots, Index index)
     : access_(options.access),
+      queue_depth_(options.queue_depth),
+      kernel_(options.kernel != nullptr ? *options.kernel : this_kernel()),
       largest_sample_(options.largest_sample),
       roots_(std::move(roots)),
       index_(std::move(index)) {
@@ -39,7 +61,44 @@ void FileSource::path_of(std::int64_t sample, std::string& path) const {
 }
 
 std::unique_ptr<SampleReader> FileSource::make_reader() const {
-  return access_ == FileAccess::mmap ? make_mmap_reader(*this) : make_pread_reader(*this);
+  return access_row(access_).make(*this);
+}
+
+std::string FileSource::refusal_of_access() const {
+  const AccessRow& row = access_row(access_);
+  if (row.refusal != nullptr) {
+    if (const auto reason = (kernel_.*row.refusal)()) return *reason;
+  }
+  return row.direct ? refusal_of_direct_reads(*this) : "";
+}
+
+void FileSource::settle_access() {
+  const std::string reason = refusal_of_access();
+  if (reason.empty()) return;
+  notes_.push_back("--access " + std::string(name_of(access_)) +
+                   " is not possible, files are read with pread: " + reason);
+  access_ = FileAccess::pread;
+}
+
+void FileSource::count_reader_without_ring(const std::string& reason) const {
+  const std::lock_guard lock(mutex_);
+  if (readers_without_ring_++ == 0) no_ring_reason_ = reason;
+}
+
+std::vector<std::string> FileSource::notes() const {
+  std::vector<std::string> notes = notes_;
+  const std::string access = "--access " + std::string(name_of(access_));
+  if (const std::int64_t reads = reads_through_cache_; reads > 0) {
+    notes.push_back(access + ": " + std::to_string(reads) +
+                    " reads went through the page cache, of files whose file system refuses "
+                    "O_DIRECT");
+  }
+  const std::lock_guard lock(mutex_);
+  if (readers_without_ring_ > 0) {
+    notes.push_back(access + ": " + std::to_string(readers_without_ring_) +
+                    " workers read without io_uring: " + no_ring_reason_);
+  }
+  return notes;
 }
 
 }  // namespace loaderscope::source

@@ -1,12 +1,15 @@
 // Files of images as a source: one sample a file.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "loaderscope/source.h"
 #include "source/index.h"
+#include "source/kernel_access.h"
 #include "source/options.h"
 
 namespace loaderscope::source {
@@ -23,17 +26,36 @@ class FileSource final : public Source {
   std::int32_t label(std::int64_t sample) const { return index_.label(sample); }
   // Puts the path into `path`, whose memory is used again.
   void path_of(std::int64_t sample, std::string& path) const;
-  const std::vector<std::string>& notes() const { return notes_; }  // one sentence each, for people
+  // One sentence each, for people; with what readers met so far.
+  std::vector<std::string> notes() const;
   const std::vector<std::string>& roots() const { return roots_; }
   Bytes largest_sample() const { return largest_sample_; }
   bool from_cache = false;  // the index was there already
 
+  // Takes pread where the kernel or the data's file system refuses the way of reading that was
+  // asked for, and notes why. Before the first reader is made.
+  void settle_access();
+  FileAccess access() const { return access_; }  // in force
+  int queue_depth() const { return queue_depth_; }
+  const KernelAccess& kernel() const { return kernel_; }
+  // What readers could not do as was asked for. From any thread.
+  void count_read_through_cache() const { ++reads_through_cache_; }
+  void count_reader_without_ring(const std::string& reason) const;
+
  private:
+  std::string refusal_of_access() const;  // "" when there is none
+
   FileAccess access_;
+  int queue_depth_;
+  const KernelAccess& kernel_;
   Bytes largest_sample_;
   std::vector<std::string> roots_;
   Index index_;
   std::vector<std::string> notes_;
+  mutable std::atomic<std::int64_t> reads_through_cache_{0};
+  mutable std::mutex mutex_;  // of the two below
+  mutable std::int64_t readers_without_ring_ = 0;
+  mutable std::string no_ring_reason_;
 };
 
 }  // namespace loaderscope::source
@@ -41,8 +63,8 @@ class FileSource final : public Source {
 namespace loaderscope {
 
 // Opens folders of images (a folder per class, or one flat folder), or a manifest. No file of a
-// sample is opened or looked at. Throws RunError: what is missing, empty, unreadable or stopped;
-// UsageError: options that contradict each other.
+// sample is opened or looked at, but for one with direct access. Throws RunError: what is missing,
+// empty, unreadable or stopped; UsageError: options that contradict each other.
 std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
                                                const SourceContext& context = {});
 

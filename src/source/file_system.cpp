@@ -38,4 +38,10 @@ FileSystemKind file_system_of(const std::string& path) {
   return file_system_of_type(facts.f_type);
 }
 
+FileSystemKind file_system_of(int fd) {
+  struct statfs facts {};
+  if (::fstatfs(fd, &facts) != 0) return {};
+  return file_system_of_type(facts.f_type);
+}
+
 }  // namespace loaderscope::source

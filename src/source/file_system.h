@@ -13,6 +13,7 @@ struct FileSystemKind {
 };
 
 FileSystemKind file_system_of(const std::string& path);
+FileSystemKind file_system_of(int fd);
 FileSystemKind file_system_of_type(long magic);  // statfs(2)'s f_type
 
 }  // namespace loaderscope::source

@@ -8,9 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
-#include "loaderscope/errors.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -82,15 +80,6 @@ std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from) {
 
 std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source) {
   return std::make_unique<MmapReader>(source);
-}
-
-void demand_mmap_access() {
-  std::byte origin{1}, target{0};
-  if (copy_guarded({&target, 1}, &origin) == 1) return;
-  throw RunError(
-      "--access mmap: mapped files cannot be read safely here, process_vm_readv is "
-      "refused (" +
-      std::generic_category().message(errno) + "); use --access pread");
 }
 
 }  // namespace loaderscope::source

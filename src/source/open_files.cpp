@@ -14,7 +14,6 @@
 #include "source/folders.h"
 #include "source/index_cache.h"
 #include "source/manifest.h"
-#include "source/readers.h"
 
 namespace loaderscope {
 namespace source {
@@ -119,12 +118,16 @@ std::unique_ptr<source::FileSource> open_files(const SourceOptions& options,
   if (!options.index_file.empty() && options.paths.size() > 1) {
     throw UsageError("--index: lists the files below one folder; give --data once or not at all");
   }
-  if (options.access == FileAccess::mmap) source::demand_mmap_access();
-  if (!options.index_file.empty()) return source::open_manifest(options, context);
-  if (options.paths.empty()) {
+  std::unique_ptr<source::FileSource> files;
+  if (!options.index_file.empty()) {
+    files = source::open_manifest(options, context);
+  } else if (!options.paths.empty()) {
+    files = source::open_folders(options, context);
+  } else {
     throw UsageError("--source files: no data are given; give a folder of images with --data");
   }
-  return source::open_folders(options, context);
+  files->settle_access();
+  return files;
 }
 
 }  // namespace loaderscope

@@ -13,12 +13,18 @@
 
 namespace loaderscope {
 
+namespace source {
+class KernelAccess;
+}
+
 struct SourceOptions {
   std::vector<std::string> paths;  // folders, one after another
   // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
   // paths.
   std::string index_file;
   FileAccess access = FileAccess::pread;
+  int queue_depth = 8;  // samples that a reader has under way, with io_uring
+  const source::KernelAccess* kernel = nullptr;  // null: the real one
   // For indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's folder.
   std::string cache_folder;
   bool use_index_cache = true;

@@ -1,7 +1,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <optional>
 
+#include "source/direct_switch.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -9,31 +11,40 @@ namespace {
 
 class PreadReader final : public SampleReader {
  public:
-  explicit PreadReader(const FileSource& source) : opener_(source) {}
+  PreadReader(const FileSource& source, bool direct) : opener_(source) {
+    if (direct) direct_.emplace(source);
+  }
 
   std::span<const std::byte> read(std::int64_t sample) override {
     const OpenFile file = opener_.open(sample);
-    const std::span<std::byte> bytes = buffer_.take(file.size);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const ssize_t got =
-          ::pread(file.fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw cannot_read(errno);
-      if (got == 0) throw shrank(done, bytes.size());
-      done += static_cast<std::size_t>(got);
+    ReadProgress progress = direct_ ? direct_->begin(file) : ReadProgress(file.size);
+    const std::span<std::byte> bytes = buffer_.take(progress.buffer_bytes());
+    while (!progress.complete()) {
+      const ssize_t got = ::pread(file.fd, bytes.data() + progress.offset(), progress.length(),
+                                  static_cast<off_t>(progress.offset()));
+      if (got < 0 && errno == EINVAL && progress.alignment() > 1) {
+        progress = direct_->begin_cached(file);
+      } else {
+        progress.answered(got < 0 ? -errno : got);
+      }
     }
-    return bytes;
+    return bytes.first(file.size);
   }
 
  private:
   FileOpener opener_;
+  std::optional<DirectSwitch> direct_;
   SampleBuffer buffer_;
 };
 
 }  // namespace
 
 std::unique_ptr<SampleReader> make_pread_reader(const FileSource& source) {
-  return std::make_unique<PreadReader>(source);
+  return std::make_unique<PreadReader>(source, false);
+}
+
+std::unique_ptr<SampleReader> make_direct_reader(const FileSource& source) {
+  return std::make_unique<PreadReader>(source, true);
 }
 
 }  // namespace loaderscope::source

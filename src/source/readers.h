@@ -1,6 +1,8 @@
 // The ways to a file's bytes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -15,14 +17,15 @@ class FileSource;
 
 std::unique_ptr<SampleReader> make_pread_reader(const FileSource& source);
 std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source);
-// Throws RunError where a mapped file cannot be read safely; see mmap_reader.cpp.
-void demand_mmap_access();
+std::unique_ptr<SampleReader> make_direct_reader(const FileSource& source);
+std::unique_ptr<SampleReader> make_ring_reader(const FileSource& source);
+std::unique_ptr<SampleReader> make_direct_ring_reader(const FileSource& source);
 
 // Copies from memory that may be a mapped file cut short meanwhile; returns how many bytes could be
 // had, where a plain copy would end the process.
 std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from);
 
-// One growing buffer, never copied and never given back while its reader lives.
+// One growing buffer, aligned to pages, never copied and never given back while its reader lives.
 class SampleBuffer {
  public:
   std::span<std::byte> take(std::size_t bytes);
@@ -38,6 +41,7 @@ class SampleBuffer {
 struct OpenFile {
   Fd fd;
   std::size_t size = 0;
+  dev_t device = 0;
 };
 
 // Opens files so that reading leaves no trace (no access time where that is allowed).
@@ -47,6 +51,12 @@ class FileOpener {
   // A regular file that is not empty and not too large. Throws SampleError.
   OpenFile open(std::int64_t sample);
 
+  // The parts of `open`, for readers that have the kernel open files meanwhile.
+  int flags() const;  // of open(2)
+  // Whether an open with `flags` that failed with `error` is worth another try with flags().
+  bool may_try_again(int flags, int error);
+  OpenFile checked(Fd fd) const;
+
  private:
   Fd open_path();
 
@@ -55,6 +65,7 @@ class FileOpener {
   bool no_atime_ = true;  // until it is refused: files of other users
 };
 
+SampleError cannot_open(const std::string& path, int error);
 SampleError cannot_read(int error);
 SampleError shrank(std::size_t bytes, std::size_t expected);
 

@@ -1,6 +1,37 @@
 #include "source/registry.h"
 
+#include <algorithm>
+
+#include "source/readers.h"
+
 namespace loaderscope {
+namespace {
+
+using source::KernelAccess;
+using Refusal = std::optional<std::string> (KernelAccess::*)() const;
+
+template <Refusal refusal>
+std::optional<std::string> refused_here() {
+  const auto reason = (source::this_kernel().*refusal)();
+  return reason ? std::optional(*reason + ".") : std::nullopt;
+}
+
+template <Refusal refusal>
+AccessRow needs(AccessRow row) {
+  row.refusal = refusal;
+  row.row.unavailable = refused_here<refusal>;
+  return row;
+}
+
+AccessRow row(FileAccess access, bool direct,
+              std::unique_ptr<SampleReader> (*make)(const source::FileSource&)) {
+  const auto& words = Words<FileAccess>::table();
+  const auto word =
+      std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == access; });
+  return {{word->name, word->help}, access, nullptr, direct, make};
+}
+
+}  // namespace
 
 std::span<const SourceRow> source_table() {
   static const SourceRow rows[] = {
@@ -8,6 +39,26 @@ std::span<const SourceRow> source_table() {
       {{"files", "Image files: a folder per class, one flat folder, or a manifest (--index)."}},
   };
   return rows;
+}
+
+std::span<const AccessRow> access_table() {
+  static const AccessRow rows[] = {
+      row(FileAccess::pread, false, source::make_pread_reader),
+      needs<&KernelAccess::mapping_refusal>(row(FileAccess::mmap, false, source::make_mmap_reader)),
+      row(FileAccess::direct, true, source::make_direct_reader),
+      needs<&KernelAccess::ring_refusal>(
+          row(FileAccess::io_uring, false, source::make_ring_reader)),
+      needs<&KernelAccess::ring_refusal>(
+          row(FileAccess::io_uring_direct, true, source::make_direct_ring_reader)),
+  };
+  return rows;
+}
+
+const AccessRow& access_row(FileAccess access) {
+  for (const AccessRow& row : access_table()) {
+    if (row.access == access) return row;
+  }
+  return access_table().front();
 }
 
 }  // namespace loaderscope

@@ -213,7 +213,7 @@ TEST(BadData, AnUnreadableFile) {
 
 // Files that shrink and grow while they are read, with either way of reading.
 TEST(BadData, FilesThatShrinkWhileTheyAreRead) {
-  for (const std::string access : {"pread", "mmap"}) {
+  for (const std::string access : {"pread", "mmap", "io-uring"}) {
     const TestFolder folder;
     fs::create_directory(folder.path("data"));
     const std::string whole = text_of(made::encode_raw(made::photograph(600, 500, 1)));

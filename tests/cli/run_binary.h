@@ -18,8 +18,8 @@ struct Ended {
 class RunningBinary {
  public:
   // `stdout_path` replaces the collected standard output.
-  explicit RunningBinary(const std::vector<std::string>& words,
-                         const std::string& stdout_path = "");
+  explicit RunningBinary(const std::vector<std::string>& words, const std::string& stdout_path = "",
+                         const std::string& program = LOADERSCOPE_BINARY);
   ~RunningBinary();  // kills what still runs
   RunningBinary(const RunningBinary&) = delete;
   RunningBinary& operator=(const RunningBinary&) = delete;
@@ -38,6 +38,21 @@ class RunningBinary {
 };
 
 Ended run_binary(const std::vector<std::string>& words);
+// Another program than ours, by its path.
+Ended run_program(const std::string& path, const std::vector<std::string>& words);
+
+// While it lives, an environment variable has another value.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value);
+  ~Environment();
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  std::string name_, before_;
+  bool was_set_;
+};
 
 // An empty folder of this test, removed afterwards.
 class TestFolder {

@@ -42,11 +42,12 @@ std::string text_of(int fd) {
 
 }  // namespace
 
-RunningBinary::RunningBinary(const std::vector<std::string>& words, const std::string& stdout_path)
+RunningBinary::RunningBinary(const std::vector<std::string>& words, const std::string& stdout_path,
+                             const std::string& program)
     : out_(stdout_path.empty() ? unnamed_file()
                                : ::open(stdout_path.c_str(), O_WRONLY | O_CLOEXEC)),
       err_(unnamed_file()) {
-  std::vector<std::string> all = {LOADERSCOPE_BINARY};
+  std::vector<std::string> all = {program};
   all.insert(all.end(), words.begin(), words.end());
   std::vector<char*> argv;
   for (std::string& word : all) argv.push_back(word.data());
@@ -56,10 +57,9 @@ RunningBinary::RunningBinary(const std::vector<std::string>& words, const std::s
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out_, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err_, STDERR_FILENO);
-  const int error =
-      ::posix_spawn(&pid_, LOADERSCOPE_BINARY, &actions, nullptr, argv.data(), environ);
+  const int error = ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw std::system_error(error, std::generic_category(), LOADERSCOPE_BINARY);
+  if (error != 0) throw std::system_error(error, std::generic_category(), program);
 }
 
 RunningBinary::~RunningBinary() {
@@ -93,6 +93,25 @@ Ended RunningBinary::wait() {
 }
 
 Ended run_binary(const std::vector<std::string>& words) { return RunningBinary(words).wait(); }
+
+Ended run_program(const std::string& path, const std::vector<std::string>& words) {
+  return RunningBinary(words, "", path).wait();
+}
+
+Environment::Environment(const char* name, const std::string& value) : name_(name) {
+  const char* before = std::getenv(name);
+  was_set_ = before != nullptr;
+  if (was_set_) before_ = before;
+  ::setenv(name, value.c_str(), 1);
+}
+
+Environment::~Environment() {
+  if (was_set_) {
+    ::setenv(name_.c_str(), before_.c_str(), 1);
+  } else {
+    ::unsetenv(name_.c_str());
+  }
+}
 
 TestFolder::TestFolder() : path_(fs::temp_directory_path() / "loaderscope_test.XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) {

@@ -157,5 +157,21 @@ TEST(Report, ADamagedResultIsOneSentence) {
   EXPECT_EQ(run_binary({"report", folder.path(".")}).exit_code, 1);
 }
 
+// Says why, wherever these tests run; where there is a GPU there is nothing to refuse.
+TEST(Run, AGpuThatIsNotThereIsRefusedWithTheReason) {
+  const Ended listed = run_binary({"list", "device"});
+  const auto begin = listed.out.find("not available here: ");
+  if (begin == listed.out.npos) GTEST_SKIP() << "there is a GPU here";
+  const std::string reason =
+      listed.out.substr(begin + 20, listed.out.find('\n', begin) - begin - 20);
+  const Ended run =
+      run_binary({"run", "--compute", "12ms", "--cost", "decode=1ms", "--device", "cuda"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, HasSubstr("device = cuda: " + reason));
+  const Ended probe = run_binary({"probe", "link"});
+  EXPECT_EQ(probe.exit_code, 1);
+  EXPECT_THAT(probe.err, HasSubstr(reason));
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

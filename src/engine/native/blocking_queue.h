@@ -8,13 +8,15 @@
 
 #include "loaderscope/run_record.h"
 #include "measure/thread_meter.h"
+#include "trace/trace.h"
 
 namespace loaderscope::native {
 
 template <class T>
 class BlockingQueue {
  public:
-  explicit BlockingQueue(std::size_t capacity) : ring_(capacity + 1) {}
+  explicit BlockingQueue(std::size_t capacity, const trace::Counter& depth = {})
+      : ring_(capacity + 1), depth_(depth) {}
 
   void push(T item) {
     {
@@ -85,11 +87,13 @@ class BlockingQueue {
     counted_until_ = now;
     occupancy_ += change;
     if (occupancy_ > most_) most_ = occupancy_;
+    depth_.sample(occupancy_);
   }
 
   std::mutex mutex_;
   std::condition_variable ready_;
   std::vector<T> ring_;
+  trace::Counter depth_;
   std::size_t head_ = 0, tail_ = 0;
   bool closed_ = false;
 

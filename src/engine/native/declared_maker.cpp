@@ -12,9 +12,8 @@ class DeclaredMaker : public SampleMaker {
     execution.bytes = plan_.stored_bytes(execution);
     for (const StagePlan& stage : plan_.sample_stages) {
       const auto kind = stage.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits;
-      StageScope scope(spans, stage.stage(), kind);
+      StageScope scope(spans, stage.stage(), kind, execution.bytes);
       spend(stage, execution, sleeper_);
-      scope.handled(execution.bytes);
     }
     return execution.bytes;
   }

@@ -17,6 +17,8 @@ class ImageMaker : public SampleMaker {
         augmenter_(make_augmenter(pipeline.augment)),
         sleeper_(stop) {}
 
+  void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
+
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
   Bytes make(const SampleTask& task, SpanWriter& spans) override {
     const std::int64_t size = pipeline_.source->size();
@@ -43,19 +45,18 @@ class ImageMaker : public SampleMaker {
       inject(Stage::read, task.execution);
       scope.handled(static_cast<Bytes>(stored.size()));
     }
+    const auto bytes = static_cast<Bytes>(stored.size());
     Pixels pixels;
     {
-      StageScope scope(spans, Stage::decode, StageScope::Kind::runs);
+      StageScope scope(spans, Stage::decode, StageScope::Kind::runs, bytes);
       const ImageHeader header = decoder_->open(stored);
       pixels = decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
       inject(Stage::decode, task.execution);
-      scope.handled(static_cast<Bytes>(stored.size()));
     }
-    StageScope scope(spans, Stage::augment, StageScope::Kind::runs);
+    StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
     augmenter_->apply(pixels, task.place);
     inject(Stage::augment, task.execution);
-    scope.handled(static_cast<Bytes>(stored.size()));
-    return static_cast<Bytes>(stored.size());
+    return bytes;
   }
 
   void inject(Stage stage, const Execution& execution) {

@@ -1,6 +1,7 @@
 #include "engine/native/job_runner.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "device/devices.h"
 #include "loaderscope/errors.h"
@@ -36,7 +37,7 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
                                                   const EngineContext& context,
                                                   const std::atomic<int>& stop) {
   if (context.make_devices) return context.make_devices(config, stop);
-  return find_row<DeviceRow>(config.device.value, device_table()).make(config, stop);
+  return device_row(config.device.value).make(config, stop);
 }
 
 }  // namespace
@@ -48,6 +49,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       recorder_(fold_options(plan, context), kRing),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples),
       devices_(make_devices(plan.config, context, job_.stop)) {
+  trace::connect();
   for (std::int32_t index = 0; index < plan.ranks; ++index) {
     auto trainer =
         std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
@@ -79,6 +81,7 @@ void JobRunner::run_window() {
   last_step_at_ = last_progress_ = monotonic_now();
   at_begin_ = read_process_counters();  // of a window without a warm-up
   at_begin_known_ = true;
+  show_window();
   for (auto& rank : ranks_) {
     rank->thread = job_.start([rank = rank.get()] {
       const AtEnd at_end{rank->thread_ended};
@@ -125,6 +128,12 @@ void JobRunner::watch_for_window() {
   at_begin_known_ = true;
 }
 
+// To tools, as soon as it is known that the next step is measured.
+void JobRunner::show_window() {
+  const Rank& leader = *ranks_.front();
+  if (leader.window_open || leader.window.measures(leader.folded)) shown_window_.begin();
+}
+
 void JobRunner::fold_steps() {
   Rank& leader = *ranks_.front();
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
@@ -159,6 +168,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   recorder_.step(index, counted);
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
+  show_window();
   if (leader.window.ended() && rank.folded == leader.folded) end_rank(rank);
 }
 
@@ -166,7 +176,10 @@ void JobRunner::end_rank(Rank& rank) {
   if (rank.done) return;
   rank.done = true;
   recorder_.close(rank.index);
-  if (&rank == ranks_.front().get()) at_end_ = read_process_counters();
+  if (&rank == ranks_.front().get()) {
+    shown_window_.end();
+    at_end_ = read_process_counters();
+  }
   rank.queues = rank.trainer->loader().read_stats();
 }
 
@@ -259,6 +272,16 @@ std::string JobRunner::memory_fallback() const {
     if (!fallback.empty()) return fallback;
   }
   return "";
+}
+
+DeviceFacts JobRunner::device_facts() const {
+  DeviceFacts all;
+  for (const auto& device : devices_) {
+    DeviceFacts facts = device->facts();
+    std::move(facts.notes.begin(), facts.notes.end(), std::back_inserter(all.notes));
+    std::move(facts.metrics.begin(), facts.metrics.end(), std::back_inserter(all.metrics));
+  }
+  return all;
 }
 
 }  // namespace loaderscope::native

@@ -15,6 +15,7 @@
 #include "loaderscope/errors.h"
 #include "measure/fifo.h"
 #include "measure/process_counters.h"
+#include "trace/window.h"
 
 namespace loaderscope::native {
 
@@ -36,6 +37,7 @@ class JobRunner {
   Bytes locked_bytes() const;
   std::vector<Metric> process_metrics() const;  // of the window of the first rank
   std::string memory_fallback() const;
+  DeviceFacts device_facts() const;  // of all ranks
 
  private:
   struct Rank {
@@ -59,6 +61,7 @@ class JobRunner {
   void run_window();
   void look();
   void watch_for_window();
+  void show_window();
   void fold_steps();
   void fold(std::int32_t index, const StepEvents& events);
   bool all_done();
@@ -74,6 +77,7 @@ class JobRunner {
   Job job_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
+  trace::Window shown_window_;  // of the first rank
   ProcessCounters at_begin_, at_end_;
   bool at_begin_known_ = false;
   MemoryWatch memory_;

@@ -16,8 +16,8 @@ namespace {
 // Below this part of the time that it takes for a batch, a rest counts as none.
 constexpr Nanos kHandOverShare = 100;
 
-void name_thread(const std::string& name) {
-  ::pthread_setname_np(::pthread_self(), name.substr(0, 15).c_str());
+trace::Payload shown(const Batch& batch) {
+  return {batch.events.batch, -1, batch.events.delivered_bytes};
 }
 
 }  // namespace
@@ -63,13 +63,14 @@ const std::vector<std::pair<std::int32_t, StepEvents>>& Job::take_steps() {
   return taken_;
 }
 
-Loader::Loader(Job& job, std::int32_t rank)
+Loader::Loader(Job& job, std::int32_t rank, Device& device)
     : job_(job),
       plan_(job.plan),
       rank_(rank),
-      to_pin_(static_cast<std::size_t>(plan_.slots())),
-      ready_(static_cast<std::size_t>(plan_.slots())) {
-  allocate();
+      to_pin_(static_cast<std::size_t>(plan_.slots()),
+              plan_.pin_thread ? trace::Counter(of_rank("queue to pin")) : trace::Counter()),
+      ready_(static_cast<std::size_t>(plan_.slots()), trace::Counter(of_rank("queue ready"))) {
+  allocate(device);
   const auto window = static_cast<std::size_t>(plan_.window + 1);
   if (plan_.sample_tasks) sample_tasks_ = std::make_unique<SampleQueue>(window);
   for (std::int32_t index = 0; index < plan_.workers; ++index) {
@@ -89,15 +90,22 @@ Loader::~Loader() {
   join_workers();
 }
 
+std::string Loader::of_rank(const std::string& text) const {
+  return plan_.ranks == 1 ? text : text + " rank " + std::to_string(rank_);
+}
+
+void Loader::name_thread(const std::string& role) const {
+  trace::name_thread(role, plan_.ranks == 1 ? -1 : rank_);
+}
+
 ThreadLog* Loader::add_log(std::int32_t worker) {
   return job_.recorder ? &job_.recorder->add_thread(rank_, worker) : nullptr;
 }
 
-void Loader::allocate() {
+void Loader::allocate(Device& device) {
   const auto count = static_cast<std::size_t>(plan_.slots());
   const Bytes bytes = job_.writes_samples ? plan_.delivered_bytes(plan_.config.batch_size) : 0;
-  const MemoryRow& row = memory_row(plan_.config.memory);
-  locked_ = row.make(count, bytes);
+  locked_ = device.make_slots(plan_.config.memory, count, bytes);
   if (plan_.pin_thread) pageable_ = memory_row(MemoryMode::pageable).make(count, bytes);
   for (std::size_t i = 0; i < count; ++i) {
     auto batch = std::make_unique<Batch>();
@@ -301,7 +309,7 @@ std::string Loader::describe_workers() const {
 
 void Loader::work(const Execution& starting) {
   const std::int32_t index = starting.worker;
-  name_thread("ls-worker-" + std::to_string(index));
+  name_thread("worker " + std::to_string(index));
   use_exact_sleeps();
   Worker& worker = *workers_[static_cast<std::size_t>(index)];
   Hands hands{index, SpanWriter(worker.log), nullptr, Sleeper(job_.stop), -1, 0, 0};
@@ -314,6 +322,7 @@ void Loader::work(const Execution& starting) {
 }
 
 void Loader::come_up(Hands& hands, const Execution& starting) {
+  const trace::Range range(Stage::startup, {});
   const Nanos begin = monotonic_now();
   hands.maker = job_.make_maker(job_.stop);
   if (plan_.startup.active()) spend(plan_.startup, starting, hands.sleeper);
@@ -360,6 +369,7 @@ void Loader::turn_to(Hands& hands, Batch& batch, Nanos rest_begin, bool rested) 
 }
 
 void Loader::make_batch(Hands& hands, Batch& batch) {
+  hands.maker->expect(batch.samples);
   for (std::int64_t position = 0; position < batch.events.samples; ++position) {
     if (job_.stop.load(std::memory_order_relaxed) != 0) return;
     make_sample(hands, batch, position);
@@ -386,9 +396,9 @@ void Loader::make_sample(Hands& hands, Batch& batch, std::int64_t position) {
 void Loader::finish(Hands& hands, Batch& batch) {
   if (plan_.collate.active()) {
     StageScope scope(hands.spans, Stage::collate,
-                     plan_.collate.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits);
+                     plan_.collate.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits,
+                     batch.events.delivered_bytes);
     spend(plan_.collate, execution(hands.index, batch), hands.sleeper);
-    scope.handled(batch.events.delivered_bytes);
   }
   hands.spans.end_sample();
   StepEvents& events = batch.events;
@@ -409,12 +419,13 @@ void Loader::finish(Hands& hands, Batch& batch) {
 // From the worker to the trainer.
 
 void Loader::feed(std::int32_t index) {
-  name_thread("ls-feeder-" + std::to_string(index));
+  name_thread("feeder " + std::to_string(index));
   use_exact_sleeps();
   Worker& worker = *workers_[static_cast<std::size_t>(index)];
   Sleeper sleeper(job_.stop);
   while (const auto task = worker.to_send->pop()) {
     Batch& batch = *task->item;
+    const trace::Range range(Stage::transport, shown(batch));
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
     spend(plan_.send, execution(index, batch), sleeper);
     batch.events.send = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
@@ -431,17 +442,19 @@ void Loader::sent(Batch& batch, ThreadLog* log) {
 }
 
 void Loader::pin() {
-  name_thread("ls-pin");
+  name_thread("pin");
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);
   RunQueueMeter run_queue;
   while (const auto task = to_pin_.pop()) {
     Batch& batch = *task->item;
     if (plan_.receive.active() && !plan_.made_by_trainer) {
+      const trace::Range range(Stage::transport_recv, shown(batch));
       const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
       spend(plan_.receive, execution(-1, batch), sleeper);
       batch.events.receive = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
     }
+    const trace::Range range(Stage::pin, shown(batch));
     run_queue.read();
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
     if (plan_.pin.active()) spend(plan_.pin, execution(-1, batch), sleeper);

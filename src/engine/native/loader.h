@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_maker.h"
 #include "engine/native/sample_queue.h"
+#include "loaderscope/device.h"
 #include "loaderscope/memory.h"
 #include "loaderscope/recorder.h"
 
@@ -52,7 +54,8 @@ class Job {
 
 class Loader {
  public:
-  Loader(Job& job, std::int32_t rank);
+  // The device is the one that will copy the batches: it knows the memory for that.
+  Loader(Job& job, std::int32_t rank, Device& device);
   ~Loader();
 
   void begin_epoch(std::int64_t epoch, bool start_workers);
@@ -93,7 +96,7 @@ class Loader {
     Nanos begun = 0, rested = 0;
   };
 
-  void allocate();
+  void allocate(Device& device);
   void end_last_epochs_workers();
   void close_queues();
   void start_worker(std::int32_t index);
@@ -113,6 +116,9 @@ class Loader {
   void sent(Batch& batch, ThreadLog* log);
   void pin();
   void deliver(Batch& batch, ThreadLog* log);
+  std::string of_rank(
+      const std::string& text) const;  // with the rank's number if there are several
+  void name_thread(const std::string& role) const;
   ThreadLog* add_log(std::int32_t worker);
 
   Job& job_;

@@ -7,6 +7,7 @@
 #include "engine/native/fit.h"
 #include "engine/native/image_maker.h"
 #include "engine/native/job_runner.h"
+#include "loaderscope/device.h"
 #include "measure/machine.h"
 #include "source/cache_state.h"
 #include "source/file_source.h"
@@ -51,10 +52,12 @@ void open_data(Run& run, const EngineContext& context) {
   options.paths = run.config.data.value;
   options.index_file = run.config.index.value;
   options.access = run.config.access;
+  options.queue_depth = static_cast<int>(run.config.queue_depth);
   SourceContext opening;
   opening.stop_signal = context.stop_signal;
   run.files = open_files(options, opening);
   run.opening = monotonic_now() - begin;
+  run.config.access.value = run.files->access();
   std::int64_t& samples = run.config.samples.value;
   if (samples > run.files->size()) {
     run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
@@ -72,9 +75,12 @@ void open_data(Run& run, const EngineContext& context) {
 AugmentOptions augment_options(const RunConfig& config) {
   AugmentOptions options;
   options.operations = config.augment.value;
-  // Bytes are normalised on the device.
-  if (config.transfer == Transfer::u8 && !config.augment.given)
-    std::erase(options.operations, "normalise");
+  // Bytes are normalised on the device, where it is a real one.
+  if (config.transfer == Transfer::u8 && (!config.augment.given || config.device.value == "cuda")) {
+    std::erase_if(options.operations, [](const std::string& operation) {
+      return operation.substr(0, operation.find(':')) == "normalise";
+    });
+  }
   options.size = static_cast<int>(config.size);
   options.transfer = config.transfer;
   options.layout = config.layout;
@@ -129,7 +135,7 @@ RunRecord record_of(Run& run) {
   JobRunner& runner = *run.runner;
   RunRecord record;
   record.engine = "native";
-  record.simulated = find_row<DeviceRow>(run.config.device.value, device_table()).simulated;
+  record.simulated = device_row(run.config.device.value).simulated;
   record.config = run.config;
   record.interrupted = runner.interrupted();
   record.input_ended_in_warmup = runner.input_ended_in_warmup();
@@ -139,6 +145,9 @@ RunRecord record_of(Run& run) {
   record.metrics = run.files ? memory_metrics(*run.plan, runner.locked_bytes())
                              : unwritten_memory_metrics(*run.plan);
   for (Metric& metric : runner.process_metrics()) record.metrics.push_back(std::move(metric));
+  DeviceFacts device = runner.device_facts();
+  for (Metric& metric : device.metrics) record.metrics.push_back(std::move(metric));
+  for (std::string& note : device.notes) record.notes.push_back(std::move(note));
   record.skipped = run.errors.summary();
   if (run.files) {
     record.before_first_ask.emplace_back("index", run.opening);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "engine/plan.h"
 #include "measure/sleep.h"
@@ -23,6 +24,8 @@ class SampleMaker {
   virtual ~SampleMaker() = default;
   // Makes the sample and returns the stored bytes it was made from.
   virtual Bytes make(const SampleTask& task, SpanWriter& spans) = 0;
+  // The samples that are to be made next: a hint, as SampleReader::expect.
+  virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
 };
 
 using MakerFactory = std::function<std::unique_ptr<SampleMaker>(const std::atomic<int>& stop)>;

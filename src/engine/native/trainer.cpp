@@ -10,16 +10,17 @@ Trainer::Trainer(Job& job, std::int32_t rank, Device& device)
       plan_(job.plan),
       rank_(rank),
       device_(device),
-      loader_(job, rank),
+      loader_(job, rank, device),
       sleeper_(job.stop),
       early_(static_cast<std::size_t>(plan_.window + 1)) {}
 
 void Trainer::run() {
+  trace::name_thread("trainer", rank_);
   use_exact_sleeps();
   first_ask_.store(monotonic_now(), std::memory_order_release);
   for (;; ++step_) {
     // Step k-N has ended: its memory may be written again.
-    if (step_ >= plan_.in_flight && !device_.wait_computed(step_ - plan_.in_flight)) return;
+    if (step_ >= plan_.in_flight && !wait_computed(step_ - plan_.in_flight)) return;
     if (in_flight_.size() >= static_cast<std::size_t>(plan_.in_flight)) {
       loader_.release(*in_flight_.front());
       in_flight_.pop_front();
@@ -36,9 +37,14 @@ void Trainer::run() {
     if (!copy_and_launch(*batch)) return;
     in_flight_.push_back(batch);
   }
-  device_.wait_computed(step_ - 1);
+  wait_computed(step_ - 1);
   collect();
   input_over_.store(true, std::memory_order_release);
+}
+
+bool Trainer::wait_computed(std::int64_t step) {
+  const trace::Range range(trace::Activity::wait_computed, {step, -1, 0});
+  return device_.wait_computed(step);
 }
 
 bool Trainer::begin_epoch() {
@@ -62,6 +68,7 @@ Execution Trainer::execution(const StepEvents& events) const {
 
 // The next batch: with in-order delivery the one whose turn it is, early ones are put aside.
 Batch* Trainer::take() {
+  const trace::Range range(trace::Activity::wait_for_batch, {step_, -1, 0});
   Batch* batch = nullptr;
   if (plan_.in_order)
     batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
@@ -87,6 +94,8 @@ Batch* Trainer::receive_one() {
   if (batch == nullptr) return nullptr;
   loader_.received(*batch);
   if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
+    const trace::Range range(Stage::transport_recv,
+                             {batch->events.batch, -1, batch->events.delivered_bytes});
     Execution execution = this->execution(batch->events);
     execution.draw = batch->batch_of_epoch * plan_.ranks + rank_;
     execution.count = batch->batch_of_epoch;
@@ -103,9 +112,9 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.bytes = events.delivered_bytes;
   copy.duration = plan_.copy_time(execution(events));
   copy.by_caller = plan_.copy_keeps_trainer;
-  if (!device_.submit_copy(copy)) return false;
-  if (plan_.config.copy == CopyMode::sync && copy.duration > 0 && !device_.wait_copied(step_))
-    return false;
+  if (!submit_copy(copy)) return false;
+  if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
+  const trace::Range range(Stage::launch, {step_, -1, copy.bytes});
   if (plan_.launch.active()) {
     const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
     spend(plan_.launch, execution(events), sleeper_);
@@ -117,12 +126,32 @@ bool Trainer::copy_and_launch(Batch& batch) {
   return true;
 }
 
+bool Trainer::submit_copy(const CopyJob& copy) {
+  const trace::Range range(trace::Activity::submit_copy, {copy.step, -1, copy.bytes});
+  return device_.submit_copy(copy);
+}
+
+bool Trainer::wait_copied(const CopyJob& copy) {
+  const trace::Range range(trace::Activity::wait_copied, {copy.step, -1, copy.bytes});
+  return device_.wait_copied(copy.step);
+}
+
+// What a real device took to launch follows what was declared for it.
+void Trainer::add_launch(StepEvents& events, const Interval& launch) {
+  Interval& whole = events.launch;
+  if (!whole.ran()) whole = {launch.begin, launch.begin, 0, 0};
+  whole.end = launch.end;
+  whole.cpu += launch.cpu;
+}
+
 void Trainer::collect() {
   while (const auto times = device_.collect()) {
     StepEvents& events = waiting_.front();
     events.copy = times->copy;
     events.ready = times->ready;
     events.compute = times->compute;
+    events.augmented = times->augmented;
+    if (times->launch.ran()) add_launch(events, times->launch);
     job_.put_step(rank_, events);
     waiting_.pop_front();
   }

@@ -26,8 +26,12 @@ class Trainer {
   bool begin_epoch();  // false: there is none left
   Batch* take();
   Batch* receive_one();
+  bool wait_computed(std::int64_t step);
   bool copy_and_launch(Batch& batch);
+  bool submit_copy(const CopyJob& copy);
+  bool wait_copied(const CopyJob& copy);
   void collect();
+  static void add_launch(StepEvents& events, const Interval& launch);
   Execution execution(const StepEvents& events) const;
 
   Job& job_;

@@ -93,12 +93,26 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
   const std::string common = "batch=5 epochs=2 shuffle=true seed=3 ";
   const std::vector<std::uint64_t> expected = load(photos, common + "workers=1").samples();
   ASSERT_EQ(expected.size(), 74U);
-  for (const std::string more :
-       {"workers=0", "workers=3", "workers=3 prefetch=1", "workers=3 persistent-workers=true",
-        "workers=3 task=sample", "workers=2 task=sample window=1", "workers=2 memory=pin-thread",
-        "workers=0 memory=pin-thread", "workers=2 memory=pageable", "workers=2 memory=registered",
-        "workers=2 memory=write-combined", "workers=2 access=mmap", "workers=2 in-flight=1",
-        "workers=2 in-flight=5", "workers=2 cost=transport=100us:sleep"}) {
+  for (const std::string more : {"workers=0",
+                                 "workers=3",
+                                 "workers=3 prefetch=1",
+                                 "workers=3 persistent-workers=true",
+                                 "workers=3 task=sample",
+                                 "workers=2 task=sample window=1",
+                                 "workers=2 memory=pin-thread",
+                                 "workers=0 memory=pin-thread",
+                                 "workers=2 memory=pageable",
+                                 "workers=2 memory=registered",
+                                 "workers=2 memory=write-combined",
+                                 "workers=2 access=mmap",
+                                 "workers=2 in-flight=1",
+                                 "workers=2 access=direct",
+                                 "workers=2 access=io-uring queue-depth=2",
+                                 "workers=0 access=io-uring",
+                                 "workers=2 task=sample access=io-uring",
+                                 "workers=2 access=io-uring-direct",
+                                 "workers=2 in-flight=5",
+                                 "workers=2 cost=transport=100us:sleep"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, common + more);
     EXPECT_EQ(result.samples(), expected);
@@ -210,7 +224,8 @@ TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
   photos.damage(3);
   photos.damage(8);
   for (const std::string more :
-       {"workers=0", "workers=3", "workers=3 task=sample", "workers=2 access=mmap"}) {
+       {"workers=0", "workers=3", "workers=3 task=sample", "workers=2 access=mmap",
+        "workers=2 access=io-uring", "workers=2 access=direct"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, settings + more);
     std::vector<std::uint64_t> expected;

@@ -1,0 +1,36 @@
+// What a device has made for itself in the runtime: freed together, in the reverse order.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/runtime.h"
+
+namespace loaderscope::cuda {
+
+class Belongings {
+ public:
+  // `place` begins every error: "GPU 0". The runtime outlives this object; the thread that ends it
+  // has chosen the device.
+  Belongings(Runtime& runtime, std::string place);
+  ~Belongings();
+  Belongings(const Belongings&) = delete;
+  Belongings& operator=(const Belongings&) = delete;
+
+  const std::string& place() const { return place_; }
+  void check(std::string_view what, const Status& status) const;
+
+  Stream stream();
+  Event event();
+  void* memory(std::size_t bytes, std::string_view what);
+  void* host_memory(std::size_t bytes, std::string_view what);  // page-locked
+  void keep(Graph graph);
+
+ private:
+  Runtime& runtime_;
+  std::string place_;
+  std::vector<std::function<void()>> frees_;
+};
+
+}  // namespace loaderscope::cuda

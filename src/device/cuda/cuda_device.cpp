@@ -1,0 +1,280 @@
+#include "device/cuda/cuda_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "augment/normalise_setting.h"
+#include "device/cuda/cuda_slots.h"
+#include "device/cuda/errors.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+constexpr Nanos kLookEvery = 50 * kMillisecond;  // at `stop`
+constexpr Nanos kBlockFor = 60 * kMillisecond;   // at most, without a look at it
+constexpr Nanos kGateLook = 50 * kMicrosecond;
+
+bool has_real_batches(const RunConfig& config) { return config.source.value != "synthetic"; }
+
+bool normalises_here(const RunConfig& config) {
+  return has_real_batches(config) && config.transfer == Transfer::u8 &&
+         augment::normalise_of(config.augment.value).has_value();
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std::int32_t rank,
+                       int device, const std::atomic<int>& stop)
+    : gang_(std::move(gang)),
+      runtime_(gang_->runtime()),
+      rank_(rank),
+      device_(device),
+      stop_(stop),
+      own_copy_stream_(config.copy == CopyMode::stream),
+      in_flight_(config.in_flight),
+      augments_(normalises_here(config)),
+      belongings_(runtime_, "GPU " + std::to_string(device)),
+      compute_stream_(belongings_.stream()),
+      copy_stream_(own_copy_stream_ ? belongings_.stream() : compute_stream_),
+      clock_(runtime_, belongings_),
+      compute_(*gang_, belongings_, config, rank, compute_stream_) {
+  allocate(config);
+  warm_up();
+}
+
+CudaDevice::~CudaDevice() {
+  gang_->end();
+  runtime_.set_device(device_);
+  runtime_.synchronise_device();
+}
+
+void CudaDevice::use() { check("set the device", runtime_.set_device(device_)); }
+
+void CudaDevice::allocate(const RunConfig& config) {
+  for (std::int64_t i = 0; i < in_flight_ + 1; ++i) free_marks_.push_back(make_marks());
+  if (!has_real_batches(config)) return;
+  const Bytes batch = config.batch_size * config.delivered_sample_bytes();
+  buffer_bytes_ = batch * in_flight_ * (augments_ ? 1 + static_cast<Bytes>(sizeof(float)) : 1);
+  for (std::int64_t i = 0; i < in_flight_; ++i) {
+    buffers_.push_back(belongings_.memory(static_cast<std::size_t>(batch), "buffers of batches"));
+    if (!augments_) continue;
+    augmented_.push_back(belongings_.memory(static_cast<std::size_t>(batch) * sizeof(float),
+                                            "buffers of normalised batches"));
+  }
+  if (!augments_) return;
+  const augment::Scaling scaling =
+      augment::scaling_of(*augment::normalise_of(config.augment.value));
+  normalisation_.pixels = config.size * config.size;
+  normalisation_.packed = config.layout == Layout::nhwc;
+  for (std::size_t channel = 0; channel < 3; ++channel) {
+    normalisation_.subtract[channel] = scaling.subtract[channel];
+    normalisation_.multiply[channel] = scaling.multiply[channel];
+  }
+}
+
+// Kernels are loaded when they first run, and loading waits for the whole device: a gate must not
+// be waiting then.
+void CudaDevice::warm_up() {
+  if (gang_->has_barrier()) {
+    Gate open = gang_->gate(rank_, -1);
+    check("warm-up", runtime_.gate(open, compute_stream_));
+  }
+  if (augments_) {
+    Step one;
+    one.bytes = 3 * normalisation_.pixels;
+    check("warm-up", runtime_.normalise(normalisation(one), compute_stream_));
+  }
+  check("warm-up", runtime_.synchronise_device());
+}
+
+CudaDevice::Marks CudaDevice::make_marks() {
+  return {belongings_.event(), belongings_.event(), belongings_.event(),
+          belongings_.event(), belongings_.event(), belongings_.event()};
+}
+
+CudaDevice::Marks CudaDevice::take_marks() {
+  if (free_marks_.empty()) return make_marks();
+  const Marks marks = free_marks_.back();
+  free_marks_.pop_back();
+  return marks;
+}
+
+bool CudaDevice::submit_copy(const CopyJob& job) {
+  use();
+  clock_.keep();
+  Step& step = steps_.push_back({});
+  step.index = job.step;
+  step.marks = take_marks();
+  step.bytes = job.host != nullptr ? job.bytes : 0;
+  step.copied = step.bytes > 0 || job.duration > 0;
+  if (!step.copied) return true;
+
+  check("copy", runtime_.record(step.marks.copy_begin, copy_stream_));
+  if (step.bytes > 0) {
+    void* buffer = buffers_[static_cast<std::size_t>(buffer_of(job.step))];
+    check("copy",
+          runtime_.copy_in(buffer, job.host, static_cast<std::size_t>(step.bytes), copy_stream_));
+  }
+  if (job.duration > 0) {
+    Spin declared;
+    declared.duration = job.duration;
+    declared.abort = gang_->abort();
+    check("copy", runtime_.spin(declared, copy_stream_));
+  }
+  check("copy", runtime_.record(step.marks.copy_end, copy_stream_));
+  const Nanos now = runtime_.now();
+  step.copy_expected = (own_copy_stream_ ? now : std::max(now, tail_)) + job.duration;
+  return job.by_caller ? wait(step.marks.copy_end, step.copy_expected) : true;
+}
+
+bool CudaDevice::wait_copied(std::int64_t index) {
+  use();
+  const Step& step = this->step(index);
+  if (!step.copied) return stop_.load(std::memory_order_relaxed) == 0;
+  return wait(step.marks.copy_end, step.copy_expected);
+}
+
+void CudaDevice::submit_compute(std::int64_t index, Nanos duration) {
+  use();
+  Step& step = this->step(index);
+  const Nanos begin = runtime_.now(), cpu = thread_cpu_now();
+  launch(step, duration);
+  const Nanos end = runtime_.now();
+  step.launch = {begin, end, std::min(thread_cpu_now() - cpu, end - begin), 0};
+  step.submitted = true;
+  step.expected = tail_ = std::max({end, tail_, step.copy_expected}) + duration;
+}
+
+void CudaDevice::launch(Step& step, Nanos duration) {
+  if (own_copy_stream_ && step.copied)
+    check("compute", runtime_.wait_event(compute_stream_, step.marks.copy_end));
+  if (gang_->has_barrier()) {
+    check("compute", runtime_.record(step.marks.ready, compute_stream_));
+    check("compute", runtime_.gate(gang_->gate(rank_, step.index), compute_stream_));
+  }
+  check("compute", runtime_.record(step.marks.begin, compute_stream_));
+  if (augments(step)) {
+    check("gpu-augment", runtime_.normalise(normalisation(step), compute_stream_));
+    check("gpu-augment", runtime_.record(step.marks.augmented, compute_stream_));
+  }
+  step.computes = duration > 0 || augments(step);
+  if (!step.computes) return;
+  if (duration > 0) compute_.launch(buffer_of(step.index), duration);
+  check("compute", runtime_.record(step.marks.end, compute_stream_));
+}
+
+Normalisation CudaDevice::normalisation(const Step& step) const {
+  Normalisation job = normalisation_;
+  const auto buffer = static_cast<std::size_t>(buffer_of(step.index));
+  job.bytes = static_cast<const std::uint8_t*>(buffers_[buffer]);
+  job.floats = static_cast<float*>(augmented_[buffer]);
+  job.images = step.bytes / (3 * job.pixels);
+  return job;
+}
+
+Event CudaDevice::end_of(const Step& step) const {
+  return step.computes ? step.marks.end : step.marks.begin;
+}
+
+// Sleeps while the end is far, so that a stop is seen, then blocks in the driver. At a gate, whose
+// end depends on other ranks, it never blocks.
+bool CudaDevice::wait(Event event, Nanos expected) {
+  for (;;) {
+    bool done = false;
+    check("wait", runtime_.query(event, done));
+    if (done) return true;
+    if (stop_.load(std::memory_order_relaxed) != 0) {
+      gang_->end();
+      return false;
+    }
+    clock_.keep();
+    const Nanos now = runtime_.now(), left = expected - now;
+    if (left > kBlockFor) {
+      runtime_.sleep_until(now + std::min(kLookEvery, left - kBlockFor / 2), stop_);
+    } else if (gang_->has_barrier()) {
+      runtime_.sleep_until(now + std::max(kGateLook, left - kMillisecond), stop_);
+    } else {
+      check("wait", runtime_.synchronise(event));
+    }
+  }
+}
+
+bool CudaDevice::wait_computed(std::int64_t index) {
+  if (index < first_) return stop_.load(std::memory_order_relaxed) == 0;
+  use();
+  const Step& step = this->step(index);
+  return wait(end_of(step), step.expected);
+}
+
+std::optional<DeviceTimes> CudaDevice::collect() {
+  if (steps_.empty() || !steps_.front().submitted) return std::nullopt;
+  use();
+  const Step& step = steps_.front();
+  bool done = false;
+  check("times of a step", runtime_.query(end_of(step), done));
+  if (!done) return std::nullopt;
+  const DeviceTimes times = times_of(step);
+  free_marks_.push_back(step.marks);
+  steps_.pop_front();
+  ++first_;
+  if (steps_.empty()) tail_ = times.compute.end;
+  return times;
+}
+
+Interval CudaDevice::between(Event begin, Event end) const {
+  const Nanos from = clock_.time_of(begin);
+  return {from, std::max(from, clock_.time_of(end)), 0, 0};
+}
+
+DeviceTimes CudaDevice::times_of(const Step& step) const {
+  DeviceTimes times;
+  times.step = step.index;
+  times.launch = step.launch;
+  if (step.copied) times.copy = between(step.marks.copy_begin, step.marks.copy_end);
+  times.compute = between(step.marks.begin, end_of(step));
+  times.ready = gang_->has_barrier() ? clock_.time_of(step.marks.ready) : times.compute.begin;
+  if (augments(step)) {
+    times.augmented = std::clamp<Nanos>(clock_.time_of(step.marks.augmented) - times.compute.begin,
+                                        0, times.compute.wall());
+  }
+  return times;
+}
+
+std::unique_ptr<HostSlots> CudaDevice::make_slots(MemoryMode mode, std::size_t count,
+                                                  Bytes slot_bytes) {
+  return make_cuda_slots(gang_, device_, mode, count, slot_bytes);
+}
+
+DeviceFacts CudaDevice::facts() const {
+  DeviceFacts facts;
+  if (rank_ > 0) return facts;
+  Properties properties;
+  int driver = 0, built_with = 0, devices = 1;
+  runtime_.properties(device_, properties);
+  runtime_.versions(driver, built_with);
+  runtime_.device_count(devices);
+  facts.notes.push_back(fmt::format("GPU {}: {}, compute capability {}.{}, driver for CUDA {}.{}",
+                                    device_, properties.name, properties.major, properties.minor,
+                                    driver / 1000, driver % 1000 / 10));
+  if (gang_->ranks() > devices) {
+    facts.notes.push_back(fmt::format("{} ranks share {}: they slow each other down",
+                                      gang_->ranks(),
+                                      devices == 1 ? "one GPU" : fmt::format("{} GPUs", devices)));
+  }
+  if (!compute_.description().empty()) facts.notes.push_back(compute_.description());
+  facts.metrics = {
+      {"device.buffer_bytes", "bytes", "batches on the GPU of one rank, as copied and normalised",
+       static_cast<double>(buffer_bytes_)},
+      {"device.anchor_error_s", "s", "largest uncertainty of the GPU's clock against the host's",
+       seconds(clock_.error())},
+      {"device.anchor_drift_s", "s",
+       "most by which the GPU's clock had left the host's when it was set again",
+       seconds(clock_.drift())},
+  };
+  return facts;
+}
+
+}  // namespace loaderscope::cuda

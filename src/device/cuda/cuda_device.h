@@ -1,0 +1,93 @@
+// The device of one rank on a real GPU, behind the seam of runtime calls.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/cuda/device_clock.h"
+#include "device/cuda/gang.h"
+#include "device/cuda/step_compute.h"
+#include "loaderscope/device.h"
+#include "measure/fifo.h"
+
+namespace loaderscope::cuda {
+
+class CudaDevice : public Device {
+ public:
+  CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std::int32_t rank, int device,
+             const std::atomic<int>& stop);
+  ~CudaDevice() override;
+
+  bool submit_copy(const CopyJob& job) override;
+  bool wait_copied(std::int64_t step) override;
+  void submit_compute(std::int64_t step, Nanos duration) override;
+  bool wait_computed(std::int64_t step) override;
+  std::optional<DeviceTimes> collect() override;
+  std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
+                                        Bytes slot_bytes) override;
+  DeviceFacts facts() const override;
+
+ private:
+  // Where on the device's timeline a step's parts begin and end.
+  struct Marks {
+    Event copy_begin, copy_end, ready, begin, augmented, end;
+  };
+  struct Step {
+    std::int64_t index = 0;
+    Marks marks;
+    Bytes bytes = 0;  // copied
+    bool copied = false, submitted = false, computes = false;
+    Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep
+    Interval launch;
+  };
+
+  void use();  // makes the calling thread's calls act on this GPU
+  void allocate(const RunConfig& config);
+  void warm_up();
+  bool augments(const Step& step) const { return augments_ && step.bytes > 0; }
+  Normalisation normalisation(const Step& step) const;
+  Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
+  std::int64_t buffer_of(std::int64_t index) const { return index % in_flight_; }
+  Event end_of(const Step& step) const;
+  Marks make_marks();
+  Marks take_marks();  // those of a step that was collected, or new ones
+  bool wait(Event event, Nanos expected);
+  void launch(Step& step, Nanos duration);
+  DeviceTimes times_of(const Step& step) const;
+  Interval between(Event begin, Event end) const;
+  void check(std::string_view what, const Status& status) const { belongings_.check(what, status); }
+
+  const std::shared_ptr<Gang> gang_;
+  Runtime& runtime_;
+  const std::int32_t rank_;
+  const int device_;
+  const std::atomic<int>& stop_;
+  const bool own_copy_stream_;
+  const std::int64_t in_flight_;
+  const bool augments_;  // bytes arrive, and are normalised here
+
+  Belongings belongings_;
+  Stream compute_stream_, copy_stream_;
+  DeviceClock clock_;
+  StepCompute compute_;
+  std::vector<void*> buffers_;    // of bytes as copied, one per step in flight
+  std::vector<void*> augmented_;  // of them normalised
+  Normalisation normalisation_;   // of any step
+
+  Fifo<Step> steps_;  // not collected, from first_ on
+  std::int64_t first_ = 0;
+  Nanos tail_ = 0;  // when what was submitted is expected to end
+  std::vector<Marks> free_marks_;
+  Bytes buffer_bytes_ = 0;  // of all buffers
+};
+
+// The devices of all ranks: rank r has GPU r modulo their number. Throws RunError where there is
+// none, or not enough of its memory.
+std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runtime,
+                                                  const RunConfig& config,
+                                                  const std::atomic<int>& stop);
+
+}  // namespace loaderscope::cuda

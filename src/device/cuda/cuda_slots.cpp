@@ -1,0 +1,143 @@
+#include "device/cuda/cuda_slots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "device/cuda/errors.h"
+#include "memory/mapped_slots.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+constexpr Bytes kPage = 4096;  // slots begin on a page
+
+Bytes whole_pages(Bytes bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+std::string fallback_sentence(MemoryMode mode, Bytes bytes, const Status& status) {
+  return sentence("memory = " + std::string(name_of(mode)) + ": " +
+                      show_size(static_cast<double>(bytes)) +
+                      " cannot be page-locked, so that batches are in ordinary memory and their "
+                      "copies keep the trainer",
+                  status);
+}
+
+// Copies may still read what is about to be freed.
+void finish_copies(Gang& gang, int device) {
+  gang.end();
+  gang.runtime().set_device(device);
+  gang.runtime().synchronise_device();
+}
+
+class PinnedSlots : public HostSlots {
+ public:
+  PinnedSlots(std::shared_ptr<Gang> gang, int device, std::byte* data, std::size_t count,
+              Bytes slot_bytes)
+      : gang_(std::move(gang)),
+        device_(device),
+        data_(data),
+        count_(count),
+        slot_bytes_(slot_bytes) {}
+  ~PinnedSlots() override {
+    finish_copies(*gang_, device_);
+    gang_->runtime().free_host(data_);
+  }
+  PinnedSlots(const PinnedSlots&) = delete;
+  PinnedSlots& operator=(const PinnedSlots&) = delete;
+
+  std::byte* slot(std::size_t index) override {
+    return data_ + index * static_cast<std::size_t>(slot_bytes_);
+  }
+  Bytes locked_bytes() const override { return static_cast<Bytes>(count_) * slot_bytes_; }
+  std::string fallback() const override { return ""; }
+
+ private:
+  std::shared_ptr<Gang> gang_;
+  int device_;
+  std::byte* data_;
+  std::size_t count_;
+  Bytes slot_bytes_;
+};
+
+// Ordinary memory, registered or not.
+class OrdinarySlots : public HostSlots {
+ public:
+  OrdinarySlots(std::shared_ptr<Gang> gang, int device, std::size_t count, Bytes slot_bytes)
+      : gang_(std::move(gang)),
+        device_(device),
+        slots_(make_mapped_slots(count, slot_bytes, Locking::none)) {}
+  ~OrdinarySlots() override { finish_copies(*gang_, device_); }
+  OrdinarySlots(const OrdinarySlots&) = delete;
+  OrdinarySlots& operator=(const OrdinarySlots&) = delete;
+
+  void lock(std::size_t count, Bytes slot_bytes) {
+    range_.emplace(gang_->runtime(), slots_->slot(0), count, slot_bytes);
+    if (!range_->status().ok()) {
+      explain(fallback_sentence(MemoryMode::registered, static_cast<Bytes>(count) * slot_bytes,
+                                range_->status()));
+    }
+  }
+  void explain(std::string fallback) { fallback_ = std::move(fallback); }
+
+  std::byte* slot(std::size_t index) override { return slots_->slot(index); }
+  Bytes locked_bytes() const override { return range_ ? range_->bytes() : 0; }
+  std::string fallback() const override { return fallback_; }
+
+ private:
+  std::shared_ptr<Gang> gang_;
+  int device_;
+  std::unique_ptr<HostSlots> slots_;
+  std::optional<RegisteredRange> range_;
+  std::string fallback_;
+};
+
+}  // namespace
+
+RegisteredRange::RegisteredRange(Runtime& runtime, std::byte* begin, std::size_t slots,
+                                 Bytes slot_bytes, Bytes chunk)
+    : runtime_(runtime) {
+  const auto step = static_cast<std::size_t>(std::max<Bytes>(chunk / slot_bytes, 1));
+  for (std::size_t slot = 0; slot < slots; slot += step) {
+    const std::size_t bytes = std::min(step, slots - slot) * static_cast<std::size_t>(slot_bytes);
+    std::byte* place = begin + slot * static_cast<std::size_t>(slot_bytes);
+    status_ = runtime_.register_host(place, bytes);
+    if (!status_.ok()) {
+      unregister();
+      return;
+    }
+    chunks_.push_back(place);
+    bytes_ += static_cast<Bytes>(bytes);
+  }
+}
+
+RegisteredRange::~RegisteredRange() { unregister(); }
+
+void RegisteredRange::unregister() {
+  for (std::byte* chunk : chunks_) runtime_.unregister_host(chunk);
+  chunks_.clear();
+  bytes_ = 0;
+}
+
+std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
+                                           std::size_t count, Bytes slot_bytes) {
+  const Bytes bytes = whole_pages(slot_bytes);
+  if (bytes == 0 || count == 0) return memory_row(mode).make(count, slot_bytes);
+  gang->runtime().set_device(device);
+  Status status;
+  const bool allocates = mode != MemoryMode::pageable && mode != MemoryMode::registered;
+  if (allocates) {
+    void* place = nullptr;
+    const HostKind kind =
+        mode == MemoryMode::write_combined ? HostKind::write_combined : HostKind::plain;
+    status = gang->runtime().allocate_host(count * static_cast<std::size_t>(bytes), kind, place);
+    if (status.ok()) {
+      return std::make_unique<PinnedSlots>(std::move(gang), device, static_cast<std::byte*>(place),
+                                           count, bytes);
+    }
+  }
+  auto slots = std::make_unique<OrdinarySlots>(std::move(gang), device, count, bytes);
+  if (mode == MemoryMode::registered) slots->lock(count, bytes);
+  if (allocates) slots->explain(fallback_sentence(mode, static_cast<Bytes>(count) * bytes, status));
+  return slots;
+}
+
+}  // namespace loaderscope::cuda

@@ -1,0 +1,39 @@
+// The devices of one run together: the words in page-locked memory that their kernels look at.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "device/cuda/belongings.h"
+
+namespace loaderscope::cuda {
+
+class Gang {
+ public:
+  Gang(std::shared_ptr<Runtime> runtime, std::int32_t ranks, std::int32_t in_flight, bool barrier);
+
+  Runtime& runtime() { return *runtime_; }
+  std::int32_t ranks() const { return ranks_; }
+  bool has_barrier() const { return barrier_; }
+
+  // From any thread: every kernel of the run ends now, those that wait at a gate too.
+  void end();
+
+  const AbortWord* abort() const { return words_; }
+  // The gate before the compute of `step` of `rank`. It waits on the devices, not on the host: a
+  // trainer that waited for the other ranks before it launched could not take its next batch in the
+  // meantime, and computes that were launched together would still begin one after another.
+  Gate gate(std::int32_t rank, std::int64_t step) const;
+  // How long the compute of that buffer takes, for kernels that were recorded beforehand.
+  Nanos* duration_word(std::int32_t rank, std::int64_t buffer) const;
+
+ private:
+  std::shared_ptr<Runtime> runtime_;
+  std::int32_t ranks_, in_flight_;
+  bool barrier_;
+  Belongings belongings_;
+  std::int64_t* words_;  // abort; arrived per rank; durations per rank and buffer
+};
+
+}  // namespace loaderscope::cuda

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include "device/cuda/cuda_device.h"
+#include "device/cuda/errors.h"
+#include "device/devices.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace cuda {
+namespace {
+
+// Of CUDA_DEVICE_MAX_CONNECTIONS hardware queues each rank needs three: for copies, computes and
+// the clock. With fewer a kernel at a gate could stand in front of the one that it waits for.
+constexpr std::int64_t kRanksAtAGate = 10;
+
+}  // namespace
+
+std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runtime,
+                                                  const RunConfig& config,
+                                                  const std::atomic<int>& stop) {
+  if (const auto reason = why_no_gpu(runtime.get()))
+    throw RunError("device = cuda: " + reason->substr(0, reason->size() - 1));
+  int count = 0;
+  check("GPUs", runtime->device_count(count));
+  const std::int64_t sharing = (config.ranks + count - 1) / count;
+  const bool barrier = config.sync_ranks && config.ranks > 1;
+  if (barrier && sharing > kRanksAtAGate) {
+    throw RunError(fmt::format(
+        "sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can; use fewer "
+        "--ranks, or --device sim",
+        sharing, kRanksAtAGate));
+  }
+  check("GPU 0", runtime->set_device(0));
+  const auto gang =
+      std::make_shared<Gang>(runtime, static_cast<std::int32_t>(config.ranks.value),
+                             static_cast<std::int32_t>(config.in_flight.value), barrier);
+  std::vector<std::unique_ptr<Device>> devices;
+  for (std::int32_t rank = 0; rank < config.ranks; ++rank) {
+    const int device = static_cast<int>(rank % count);
+    check(fmt::format("GPU {}", device), runtime->set_device(device));
+    devices.push_back(std::make_unique<CudaDevice>(gang, config, rank, device, stop));
+  }
+  return devices;
+}
+
+}  // namespace cuda
+
+std::vector<std::unique_ptr<Device>> make_cuda_devices(const RunConfig& config,
+                                                       const std::atomic<int>& stop) {
+  return cuda::make_devices(cuda::real_runtime(), config, stop);
+}
+
+std::optional<std::string> why_no_cuda() { return cuda::why_no_gpu(cuda::real_runtime().get()); }
+
+}  // namespace loaderscope

@@ -1,0 +1,170 @@
+// The one place that calls the CUDA runtime.
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+
+#include "device/cuda/cublas.h"
+#include "device/cuda/kernels.h"
+#include "device/cuda/runtime.h"
+#include "measure/sleep.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+cudaStream_t of(Stream stream) { return static_cast<cudaStream_t>(stream.handle); }
+cudaEvent_t of(Event event) { return static_cast<cudaEvent_t>(event.handle); }
+cudaGraphExec_t of(Graph graph) { return static_cast<cudaGraphExec_t>(graph.handle); }
+
+Status status(cudaError_t code) {
+  if (code == cudaSuccess) return {};
+  cudaGetLastError();  // an error that is reported here is not to be found by the next call
+  return {static_cast<int>(code), cudaGetErrorName(code)};
+}
+
+Status status(int code) { return status(static_cast<cudaError_t>(code)); }
+
+class RealRuntime : public Runtime {
+ public:
+  RealRuntime() {
+    // Streams of ranks that wait for each other on one GPU must not share a hardware queue.
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+  }
+
+  Nanos now() override { return monotonic_now(); }
+  void sleep_until(Nanos at, const std::atomic<int>& stop) override {
+    loaderscope::sleep_until(at, &stop);
+  }
+
+  Status versions(int& driver, int& runtime) override {
+    runtime = CUDART_VERSION;
+    return status(cudaDriverGetVersion(&driver));
+  }
+  Status device_count(int& count) override { return status(cudaGetDeviceCount(&count)); }
+  Status properties(int device, Properties& properties) override;
+  Status set_device(int device) override { return status(cudaSetDevice(device)); }
+  Status synchronise_device() override { return status(cudaDeviceSynchronize()); }
+
+  Status make_stream(Stream& stream) override {
+    cudaStream_t made = nullptr;
+    const Status result = status(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking));
+    stream.handle = made;
+    return result;
+  }
+  Status free_stream(Stream stream) override { return status(cudaStreamDestroy(of(stream))); }
+  Status wait_event(Stream stream, Event event) override {
+    return status(cudaStreamWaitEvent(of(stream), of(event), 0));
+  }
+
+  Status make_event(Event& event) override {
+    cudaEvent_t made = nullptr;
+    const Status result = status(cudaEventCreateWithFlags(&made, cudaEventBlockingSync));
+    event.handle = made;
+    return result;
+  }
+  Status free_event(Event event) override { return status(cudaEventDestroy(of(event))); }
+  Status record(Event event, Stream stream) override {
+    return status(cudaEventRecord(of(event), of(stream)));
+  }
+  Status query(Event event, bool& done) override {
+    const cudaError_t code = cudaEventQuery(of(event));
+    done = code == cudaSuccess;
+    const Status result = status(code);  // takes "not ready" away from the next call too
+    return code == cudaErrorNotReady ? Status{} : result;
+  }
+  Status synchronise(Event event) override { return status(cudaEventSynchronize(of(event))); }
+  Status elapsed(Event from, Event to, double& ms) override {
+    float measured = 0;
+    const Status result = status(cudaEventElapsedTime(&measured, of(from), of(to)));
+    ms = static_cast<double>(measured);
+    return result;
+  }
+
+  Status allocate(std::size_t bytes, void*& place) override {
+    return status(cudaMalloc(&place, bytes));
+  }
+  Status free(void* place) override { return status(cudaFree(place)); }
+  Status fill(void* place, int value, std::size_t bytes) override {
+    return status(cudaMemset(place, value, bytes));
+  }
+  Status allocate_host(std::size_t bytes, HostKind kind, void*& place) override {
+    const unsigned combined = kind == HostKind::write_combined ? cudaHostAllocWriteCombined : 0U;
+    return status(
+        cudaHostAlloc(&place, bytes, cudaHostAllocPortable | cudaHostAllocMapped | combined));
+  }
+  Status free_host(void* place) override { return status(cudaFreeHost(place)); }
+  Status register_host(void* place, std::size_t bytes) override {
+    return status(cudaHostRegister(place, bytes, cudaHostRegisterPortable));
+  }
+  Status unregister_host(void* place) override { return status(cudaHostUnregister(place)); }
+  Status copy_in(void* to, const void* host, std::size_t bytes, Stream stream) override {
+    return status(cudaMemcpyAsync(to, host, bytes, cudaMemcpyHostToDevice, of(stream)));
+  }
+  Status copy_out(void* host, const void* from, std::size_t bytes, Stream stream) override {
+    return status(cudaMemcpyAsync(host, from, bytes, cudaMemcpyDeviceToHost, of(stream)));
+  }
+
+  Status spin(const Spin& spin, Stream stream) override {
+    return status(launch_spin(spin, of(stream)));
+  }
+  Status gate(const Gate& gate, Stream stream) override {
+    return status(launch_gate(gate, of(stream)));
+  }
+  Status normalise(const Normalisation& job, Stream stream) override {
+    return status(launch_normalise(job, of(stream)));
+  }
+  Status gemm(const Gemm& gemm, Stream stream) override {
+    if (!cublas().usable()) return status(launch_gemm(gemm, of(stream)));
+    return cublas().gemm(gemm, stream) ? Status{} : Status{1, "cublasGemmEx"};
+  }
+  std::string gemm_library() override {
+    return cublas().usable() ? "cuBLAS " + cublas().version() : "built-in kernel";
+  }
+
+  Status begin_capture(Stream stream) override {
+    return status(cudaStreamBeginCapture(of(stream), cudaStreamCaptureModeThreadLocal));
+  }
+  Status end_capture(Stream stream, Graph& graph) override;
+  Status launch_graph(Graph graph, Stream stream) override {
+    return status(cudaGraphLaunch(of(graph), of(stream)));
+  }
+  Status free_graph(Graph graph) override { return status(cudaGraphExecDestroy(of(graph))); }
+
+ private:
+  // Loaded when the first matrices are multiplied: it takes a second and half a gigabyte.
+  static Cublas& cublas() {
+    static Cublas loaded;
+    return loaded;
+  }
+};
+
+Status RealRuntime::properties(int device, Properties& properties) {
+  cudaDeviceProp found{};
+  const Status result = status(cudaGetDeviceProperties(&found, device));
+  if (!result.ok()) return result;
+  properties.name = found.name;
+  properties.major = found.major;
+  properties.minor = found.minor;
+  properties.memory = static_cast<Bytes>(found.totalGlobalMem);
+  return result;
+}
+
+Status RealRuntime::end_capture(Stream stream, Graph& graph) {
+  cudaGraph_t captured = nullptr;
+  if (const Status ended = status(cudaStreamEndCapture(of(stream), &captured)); !ended.ok())
+    return ended;
+  cudaGraphExec_t executable = nullptr;
+  const Status made = status(cudaGraphInstantiateWithFlags(&executable, captured, 0));
+  graph.handle = executable;
+  const Status freed = status(cudaGraphDestroy(captured));
+  return made.ok() ? freed : made;
+}
+
+}  // namespace
+
+std::shared_ptr<Runtime> real_runtime() {
+  static const auto runtime = std::make_shared<RealRuntime>();
+  return runtime;
+}
+
+}  // namespace loaderscope::cuda

@@ -1,0 +1,136 @@
+#include "device/cuda/step_compute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace loaderscope::cuda {
+namespace {
+
+constexpr std::int32_t kLargest = 8192, kSmallest = 256;  // rows of a matrix
+constexpr std::int64_t kProducts = 16;                    // at least so many make a step
+constexpr std::size_t kTimings = 5;
+constexpr std::int64_t kPerTiming = 8;
+constexpr int kByteOfOnes = 0x3c;  // twice: a 2-byte value of about 1
+
+}  // namespace
+
+StepCompute::StepCompute(Gang& gang, Belongings& belongings, const RunConfig& config,
+                         std::int32_t rank, Stream stream)
+    : gang_(gang),
+      runtime_(gang.runtime()),
+      belongings_(belongings),
+      stream_(stream),
+      kernels_(config.launches) {
+  warm_up();
+  if (config.compute.value.gemm) {
+    calibrate(config.mean_compute_time());
+  } else if (config.graph) {
+    record_graphs(rank, config.in_flight);
+  }
+}
+
+Spin StepCompute::spin_of(Nanos duration) const {
+  Spin spin;
+  spin.duration = duration;
+  spin.abort = gang_.abort();
+  return spin;
+}
+
+// A kernel is loaded when it first runs.
+void StepCompute::warm_up() {
+  belongings_.check("compute", runtime_.spin(spin_of(0), stream_));
+  belongings_.check("compute", runtime_.synchronise_device());
+}
+
+void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
+  for (std::int64_t buffer = 0; buffer < buffers; ++buffer) {
+    Spin spin = spin_of(0);
+    durations_.push_back(gang_.duration_word(rank, buffer));
+    spin.variable = durations_.back();
+    belongings_.check("--graph", runtime_.begin_capture(stream_));
+    for (std::int64_t i = 0; i < kernels_; ++i)
+      belongings_.check("--graph", runtime_.spin(spin, stream_));
+    Graph graph;
+    belongings_.check("--graph", runtime_.end_capture(stream_, graph));
+    belongings_.keep(graph);
+    graphs_.push_back(graph);
+    belongings_.check("--graph", runtime_.launch_graph(graph, stream_));
+  }
+  belongings_.check("--graph", runtime_.synchronise_device());
+}
+
+// The largest matrices of which kProducts still fit into a step.
+void StepCompute::calibrate(Nanos step) {
+  std::int32_t size = kLargest;
+  allocate_matrices(size);
+  // From small to large: nobody waits for products that are far too long.
+  Nanos best = 0;
+  for (std::int32_t next = kSmallest; next <= kLargest; next *= 2) {
+    const Nanos time = measure_product(next);
+    if (best > 0 && time * kProducts > step) break;
+    best = std::max<Nanos>(time, 1);
+    size = next;
+  }
+  gemm_.size = size;
+  product_ = best;
+  description_ = fmt::format("compute: {0} x {0} matrices, {1}, {2} each", size,
+                             runtime_.gemm_library(), show_duration(product_));
+}
+
+void StepCompute::allocate_matrices(std::int32_t size) {
+  const auto values = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
+  for (const void** half : {&gemm_.a, &gemm_.b}) {
+    void* place = belongings_.memory(2 * values, "matrices of --compute gemm");
+    belongings_.check("--compute gemm", runtime_.fill(place, kByteOfOnes, 2 * values));
+    *half = place;
+  }
+  gemm_.c = belongings_.memory(4 * values, "matrices of --compute gemm");
+}
+
+// The median of a few series. The first series wakes the device and is not counted.
+Nanos StepCompute::measure_product(std::int32_t size) {
+  Gemm gemm = gemm_;
+  gemm.size = size;
+  const Event begin = belongings_.event(), end = belongings_.event();
+  std::array<double, kTimings> times{};
+  for (std::size_t i = 0; i <= kTimings; ++i) {
+    belongings_.check("--compute gemm", runtime_.record(begin, stream_));
+    for (std::int64_t product = 0; product < kPerTiming; ++product)
+      belongings_.check("--compute gemm", runtime_.gemm(gemm, stream_));
+    belongings_.check("--compute gemm", runtime_.record(end, stream_));
+    belongings_.check("--compute gemm", runtime_.synchronise(end));
+    double ms = 0;
+    belongings_.check("--compute gemm", runtime_.elapsed(begin, end, ms));
+    if (i > 0) times[i - 1] = ms;
+  }
+  std::sort(times.begin(), times.end());
+  return std::llround(times[kTimings / 2] * 1e6 / static_cast<double>(kPerTiming));
+}
+
+void StepCompute::launch(std::int64_t buffer, Nanos duration) {
+  if (product_ > 0) return launch_products(duration);
+  if (graphs_.empty()) return launch_spins(duration);
+  const auto index = static_cast<std::size_t>(buffer);
+  *durations_[index] = duration / kernels_;
+  belongings_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
+}
+
+void StepCompute::launch_spins(Nanos duration) {
+  const Nanos each = duration / kernels_;
+  for (std::int64_t i = 1; i < kernels_; ++i)
+    belongings_.check("compute", runtime_.spin(spin_of(each), stream_));
+  belongings_.check("compute", runtime_.spin(spin_of(duration - (kernels_ - 1) * each), stream_));
+}
+
+// What is left of the time after whole products is spun.
+void StepCompute::launch_products(Nanos duration) {
+  const std::int64_t products = duration / product_;
+  for (std::int64_t i = 0; i < products; ++i)
+    belongings_.check("compute", runtime_.gemm(gemm_, stream_));
+  belongings_.check("compute", runtime_.spin(spin_of(duration - products * product_), stream_));
+}
+
+}  // namespace loaderscope::cuda

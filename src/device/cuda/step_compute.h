@@ -1,0 +1,48 @@
+// What computes a step on the device: kernels that spin for the declared time, or a series of
+// matrix products that takes as long.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "device/cuda/gang.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope::cuda {
+
+class StepCompute {
+ public:
+  // Everything is allocated, loaded, measured and recorded here: kernels of ranks that wait for
+  // each other must not meet a call that waits for the whole device.
+  StepCompute(Gang& gang, Belongings& belongings, const RunConfig& config, std::int32_t rank,
+              Stream stream);
+
+  // On the stream; `buffer` is not in use by a step that still computes.
+  void launch(std::int64_t buffer, Nanos duration);
+  // "compute: 2048 x 2048 matrices of cuBLAS 13.0.2, 0.152 ms each"; "" for kernels that spin.
+  std::string description() const { return description_; }
+
+ private:
+  void warm_up();
+  void record_graphs(std::int32_t rank, std::int64_t buffers);
+  void calibrate(Nanos step);
+  void allocate_matrices(std::int32_t size);
+  Nanos measure_product(std::int32_t size);
+  void launch_spins(Nanos duration);
+  void launch_products(Nanos duration);
+  Spin spin_of(Nanos duration) const;
+
+  Gang& gang_;
+  Runtime& runtime_;
+  Belongings& belongings_;
+  Stream stream_;
+  std::int64_t kernels_;
+  std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one
+  std::vector<Nanos*> durations_;
+  Gemm gemm_;
+  Nanos product_ = 0;  // the time of one; 0: kernels spin
+  std::string description_;
+};
+
+}  // namespace loaderscope::cuda

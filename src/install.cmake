@@ -1,0 +1,46 @@
+# cmake --install, and the release tarball: cpack --preset portable.
+include(GNUInstallDirs)
+
+if(LOADERSCOPE_PORTABLE)
+  # libhwy and libspng have no static form in Debian. They travel with the program, and with them what
+  # they need apart from glibc: libhwy the C++ library, which therefore is not linked statically.
+  set(carried ${CMAKE_INSTALL_LIBDIR}/loaderscope)
+  file(RELATIVE_PATH from_program /${CMAKE_INSTALL_BINDIR} /${carried})
+  set(programs loaderscope)
+  if(TARGET loaderscope_gpu_tests)
+    list(APPEND programs loaderscope_gpu_tests)
+  endif()
+  foreach(program ${programs})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+    # DT_RPATH counts for the libraries of libraries too, DT_RUNPATH does not.
+    target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+  endforeach()
+  set(glibc "^(ld-linux-x86-64|lib(c|m|dl|rt|pthread))\\.so")
+  install(TARGETS loaderscope
+    RUNTIME_DEPENDENCIES PRE_EXCLUDE_REGEXES ${glibc} POST_EXCLUDE_REGEXES ${glibc}
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+    LIBRARY DESTINATION ${carried})
+else()
+  install(TARGETS loaderscope)
+endif()
+install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope OPTIONAL)
+file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope/schemas)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What is carried to a machine with a GPU to prove what cannot be proved without one.
+set(gpu_check DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gpu-check EXCLUDE_FROM_ALL)
+install(PROGRAMS scripts/gpu-check ${gpu_check})
+if(TARGET loaderscope_gpu_tests)
+  install(TARGETS loaderscope_gpu_tests RUNTIME ${gpu_check})
+endif()
+if(TARGET loaderscope_cupti_check)
+  install(TARGETS loaderscope_cupti_check LIBRARY ${gpu_check})
+  install(FILES ${PROJECT_BINARY_DIR}/libcupti.so.${CUDAToolkit_VERSION_MAJOR} ${gpu_check})
+endif()
+
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_FILE_NAME loaderscope-${PROJECT_VERSION}-linux-x86_64)
+set(CPACK_GENERATOR TGZ)
+set(CPACK_STRIP_FILES ON)
+include(CPack)

@@ -1,0 +1,225 @@
+// Files by a ring of system calls: while the worker decodes a sample, the kernel opens and reads
+// the next ones of its batch. The worker looks at the ring within `read` alone, so that waiting and
+// submitting are time of the stage `read`.
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "source/direct_switch.h"
+#include "source/file_source.h"
+#include "source/kernel_access.h"
+#include "source/readers.h"
+
+namespace loaderscope::source {
+namespace {
+
+// One sample on its way.
+struct Request {
+  enum class State : std::uint8_t { free, opening, reading, done };
+
+  State state = State::free;
+  bool wanted = false;  // false: nobody will ask for it, and it is freed when the kernel lets go
+  std::int64_t sample = -1;
+  int flags = 0;
+  std::string path;
+  OpenFile file;
+  ReadProgress progress;
+  SampleBuffer buffer;
+  std::span<std::byte> bytes;
+  std::optional<SampleError> error;  // of a request that is done
+
+  bool under_way() const { return state == State::opening || state == State::reading; }
+};
+
+class RingReader final : public SampleReader {
+ public:
+  RingReader(const FileSource& source, std::unique_ptr<Ring> ring, bool direct)
+      : source_(source),
+        opener_(source),
+        requests_(static_cast<std::size_t>(source.queue_depth()) + 1),
+        ring_(std::move(ring)) {
+    if (direct) direct_.emplace(source);
+  }
+
+  // The kernel writes into the buffers of requests that are under way.
+  ~RingReader() override {
+    try {
+      while (std::any_of(requests_.begin(), requests_.end(),
+                         [](const Request& request) { return request.under_way(); })) {
+        handle(ring_->wait());
+      }
+    } catch (const RunError&) {  // none is under way
+    }
+  }
+
+  void expect(std::span<const std::int64_t> samples) override {
+    expected_.assign(samples.begin(), samples.end());
+    next_expected_ = 0;
+    for (Request& request : requests_) let_go(request);
+  }
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    if (in_hand_ != nullptr) let_go(*std::exchange(in_hand_, nullptr));
+    while (const auto answer = ring_->poll()) handle(*answer);
+    Request& request = request_for(sample);
+    start_ahead();
+    ring_->submit();
+    while (request.state != Request::State::done) handle(ring_->wait());
+    in_hand_ = &request;
+    if (request.error) throw SampleError(*request.error);
+    return request.bytes.first(request.file.size);
+  }
+
+ private:
+  // What was asked for and not expected goes ahead of what is expected.
+  Request& request_for(std::int64_t sample) {
+    for (Request& request : requests_) {
+      if (request.wanted && request.sample == sample) return request;
+    }
+    if (next_expected_ < expected_.size() && expected_[next_expected_] == sample) ++next_expected_;
+    return start(sample);
+  }
+
+  // One request stays free for a sample that is not expected.
+  void start_ahead() {
+    const auto free = std::count_if(requests_.begin(), requests_.end(), [](const Request& request) {
+      return request.state == Request::State::free;
+    });
+    for (auto left = free; left > 1 && next_expected_ < expected_.size(); --left) {
+      start(expected_[next_expected_++]);
+    }
+  }
+
+  Request& start(std::int64_t sample) {
+    Request& request = free_request();
+    request.wanted = true;
+    request.sample = sample;
+    request.error.reset();
+    source_.path_of(sample, request.path);
+    open(request);
+    return request;
+  }
+
+  // Of requests that nobody wants any more the first to come back is taken.
+  Request& free_request() {
+    for (;;) {
+      for (Request& request : requests_) {
+        if (request.state == Request::State::free) return request;
+      }
+      handle(ring_->wait());
+    }
+  }
+
+  void let_go(Request& request) {
+    request.wanted = false;
+    if (request.state == Request::State::done) request.state = Request::State::free;
+  }
+
+  void open(Request& request) {
+    request.state = Request::State::opening;
+    request.flags = opener_.flags();
+    ring_->open(request.path.c_str(), request.flags, token_of(request));
+  }
+
+  void read_on(Request& request) {
+    request.state = Request::State::reading;
+    const ReadProgress& progress = request.progress;
+    ring_->read(request.file.fd, request.bytes.subspan(progress.offset(), progress.length()),
+                progress.offset(), token_of(request));
+  }
+
+  void handle(const Ring::Answer& answer) {
+    Request& request = requests_[answer.token];
+    try {
+      if (request.state == Request::State::opening) {
+        opened(request, answer.result);
+      } else {
+        has_read(request, answer.result);
+      }
+    } catch (const SampleError& error) {
+      request.error = error;
+      finish(request);
+    }
+  }
+
+  void opened(Request& request, int result) {
+    if (result < 0) {
+      if (!opener_.may_try_again(request.flags, -result)) throw cannot_open(request.path, -result);
+      return open(request);
+    }
+    Fd fd(result);
+    if (!request.wanted) return finish(request);
+    request.file = opener_.checked(std::move(fd));
+    begin(request, direct_ ? direct_->begin(request.file) : begin_cached(request.file));
+  }
+
+  // The kernel reads files that may block in a thread of its own; those that may not it would give
+  // back unread.
+  static ReadProgress begin_cached(const OpenFile& file) {
+    change_flags(file.fd, 0, O_NONBLOCK);
+    return ReadProgress(file.size);
+  }
+
+  void begin(Request& request, const ReadProgress& progress) {
+    request.progress = progress;
+    request.bytes = request.buffer.take(progress.buffer_bytes());
+    read_on(request);
+  }
+
+  void has_read(Request& request, int result) {
+    if (!request.wanted) return finish(request);
+    if (result == -EINVAL && request.progress.alignment() > 1) {
+      return begin(request, direct_->begin_cached(request.file));
+    }
+    request.progress.answered(result);
+    if (request.progress.complete()) return finish(request);
+    read_on(request);
+  }
+
+  void finish(Request& request) {
+    request.file.fd = Fd();
+    request.state = request.wanted ? Request::State::done : Request::State::free;
+  }
+
+  std::uint64_t token_of(const Request& request) const {
+    return static_cast<std::uint64_t>(&request - requests_.data());
+  }
+
+  const FileSource& source_;
+  FileOpener opener_;
+  std::optional<DirectSwitch> direct_;
+  std::vector<Request> requests_;
+  std::unique_ptr<Ring> ring_;
+  std::vector<std::int64_t> expected_;
+  std::size_t next_expected_ = 0;
+  Request* in_hand_ = nullptr;  // the caller looks at its bytes
+};
+
+// A ring of its own for every worker: the kernel may run out of them.
+std::unique_ptr<SampleReader> make(const FileSource& source, bool direct) {
+  const auto entries = static_cast<unsigned>(source.queue_depth()) + 1;
+  try {
+    return std::make_unique<RingReader>(source, source.kernel().make_ring(entries), direct);
+  } catch (const RunError& error) {
+    source.count_reader_without_ring(error.what());
+    return direct ? make_direct_reader(source) : make_pread_reader(source);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<SampleReader> make_ring_reader(const FileSource& source) {
+  return make(source, false);
+}
+
+std::unique_ptr<SampleReader> make_direct_ring_reader(const FileSource& source) {
+  return make(source, true);
+}
+
+}  // namespace loaderscope::source

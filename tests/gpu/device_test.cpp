@@ -1,0 +1,161 @@
+// The device on a real GPU: its times, its clock, its copy modes, its gates.
+#include <algorithm>
+
+#include "engine/model/model_engine.h"
+#include "engine/native/native_engine.h"
+#include "gpu/gpu_test.h"
+#include "loaderscope/analysis.h"
+#include "measure/thread_meter.h"
+#include "unit/device/run_steps.h"
+
+namespace loaderscope::cuda {
+namespace {
+
+constexpr Nanos kCopy = 3 * kMillisecond, kCompute = 4 * kMillisecond;
+constexpr Nanos kNear = 200 * kMicrosecond;
+
+CopyJob declared(Nanos duration) {
+  CopyJob job;
+  job.duration = duration;
+  return job;
+}
+
+Nanos median_compute(std::vector<DeviceTimes> times) {
+  std::sort(times.begin(), times.end(), [](const DeviceTimes& a, const DeviceTimes& b) {
+    return a.compute.wall() < b.compute.wall();
+  });
+  return times[times.size() / 2].compute.wall();
+}
+
+TEST_F(GpuTest, TimesStandInTheOrderOfTheSteps) {
+  for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
+    config_.copy.value = mode;
+    const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
+    for (std::size_t i = 1; i < times.size(); ++i) {
+      expect_near(times[i].compute.wall(), kCompute, kNear);
+      EXPECT_GE(times[i].compute.begin + kNear, times[i].copy.end);
+      EXPECT_GE(times[i].compute.begin + kNear, times[i - 1].compute.end);
+      if (mode != CopyMode::stream) {
+        EXPECT_GE(times[i].copy.begin + kNear, times[i - 1].compute.end);
+      }
+    }
+  }
+}
+
+TEST_F(GpuTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
+  config_.copy.value = CopyMode::stream;
+  const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
+  int overlapping = 0;
+  for (std::size_t i = 1; i < times.size(); ++i)
+    overlapping += times[i].copy.begin < times[i - 1].compute.end ? 1 : 0;
+  EXPECT_GE(overlapping, 15);
+}
+
+TEST_F(GpuTest, TheClocksAgreeWithinTheirError) {
+  DeviceClock clock(*runtime_, *belongings_);
+  EXPECT_LT(clock.error(), 100 * kMicrosecond);
+  const Stream stream = belongings_->stream();
+  const Event event = belongings_->event();
+  for (int i = 0; i < 30; ++i) {
+    runtime_->sleep_until(monotonic_now() + 100 * kMillisecond, stop_);
+    clock.keep();
+    const Nanos before = monotonic_now();
+    ASSERT_TRUE(runtime_->record(event, stream).ok());
+    ASSERT_TRUE(runtime_->synchronise(event).ok());
+    const Nanos after = monotonic_now();
+    const Nanos slack = clock.error() + clock.drift() + 100 * kMicrosecond;
+    EXPECT_GE(clock.time_of(event) + slack, before);
+    EXPECT_LE(clock.time_of(event), after + slack);
+  }
+  EXPECT_LT(clock.drift(), kMillisecond);
+}
+
+TEST_F(GpuTest, ElapsedTimesHaveASign) {
+  const Stream stream = belongings_->stream();
+  const Event first = belongings_->event(), second = belongings_->event();
+  Spin spin;
+  spin.duration = kMillisecond;
+  ASSERT_TRUE(runtime_->record(first, stream).ok());
+  ASSERT_TRUE(runtime_->spin(spin, stream).ok());
+  ASSERT_TRUE(runtime_->record(second, stream).ok());
+  ASSERT_TRUE(runtime_->synchronise(second).ok());
+  double forwards = 0, backwards = 0;
+  ASSERT_TRUE(runtime_->elapsed(first, second, forwards).ok());
+  ASSERT_TRUE(runtime_->elapsed(second, first, backwards).ok());
+  EXPECT_GT(forwards, 0.9);
+  EXPECT_NEAR(forwards, -backwards, 0.001);
+}
+
+TEST_F(GpuTest, LaunchesAndGraphsTakeTheTimeOfTheStep) {
+  for (const bool graph : {false, true}) {
+    config_.launches.value = 50;
+    config_.graph.value = graph;
+    const auto times = run_steps(*make(), config_, 20, {}, 20 * kMillisecond);
+    SCOPED_TRACE(graph);
+    expect_near(median_compute(times), 20 * kMillisecond, kMillisecond);
+  }
+}
+
+TEST_F(GpuTest, ProductsTakeTheTimeOfTheStep) {
+  config_.compute.set(parse_compute("gemm:20ms"));
+  const auto device = make();
+  const auto times = run_steps(*device, config_, 30, {}, 20 * kMillisecond);
+  SCOPED_TRACE(device->facts().notes.back());
+  expect_near(median_compute(times), 20 * kMillisecond, 2 * kMillisecond);
+}
+
+TEST_F(GpuTest, AtAGateComputesBeginTogether) {
+  config_.ranks.value = 3;
+  config_.sync_ranks.value = true;
+  const auto devices = make_devices(runtime_, config_, stop_);
+  for (std::int64_t step = 0; step < 10; ++step) {
+    for (std::size_t rank = 0; rank < 3; ++rank) {
+      CopyJob copy = declared(static_cast<Nanos>(1 + rank) * kMillisecond);
+      copy.step = step;
+      ASSERT_TRUE(devices[rank]->submit_copy(copy));
+      devices[rank]->submit_compute(step, kCompute);
+    }
+    Nanos first = 0;
+    for (const auto& device : devices) {
+      ASSERT_TRUE(device->wait_computed(step));
+      const auto times = device->collect();
+      ASSERT_TRUE(times);
+      if (first == 0) first = times->compute.begin;
+      expect_near(times->compute.begin, first, kNear);
+      EXPECT_LE(times->ready, times->compute.begin + kNear);
+    }
+  }
+}
+
+TEST_F(GpuTest, AStopEndsAWaitAtAGate) {
+  config_.ranks.value = 2;
+  config_.sync_ranks.value = true;
+  auto devices = make_devices(runtime_, config_, stop_);
+  ASSERT_TRUE(devices[0]->submit_copy({}));
+  devices[0]->submit_compute(0, kCompute);
+  stop_ = 1;
+  const Nanos begin = monotonic_now();
+  EXPECT_FALSE(devices[0]->wait_computed(0));  // the other rank never comes
+  devices.clear();
+  EXPECT_LT(monotonic_now() - begin, 2 * kSecond);
+}
+
+TEST_F(GpuTest, APipelineIsAsBusyAsTheModelSays) {
+  RunConfig config;
+  parse_scenario(
+      "workers = 2\nbatch = 8\ncompute = 12ms\ncost = decode=4ms:sleep\nsteps = 60\n"
+      "cost = h2d=1ms\n",
+      "case", config);
+  std::vector<std::string> notes;
+  config = resolve(config, MachineLimits{1024, true, ""}, notes);
+  ASSERT_EQ(config.device.value, "cuda");
+  const RunRecord measured = run_native(config, {});
+  EXPECT_FALSE(measured.simulated);
+  config.engine.value = "model";
+  config.device.value = "sim";
+  const double expected = analyse(run_model(config, {})).busy.mean;
+  EXPECT_NEAR(analyse(measured).busy.mean, expected, 0.03);
+}
+
+}  // namespace
+}  // namespace loaderscope::cuda

@@ -1,0 +1,49 @@
+// What tests on a real GPU share. Where there is none, each skips with the reason.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "device/cuda/belongings.h"
+#include "device/cuda/cuda_device.h"
+#include "device/devices.h"
+
+namespace loaderscope::cuda {
+
+class GpuTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const auto reason = why_no_cuda()) GTEST_SKIP() << *reason;
+    runtime_ = real_runtime();
+    ASSERT_TRUE(runtime_->set_device(0).ok());
+    belongings_ = std::make_unique<Belongings>(*runtime_, "GPU 0");
+    config_.device.value = "cuda";
+  }
+
+  std::unique_ptr<Device> make() {
+    return std::move(make_devices(runtime_, config_, stop_).front());
+  }
+
+  // The time between two events around `work` on a stream of its own.
+  template <class WorkOnStream>
+  Nanos time_of(const WorkOnStream& work) {
+    const Stream stream = belongings_->stream();
+    const Event begin = belongings_->event(), end = belongings_->event();
+    EXPECT_TRUE(runtime_->record(begin, stream).ok());
+    EXPECT_TRUE(work(stream).ok());
+    EXPECT_TRUE(runtime_->record(end, stream).ok());
+    EXPECT_TRUE(runtime_->synchronise(end).ok());
+    double ms = 0;
+    EXPECT_TRUE(runtime_->elapsed(begin, end, ms).ok());
+    return static_cast<Nanos>(ms * 1e6);
+  }
+
+  std::shared_ptr<Runtime> runtime_;
+  std::unique_ptr<Belongings> belongings_;
+  std::atomic<int> stop_{0};
+  RunConfig config_;
+};
+
+}  // namespace loaderscope::cuda

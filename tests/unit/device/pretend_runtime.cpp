@@ -1,0 +1,380 @@
+#include "unit/device/pretend_runtime.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "measure/sleep.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope::cuda {
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+void PretendRuntime::fail(const std::string& call, int after, const std::string& name) {
+  failures_[call] = {after, name};
+}
+
+std::vector<PretendRuntime::Work> PretendRuntime::work(const std::string& what) const {
+  const Lock lock(mutex_);
+  std::vector<Work> found;
+  for (const Work& work : done_) {
+    if (work.what == what) found.push_back(work);
+  }
+  return found;
+}
+
+int PretendRuntime::calls(const std::string& call) const {
+  const Lock lock(mutex_);
+  const auto found = calls_.find(call);
+  return found == calls_.end() ? 0 : found->second;
+}
+
+std::int64_t PretendRuntime::owned() const {
+  const Lock lock(mutex_);
+  return owned_;
+}
+
+Status PretendRuntime::called(const std::string& call) {
+  if (!real_time_) now_ += kMicrosecond;
+  const int count = ++calls_[call];
+  const auto failure = failures_.find(call);
+  if (failure == failures_.end() || count <= failure->second.first) return {};
+  return {999, failure->second.second};
+}
+
+Nanos PretendRuntime::clock() const { return real_time_ ? monotonic_now() : now_; }
+Nanos PretendRuntime::now() {
+  const Lock lock(mutex_);
+  return clock();
+}
+
+void PretendRuntime::sleep_until(Nanos at, const std::atomic<int>& stop) {
+  if (real_time_) {
+    loaderscope::sleep_until(at, &stop);
+    return;
+  }
+  const Lock lock(mutex_);
+  now_ = std::max(now_, at);
+}
+
+Status PretendRuntime::versions(int& of_driver, int& of_runtime) {
+  of_driver = driver;
+  of_runtime = 13000;
+  return called("versions");
+}
+
+Status PretendRuntime::device_count(int& count) {
+  count = devices;
+  return called("device_count");
+}
+
+Status PretendRuntime::properties(int device, Properties& properties) {
+  properties = {"Pretender " + std::to_string(device), major, 0, memory};
+  return called("properties");
+}
+
+Status PretendRuntime::set_device(int) {
+  const Lock lock(mutex_);
+  return called("set_device");
+}
+
+bool PretendRuntime::aborted() const {
+  if (abort_ == nullptr) return false;
+  return std::atomic_ref(*const_cast<std::int64_t*>(abort_)).load(std::memory_order_acquire) != 0;
+}
+
+// --- streams and events ---
+
+Status PretendRuntime::make_stream(Stream& stream) {
+  const Lock lock(mutex_);
+  streams_.push_back(std::make_unique<PretendStream>());
+  stream.handle = streams_.back().get();
+  ++owned_;
+  return called("make_stream");
+}
+
+Status PretendRuntime::free_stream(Stream) {
+  --owned_;
+  return {};
+}
+
+Status PretendRuntime::make_event(Event& event) {
+  const Lock lock(mutex_);
+  events_.push_back(std::make_unique<PretendEvent>());
+  event.handle = events_.back().get();
+  ++owned_;
+  return called("make_event");
+}
+
+Status PretendRuntime::free_event(Event) {
+  --owned_;
+  return {};
+}
+
+void PretendRuntime::submit(Stream stream, Task task) {
+  task.submitted = clock();
+  static_cast<PretendStream*>(stream.handle)->tasks.push_back(std::move(task));
+  advance();
+}
+
+void PretendRuntime::advance() {
+  bool moved = true;
+  while (moved) {
+    moved = false;
+    for (auto& stream : streams_) moved = advance(*stream) || moved;
+  }
+}
+
+// Places the tasks of a stream up to the first whose time is not known yet.
+bool PretendRuntime::advance(PretendStream& stream) {
+  bool moved = false;
+  while (!stream.tasks.empty()) {
+    Task& task = stream.tasks.front();
+    const Nanos at = std::max(stream.tail, task.submitted);
+    if (task.kind == Kind::wait && !task.event->known) return moved;
+    if (task.kind == Kind::gate && !pass_gate(task, at)) return moved;
+    if (task.kind == Kind::wait) stream.tail = std::max(at, task.event->at);
+    if (task.kind == Kind::gate) {
+      for (const auto& [rank, arrived] : arrivals_[task.gate.step])
+        stream.tail = std::max({stream.tail, at, arrived});
+    }
+    if (task.kind == Kind::record) {
+      task.event->known = true;
+      task.event->at = at + event_latency;
+    }
+    if (task.kind == Kind::work) {
+      stream.tail = at + task.duration;
+      task.noted.begin = at;
+      task.noted.end = stream.tail;
+      done_.push_back(task.noted);
+    }
+    stream.tasks.pop_front();
+    moved = true;
+  }
+  return moved;
+}
+
+bool PretendRuntime::pass_gate(const Task& task, Nanos at) {
+  auto& arrived = arrivals_[task.gate.step];
+  arrived.emplace(task.gate.rank, at);
+  return task.gate.step == 0 || std::ssize(arrived) == task.gate.ranks || aborted();
+}
+
+Status PretendRuntime::record(Event event, Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("record");
+  if (!status.ok()) return status;
+  Task task;
+  task.kind = Kind::record;
+  task.event = static_cast<PretendEvent*>(event.handle);
+  task.event->recorded = true;
+  task.event->known = false;
+  submit(stream, std::move(task));
+  return {};
+}
+
+Status PretendRuntime::wait_event(Stream stream, Event event) {
+  const Lock lock(mutex_);
+  Task task;
+  task.kind = Kind::wait;
+  task.event = static_cast<PretendEvent*>(event.handle);
+  submit(stream, std::move(task));
+  return called("wait_event");
+}
+
+Status PretendRuntime::query(Event event, bool& done) {
+  const Lock lock(mutex_);
+  const Status status = called("query");
+  advance();
+  const auto* of_event = static_cast<PretendEvent*>(event.handle);
+  done = aborted() || (of_event->recorded && of_event->known && of_event->at <= clock());
+  return status;
+}
+
+Status PretendRuntime::synchronise(Event event) {
+  Nanos at = 0;
+  {
+    const Lock lock(mutex_);
+    const Status status = called("synchronise");
+    if (!status.ok()) return status;
+    const auto* of_event = static_cast<PretendEvent*>(event.handle);
+    if (!of_event->known) return {999, "deadlock"};
+    at = of_event->at;
+    if (!real_time_) now_ = std::max(now_, at);
+  }
+  if (real_time_) loaderscope::sleep_until(at);
+  return {};
+}
+
+Status PretendRuntime::synchronise_device() {
+  Nanos until = 0;
+  {
+    const Lock lock(mutex_);
+    const Status status = called("synchronise_device");
+    advance();
+    if (aborted() || !status.ok()) return status;
+    for (const auto& stream : streams_) until = std::max(until, stream->tail);
+    if (!real_time_) now_ = std::max(now_, until);
+  }
+  if (real_time_) loaderscope::sleep_until(until);
+  return {};
+}
+
+Status PretendRuntime::elapsed(Event from, Event to, double& ms) {
+  const Lock lock(mutex_);
+  const auto* begin = static_cast<PretendEvent*>(from.handle);
+  const auto* end = static_cast<PretendEvent*>(to.handle);
+  if (!begin->known || !end->known) return {999, "cudaErrorNotReady"};
+  const double ns = static_cast<double>(end->at - begin->at) * (1 + drift);
+  ms = static_cast<double>(static_cast<float>(ns / 1e6));
+  return called("elapsed");
+}
+
+// --- memory ---
+
+Status PretendRuntime::take_memory(std::size_t bytes, Bytes& left, void*& place) {
+  if (static_cast<Bytes>(bytes) > left) return {2, "cudaErrorMemoryAllocation"};
+  left -= static_cast<Bytes>(bytes);
+  place = std::calloc(bytes, 1);
+  allocated_[place] = bytes;
+  ++owned_;
+  return {};
+}
+
+Status PretendRuntime::allocate(std::size_t bytes, void*& place) {
+  const Lock lock(mutex_);
+  const Status status = called("allocate");
+  return status.ok() ? take_memory(bytes, memory, place) : status;
+}
+
+Status PretendRuntime::free(void* place) {
+  const Lock lock(mutex_);
+  allocated_.erase(place);
+  std::free(place);
+  --owned_;
+  return {};
+}
+
+Status PretendRuntime::fill(void* place, int value, std::size_t bytes) {
+  std::memset(place, value, std::min<std::size_t>(bytes, 4096));
+  return {};
+}
+
+Status PretendRuntime::allocate_host(std::size_t bytes, HostKind kind, void*& place) {
+  const Lock lock(mutex_);
+  const Status status =
+      called(kind == HostKind::plain ? "allocate_host" : "allocate_write_combined");
+  return status.ok() ? take_memory(bytes, host_memory, place) : status;
+}
+
+Status PretendRuntime::free_host(void* place) { return free(place); }
+
+Status PretendRuntime::register_host(void*, std::size_t bytes) {
+  const Lock lock(mutex_);
+  const Status status = called("register_host");
+  if (!status.ok()) return status;
+  if (static_cast<Bytes>(bytes) > host_memory) return {2, "cudaErrorMemoryAllocation"};
+  host_memory -= static_cast<Bytes>(bytes);
+  ++owned_;
+  return {};
+}
+
+Status PretendRuntime::unregister_host(void*) {
+  const Lock lock(mutex_);
+  --owned_;
+  return called("unregister_host");
+}
+
+Status PretendRuntime::copy_in(void* to, const void* host, std::size_t bytes, Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("copy_in");
+  if (!status.ok()) return status;
+  std::memcpy(to, host, bytes);
+  launch_work(stream, "copy", static_cast<Nanos>(static_cast<double>(bytes) / copy_rate), to);
+  return {};
+}
+
+Status PretendRuntime::copy_out(void* host, const void* from, std::size_t bytes, Stream stream) {
+  return copy_in(host, from, bytes, stream);
+}
+
+// --- kernels ---
+
+void PretendRuntime::launch_work(Stream stream, const std::string& what, Nanos duration,
+                                 const void* place) {
+  Task task;
+  task.duration = duration;
+  task.noted.what = what;
+  task.noted.place = place;
+  submit(stream, std::move(task));
+}
+
+Status PretendRuntime::spin(const Spin& spin, Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("spin");
+  if (!status.ok()) return status;
+  abort_ = spin.abort;
+  auto* of_stream = static_cast<PretendStream*>(stream.handle);
+  if (of_stream->capturing) {
+    of_stream->captured.push_back(spin);
+  } else {
+    launch_work(stream, "spin", spin.variable ? *spin.variable : spin.duration);
+  }
+  return {};
+}
+
+Status PretendRuntime::gate(const Gate& gate, Stream stream) {
+  const Lock lock(mutex_);
+  const Status status = called("gate");
+  if (!status.ok()) return status;
+  Task task;
+  task.kind = Kind::gate;
+  task.gate = gate;
+  submit(stream, std::move(task));
+  return {};
+}
+
+Status PretendRuntime::normalise(const Normalisation& job, Stream stream) {
+  const Lock lock(mutex_);
+  for (std::int64_t i = 0; i < job.values(); ++i) job.floats[i] = normalised(job, i);
+  launch_work(stream, "normalise", job.values(), job.floats);
+  return called("normalise");
+}
+
+Status PretendRuntime::gemm(const Gemm& gemm, Stream stream) {
+  const Lock lock(mutex_);
+  const double size = gemm.size;
+  launch_work(stream, "gemm", static_cast<Nanos>(size * size * size / product_rate));
+  return called("gemm");
+}
+
+Status PretendRuntime::begin_capture(Stream stream) {
+  static_cast<PretendStream*>(stream.handle)->capturing = true;
+  return called("begin_capture");
+}
+
+Status PretendRuntime::end_capture(Stream stream, Graph& graph) {
+  const Lock lock(mutex_);
+  auto* of_stream = static_cast<PretendStream*>(stream.handle);
+  of_stream->capturing = false;
+  graphs_.push_back(std::make_unique<std::vector<Spin>>(std::exchange(of_stream->captured, {})));
+  graph.handle = graphs_.back().get();
+  ++owned_;
+  return called("end_capture");
+}
+
+Status PretendRuntime::launch_graph(Graph graph, Stream stream) {
+  const Lock lock(mutex_);
+  for (const Spin& spin : *static_cast<std::vector<Spin>*>(graph.handle))
+    launch_work(stream, "spin", *spin.variable);
+  return called("launch_graph");
+}
+
+Status PretendRuntime::free_graph(Graph) {
+  --owned_;
+  return {};
+}
+
+}  // namespace loaderscope::cuda

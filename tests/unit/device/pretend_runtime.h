@@ -1,0 +1,123 @@
+// A CUDA runtime that only pretends: streams, events, gates and memory with scripted timings, on a
+// clock that moves by itself (one microsecond per call, and as far as a wait lasts) or on the real
+// one.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "device/cuda/runtime.h"
+
+namespace loaderscope::cuda {
+
+class PretendRuntime : public Runtime {
+ public:
+  enum class Time : std::uint8_t { scripted, real };
+  explicit PretendRuntime(Time time = Time::scripted) : real_time_(time == Time::real) {}
+
+  // The script.
+  int devices = 1, driver = 13000, major = 9;
+  double drift = 0;  // seconds that the device's clock gains per second
+  Nanos event_latency = kMicrosecond;
+  double copy_rate = 25;      // bytes per ns
+  double product_rate = 1e5;  // multiplications per ns
+  Bytes memory = Bytes{1} << 40, host_memory = Bytes{1} << 40;
+  // From the `after`-th call on, `call` fails with that error.
+  void fail(const std::string& call, int after, const std::string& name);
+
+  // What happened.
+  struct Work {
+    std::string what;
+    Nanos begin = 0, end = 0;
+    const void* place = nullptr;
+  };
+  std::vector<Work> work(const std::string& what) const;
+  int calls(const std::string& call) const;
+  std::int64_t owned() const;  // streams, events, graphs, allocations and registrations not freed
+
+  Nanos now() override;
+  void sleep_until(Nanos at, const std::atomic<int>& stop) override;
+  Status versions(int& driver, int& runtime) override;
+  Status device_count(int& count) override;
+  Status properties(int device, Properties& properties) override;
+  Status set_device(int device) override;
+  Status synchronise_device() override;
+  Status make_stream(Stream& stream) override;
+  Status free_stream(Stream stream) override;
+  Status wait_event(Stream stream, Event event) override;
+  Status make_event(Event& event) override;
+  Status free_event(Event event) override;
+  Status record(Event event, Stream stream) override;
+  Status query(Event event, bool& done) override;
+  Status synchronise(Event event) override;
+  Status elapsed(Event from, Event to, double& ms) override;
+  Status allocate(std::size_t bytes, void*& place) override;
+  Status free(void* place) override;
+  Status fill(void* place, int value, std::size_t bytes) override;
+  Status allocate_host(std::size_t bytes, HostKind kind, void*& place) override;
+  Status free_host(void* place) override;
+  Status register_host(void* place, std::size_t bytes) override;
+  Status unregister_host(void* place) override;
+  Status copy_in(void* to, const void* host, std::size_t bytes, Stream stream) override;
+  Status copy_out(void* host, const void* from, std::size_t bytes, Stream stream) override;
+  Status spin(const Spin& spin, Stream stream) override;
+  Status gate(const Gate& gate, Stream stream) override;
+  Status normalise(const Normalisation& job, Stream stream) override;
+  Status gemm(const Gemm& gemm, Stream stream) override;
+  std::string gemm_library() override { return "pretended products"; }
+  Status begin_capture(Stream stream) override;
+  Status end_capture(Stream stream, Graph& graph) override;
+  Status launch_graph(Graph graph, Stream stream) override;
+  Status free_graph(Graph graph) override;
+
+ private:
+  struct PretendEvent {
+    bool recorded = false, known = false;
+    Nanos at = 0;
+  };
+  enum class Kind : std::uint8_t { work, record, wait, gate };
+  struct Task {
+    Kind kind = Kind::work;
+    Nanos submitted = 0, duration = 0;
+    Work noted;
+    PretendEvent* event = nullptr;
+    Gate gate;
+  };
+  struct PretendStream {
+    std::deque<Task> tasks;  // whose end is not known
+    Nanos tail = 0;
+    bool capturing = false;
+    std::vector<Spin> captured;
+  };
+
+  Status called(const std::string& call);
+  Nanos clock() const;
+  bool aborted() const;
+  void submit(Stream stream, Task task);
+  void advance();
+  bool advance(PretendStream& stream);
+  bool pass_gate(const Task& task, Nanos at);
+  Status take_memory(std::size_t bytes, Bytes& left, void*& place);
+  void launch_work(Stream stream, const std::string& what, Nanos duration,
+                   const void* place = nullptr);
+
+  const bool real_time_;
+  mutable std::recursive_mutex mutex_;
+  Nanos now_ = 1'000 * kSecond;
+  std::map<std::string, int> calls_;
+  std::map<std::string, std::pair<int, std::string>> failures_;
+  std::vector<std::unique_ptr<PretendStream>> streams_;
+  std::vector<std::unique_ptr<PretendEvent>> events_;
+  std::vector<std::unique_ptr<std::vector<Spin>>> graphs_;
+  std::map<void*, std::size_t> allocated_;
+  std::map<std::int64_t, std::map<std::int32_t, Nanos>> arrivals_;  // by the gate's step and rank
+  const AbortWord* abort_ = nullptr;
+  std::vector<Work> done_;
+  std::int64_t owned_ = 0;
+};
+
+}  // namespace loaderscope::cuda

@@ -1,0 +1,80 @@
+// The native engine on the CUDA device, whose runtime only pretends, in real time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "device/cuda/cuda_device.h"
+#include "loaderscope/errors.h"
+#include "unit/device/pretend_runtime.h"
+#include "unit/native/native_run.h"
+
+namespace loaderscope::native {
+namespace {
+
+using cuda::PretendRuntime;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class CudaPipelineTest : public testing::Test {
+ protected:
+  RunRecord run_on_pretender(std::string_view settings) {
+    RunConfig config = config_of(settings);
+    config.device.value = "cuda";
+    EngineContext context;
+    context.make_devices = [this](const RunConfig& given, const std::atomic<int>& stop) {
+      return cuda::make_devices(runtime_, given, stop);
+    };
+    return run_native(config, context);
+  }
+
+  std::shared_ptr<PretendRuntime> runtime_ =
+      std::make_shared<PretendRuntime>(PretendRuntime::Time::real);
+};
+
+TEST_F(CudaPipelineTest, ComputesAndCopiesAreBooked) {
+  const RunRecord record = run_on_pretender(
+      "workers=2 batch=4 cost=decode=1ms:sleep cost=h2d=4ms compute=8ms steps=20 launches=3");
+  EXPECT_FALSE(record.simulated);
+  EXPECT_THAT(record.notes, Contains(HasSubstr("GPU 0: Pretender 0")));
+  const RankRecord& rank = record.ranks.front();
+  const Account account = account_of(rank);
+  Nanos sum = account.compute;
+  for (const Nanos ns : account.stall) sum += ns;
+  EXPECT_EQ(sum, account.window);
+  EXPECT_NEAR(seconds(account.compute), 20 * 0.008, 20 * 0.001);
+  EXPECT_GE(account.stall[Cause::h2d], 20 * 3 * kMillisecond);  // one stream: nothing overlaps
+  EXPECT_EQ(rank.stages[Stage::launch].count, 20);
+  EXPECT_EQ(std::ssize(runtime_->work("spin")) % 4, 1);  // three launches and a copy, and a warm-up
+  EXPECT_EQ(runtime_->owned(), 0);
+}
+
+TEST_F(CudaPipelineTest, RanksWaitForEachOther) {
+  const RunRecord record = run_on_pretender(
+      "ranks=2 sync-ranks=true workers=1 batch=1 cost=decode=1ms:sleep compute=4ms steps=20 "
+      "inject=decode=+20ms@rank=1");
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_GE(account_of(record.ranks[0]).waiting_for_ranks, 20 * 8 * kMillisecond);
+  EXPECT_GE(account_of(record.ranks[0]).stall[Cause::decode], 20 * 8 * kMillisecond);
+}
+
+TEST_F(CudaPipelineTest, ALostDeviceEndsTheRunWithOneSentence) {
+  runtime_->fail("record", 100, "cudaErrorLaunchFailure");
+  try {
+    run_on_pretender("workers=2 batch=4 cost=decode=1ms:sleep compute=2ms steps=500");
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the GPU was lost: a kernel failed on it"));
+  }
+}
+
+TEST_F(CudaPipelineTest, TooLittleMemoryIsSaidBeforeAnythingRuns) {
+  runtime_->host_memory = 0;
+  try {
+    run_on_pretender("workers=2 batch=4 cost=decode=1ms:sleep compute=2ms steps=5");
+    FAIL();
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("GPU 0: words for its kernels: out of memory"));
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::native

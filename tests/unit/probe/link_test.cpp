@@ -1,0 +1,78 @@
+// The link matrix over a runtime that only pretends.
+#include "probe/link.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "loaderscope/errors.h"
+#include "unit/device/pretend_runtime.h"
+
+namespace loaderscope::probe {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LinkProbeTest : public testing::Test {
+ protected:
+  LinkProbeTest() {
+    options_.sizes = {Bytes{64} << 10, Bytes{1} << 20};
+    options_.at_least = 4 << 20;
+    options_.samples = 3;
+  }
+
+  LinkMatrix measure() { return measure_link(runtime_, options_, stop_); }
+
+  std::shared_ptr<cuda::PretendRuntime> runtime_ = std::make_shared<cuda::PretendRuntime>();
+  LinkOptions options_;
+  std::atomic<int> stop_{0};
+};
+
+TEST_F(LinkProbeTest, FindsTheRateOfTheLinkInEveryCell) {
+  const LinkMatrix matrix = measure();
+  EXPECT_EQ(matrix.gpu, "Pretender 0");
+  ASSERT_EQ(matrix.cells.size(), 4U * 2 * 3);
+  for (const LinkCell& cell : matrix.cells) {
+    EXPECT_LE(cell.low, cell.median);
+    EXPECT_LE(cell.median, cell.high);
+    if (cell.copy == CopyMode::sync || cell.memory == MemoryMode::pageable) {
+      EXPECT_LT(cell.median, 25e9);  // the host's calls are part of it
+      EXPECT_GT(cell.median, 10e9);
+    } else {
+      EXPECT_NEAR(cell.median, 25e9, 0.01e9);
+    }
+  }
+  ASSERT_EQ(matrix.bare.size(), 2U);
+  EXPECT_NEAR(matrix.bare[1].median, 25e9, 2.5e9);
+  EXPECT_EQ(runtime_->owned(), 0);
+}
+
+TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
+  const LinkMatrix matrix = measure();
+  std::ostringstream text, json;
+  write_text(text, matrix);
+  write_json(json, matrix);
+  EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
+  EXPECT_THAT(text.str(), HasSubstr("write-combined"));
+  const auto read = nlohmann::json::parse(json.str());
+  EXPECT_EQ(read["schema"], "loaderscope.probe/1");
+  EXPECT_EQ(read["link"].size(), 24U);
+  EXPECT_EQ(read["device"]["name"], "Pretender 0");
+  for (const auto& row : read["link"]) {  // what scripts/gpu-check reads
+    EXPECT_TRUE(row["memory"].is_string() && row["copy"].is_string() && row["bytes"].is_number());
+    EXPECT_GT(row["bytes_per_s"], 0);
+    EXPECT_GT(row["bare_bytes_per_s"], 0);
+  }
+}
+
+TEST_F(LinkProbeTest, EndsEarlyAndSaysWhyWhereThereIsNoGpu) {
+  stop_ = 1;
+  EXPECT_TRUE(measure().interrupted);
+  runtime_->driver = 0;
+  EXPECT_THROW(measure(), RunError);
+}
+
+}  // namespace
+}  // namespace loaderscope::probe
