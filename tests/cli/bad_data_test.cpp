@@ -284,20 +284,31 @@ TEST(BadData, FewSamplesAndManyWorkers) {
   EXPECT_THAT(dropped.err, HasSubstr("--drop-last"));
 }
 
-TEST(BadData, WorksWithoutMemoryLocking) {
+// Why a limit of page-locked memory cannot be tested here; empty where it can.
+std::string no_lock_limit() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizers make mlock a call that does nothing";
+  return "the sanitizers make mlock a call that does nothing";
+#else
+  if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") == 0) return "";
+  return "prlimit or setpriv is missing";
 #endif
-  if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") != 0)
-    GTEST_SKIP() << "prlimit or setpriv is missing";
+}
+
+// The result of a run that may lock 64 KiB of memory.
+json run_with_lock_limit(const std::string& arguments) {
   const Data data;
   const TestFolder folder;
   const std::string drop = ::geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock " : "";
-  const std::string command =
-      "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY + " run --data " + data.path() +
-      " --epochs 1 --warmup 0 --size 224 --json " + folder.path("r.json") + " > /dev/null 2>&1";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  const json result = json::parse(folder.read("r.json"));
+  const std::string command = "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY +
+                              " run --data " + data.path() + " --epochs 1 --warmup 0 " + arguments +
+                              " --json " + folder.path("r.json") + " > /dev/null 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  return json::parse(folder.read("r.json"));
+}
+
+TEST(BadData, WorksWithoutMemoryLocking) {
+  if (const std::string reason = no_lock_limit(); !reason.empty()) GTEST_SKIP() << reason;
+  const json result = run_with_lock_limit("--size 224");
   EXPECT_EQ(result.at("memory").at("locked_bytes"), 0);
   EXPECT_EQ(result.at("memory").at("pinned_bytes"), 0);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
@@ -305,18 +316,10 @@ TEST(BadData, WorksWithoutMemoryLocking) {
 }
 
 TEST(BadData, SaysSoWhereOnlyALaterRankMayNotLockItsMemory) {
-  if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") != 0)
-    GTEST_SKIP() << "prlimit or setpriv is missing";
-  const Data data;
-  const TestFolder folder;
-  const std::string drop = ::geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock " : "";
+  if (const std::string reason = no_lock_limit(); !reason.empty()) GTEST_SKIP() << reason;
   // A rank has 5 slots of 12,288 bytes.
-  const std::string command =
-      "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY + " run --data " + data.path() +
-      " --epochs 1 --warmup 0 --size 64 --transfer u8 --batch-size 1 --num-workers 1 --ranks 2" +
-      " --json " + folder.path("r.json") + " > /dev/null 2>&1";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  const json result = json::parse(folder.read("r.json"));
+  const json result =
+      run_with_lock_limit("--size 64 --transfer u8 --batch-size 1 --num-workers 1 --ranks 2");
   EXPECT_EQ(result.at("memory").at("pinned_bytes"), 5 * 12'288);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("is not allowed"));
 }
