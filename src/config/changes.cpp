@@ -125,7 +125,9 @@ bool make_faster(RunConfig& config, const Speedup& speedup) {
     declared = true;
   }
   if (stage == Stage::compute && config.compute.given) {
-    config.compute.value = scaled(config.compute.value, 1 / speed);
+    Compute& compute = config.compute.value;
+    static_cast<Distribution&>(compute) = scaled(compute, 1 / speed);
+    compute.preset.clear();
     declared = true;
   }
   if (stage == Stage::h2d && !declared && config.link.given) {
