@@ -15,7 +15,7 @@ constexpr Library kJpeg = {encode_jpeg, nullptr};
 #else
 constexpr Library kJpeg = {
     nullptr, []() -> std::optional<std::string> {
-      return "built without libjpeg-turbo; install libjpeg-dev and build again";
+      return "built without libjpeg-turbo; install libjpeg-dev and build again.";
     }};
 #endif
 
@@ -23,7 +23,7 @@ constexpr Library kJpeg = {
 constexpr Library kPng = {encode_png, nullptr};
 #else
 constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
-                            return "built without libspng; install libspng-dev and build again";
+                            return "built without libspng; install libspng-dev and build again.";
                           }};
 #endif
 
@@ -31,7 +31,7 @@ constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
 constexpr Library kWebp = {encode_webp, nullptr};
 #else
 constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
-                             return "built without libwebp; install libwebp-dev and build again";
+                             return "built without libwebp; install libwebp-dev and build again.";
                            }};
 #endif
 

@@ -31,8 +31,9 @@ class AnyDecoder final : public Decoder {
   }
 
   std::unique_ptr<Decoder> make(const DecoderRow& row) const {
-    const auto reason = row.row.reason_not_available();
+    auto reason = row.row.reason_not_available();
     if (!reason) return row.make(options_);
+    if (reason->ends_with('.')) reason->pop_back();  // it goes on in a longer sentence
     throw SampleError(
         SampleError::Kind::unsupported,
         "it is of the format " + std::string(row.row.name) + ", and this program was " + *reason);
