@@ -50,7 +50,7 @@ TEST(Sleeper, EndsEarlyWhenTheRunIsToStop) {
 }
 
 TEST(BurnCpu, UsesWhatItIsAskedFor) {
-  const Nanos cpu = thread_cpu_now(), begin = monotonic_now();
+  const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
   burn_cpu(20 * kMillisecond, kNoStop);
   const Nanos used = thread_cpu_now() - cpu;
   EXPECT_GE(used, 20 * kMillisecond);
