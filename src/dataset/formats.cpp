@@ -1,44 +1,31 @@
 #include <array>
 
 #include "dataset/options.h"
+#include "decode/codecs.h"
 
 namespace loaderscope::dataset {
 namespace {
 
-struct Library {
-  Encode encode;
-  std::optional<std::string> (*unavailable)();
-};
-
 #ifdef LOADERSCOPE_WITH_JPEG
-constexpr Library kJpeg = {encode_jpeg, nullptr};
+constexpr Encode kEncodeJpeg = encode_jpeg;
 #else
-constexpr Library kJpeg = {
-    nullptr, []() -> std::optional<std::string> {
-      return "built without libjpeg-turbo; install libjpeg-dev and build again.";
-    }};
+constexpr Encode kEncodeJpeg = nullptr;
 #endif
-
 #ifdef LOADERSCOPE_WITH_PNG
-constexpr Library kPng = {encode_png, nullptr};
+constexpr Encode kEncodePng = encode_png;
 #else
-constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
-                            return "built without libspng; install libspng-dev and build again.";
-                          }};
+constexpr Encode kEncodePng = nullptr;
 #endif
-
 #ifdef LOADERSCOPE_WITH_WEBP
-constexpr Library kWebp = {encode_webp, nullptr};
+constexpr Encode kEncodeWebp = encode_webp;
 #else
-constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
-                             return "built without libwebp; install libwebp-dev and build again.";
-                           }};
+constexpr Encode kEncodeWebp = nullptr;
 #endif
 
 constexpr std::array<FormatRow, 4> kTable = {{
-    {{"jpeg", "JPEG, baseline or progressive.", kJpeg.unavailable}, ".jpg", true, kJpeg.encode},
-    {{"png", "PNG, without losses.", kPng.unavailable}, ".png", false, kPng.encode},
-    {{"webp", "WebP with losses.", kWebp.unavailable}, ".webp", true, kWebp.encode},
+    {{"jpeg", "JPEG, baseline or progressive.", kJpegUnavailable}, ".jpg", true, kEncodeJpeg},
+    {{"png", "PNG, without losses.", kPngUnavailable}, ".png", false, kEncodePng},
+    {{"webp", "WebP with losses.", kWebpUnavailable}, ".webp", true, kEncodeWebp},
     {{"raw", "A 16-byte header and the pixels: nothing to decode."}, ".lsraw", false, encode_raw},
 }};
 

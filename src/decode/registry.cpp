@@ -1,39 +1,28 @@
 #include <array>
 
+#include "decode/codecs.h"
 #include "decode/decoders.h"
 #include "decode/first_bytes.h"
 
 namespace loaderscope {
 namespace {
 
-struct Library {
-  std::unique_ptr<Decoder> (*make)(const DecodeOptions& options);
-  std::optional<std::string> (*unavailable)();
-};
+using Make = std::unique_ptr<Decoder> (*)(const DecodeOptions& options);
 
 #ifdef LOADERSCOPE_WITH_JPEG
-constexpr Library kJpeg = {make_jpeg_decoder, nullptr};
+constexpr Make kMakeJpeg = make_jpeg_decoder;
 #else
-constexpr Library kJpeg = {
-    nullptr, []() -> std::optional<std::string> {
-      return "built without libjpeg-turbo; install libjpeg-dev and build again.";
-    }};
+constexpr Make kMakeJpeg = nullptr;
 #endif
-
 #ifdef LOADERSCOPE_WITH_PNG
-constexpr Library kPng = {make_png_decoder, nullptr};
+constexpr Make kMakePng = make_png_decoder;
 #else
-constexpr Library kPng = {nullptr, []() -> std::optional<std::string> {
-                            return "built without libspng; install libspng-dev and build again.";
-                          }};
+constexpr Make kMakePng = nullptr;
 #endif
-
 #ifdef LOADERSCOPE_WITH_WEBP
-constexpr Library kWebp = {make_webp_decoder, nullptr};
+constexpr Make kMakeWebp = make_webp_decoder;
 #else
-constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
-                             return "built without libwebp; install libwebp-dev and build again.";
-                           }};
+constexpr Make kMakeWebp = nullptr;
 #endif
 
 }  // namespace
@@ -41,15 +30,15 @@ constexpr Library kWebp = {nullptr, []() -> std::optional<std::string> {
 std::span<const DecoderRow> decoder_table() {
   static const std::array<DecoderRow, 4> kTable = {{
       {{"jpeg", "JPEG by libjpeg-turbo: only the rows and columns of the crop are decoded.",
-        kJpeg.unavailable},
+        kJpegUnavailable},
        begins_like_jpeg,
-       kJpeg.make},
-      {{"png", "PNG by libspng: decoded down to the last row of the crop.", kPng.unavailable},
+       kMakeJpeg},
+      {{"png", "PNG by libspng: decoded down to the last row of the crop.", kPngUnavailable},
        begins_like_png,
-       kPng.make},
-      {{"webp", "WebP by libwebp, still images: only the crop is decoded.", kWebp.unavailable},
+       kMakePng},
+      {{"webp", "WebP by libwebp, still images: only the crop is decoded.", kWebpUnavailable},
        begins_like_webp,
-       kWebp.make},
+       kMakeWebp},
       {{"raw", "RGB pixels as they are behind a header of 16 bytes: nothing is decoded or copied."},
        begins_like_raw,
        make_raw_decoder},
