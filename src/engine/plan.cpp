@@ -153,6 +153,29 @@ Plan::Plan(const RunConfig& given)
   }
 }
 
+FoldOptions Plan::fold_options(FactObserver* observer) const {
+  FoldOptions options;
+  options.ranks = ranks;
+  options.workers = workers;
+  options.in_order = in_order;
+  options.sync_ranks = config.sync_ranks;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  options.observer = observer;
+  return options;
+}
+
+Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                          std::int64_t batch_of_epoch) const {
+  Execution execution;
+  execution.rank = rank;
+  execution.worker = worker;
+  execution.epoch = events.epoch;
+  execution.draw = batch_of_epoch * ranks + rank;
+  execution.count = batch_of_epoch;
+  execution.bytes = events.delivered_bytes;
+  return execution;
+}
+
 Bytes Plan::stored_bytes(std::int64_t sample) const {
   if (stored_constant) return stored_constant_bytes;
   // A sample has one size in all epochs.

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "engine/sampler.h"
+#include "loaderscope/events.h"
+#include "loaderscope/recorder.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope {
@@ -88,6 +90,13 @@ struct Plan {
   double link_rate;         // bytes per second; 0: copies take no time
   bool copy_keeps_trainer;  // pageable: the trainer's thread copies
   bool copy_uses_cpu;
+
+  // Batch tasks are delivered in bursts of so many steps.
+  std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }
+  FoldOptions fold_options(FactObserver* observer) const;
+  // What a worker, or with -1 somebody else, does to a batch as a whole.
+  Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                      std::int64_t batch_of_epoch) const;
 
   // The data set as one rank sees it.
   std::int64_t samples_per_epoch;  // of one rank; 0 = endless

@@ -20,14 +20,7 @@ Loader::Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank
       resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {}
 
 Execution Loader::execution(std::int32_t worker, const Batch& batch) const {
-  Execution execution;
-  execution.rank = rank_;
-  execution.worker = worker;
-  execution.epoch = batch.events.epoch;
-  execution.draw = batch.batch_of_epoch * plan_.ranks + rank_;
-  execution.count = batch.batch_of_epoch;
-  execution.bytes = batch.events.delivered_bytes;
-  return execution;
+  return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
 }
 
 // Dispatch.

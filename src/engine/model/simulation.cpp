@@ -5,33 +5,14 @@
 #include "loaderscope/errors.h"
 
 namespace loaderscope::model {
-namespace {
-
-FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
-  FoldOptions options;
-  options.ranks = plan.ranks;
-  options.workers = plan.workers;
-  options.in_order = plan.in_order;
-  options.sync_ranks = plan.config.sync_ranks;
-  options.seed = static_cast<std::uint64_t>(plan.config.seed.value);
-  options.observer = context.observer;
-  return options;
-}
-
-std::int64_t burst_of(const Plan& plan) {
-  return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers;
-}
-
-}  // namespace
-
 Simulation::Simulation(const Plan& plan, const EngineContext& context)
-    : plan_(plan), context_(context), world_(plan), folder_(fold_options(plan, context)) {
+    : plan_(plan), context_(context), world_(plan), folder_(plan.fold_options(context.observer)) {
   for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
     auto trainer = std::make_unique<Trainer>(
         plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
         [this, rank](const StepEvents& events) { step_done(rank, events); });
     ranks_.push_back(
-        {std::move(trainer), WindowKeeper(plan.config, burst_of(plan)), 0, false, false, 0, {}});
+        {std::move(trainer), WindowKeeper(plan.config, plan.burst()), 0, false, false, 0, {}});
   }
   at_barrier_.resize(ranks_.size());
   last_progress_ = std::chrono::steady_clock::now();

@@ -13,21 +13,6 @@ constexpr Nanos kLookEvery = 5 * kMillisecond;
 constexpr Nanos kPatience = 5 * kSecond;  // with threads that are to end
 constexpr std::size_t kRing = std::size_t{1} << 15;
 
-FoldOptions fold_options(const Plan& plan, const EngineContext& context) {
-  FoldOptions options;
-  options.ranks = plan.ranks;
-  options.workers = plan.workers;
-  options.in_order = plan.in_order;
-  options.sync_ranks = plan.config.sync_ranks;
-  options.seed = static_cast<std::uint64_t>(plan.config.seed.value);
-  options.observer = context.observer;
-  return options;
-}
-
-std::int64_t burst_of(const Plan& plan) {
-  return plan.sample_tasks || plan.made_by_trainer ? 1 : plan.workers;
-}
-
 struct AtEnd {
   std::atomic<bool>& ended;
   ~AtEnd() { ended.store(true, std::memory_order_release); }
@@ -46,15 +31,15 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
                      bool writes_samples)
     : plan_(plan),
       context_(context),
-      recorder_(fold_options(plan, context), kRing),
+      recorder_(plan.fold_options(context.observer), kRing),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples),
       devices_(make_devices(plan.config, context, job_.stop)) {
   trace::connect();
   for (std::int32_t index = 0; index < plan.ranks; ++index) {
     auto trainer =
         std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
-    ranks_.push_back(std::make_unique<Rank>(index, std::move(trainer),
-                                            WindowKeeper(plan.config, burst_of(plan))));
+    ranks_.push_back(
+        std::make_unique<Rank>(index, std::move(trainer), WindowKeeper(plan.config, plan.burst())));
   }
 }
 

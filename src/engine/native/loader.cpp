@@ -123,14 +123,7 @@ Bytes Loader::locked_bytes() const { return locked_->locked_bytes(); }
 std::string Loader::memory_fallback() const { return locked_->fallback(); }
 
 Execution Loader::execution(std::int32_t worker, const Batch& batch) const {
-  Execution execution;
-  execution.rank = rank_;
-  execution.worker = worker;
-  execution.epoch = batch.events.epoch;
-  execution.draw = batch.batch_of_epoch * plan_.ranks + rank_;
-  execution.count = batch.batch_of_epoch;
-  execution.bytes = batch.events.delivered_bytes;
-  return execution;
+  return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
 }
 
 // Of a worker's start in this epoch.
