@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "loaderscope/change.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
@@ -44,6 +45,32 @@ struct Verdict {
   std::string sentence;  // the first line of the answer
 };
 
+// How well the model gives back the run that it was fitted to.
+struct GoodnessOfFit {
+  double rate_error = 0;   // predicted / measured - 1
+  std::string worst_part;  // compute, or the cause with the largest difference
+  double worst_share = 0;  // predicted - measured, of the window
+
+  std::string sentence() const;
+};
+// A root cause by name, with what mending it gives back.
+struct Finding {
+  std::string_view id;                     // of a row of the table of findings
+  std::string evidence;                    // a sentence with the figures that it rests on
+  Changes changes;                         // that mend it, as settings or as a stage's speed
+  Changes to_run;                          // what of it a run can try; most often the same
+  std::string pytorch;                     // what to write in a PyTorch program
+  double rate_before = 0, rate_after = 0;  // samples per second, both of the model
+  double busy_before = 0, busy_after = 0;  // 0 without a compute
+  double regained_s = 0;                   // of the window
+};
+
+// What the waiting costs.
+struct Waste {
+  double gpu_hours_per_day = 0;
+  std::optional<double> price_per_day;
+};
+
 struct Analysis {
   // Of the job: the mean over ranks in integer ns (remainders to the last rank's causes, so that it
   // closes too).
@@ -61,7 +88,11 @@ struct Analysis {
   std::vector<std::pair<std::string, Nanos>>
       first_batch_by_cause;  // sums to the wall; zeros left out
   std::optional<double> epoch_predicted_s;
+  std::optional<Waste> waste;  // not without a busy
   Verdict verdict;
+  std::vector<Finding> findings;     // those that give back most first; see findings.h
+  std::optional<GoodnessOfFit> fit;  // of the model that they rest on
+  std::vector<std::string> fit_notes;
   std::vector<std::string> notes;  // what the run was too short to see
 };
 

@@ -15,6 +15,7 @@ namespace loaderscope {
 
 class Device;
 class FactObserver;
+struct FittedCosts;
 
 struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
@@ -34,6 +35,8 @@ struct EngineContext {
   // false: no stage is timed, so that what the measuring costs can be measured. The
   // record then has steps and throughput, but no stages. `native` only.
   bool time_stages = true;
+  // What the stages without a declared cost take, fitted to a record. `model` only.
+  const FittedCosts* costs = nullptr;
 };
 
 struct EngineRow {

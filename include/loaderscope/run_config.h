@@ -113,6 +113,7 @@ struct RunConfig {
   Setting<std::int64_t> seed{0};
 
   // the answer
+  Setting<double> gpu_price{0};  // of one GPU for one hour; 0: not given
   Setting<std::vector<std::string>> require;
   Setting<std::string> json;
 

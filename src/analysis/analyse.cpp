@@ -139,6 +139,15 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
   }
 }
 
+Waste waste_of(const RunRecord& record, const Analysis& analysis) {
+  Waste waste;
+  const auto gpus = static_cast<double>(record.ranks.size());
+  waste.gpu_hours_per_day = 24 * gpus * (1 - analysis.busy.mean);
+  const double price = record.config.gpu_price;
+  if (price > 0) waste.price_per_day = waste.gpu_hours_per_day * price;
+  return waste;
+}
+
 bool restarts_workers(const RunConfig& config) {
   return !config.persistent_workers && config.num_workers > 0;
 }
@@ -191,6 +200,7 @@ Analysis analyse(const RunRecord& record) {
     analysis.epoch_predicted_s =
         static_cast<double>(record.config.samples.value) / analysis.samples_per_s.mean;
   }
+  if (analysis.has_busy) analysis.waste = waste_of(record, analysis);
   note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());
   analysis.verdict = judge(record, analysis, bootstrap);
   return analysis;

@@ -5,6 +5,7 @@
 #include "loaderscope/cost.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/findings.h"
 #include "loaderscope/image.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
@@ -65,6 +66,7 @@ const std::vector<FamilyListing>& families() {
       of_table("format", "data make --format", dataset::format_table()),
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
+      of_table("finding", "", finding_table()),
       of_table("report", "--format", report_table()),
       of_table("trace", "", trace::trace_table()),
   };

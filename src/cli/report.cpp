@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
+#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 
 namespace loaderscope {
@@ -35,7 +36,8 @@ ExitCode report(const ReportFlags& flags) {
   check_requirements(flags.require);
   check_output(flags.output);
   const RunRecord record = read_result(flags.result);
-  const Analysis analysis = analyse(record);
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
   const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
   write_output(flags.output,
                [&](std::ostream& out) { writer.write(out, record, analysis, style); });

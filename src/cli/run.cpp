@@ -7,25 +7,17 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
+#include "cli/measure.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "cli/version_text.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/report.h"
 #include "measure/machine.h"
 
 namespace loaderscope {
 namespace {
-
-RunRecord measure(const RunConfig& config, const std::atomic<int>& stop_signal) {
-  ProgressPrinter progress("steps");
-  EngineContext context;
-  context.stop_signal = &stop_signal;
-  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
-  return find_row(config.engine.value, engine_table()).run(config, context);
-}
 
 void write_json(const std::string& path, const RunRecord& record, const Analysis& analysis) {
   write_output(path, [&](std::ostream& out) {
@@ -71,12 +63,9 @@ ExitCode run(const ConfigFlags& flags) {
   if (!config.json.value.empty()) check_output(config.json.value);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  RunRecord record = measure(config, stop_signal);
-  record.machine = machine;
-  record.tool_version = version_number();
-  record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
-
-  const Analysis analysis = analyse(record);
+  const RunRecord record = measure(config, machine, notes, stop_signal);
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
   write_results(config, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
   return record.interrupted ? exit_code_of_signal(stop_signal.load()) : judgement;

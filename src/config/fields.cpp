@@ -440,6 +440,13 @@ void add_measurement(Table& t) {
 
 void add_answer(Table& t) {
   using C = RunConfig;
+  t.push_back(one({"gpu-price",
+                   {},
+                   kAnswer,
+                   "X",
+                   "Price of a GPU per hour such as 2.5, for what its waiting costs.",
+                   "none"},
+                  &C::gpu_price, real_codec()));
   t.push_back(many<std::string>(
       {"require",
        {},

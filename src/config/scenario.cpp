@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "config/precedence.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_config.h"
 
@@ -123,12 +124,6 @@ bool is_overruled(const RunConfig& flags, std::string_view key) {
   return false;
 }
 
-bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value) {
-  if (field.name == "cost") return declares(flags.cost, parse_cost(value).stage);
-  if (field.name == "inject") return injects(flags.inject, parse_injection(value).stage);
-  return field.given(flags) || is_overruled(flags, field.name);
-}
-
 std::string read_text(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
@@ -148,6 +143,15 @@ std::string read_text(const std::string& path) {
 }
 
 }  // namespace
+
+bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value) {
+  if (field.name == "cost") return declares(flags.cost, parse_cost(value).stage);
+  if (field.name == "inject") return injects(flags.inject, parse_injection(value).stage);
+  const bool workers_by_flag = flags.num_workers.given && flags.num_workers > 0;
+  if (field.name == "executor" && workers_by_flag && value == name_of(Executor::inline_))
+    return true;
+  return field.given(flags) || is_overruled(flags, field.name);
+}
 
 Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config) {
   Scenario scenario{path, {}};

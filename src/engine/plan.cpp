@@ -8,10 +8,11 @@
 namespace loaderscope {
 namespace {
 
-std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage) {
+std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage,
+                                            const FittedCosts* fitted) {
   std::vector<StagePlan> stages;
-  for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
-    StagePlan plan(config, stage);
+  for (const Stage stage : kSampleStages) {
+    StagePlan plan(config, stage, fitted);
     if (plan.active() || (stage == Stage::read && has_storage)) stages.push_back(plan);
   }
   return stages;
@@ -33,7 +34,7 @@ double most_runnable(const Plan& plan) {
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
-  return threads * plan.ranks;
+  return threads * plan.ranks + plan.other_threads;
 }
 
 SamplerOptions sampler_options(const RunConfig& config) {
@@ -50,13 +51,14 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b !
 
 }  // namespace
 
-StagePlan::StagePlan(const RunConfig& config, Stage stage)
+StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
     : stage_(stage),
       cost_(config.cost_of(stage)),
       seed_(static_cast<std::uint64_t>(config.seed.value)) {
   for (const Injection& injection : config.inject.value) {
     if (injection.stage == stage) injections_.push_back(&injection);
   }
+  if (cost_ == nullptr && fitted != nullptr && fitted->knows(stage)) fitted_ = fitted;
   kind_ = cost_ ? cost_->kind : default_cost_kind(stage);
   if (cost_ && !cost_->is_rate && cost_->amount.shape == Distribution::Shape::constant) {
     constant_ = true;
@@ -64,9 +66,25 @@ StagePlan::StagePlan(const RunConfig& config, Stage stage)
   }
 }
 
+StageTime StagePlan::time(const Execution& execution) const {
+  if (!is_fitted()) {
+    const Nanos ns = draw(execution);
+    return kind_ == CostKind::cpu ? StageTime{0, 0, ns} : StageTime{ns, 0, 0};
+  }
+  StageTime time = is_per_sample(stage_) ? fitted_->of_sample(stage_, execution, seed_)
+                                         : fitted_->of_other(stage_, execution, seed_);
+  if (!injections_.empty()) {
+    Nanos& part = kind_ == CostKind::cpu ? time.cpu : time.waits;
+    part = std::min(part + injected(execution), kLongestCost);
+  }
+  return time;
+}
+
 Nanos StagePlan::draw(const Execution& execution) const {
   Nanos ns = 0;
-  if (constant_) {
+  if (is_fitted()) {
+    return time(execution).wall();
+  } else if (constant_) {
     ns = constant_ns_;
   } else if (cost_ && cost_->amount.shape == Distribution::Shape::constant) {
     ns = cost_->draw(0.5, execution.bytes);
@@ -93,8 +111,9 @@ Nanos StagePlan::injected(const Execution& execution) const {
   return ns;
 }
 
-Plan::Plan(const RunConfig& given)
+Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs)
     : config(given),
+      fitted(fitted_costs),
       ranks(static_cast<std::int32_t>(given.ranks.value)),
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
       made_by_trainer(given.executor == Executor::inline_),
@@ -106,21 +125,24 @@ Plan::Plan(const RunConfig& given)
              : sample_tasks  ? given.window.value
                              : given.prefetch_factor * given.num_workers),
       in_flight(given.in_flight),
-      collate(given, Stage::collate),
-      send(given, Stage::transport),
-      receive(given, Stage::transport_recv),
-      pin(given, Stage::pin),
-      launch(given, Stage::launch),
-      copy(given, Stage::h2d),
-      compute(given, Stage::compute),
-      startup(given, Stage::startup),
-      startup_parent(given, Stage::startup_parent),
+      collate(given, Stage::collate, fitted),
+      send(given, Stage::transport, fitted),
+      receive(given, Stage::transport_recv, fitted),
+      pin(given, Stage::pin, fitted),
+      launch(given, Stage::launch, fitted),
+      copy(given, Stage::h2d, fitted),
+      compute(given, Stage::compute, fitted),
+      startup(given, Stage::startup, fitted),
+      startup_parent(given, Stage::startup_parent, fitted),
       sampler(sampler_options(given)) {
   has_storage =
       given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
   storage_latency = given.storage_latency;
-  storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0;
-  sample_stages = active_sample_stages(given, has_storage);
+  sample_stages = active_sample_stages(given, has_storage, fitted);
+  const bool fitted_storage = fitted != nullptr && !has_storage && fitted->storage_streams > 0;
+  storage_streams = fitted_storage ? fitted->storage_streams : 1;
+  storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0 ||
+                   (fitted_storage && storage_streams < workers * static_cast<double>(ranks));
   server_forks =
       given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
 
@@ -133,9 +155,11 @@ Plan::Plan(const RunConfig& given)
   link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
   const Cost* declared_copy = given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
-  copy_uses_cpu =
-      pageable && (declared_copy ? declared_copy->kind == CostKind::cpu : link_rate > 0);
+  copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
+                               : copy.is_fitted() ? true
+                                                  : link_rate > 0);
 
+  other_threads = fitted != nullptr ? fitted->other_threads : 0;
   cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
@@ -176,24 +200,32 @@ Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEven
   return execution;
 }
 
-Bytes Plan::stored_bytes(std::int64_t sample) const {
+Bytes Plan::stored_bytes(const Execution& of_sample) const {
+  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  if (fitted != nullptr && fitted->has_samples()) return fitted->bytes_of_sample(of_sample, seed);
   if (stored_constant) return stored_constant_bytes;
   // A sample has one size in all epochs.
-  const double u =
-      uniform_draw(static_cast<std::uint64_t>(config.seed.value), -1, sample, Stage::read, 99);
+  const double u = uniform_draw(seed, -1, of_sample.draw, Stage::read, 99);
   return std::max<Bytes>(std::llround(std::min(config.stored_bytes.value.quantile(u), 0x1p52)), 0);
 }
 
 Nanos Plan::copy_time(const Execution& execution) const {
   if (!has_device) return 0;
   Nanos ns = copy.draw(execution);
-  if (config.cost_of(Stage::h2d) == nullptr && link_rate > 0) {
+  if (config.cost_of(Stage::h2d) == nullptr && !copy.is_fitted() && link_rate > 0) {
     ns += transfer_time(execution.bytes, link_rate);
   }
   return ns;
 }
 
+StageTime Plan::copy_work(const Execution& execution) const {
+  if (has_device && copy.is_fitted()) return copy.time(execution);
+  const Nanos ns = copy_time(execution);
+  return copy_uses_cpu ? StageTime{0, 0, ns} : StageTime{ns, 0, 0};
+}
+
 Nanos Plan::compute_time(const Execution& execution) const {
+  if (compute.is_fitted()) return compute.draw(execution);
   const Distribution& declared = config.compute;
   const bool constant = declared.shape == Distribution::Shape::constant;
   const auto seed = static_cast<std::uint64_t>(config.seed.value);

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/execution.h"
+#include "engine/fitted_costs.h"
 #include "engine/sampler.h"
 #include "loaderscope/events.h"
 #include "loaderscope/recorder.h"
@@ -12,33 +14,25 @@
 
 namespace loaderscope {
 
-// Which execution of a stage is meant.
-struct Execution {
-  std::int32_t rank = 0;
-  std::int32_t worker = -1;  // -1: not a worker's
-  std::int64_t epoch = 0;
-  std::int64_t draw =
-      0;  // index of the random draw: the sample in the data set, or the batch over all ranks
-  std::int64_t count =
-      0;  // position of the sample in the rank's epoch, or of the batch, for `every`
-  Bytes bytes = 0;
-};
-
-// One stage of the pipeline with its declared cost and injections.
+// One stage of the pipeline with its cost, declared or fitted to a record, and its injections. What
+// is declared wins over what was fitted.
 class StagePlan {
  public:
   StagePlan() = default;
-  StagePlan(const RunConfig& config, Stage stage);
+  StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted = nullptr);
 
   Stage stage() const { return stage_; }
-  bool active() const { return cost_ != nullptr || !injections_.empty(); }
-  bool uses_cpu() const { return active() && kind_ == CostKind::cpu; }
-  Nanos draw(const Execution& execution) const;
+  bool active() const { return cost_ != nullptr || is_fitted() || !injections_.empty(); }
+  bool is_fitted() const { return fitted_ != nullptr; }
+  bool uses_cpu() const { return active() && (is_fitted() || kind_ == CostKind::cpu); }
+  StageTime time(const Execution& execution) const;
+  Nanos draw(const Execution& execution) const;  // its wall, alone on its core
   Nanos injected(const Execution& execution) const;
 
  private:
   Stage stage_ = Stage::opaque;
   const Cost* cost_ = nullptr;
+  const FittedCosts* fitted_ = nullptr;
   bool constant_ = false;  // the same for every execution: nothing to draw
   Nanos constant_ns_ = 0;
   CostKind kind_ = CostKind::cpu;
@@ -46,11 +40,12 @@ class StagePlan {
   std::uint64_t seed_ = 0;
 };
 
-// `config` must outlive the plan.
+// `config` and `fitted` must outlive the plan.
 struct Plan {
-  explicit Plan(const RunConfig& config);
+  explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr);
 
   const RunConfig& config;
+  const FittedCosts* fitted;  // null: every cost is declared
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
   bool made_by_trainer;
@@ -64,16 +59,19 @@ struct Plan {
       sample_stages;  // read, read.decompress, decode, augment: those that cost anything
   StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
 
-  bool storage_shared;  // reads compete: for bandwidth or for places
+  bool storage_shared;     // reads compete: for bandwidth or for places
+  double storage_streams;  // transfers at once that do not slow each other
   Nanos storage_latency;
-  bool has_storage;    // reads are described by the storage, not by a cost
-  bool cpu_exclusive;  // never more runnable threads than cores: nobody ever waits for one
+  bool has_storage;      // reads are described by the storage, not by a cost
+  double other_threads;  // of other processes, that take their share of the cores
+  bool cpu_exclusive;    // never more runnable threads than cores: nobody ever waits for one
   bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
 
-  Bytes stored_bytes(std::int64_t sample) const;
+  Bytes stored_bytes(const Execution& of_sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
+  StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;
 

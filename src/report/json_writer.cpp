@@ -1,10 +1,12 @@
 #include "report/json_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "report/json_stream.h"
 #include "report/keys.h"
+#include "report/next_command.h"
 #include "report/totals.h"
 
 namespace loaderscope {
@@ -119,6 +121,60 @@ void write_window(JsonStream& json, const Analysis& analysis) {
   json.member("steps", analysis.steps);
   json.member("samples", analysis.samples);
   json.member("steady", analysis.steady);
+  json.end_object();
+}
+
+void write_prediction(JsonStream& json, double rate, double busy) {
+  json.member("samples_per_s", rate);
+  if (busy > 0) {
+    json.member("busy", busy);
+  } else {
+    json.null("busy");
+  }
+}
+
+void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding) {
+  json.begin_object();
+  json.member("id", finding.id);
+  json.member("evidence", std::string_view(finding.evidence));
+  json.member("advice", std::string_view(finding.pytorch));
+  json.member("command", std::string_view(command_for(config, finding.to_run)));
+  json.begin_array("changes", kCompact);
+  for (const Change& change : finding.changes)
+    json.element(std::string_view(change.key + "=" + change.value));
+  json.end_array();
+  json.begin_object("predicted");
+  write_prediction(json, finding.rate_after, finding.busy_after);
+  json.begin_object("base");
+  write_prediction(json, finding.rate_before, finding.busy_before);
+  json.end_object();
+  json.end_object();
+  json.member("regained_s", Seconds{std::llround(finding.regained_s * 1e9)});
+  json.end_object();
+}
+
+void write_findings(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
+  json.begin_array("findings");
+  for (const Finding& finding : analysis.findings) write_finding(json, record.config, finding);
+  json.end_array();
+  if (!analysis.fit) return;
+  json.begin_object("fit");
+  json.member("rate_error", analysis.fit->rate_error);
+  json.member("worst_part", std::string_view(analysis.fit->worst_part));
+  json.member("worst_share", analysis.fit->worst_share);
+  write_strings(json, "notes", analysis.fit_notes);
+  json.end_object();
+}
+
+void write_waste(JsonStream& json, const Analysis& analysis) {
+  if (!analysis.waste) return;
+  json.begin_object("cost");
+  json.member("gpu_hours_lost_per_day", analysis.waste->gpu_hours_per_day);
+  if (analysis.waste->price_per_day) {
+    json.member("per_day", *analysis.waste->price_per_day);
+  } else {
+    json.null("per_day");
+  }
   json.end_object();
 }
 
@@ -314,6 +370,8 @@ void write_skipped(JsonStream& json, const SkippedSamples& skipped) {
 
 void write_answer(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   write_verdict(json, analysis.verdict);
+  write_findings(json, record, analysis);
+  write_waste(json, analysis);
   write_window(json, analysis);
   write_rates(json, record, analysis);
   write_times(json, record, analysis);

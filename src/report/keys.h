@@ -104,7 +104,8 @@ inline constexpr std::string_view kTopLevel[] = {
     "account",    "stages",       "queues",      "first_batch",
     "metrics",    "errors",       "notes",       "unseen",
     "lost_spans", "ranks",        "steps",       "reservoir",
-    "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup"};
+    "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup",
+    "findings",   "fit",          "cost"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/wording.h"
+#include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/table_parts.h"
 #include "report/writers.h"
@@ -28,6 +29,8 @@ void write_list(std::ostream& out, std::string_view label, const std::vector<std
 void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
                            const ReportStyle&) {
   out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
+  if (const std::string fix = fix_line(analysis); !fix.empty())
+    out << escaped(fix) << "\n\n" << escaped(pytorch_line(analysis)) << "\n\n";
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(analysis)) {
@@ -44,6 +47,8 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
         first_batch_line(analysis)}) {
     if (!line.empty()) out << "- " << escaped(line) << '\n';
   }
+  write_list(out, "", other_findings(analysis));
+  if (const std::string fit = fit_line(analysis); !fit.empty()) out << "- " << escaped(fit) << '\n';
   write_list(out, "note: ", record.notes);
   write_list(out, "too short: ", analysis.notes);
   out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),

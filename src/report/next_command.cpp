@@ -3,104 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analysis/verdict.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {
-
-struct Change {
-  std::string_view field;
-  std::string value;
-};
-using Changes = std::vector<Change>;
-
-bool contains(const std::vector<std::string_view>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::string doubled(std::int64_t value) {
-  return std::to_string(2 * std::clamp<std::int64_t>(value, 1, 1 << 20));
-}
-
-// What the workers did in the stage that is blamed; without a count where it was not measured.
-StageStats stage_of(Cause cause, const RunRecord& record) {
-  for (const auto& word : Words<Stage>::table()) {
-    if (word.name == name_of(cause)) return job_stages(record)[word.value];
-  }
-  return {};
-}
-
-// As many threads as cores that compute give nothing more; those that wait for storage do.
-bool cores_are_full(Cause cause, const RunRecord& record, const Account& account) {
-  const RunConfig& config = record.config;
-  const auto threads =
-      static_cast<double>(config.num_workers.value) * static_cast<double>(config.ranks.value);
-  if (threads < config.cores) return false;
-  const StageStats stage = stage_of(cause, record);
-  if (stage.wall > 0) return stage.blocked() < stage.wall / 2;
-  return account.stall[Cause::contention] > account.window / 100;
-}
-
-Changes more_workers(Cause cause, const RunRecord& record, const Account& account) {
-  const RunConfig& config = record.config;
-  if (cores_are_full(cause, record, account)) return {};
-  const double cores = std::clamp(std::floor(config.cores.value), 1.0, 1e6);
-  if (config.num_workers == 0) return {{"num-workers", fmt::format("{:.0f}", cores)}};
-  return {{"num-workers", doubled(config.num_workers)}};
-}
-
-Changes for_production(Cause cause, const RunRecord& record, const Account& account) {
-  const RunConfig& config = record.config;
-  const auto most = std::max_element(account.why.begin(), account.why.end());
-  if (config.num_workers == 0) return more_workers(cause, record, account);
-  switch (static_cast<Why>(most - account.why.begin())) {
-    case Why::capacity:
-    case Why::latency:
-      return more_workers(cause, record, account);
-    case Why::depth:
-      if (config.task == TaskShape::sample) return {{"window", doubled(config.window)}};
-      return {{"prefetch-factor", doubled(config.prefetch_factor)}};
-    case Why::epoch:
-      if (!config.persistent_workers) return {{"persistent-workers", "true"}};
-      return {};
-  }
-  return {};
-}
-
-Changes for_copy(const RunConfig& config) {
-  if (config.copy != CopyMode::stream) return {{"copy", "stream"}};
-  if (config.memory == MemoryMode::pageable) return {{"memory", "pinned-slots"}};
-  if (config.transfer == Transfer::f32) return {{"transfer", "f16"}};
-  return {};
-}
-
-Changes for_cause(Cause cause, const RunRecord& record, const Account& account) {
-  const RunConfig& config = record.config;
-  switch (cause) {
-    case Cause::transport:
-      if (config.executor == Executor::processes) return {{"executor", "threads"}};
-      return {};
-    case Cause::pin:
-      return {{"memory", "pinned-slots"}};
-    case Cause::h2d:
-      return for_copy(config);
-    case Cause::launch:
-      if (config.in_flight == 1) return {{"in-flight", "2"}};
-      return {};
-    case Cause::contention: {
-      const double cores = std::clamp(std::floor(config.cores.value), 1.0, 1e6);
-      if (static_cast<double>(config.num_workers.value) <= cores) return {};
-      return {{"num-workers", fmt::format("{:.0f}", cores)}};
-    }
-    case Cause::other:
-      return {};
-    default:
-      return for_production(cause, record, account);
-  }
-}
 
 Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   const RunConfig& config = record.config;
@@ -110,25 +17,13 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   if (record.lost_spans > 0 || record.interrupted) return {};
   if (analysis.steps < kFewestSteps) {
     const LongerRun longer = longer_run(config, analysis.steps);
-    return {{longer.flag, std::to_string(longer.value)}};
+    return {{std::string(longer.flag), std::to_string(longer.value)}};
   }
   if (!analysis.steady) {
     return {{"warmup", std::to_string(analysis.steps)},
             {"steps", std::to_string(2 * analysis.steps)}};
   }
   return {};
-}
-
-// What must go when the changes come, or has nothing to do with the measurement.
-std::vector<std::string_view> replaced_by(const Changes& changes) {
-  std::vector<std::string_view> names = {"json", "require"};
-  for (const Change& change : changes) {
-    names.push_back(change.field);
-    if (change.field == "num-workers") names.push_back("executor");
-    if (change.field == "steps") names.push_back("duration");
-    if (change.field == "memory") names.push_back("pin-memory");
-  }
-  return names;
 }
 
 std::string quoted(const std::string& text) {
@@ -145,31 +40,47 @@ std::string flag(const Field& field, const std::string& value) {
   return fmt::format(" --{} {}", field.name, quoted(value));
 }
 
-// The flags that were given, less those named in `without`.
-std::string flags_of(const RunConfig& config, const std::vector<std::string_view>& without) {
+std::string flags_of(const RunConfig& config) {
   std::string flags;
   for (const Field& field : fields()) {
-    if (!field.given(config) || contains(without, field.name)) continue;
+    if (!field.given(config) || field.name == "json" || field.name == "require") continue;
     for (const std::string& text : field.texts(config)) flags += flag(field, text);
   }
   return flags;
 }
 
+// Settings of the machine and speeds of stages: only the model can change them.
+bool needs_model(const Change& change) {
+  return change.key.ends_with(".speed") || change.key.starts_with("storage-") ||
+         change.key == "cores";
+}
+
+// A what-if needs a saved result, except where everything is declared.
+std::string what_if_command(const RunConfig& config, const Changes& changes) {
+  std::string sets;
+  for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
+  const std::string& json = config.json.value;
+  if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
+  if (config.source.value == "synthetic") return "loaderscope what-if" + flags_of(config) + sets;
+  return "loaderscope run" + flags_of(config) + " --json run.json && loaderscope what-if run.json" +
+         sets;
+}
+
 }  // namespace
 
+std::string command_for(const RunConfig& config, const Changes& changes) {
+  if (std::any_of(changes.begin(), changes.end(), needs_model))
+    return what_if_command(config, changes);
+  return "loaderscope run" + flags_of(with_changes(config, changes));
+}
+
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
-  Changes changes;
-  if (analysis.verdict.withheld_reason) {
-    changes = for_withheld(record, analysis);
-  } else if (!analysis.verdict.candidates.empty()) {
-    changes = for_cause(analysis.verdict.candidates.front(), record, analysis.account);
+  if (!analysis.verdict.withheld_reason) {
+    if (analysis.findings.empty() || analysis.findings.front().regained_s <= 0) return "";
+    return command_for(record.config, analysis.findings.front().to_run);
   }
-  if (changes.empty()) return "";
-  std::string command = "loaderscope run" + flags_of(record.config, replaced_by(changes));
-  for (const Change& change : changes) {
-    if (const Field* field = find_field(change.field)) command += flag(*field, change.value);
-  }
-  return command;
+  const Changes changes = for_withheld(record, analysis);
+  return changes.empty() ? "" : command_for(record.config, changes);
 }
 
 }  // namespace loaderscope

@@ -7,9 +7,12 @@
 
 namespace loaderscope {
 
-// The run of `record` again with the one change that its verdict suggests trying: a line for a
-// shell.
-// "" when there is nothing to try.
+// A line for a shell that tries `changes` on top of `config`: a run, or a what-if where only the
+// model can change what is to change.
+std::string command_for(const RunConfig& config, const Changes& changes);
+
+// What its first finding suggests trying, or a run that is long enough for a verdict. "" when there
+// is nothing to try.
 std::string next_command(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -7,6 +7,7 @@
 
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/table_parts.h"
 #include "report/text_table.h"
@@ -167,6 +168,8 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
   };
   out << painted(analysis.verdict.sentence, colour_of(analysis.verdict), style) << '\n';
+  line(fix_line(analysis));
+  line(pytorch_line(analysis));
   if (analysis.steps > 0) {
     line(rate_line(record, analysis));
     line(window_line(record, analysis));
@@ -178,6 +181,8 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     write_stage_table(out, record);
     line(ceiling_line(record, analysis));
   }
+  for (const std::string& finding : other_findings(analysis)) line(finding);
+  line(fit_line(analysis));
   line(first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) line(queue);
   write_metrics(out, record);

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 
+#include "source/cache_folder.h"
 #include "source/fd.h"
 #include "source/folder_listing.h"
 #include "source/index_format.h"
@@ -22,13 +22,6 @@ namespace {
 
 // Of file systems' times; that of FAT and of old NFS servers is the coarsest.
 constexpr std::int64_t kCoarsestTime = 2'000'000'000;
-
-std::string default_folder() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return join_path(cache, "loaderscope");
-  const char* home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? join_path(home, ".cache/loaderscope") : "";
-}
 
 bool read_all(int fd, std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -68,7 +61,7 @@ bool unchanged(const Index& index, const std::vector<std::string>& roots,
 
 IndexCache::IndexCache(const SourceOptions& options, std::string_view key) {
   if (!options.use_index_cache) return;
-  folder_ = options.cache_folder.empty() ? default_folder() : options.cache_folder;
+  folder_ = options.cache_folder.empty() ? user_cache_folder() : options.cache_folder;
   if (folder_.empty()) return;
   file_ =
       join_path(folder_, fmt::format("index-{:016x}", checksum_of(std::as_bytes(std::span(key)))));

@@ -8,7 +8,10 @@
 #include <set>
 #include <sstream>
 
+#include "loaderscope/engine.h"
+#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/what_if_report.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -58,21 +61,59 @@ bool python_has_jsonschema(const std::string& python) {
   return std::system((python + " -c 'import jsonschema' > /dev/null 2>&1").c_str()) == 0;
 }
 
-TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
-  std::string python = "python3";
-  if (!python_has_jsonschema(python)) python = "/usr/bin/python3";
-  if (!python_has_jsonschema(python))
-    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+// A python with jsonschema; "" where there is none.
+std::string schema_python() {
+  for (const char* python : {"python3", "/usr/bin/python3"}) {
+    if (python_has_jsonschema(python)) return python;
+  }
+  return "";
+}
+
+void expect_valid(const std::string& json, const std::string& schema_name) {
   const std::string path = testing::TempDir() + "loaderscope_schema_test.json";
-  const std::string schema = std::string(LOADERSCOPE_SOURCE_DIR) + "/reports/run.schema.json";
+  const std::string schema = std::string(LOADERSCOPE_SOURCE_DIR) + "/reports/" + schema_name;
+  std::ofstream(path) << json;
+  const std::string check =
+      schema_python() + " -W ignore -m jsonschema -i '" + path + "' '" + schema + "' 2>&1";
+  EXPECT_EQ(std::system(check.c_str()), 0);
+  std::remove(path.c_str());
+}
+
+TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
   for (const RunRecord& record :
        {full_record(), two_ranks(), record_of(0, 0, usual_step), RunRecord{}}) {
-    std::ofstream(path) << written(find_row("json", report_table()), record);
-    const std::string check =
-        python + " -W ignore -m jsonschema -i '" + path + "' '" + schema + "' 2>&1";
-    EXPECT_EQ(std::system(check.c_str()), 0);
+    expect_valid(written(find_row("json", report_table()), record), "run.schema.json");
   }
-  std::remove(path.c_str());
+}
+
+TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nworkers = 1\ncores = 4\ncompute = 1ms\ncost = decode=1ms\n"
+      "batch = 2\nsteps = 50\ngpu-price = 2.5",
+      "test", config);
+  std::vector<std::string> notes;
+  const RunRecord record = find_row("model", engine_table()).run(resolve(config, {4}, notes), {});
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  ASSERT_FALSE(analysis.findings.empty());
+  std::ostringstream run, answer;
+  find_row("json", report_table()).write(run, record, analysis, ReportStyle{});
+  expect_valid(run.str(), "run.schema.json");
+
+  const FittedModel model(record);
+  WhatIf what_if;
+  what_if.changes = {{"workers", "2"}};
+  what_if.fitted = case_of("fitted", model.predict({}));
+  what_if.predicted = case_of("predicted", model.predict(what_if.changes));
+  what_if.measured = what_if.verified = case_of("measured", analysis);
+  what_if.fit = analysis.fit;
+  write_what_if_json(answer, what_if, "1.0");
+  expect_valid(answer.str(), "what-if.schema.json");
 }
 
 }  // namespace

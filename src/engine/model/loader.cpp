@@ -124,13 +124,13 @@ void Loader::come_up(std::int32_t index) {
   execution.epoch = epoch_;
   execution.draw = static_cast<std::int64_t>(index) * plan_.ranks + rank_;
   execution.count = epoch_;
-  const Nanos ns = plan_.startup.draw(execution);
-  if (ns == 0) {
+  const StageTime time = plan_.startup.time(execution);
+  if (time.wall() == 0) {
     is_up(index);
     return;
   }
   worker.doing = Doing::starting;
-  worker.work = world_.begin(who(Role::worker, index), ns, plan_.startup.uses_cpu());
+  world_.begin(who(Role::worker, index), time, worker.work);
 }
 
 void Loader::is_up(std::int32_t index) {
@@ -246,7 +246,9 @@ void Loader::begin_sample(std::int32_t index) {
   const std::int64_t position =
       worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
   worker.sample_id = plan_.sample_at(rank_, epoch_, position);
-  worker.sample_bytes = plan_.stored_bytes(worker.sample_id);
+  Execution execution = this->execution(index, *worker.batch);
+  execution.draw = worker.sample_id;
+  worker.sample_bytes = plan_.stored_bytes(execution);
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }
 
@@ -292,25 +294,25 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   worker.working_on = stage.stage();
   worker.working_bytes = execution.bytes;
-  const Nanos ns = stage.draw(execution);
   const bool from_storage = stage.stage() == Stage::read && plan_.has_storage;
+  const StageTime time = from_storage ? StageTime{stage.injected(execution), 0, 0}  //
+                                      : stage.time(execution);
   if (plan_.makes_at_once) {
-    const Nanos wall = from_storage ? ns + plan_.storage_latency : ns;
     const Nanos begin = worker.clock;
-    worker.clock += wall;
+    worker.clock += time.wall() + (from_storage ? plan_.storage_latency : 0);
     check_time(worker.clock);
-    record(index, {begin, worker.clock, stage.uses_cpu() ? wall : 0, 0});
+    record(index, {begin, worker.clock, time.cpu, 0});
     return false;
   }
   worker.working = true;
   if (from_storage) {
-    worker.work = {world_.now(), 0, false};
+    worker.work = world_.begin_waiting();
     worker.read.bytes = execution.bytes;
-    worker.read.extra = ns;
+    worker.read.extra = time.waits;
     world_.begin_read(who(Role::worker, index), worker.read);
     return true;
   }
-  worker.work = world_.begin(who(Role::worker, index), ns, stage.uses_cpu());
+  world_.begin(who(Role::worker, index), time, worker.work);
   return true;
 }
 
@@ -368,8 +370,8 @@ void Loader::send_next(std::int32_t index) {
   Worker& worker = workers_[static_cast<std::size_t>(index)];
   worker.sending = !worker.to_send.empty();
   if (!worker.sending) return;
-  const Nanos ns = plan_.send.draw(execution(index, *worker.to_send.front()));
-  worker.send_work = world_.begin(who(Role::feeder, index), ns, plan_.send.uses_cpu());
+  const StageTime time = plan_.send.time(execution(index, *worker.to_send.front()));
+  world_.begin(who(Role::feeder, index), time, worker.send_work);
 }
 
 void Loader::wake_feeder(std::int32_t index) {
@@ -399,14 +401,12 @@ void Loader::pin_next() {
     begin_pinning();
     return;
   }
-  const Nanos ns = plan_.receive.draw(execution(-1, *pinning_));
-  pin_work_ = world_.begin(who(Role::pin_thread, 0), ns, plan_.receive.uses_cpu());
+  world_.begin(who(Role::pin_thread, 0), plan_.receive.time(execution(-1, *pinning_)), pin_work_);
 }
 
 void Loader::begin_pinning() {
   pin_receives_ = false;
-  const Nanos ns = plan_.pin.draw(execution(-1, *pinning_));
-  pin_work_ = world_.begin(who(Role::pin_thread, 0), ns, plan_.pin.uses_cpu());
+  world_.begin(who(Role::pin_thread, 0), plan_.pin.time(execution(-1, *pinning_)), pin_work_);
 }
 
 void Loader::wake_pin_thread() {

@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 RunRecord run_model(const RunConfig& config, const EngineContext& context) {
-  const Plan plan(config);
+  const Plan plan(config, context.costs);
   model::Simulation simulation(plan, context);
   simulation.run();
 

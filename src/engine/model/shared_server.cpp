@@ -18,14 +18,15 @@ constexpr auto kLater = [](const auto& a, const auto& b) {
 
 }  // namespace
 
-SharedServer::SharedServer(double capacity, double scaling)
+SharedServer::SharedServer(double capacity, double scaling, double others)
     : capacity_milli_(std::max<std::int64_t>(std::llround(capacity * 1000), 1)),
       scaling_ppm_(std::max<std::int64_t>(std::llround(scaling * kMillion), 1)),
+      others_milli_(std::max<std::int64_t>(std::llround(others * 1000), 0)),
       speed_(speed_of(0)),
       next_end_(kNever) {}
 
 SharedServer::Speed SharedServer::speed_of(std::size_t works) const {
-  const std::int64_t n_milli = static_cast<std::int64_t>(works) * 1000;
+  const std::int64_t n_milli = static_cast<std::int64_t>(works) * 1000 + others_milli_;
   const bool shared = n_milli > capacity_milli_;
   const std::int64_t busy_milli = std::min(n_milli, capacity_milli_);
   // Linear between one core busy (1) and all of them (scaling).

@@ -16,8 +16,8 @@ namespace loaderscope::model {
 class SharedServer {
  public:
   // `capacity`: P, in whole and fractional cores. `scaling`: the speed of each when all P are busy,
-  // 1 = as alone.
-  SharedServer(double capacity, double scaling);
+  // 1 = as alone. `others`: works of somebody else that never end and take their share too.
+  SharedServer(double capacity, double scaling, double others = 0);
 
   // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in
   // the same ns the smallest `who` ends first.
@@ -51,6 +51,7 @@ class SharedServer {
 
   std::int64_t capacity_milli_;
   std::int64_t scaling_ppm_;
+  std::int64_t others_milli_;
   Speed speed_;
   std::vector<Work> heap_;
   std::int64_t progress_ = 0;  // in 1/1024 ns of work

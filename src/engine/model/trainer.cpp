@@ -141,13 +141,13 @@ void Trainer::start_next_worker() {
     execution.epoch = epoch_;
     execution.draw = static_cast<std::int64_t>(starting_) * plan_.ranks + rank_;
     execution.count = epoch_;
-    const Nanos ns = plan_.startup_parent.draw(execution);
+    const StageTime time = plan_.startup_parent.time(execution);
     if (plan_.server_forks) {
       const Nanos begin = server_free_;
-      server_free_ += ns;
+      server_free_ += time.wall();
       loader_.start_worker(starting_++, {begin, server_free_});
-    } else if (ns > 0) {
-      work_ = world_.begin(who_, ns, plan_.startup_parent.uses_cpu());
+    } else if (time.wall() > 0) {
+      world_.begin(who_, time, work_);
       return;
     } else {
       loader_.start_worker(starting_++, {world_.now(), world_.now()});
@@ -206,7 +206,7 @@ bool Trainer::receive_next() {
   execution.bytes = batch.events.delivered_bytes;
   receiving_ = &batch;
   doing_ = Doing::receiving;
-  work_ = world_.begin(who_, plan_.receive.draw(execution), plan_.receive.uses_cpu());
+  world_.begin(who_, plan_.receive.time(execution), work_);
   return true;
 }
 
@@ -265,7 +265,7 @@ void Trainer::copy() {
 
 void Trainer::copy_by_hand() {
   doing_ = Doing::copying;
-  work_ = world_.begin(who_, plan_.copy_time(execution_of_step()), plan_.copy_uses_cpu);
+  world_.begin(who_, plan_.copy_work(execution_of_step()), work_);
 }
 
 void Trainer::launch() {
@@ -274,7 +274,7 @@ void Trainer::launch() {
     return;
   }
   doing_ = Doing::launching;
-  work_ = world_.begin(who_, plan_.launch.draw(execution_of_step()), plan_.launch.uses_cpu());
+  world_.begin(who_, plan_.launch.time(execution_of_step()), work_);
 }
 
 void Trainer::launched(const Interval& launch) {

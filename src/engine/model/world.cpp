@@ -1,6 +1,7 @@
 #include "engine/model/world.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "loaderscope/errors.h"
 
@@ -19,7 +20,9 @@ void check_time(Nanos at) {
 }
 
 World::World(const Plan& plan)
-    : plan_(plan), cores_(plan.config.cores, plan.config.core_scaling), storage_link_(1, 1) {}
+    : plan_(plan),
+      cores_(plan.config.cores, plan.config.core_scaling, plan.other_threads),
+      storage_link_(plan.storage_streams, 1) {}
 
 void World::wake_at(Nanos at, std::uint64_t who) {
   check_time(at);
@@ -29,20 +32,53 @@ void World::wake_at(Nanos at, std::uint64_t who) {
   });
 }
 
-Ongoing World::begin(std::uint64_t who, Nanos ns, bool cpu) {
-  const bool shares = cpu && !plan_.cpu_exclusive;
-  if (shares) {
-    const Ongoing work = {now_, cores_.waited(now_), true};
-    cores_.add(now_, who, ns);
-    return work;
+void World::begin(std::uint64_t who, const StageTime& time, Ongoing& work) {
+  work = {now_, time.transfers, time.cpu, kNever, 0};
+  const bool alone = plan_.cpu_exclusive && !plan_.storage_shared;
+  if (alone) {
+    // Nothing can slow it: its end is known.
+    if (time.cpu > 0) work.cpu_begin = now_ + time.waits + time.transfers;
+    work.transfer_left = work.cpu_left = 0;
+    wake_at(now_ + time.wall(), who);
+    return;
   }
-  wake_at(now_ + ns, who);
-  return {now_, 0, cpu};
+  if (time.waits == 0 && time.transfers + time.cpu > 0) {
+    begin_part(who, work);
+  } else {
+    wake_at(now_ + time.waits, who);
+  }
+  if (work.transfer_left + work.cpu_left > 0) unfinished_[who] = &work;
+}
+
+// The next of its parts: the transfer, then the work on a core.
+void World::begin_part(std::uint64_t who, Ongoing& work) {
+  if (work.transfer_left > 0) {
+    storage_link_.add(now_, who, std::exchange(work.transfer_left, 0));
+    return;
+  }
+  work.cpu_begin = now_;
+  if (plan_.cpu_exclusive) {
+    wake_at(now_ + std::exchange(work.cpu_left, 0), who);
+    return;
+  }
+  work.waited = cores_.waited(now_);
+  cores_.add(now_, who, std::exchange(work.cpu_left, 0));
+}
+
+// Whether the work of `who`, of which a part has just ended, has another one.
+bool World::goes_on(std::uint64_t who) {
+  if (unfinished_.empty()) return false;
+  const auto found = unfinished_.find(who);
+  if (found == unfinished_.end()) return false;
+  Ongoing& work = *found->second;
+  begin_part(who, work);
+  if (work.transfer_left + work.cpu_left == 0) unfinished_.erase(found);
+  return true;
 }
 
 Interval World::end(const Ongoing& work) {
-  const Nanos wall = now_ - work.begin;
-  if (!work.cpu) return {work.begin, now_, 0, 0};
+  if (work.cpu_begin == kNever) return {work.begin, now_, 0, 0};
+  const Nanos wall = now_ - work.cpu_begin;
   if (plan_.cpu_exclusive) return {work.begin, now_, wall, 0};
   const Nanos queued = std::clamp<Nanos>(cores_.waited(now_) - work.waited, 0, wall);
   return {work.begin, now_, wall - queued, queued};
@@ -85,6 +121,13 @@ void World::leave_storage() {
 }
 
 bool World::next(std::uint64_t& who) {
+  do {
+    if (!next_end(who)) return false;
+  } while (goes_on(who));
+  return true;
+}
+
+bool World::next_end(std::uint64_t& who) {
   const Nanos timer = events_.empty() ? kNever : events_.front().at;
   const Nanos core = cores_.next_end();
   const Nanos link = storage_link_.next_end();

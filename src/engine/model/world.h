@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/model/shared_server.h"
@@ -16,11 +16,12 @@ namespace loaderscope::model {
 // Refuses a time that is too far away (RunError), long before it overflows.
 void check_time(Nanos at);
 
-// A piece of work that has begun; `World::end` tells how it went.
+// A piece of work that has begun; `World::end` tells how it went. It stays where it is until then.
 struct Ongoing {
   Nanos begin = 0;
-  Nanos waited = 0;  // reading of the cores' waiting time at the beginning
-  bool cpu = false;
+  Nanos transfer_left = 0, cpu_left = 0;  // parts that have not begun
+  Nanos cpu_begin = kNever;               // of its last part, on a core
+  Nanos waited = 0;                       // reading of the cores' waiting time then
 };
 
 class World {
@@ -31,8 +32,10 @@ class World {
 
   // `who` is woken at `at`.
   void wake_at(Nanos at, std::uint64_t who);
-  // Begins `ns` of work, on a core or only waiting; `who` is woken at its end.
-  Ongoing begin(std::uint64_t who, Nanos ns, bool cpu);
+  // Begins a piece of work, its parts one after another; `who` is woken at its end.
+  void begin(std::uint64_t who, const StageTime& time, Ongoing& work);
+  // Work whose end somebody else tells.
+  Ongoing begin_waiting() const { return {now_, 0, 0, kNever, 0}; }
   // The work that has just ended, with its CPU time and its waiting for a core.
   Interval end(const Ongoing& work);
 
@@ -58,6 +61,9 @@ class World {
     std::uint64_t who;
     Read* read;
   };
+  bool next_end(std::uint64_t& who);
+  bool goes_on(std::uint64_t who);
+  void begin_part(std::uint64_t who, Ongoing& work);
   void enter_storage(std::uint64_t who, Read& read);
   void leave_storage();
 
@@ -68,6 +74,7 @@ class World {
   SharedServer storage_link_;
   std::int64_t reads_in_storage_ = 0;
   std::deque<WaitingRead> waiting_reads_;
+  std::unordered_map<std::uint64_t, Ongoing*> unfinished_;  // work with parts that have not begun
 };
 
 }  // namespace loaderscope::model

@@ -9,7 +9,7 @@ class DeclaredMaker : public SampleMaker {
 
   Bytes make(const SampleTask& task, SpanWriter& spans) override {
     Execution execution = task.execution;
-    execution.bytes = plan_.stored_bytes(execution.draw);
+    execution.bytes = plan_.stored_bytes(execution);
     for (const StagePlan& stage : plan_.sample_stages) {
       const auto kind = stage.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits;
       StageScope scope(spans, stage.stage(), kind, execution.bytes);

@@ -112,6 +112,19 @@ TEST(AnalyseNotes, ShortRealWindowsDoNotShowGrowth) {
               Contains(HasSubstr("a window of 4.0 s cannot show memory that grows")));
 }
 
+TEST(Analyse, SaysWhatTheWaitingCosts) {
+  RunRecord record = usual_record();
+  Analysis analysis = analyse(record);
+  ASSERT_TRUE(analysis.waste);
+  EXPECT_DOUBLE_EQ(analysis.waste->gpu_hours_per_day, 18);  // one GPU that waits 75 % of the time
+  EXPECT_FALSE(analysis.waste->price_per_day);
+  record.config.gpu_price.set(2.5);
+  analysis = analyse(record);
+  EXPECT_DOUBLE_EQ(*analysis.waste->price_per_day, 45);
+  EXPECT_TRUE(analysis.verdict.sentence.ends_with("; waste 18.0 GPU-h/day, $45.0/day"))
+      << analysis.verdict.sentence;
+}
+
 TEST(Analyse, AbsurdSettingsDoNotOverflow) {
   RunRecord record = usual_record();
   record.config.num_workers.value = INT64_MAX;

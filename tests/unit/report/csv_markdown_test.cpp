@@ -6,6 +6,7 @@
 
 #include "report/text_table.h"
 #include "report/writers.h"
+#include "unit/report/sample_finding.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -36,10 +37,11 @@ TEST(Markdown, LeadsWithTheAnswer) {
   std::ostringstream out;
   RunRecord record = full_record();
   record.notes = {"<b>bold</b> | *x*"};
-  write_markdown_report(out, record, analyse(record), {});
+  write_markdown_report(out, record, analysis_with(record, {{"num-workers", "4"}}), {});
   EXPECT_THAT(out.str(), StartsWith("**Simulated: the GPU waits 75.0 % of the time"));
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
+  EXPECT_THAT(out.str(), HasSubstr("\n\nFix: num"));
   EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope run "));
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/report/sample_finding.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -13,65 +14,55 @@ constexpr const char* kUsual = "loaderscope run --num-workers 2 --batch-size 16 
 
 std::string next(const RunRecord& record) { return next_command(record, analyse(record)); }
 
-RunRecord bound_by(Cause cause, Why why = Why::capacity) {
-  return record_of(4, 40, [=](std::int64_t) {
-    StepPlan plan = step_of(25 * kMillisecond, {{cause, 75 * kMillisecond}});
-    plan.why[why] = 75 * kMillisecond;
-    return plan;
-  });
+// Of a run whose first finding is mended by `changes`.
+std::string next_with(const Changes& changes,
+                      const RunRecord& record = record_of(4, 40, usual_step)) {
+  return next_command(record, analysis_with(record, changes));
 }
 
-TEST(NextCommand, ChangesWhatTheCauseSuggests) {
-  const std::string usual = kUsual;
-  const std::string rest = " --batch-size 16 --compute 25ms";
-  EXPECT_EQ(next(bound_by(Cause::decode)), "loaderscope run" + rest + " --num-workers 4");
-  EXPECT_EQ(next(bound_by(Cause::read, Why::depth)), usual + " --prefetch-factor 4");
-  EXPECT_EQ(next(bound_by(Cause::startup, Why::epoch)), usual + " --persistent-workers");
-  EXPECT_EQ(next(bound_by(Cause::h2d)), usual + " --copy stream");
-  EXPECT_EQ(next(bound_by(Cause::pin)), usual + " --memory pinned-slots");
-  EXPECT_EQ(next(bound_by(Cause::contention)), "");  // no more workers than cores
-  EXPECT_EQ(next(bound_by(Cause::transport)), "");
+TEST(NextCommand, MakesTheChangesOfTheFirstFinding) {
+  EXPECT_EQ(next_with({{"prefetch-factor", "4"}}),
+            "loaderscope run --num-workers 2 --prefetch-factor 4 --batch-size 16 --compute 25ms");
+  EXPECT_EQ(next_with({{"persistent-workers", "true"}}),
+            "loaderscope run --num-workers 2 --batch-size 16 --persistent-workers --compute 25ms");
 }
 
-TEST(NextCommand, DropsWhatTheChangeReplaces) {
-  RunRecord record = bound_by(Cause::decode);
+TEST(NextCommand, DropsWhatTheChangeContradicts) {
+  RunRecord record = record_of(4, 40, usual_step);
   record.config.num_workers.set(0);
   record.config.executor.set(Executor::inline_);
-  EXPECT_EQ(next(record), "loaderscope run --batch-size 16 --compute 25ms --num-workers 4");
-  record = bound_by(Cause::pin);
+  EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
+            "loaderscope run --num-workers 4 --batch-size 16 --compute 25ms");
+  record = record_of(4, 40, usual_step);
   record.config.pin_memory.set(true);
   record.config.memory.value = MemoryMode::pin_thread;
-  EXPECT_EQ(next(record), std::string(kUsual) + " --memory pinned-slots");
+  EXPECT_EQ(next_with({{"memory", "pinned-slots"}}, record),
+            "loaderscope run --num-workers 2 --batch-size 16 --memory pinned-slots --compute 25ms");
 }
 
-TEST(NextCommand, DoesNotAddWorkersToFullCores) {
-  RunRecord record = record_of(4, 40, [](std::int64_t) {
-    StepPlan plan = step_of(25 * kMillisecond, {{Cause::decode, 70 * kMillisecond},
-                                                {Cause::contention, 5 * kMillisecond}});
-    plan.why[Why::capacity] = 75 * kMillisecond;
-    return plan;
-  });
-  record.config.num_workers.set(4);
-  EXPECT_EQ(next(record), "");
-}
-
-TEST(NextCommand, AddsWorkersThatWaitForStorageWhateverTheCores) {
-  RunRecord record = bound_by(Cause::read);
-  record.config.num_workers.set(4);
-  StageStats& read = record.ranks[0].stages[Stage::read];
-  read.add(8 * kMillisecond, 100'000, 0, 0);
-  EXPECT_EQ(next(record), "loaderscope run --batch-size 16 --compute 25ms --num-workers 8");
-  read.add(9 * kMillisecond, 9 * kMillisecond, 0, 0);  // now most of it is computing
-  EXPECT_EQ(next(record), "");
+TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
+  const Changes faster = {{"decode.speed", "2"}};
+  EXPECT_EQ(next_with(faster),
+            "loaderscope what-if --num-workers 2 --batch-size 16 --compute 25ms --set "
+            "decode.speed=2");
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.json.set("my run.json");
+  EXPECT_EQ(next_with(faster, record), "loaderscope what-if 'my run.json' --set decode.speed=2");
+  record = record_of(4, 40, usual_step);
+  record.config.data.set({"/data"});
+  record.config.source.value = "files";
+  EXPECT_EQ(next_with(faster, record),
+            "loaderscope run --data /data --num-workers 2 --batch-size 16 --compute 25ms --json "
+            "run.json && loaderscope what-if run.json --set decode.speed=2");
 }
 
 TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
   RunRecord record = record_of(4, 8, usual_step);
   record.config.epochs.set(2);
   record.config.samples.set(96);
-  EXPECT_EQ(next(record),
-            "loaderscope run --samples 96 --num-workers 2 --batch-size 16 "
-            "--compute 25ms --epochs 25");
+  EXPECT_EQ(
+      next(record),
+      "loaderscope run --samples 96 --num-workers 2 --batch-size 16 --compute 25ms --epochs 25");
 }
 
 TEST(NextCommand, SaysNothingOfARunThatWasInterrupted) {
@@ -91,14 +82,14 @@ TEST(NextCommand, IsNothingWhenTheGpuIsTheLimit) {
 }
 
 TEST(NextCommand, QuotesForTheShell) {
-  RunRecord record = bound_by(Cause::h2d);
-  Injection injection;
-  injection.text = "read=+5ms@p=0.01 'x'";
+  RunRecord record = record_of(4, 40, usual_step);
+  Injection injection = parse_injection("read=+5ms@p=0.01");
   record.config.inject.set({injection});
+  record.config.data.set({"it's here"});
   record.config.in_order.set(false);
-  EXPECT_EQ(next(record),
-            "loaderscope run --num-workers 2 --batch-size 16 --no-in-order --compute 25ms --inject "
-            "'read=+5ms@p=0.01 '\\''x'\\''' --copy stream");
+  EXPECT_EQ(next_with({{"copy", "stream"}}, record),
+            "loaderscope run --data 'it'\\''s here' --num-workers 2 --batch-size 16 --no-in-order "
+            "--copy stream --compute 25ms --inject read=+5ms@p=0.01");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "loaderscope/report.h"
 #include "report/writers.h"
+#include "unit/report/sample_finding.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -21,9 +22,15 @@ std::string table_of(const RunRecord& record, ReportStyle style = {}) {
 }
 
 TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
+  std::ostringstream out;
+  const RunRecord record = full_record();
+  write_table_report(out, record, analysis_with(record, {{"num-workers", "4"}}), {});
   EXPECT_EQ(
-      table_of(full_record()),
+      out.str(),
       R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
+Fix: num-workers=4 -> busy 25.0 % to 50.0 %, 160 to 320 samples/s; too-few-workers: 2 workers never
+  rest
+PyTorch: DataLoader(..., num_workers=4)
 160 samples/s (±0); step 100.0 ms, p99 100.0 ms; reads 17.6 MB/s; delivers 96.3 MB/s
 40 steps after 4 of warm-up, steady; 4.000 s of virtual time; an epoch of 64,000 samples takes
   6.667 min
@@ -36,6 +43,7 @@ why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
   read       640  750.0 us  750.0 us  750.0 us  750.0 us   0 %             100 %   147 MB/s
   decode     640  6.000 ms  6.000 ms  6.000 ms  6.000 ms  83 %      8 %      8 %  18.3 MB/s
   compute     40  25.00 ms  25.00 ms  25.00 ms  25.00 ms
+predicted: the model gives the base case's rate -1.2 %, decode +0.8 points
 first batch after 1.595 s: import 1.500 s, decode 60.00 ms, index 20.00 ms, read 15.00 ms
 queue ready: 0.2 of 4 on average, at most 2; takers waited 3.000 s
   memory.pinned_bytes  38.5 MB  page-locked host memory
@@ -43,7 +51,7 @@ queue ready: 0.2 of 4 on average, at most 2; takers waited 3.000 s
 note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
 files: out/r 50.json
-next: loaderscope run --samples 64000 --batch-size 16 --compute 25ms --num-workers 4
+next: loaderscope run --samples 64000 --num-workers 4 --batch-size 16 --compute 25ms
 )");
 }
 
@@ -151,7 +159,6 @@ TEST(Table, ShowsOrderAndLaunchAndUnknownContention) {
   EXPECT_THAT(
       table,
       HasSubstr("for launch: a batch is ready and the trainer is busy with something else\n"));
-  EXPECT_THAT(table, HasSubstr(" --in-flight 2\n"));
 }
 
 }  // namespace

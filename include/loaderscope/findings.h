@@ -1,0 +1,43 @@
+// Root causes by name: each a row with its condition on the metrics of a run, its evidence, the
+// settings that mend it, and the advice.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/what_if.h"
+
+namespace loaderscope {
+
+struct Facts;
+struct Candidate;
+
+// What mending a finding gives back. A finding that gives back no time is said all the same when
+// that is not what it is about.
+enum class GivesBack : std::uint8_t {
+  time,
+  resources,  // memory or cores, and perhaps time
+  nothing,
+};
+
+struct FindingRow {
+  Row row;
+  // Looks at the facts; nothing when they do not show it.
+  std::optional<Candidate> (*look)(const Facts& facts);
+  GivesBack gives_back = GivesBack::time;
+};
+
+std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.cpp
+
+// The findings of a run, those that `predict` says give back most first; none where the verdict is
+// withheld. What gives back less than 1 % of the window is left out.
+std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
+                                 const Predictor& predict);
+
+// `analysis` with the findings of the model fitted to `record`, and how well that fits.
+void add_findings(Analysis& analysis, const RunRecord& record);
+
+}  // namespace loaderscope

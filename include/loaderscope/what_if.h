@@ -1,0 +1,61 @@
+// What would be if: a recorded run, or declared costs, run again in the model with other settings.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/change.h"
+
+namespace loaderscope {
+
+struct FittedCosts;
+
+// What the model says of one configuration.
+struct Prediction {
+  RunConfig config;  // values in force
+  Account account;
+  double samples_per_s = 0;
+  std::vector<std::string> notes;  // how far it goes beyond what was measured
+
+  bool has_busy() const { return config.device.value != "null" && account.compute > 0; }
+};
+
+using Predictor = std::function<Prediction(const Changes&)>;
+
+// The model of a run. What the run declared is taken from its configuration, what it measured from
+// its rows.
+class FittedModel {
+ public:
+  // Throws RunError for a record that says too little.
+  explicit FittedModel(const RunRecord& record);
+  // Everything declared, nothing measured: the settings given by flags and scenario.
+  FittedModel(const RunConfig& given, const MachineLimits& limits);
+
+  // At most about `most_samples` of all ranks are run, but at least 60 steps. Throws UsageError for
+  // changes that contradict each other or of which the record says nothing.
+  Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000) const;
+
+  // The settings for running the changes for real. Throws UsageError where that is not possible.
+  RunConfig to_run(const Changes& changes) const;
+
+  const std::vector<std::string>& notes() const { return notes_; }  // what the fit rests on
+
+ private:
+  void refuse_unknown(const Changes& changes) const;
+  RunConfig model_config(const Changes& changes, FittedCosts& costs, Prediction& prediction) const;
+  void set_window(RunConfig& config, const Changes& changes, std::int64_t most_samples) const;
+
+  RunConfig config_;  // in force in the run
+  MachineLimits limits_;
+  std::shared_ptr<const FittedCosts> costs_;
+  std::int64_t steps_ = 0, warmup_ = 0;  // of the run; 0: as the settings say
+  std::vector<std::string> notes_;
+};
+
+GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
+
+}  // namespace loaderscope

@@ -1,0 +1,44 @@
+// Findings about the way of a batch to the device.
+#include <fmt/format.h>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+
+std::optional<Candidate> pageable_copies(const Facts& facts) {
+  if (facts.config.memory != MemoryMode::pageable || facts.share(Cause::h2d) < kWorthSaying)
+    return std::nullopt;
+  const StageStats& copy = facts.stages[Stage::h2d];
+  const double rate = copy.wall > 0 ? static_cast<double>(copy.bytes) / seconds(copy.wall) : 0;
+  return Candidate{fmt::format("batches are copied from pageable memory at {}, by the trainer "
+                               "itself: {} of the time",
+                               show_byte_rate(rate), show_percent(facts.share(Cause::h2d))),
+                   {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
+                   "DataLoader(..., pin_memory=True)"};
+}
+
+std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
+  const bool can_overlap =
+      facts.config.copy != CopyMode::stream && facts.config.memory != MemoryMode::pageable;
+  if (!can_overlap || facts.share(Cause::h2d) < kWorthSaying) return std::nullopt;
+  return Candidate{
+      fmt::format("the device computes nothing while it copies (--copy {}): {} of the "
+                  "time",
+                  name_of(facts.config.copy.value), show_percent(facts.share(Cause::h2d))),
+      {{{"copy", "stream"}}},
+      "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
+      "non_blocking=True)"};
+}
+
+std::optional<Candidate> pinning_costs_more(const Facts& facts) {
+  if (facts.config.memory != MemoryMode::pin_thread || facts.share(Cause::pin) < kWorthSaying)
+    return std::nullopt;
+  return Candidate{fmt::format("the thread that copies batches into page-locked memory is waited "
+                               "for {} of the time",
+                               show_percent(facts.share(Cause::pin))),
+                   {{{"memory", "pageable"}}},
+                   "DataLoader(..., pin_memory=False)"};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,61 @@
+#include "analysis/findings/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/wording.h"
+
+namespace loaderscope {
+
+Facts::Facts(const RunRecord& the_record, const Analysis& the_analysis)
+    : record(the_record),
+      analysis(the_analysis),
+      config(the_record.config),
+      reads(line_through_reads(the_record)) {
+  for (const RankRecord& rank : record.ranks) {
+    for (std::size_t s = 0; s < kStages; ++s) stages.at(s).merge(rank.stages.at(s));
+  }
+}
+
+double Facts::share(Nanos part) const {
+  const Nanos window = analysis.account.window;
+  return window > 0 ? static_cast<double>(part) / static_cast<double>(window) : 0;
+}
+
+double Facts::making() const {
+  double sum = 0;
+  for (Cause cause : {Cause::read, Cause::decode, Cause::augment, Cause::collate, Cause::opaque})
+    sum += share(cause);
+  return sum;
+}
+
+double Facts::metric(std::string_view name) const {
+  for (const Metric& metric : record.metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return 0;
+}
+
+double Facts::cpu_share() const {
+  double wall = 0, blocked = 0;
+  for (Stage stage : kSampleStages) {
+    wall += static_cast<double>(stages[stage].wall);
+    blocked += static_cast<double>(stages[stage].blocked());
+  }
+  return wall > 0 ? 1 - blocked / wall : 1;
+}
+
+double Facts::cores_per_rank() const {
+  return config.cores / static_cast<double>(std::max<std::int64_t>(1, config.ranks));
+}
+
+std::string share_words(const Facts& facts, Cause cause) {
+  return fmt::format("{} {}", name_of(cause), show_percent(facts.share(cause)));
+}
+
+Change number(std::string key, std::int64_t value) {
+  return {std::move(key), std::to_string(value)};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,79 @@
+// What the rows of the table of findings look at, and what they say.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/read_line.h"
+#include "loaderscope/findings.h"
+
+namespace loaderscope {
+
+inline constexpr double kWorthSaying = 0.01;  // of the window
+
+struct Facts {
+  const RunRecord& record;
+  const Analysis& analysis;
+  const RunConfig& config;
+  PerStage<StageStats> stages;  // of all ranks
+  ReadLine reads;
+
+  Facts(const RunRecord& record, const Analysis& analysis);
+
+  double share(Nanos part) const;  // of the window
+  double share(Cause cause) const { return share(analysis.account.stall[cause]); }
+  double share(Why why) const { return share(analysis.account.why[why]); }
+  double making() const;                       // share of read to opaque
+  double metric(std::string_view name) const;  // 0 when it is not there
+
+  // Of the time that a worker works on samples, the part on a CPU or waiting for one.
+  double cpu_share() const;
+  double cores_per_rank() const;
+  std::int64_t threads() const { return config.num_workers * config.ranks; }
+};
+
+// What a row sees.
+struct Candidate {
+  std::string evidence;
+  // Ways to mend it, the smallest change first: of those that give back about as much the first is
+  // advised.
+  std::vector<Changes> options;
+  std::string pytorch;  // {} stands for the value of the first change
+  Changes to_run = {};  // instead of the option, where a run can try something else
+};
+
+// "decode 34.8 %"
+std::string share_words(const Facts& facts, Cause cause);
+Change number(std::string key, std::int64_t value);
+
+// The looks, one per row of the table.
+std::optional<Candidate> no_workers(const Facts& facts);
+std::optional<Candidate> too_few_workers(const Facts& facts);
+std::optional<Candidate> too_many_workers(const Facts& facts);
+std::optional<Candidate> workers_restarted(const Facts& facts);
+
+std::optional<Candidate> decode_bound(const Facts& facts);
+std::optional<Candidate> augment_bound(const Facts& facts);
+std::optional<Candidate> serialisation_tax(const Facts& facts);
+std::optional<Candidate> slow_trainer(const Facts& facts);
+std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
+
+std::optional<Candidate> storage_latency(const Facts& facts);
+std::optional<Candidate> storage_bandwidth(const Facts& facts);
+std::optional<Candidate> small_files(const Facts& facts);
+std::optional<Candidate> cold_cache(const Facts& facts);
+
+std::optional<Candidate> order_stall(const Facts& facts);
+std::optional<Candidate> prefetch_too_shallow(const Facts& facts);
+std::optional<Candidate> prefetch_wastes_memory(const Facts& facts);
+
+std::optional<Candidate> pageable_copies(const Facts& facts);
+std::optional<Candidate> copy_not_overlapped(const Facts& facts);
+std::optional<Candidate> pinning_costs_more(const Facts& facts);
+
+std::optional<Candidate> cpu_quota(const Facts& facts);
+std::optional<Candidate> cpu_oversubscribed(const Facts& facts);
+std::optional<Candidate> memory_limit_near(const Facts& facts);
+
+}  // namespace loaderscope

@@ -1,0 +1,72 @@
+// Findings about a stage that takes long whatever the settings of the loader.
+#include <fmt/format.h>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+std::string mean_words(const StageStats& stats) {
+  return stats.count > 0 ? show_duration(stats.wall / stats.count) + " each" : "not measured";
+}
+
+std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,
+                                    const std::string& pytorch) {
+  if (facts.share(cause) < kWorthSaying) return std::nullopt;
+  return Candidate{
+      fmt::format("the trainer waits {} of the time for {}, {}", show_percent(facts.share(cause)),
+                  name_of(cause), mean_words(facts.stages[stage])),
+      {{{std::string(name_of(stage)) + ".speed", "2"}}},
+      pytorch};
+}
+
+}  // namespace
+
+std::optional<Candidate> decode_bound(const Facts& facts) {
+  return slow_stage(facts, Cause::decode, Stage::decode,
+                    "store smaller images, or decode on the GPU: torchvision.io.decode_jpeg(data, "
+                    "device=\"cuda\")");
+}
+
+std::optional<Candidate> augment_bound(const Facts& facts) {
+  return slow_stage(facts, Cause::augment, Stage::augment,
+                    "use torchvision.transforms.v2 on uint8 tensors, and augment whole batches on "
+                    "the GPU");
+}
+
+std::optional<Candidate> serialisation_tax(const Facts& facts) {
+  if (facts.share(Cause::transport) < kWorthSaying) return std::nullopt;
+  return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
+                               "of the time: sending {}, receiving {}",
+                               show_percent(facts.share(Cause::transport)),
+                               mean_words(facts.stages[Stage::transport]),
+                               mean_words(facts.stages[Stage::transport_recv])),
+                   {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
+                   "return tensors, not lists of Python objects, so that batches travel in shared "
+                   "memory"};
+}
+
+std::optional<Candidate> slow_trainer(const Facts& facts) {
+  if (facts.share(Cause::launch) < kWorthSaying) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "a batch is there and the trainer is slow to use it {} of the time, {}",
+      show_percent(facts.share(Cause::launch)), mean_words(facts.stages[Stage::launch]));
+  if (facts.config.in_flight == 1) candidate.options.push_back({{"in-flight", "2"}});
+  candidate.options.push_back({{"launch.speed", "10"}});
+  candidate.pytorch =
+      "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";
+  return candidate;
+}
+
+std::optional<Candidate> gpu_is_the_limit(const Facts& facts) {
+  if (!facts.analysis.has_busy || facts.analysis.verdict.bound_by != "compute") return std::nullopt;
+  return Candidate{fmt::format("the GPU is busy {} of the time; the prediction is the rate that "
+                               "the loader alone could give",
+                               show_percent(facts.analysis.busy.mean)),
+                   {{{"compute.speed", "1000"}}},
+                   "make the step itself faster: torch.compile, mixed precision, a larger batch"};
+}
+
+}  // namespace loaderscope

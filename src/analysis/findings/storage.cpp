@@ -1,0 +1,105 @@
+// Findings about reads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMostly = 0.5;
+constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
+constexpr double kSmallFile = 1 << 20;        // bytes
+constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
+constexpr std::int64_t kMostWorkers = 128;
+
+Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
+
+// Reads that wait for the storage, not for a core.
+bool reads_wait(const Facts& facts) {
+  const StageStats& read = facts.stages[Stage::read];
+  return facts.share(Cause::read) >= kWorthSaying &&
+         static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(read.wall);
+}
+
+double read_rate(const Facts& facts) {
+  const double window = seconds(facts.analysis.account.window);
+  return window > 0 ? static_cast<double>(facts.stages[Stage::read].bytes) / window : 0;
+}
+
+bool bandwidth_is_full(const Facts& facts) {
+  const double ceiling = facts.config.storage_bandwidth;
+  if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
+  return facts.reads.told && facts.reads.latency_share() < kMostly;
+}
+
+}  // namespace
+
+std::optional<Candidate> storage_latency(const Facts& facts) {
+  if (!reads_wait(facts) || bandwidth_is_full(facts)) return std::nullopt;
+  const std::int64_t places = facts.config.storage_concurrency;
+  if (places > 0 && facts.threads() >= places) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence =
+      fmt::format("reads wait {} each for the first byte and {} run at once: {} of the time",
+                  show_duration(mean_of(facts.stages[Stage::read])),
+                  plural(std::max<std::int64_t>(1, facts.threads()), "read"),
+                  show_percent(facts.share(Cause::read)));
+  for (std::int64_t n = std::max<std::int64_t>(2, 2 * facts.config.num_workers);
+       n <= std::min(kMostWorkers, 16 * std::max<std::int64_t>(1, facts.config.num_workers));
+       n *= 2) {
+    candidate.options.push_back({number("num-workers", n)});
+  }
+  candidate.pytorch = "DataLoader(..., num_workers={})  # they wait, they need no core each";
+  return candidate;
+}
+
+std::optional<Candidate> storage_bandwidth(const Facts& facts) {
+  if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
+  return Candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
+                               show_byte_rate(read_rate(facts)),
+                               facts.config.storage_bandwidth > 0
+                                   ? " of " + show_byte_rate(facts.config.storage_bandwidth)
+                                   : std::string(),
+                               show_percent(facts.share(Cause::read))),
+                   {{{"read.speed", "2"}}},
+                   "store fewer bytes per sample (smaller images, quality 85), or copy the data to "
+                   "a local disk first"};
+}
+
+std::optional<Candidate> small_files(const Facts& facts) {
+  const bool told = facts.reads.told || facts.config.storage_latency > 0;
+  if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling)
+    return std::nullopt;
+  const StageStats& read = facts.stages[Stage::read];
+  const double bytes =
+      read.count > 0 ? static_cast<double>(read.bytes) / static_cast<double>(read.count) : 0;
+  if (bytes <= 0 || bytes > kSmallFile || bandwidth_is_full(facts)) return std::nullopt;
+  const Nanos latency = facts.config.storage_latency;
+  Changes packed = {{"read.speed", std::to_string(kSamplesOfShard)}};
+  if (latency > 0) packed = {{"storage-latency", spell_duration(latency / kSamplesOfShard)}};
+  return Candidate{fmt::format("{} wait {} each: the first byte of a small file costs more than "
+                               "its bytes",
+                               "reads of " + show_size(bytes), show_duration(mean_of(read))),
+                   {packed},
+                   "pack the samples into shards that are read in one go: webdataset.WebDataset("
+                   "\"train-{{000..127}}.tar\")"};
+}
+
+std::optional<Candidate> cold_cache(const Facts& facts) {
+  const double checked = facts.metric("cache.checked_bytes");
+  const double resident = facts.metric("cache.resident_bytes");
+  if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
+  return Candidate{
+      fmt::format("{} of the data was in the page cache when the run began, and reads "
+                  "wait {} of the time",
+                  show_percent(resident / checked), show_percent(facts.share(Cause::read))),
+      {{{"read.speed", "100"}}},
+      "read the data once before the training where it fits into memory",
+      {{"cache", "warm"}}};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,84 @@
+// Findings about the batches that are made ahead, and their order.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kDeepest = 32;  // batches per worker that anybody is advised to have
+constexpr std::int64_t kUsualDepth = 2;
+constexpr double kNearlyFull = 0.9;
+
+bool shares_samples(const Facts& facts) { return facts.config.task == TaskShape::sample; }
+
+std::int64_t depth_of(const Facts& facts) {
+  return shares_samples(facts) ? facts.config.window.value : facts.config.prefetch_factor.value;
+}
+
+std::string_view depth_key(const Facts& facts) {
+  return shares_samples(facts) ? "window" : "prefetch-factor";
+}
+
+// Batches ready to be taken, as a share of those that may be.
+double fullness(const Facts& facts) {
+  double least = 1;
+  for (const RankRecord& rank : facts.record.ranks) {
+    for (const QueueStats& queue : rank.queues) {
+      if (queue.name != "ready" || queue.capacity <= 0) continue;
+      least = std::min(least, queue.mean_occupancy / static_cast<double>(queue.capacity));
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+std::optional<Candidate> order_stall(const Facts& facts) {
+  const double share = facts.share(facts.analysis.account.order);
+  if (!facts.config.in_order || share < kWorthSaying) return std::nullopt;
+  return Candidate{
+      fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
+      {{{"in-order", "false"}}},
+      "DataLoader(..., in_order=False)"};
+}
+
+std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
+  if (facts.config.num_workers == 0) return std::nullopt;
+  const double shallow =
+      facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
+  const double order = facts.share(facts.analysis.account.order);
+  if (std::max(shallow, order) < kWorthSaying) return std::nullopt;
+  const std::int64_t depth = depth_of(facts);
+  const std::int64_t deepest =
+      shares_samples(facts) ? kDeepest * std::min<std::int64_t>(facts.config.num_workers, 512)
+                            : kDeepest;
+  Candidate candidate;
+  candidate.evidence =
+      fmt::format("with {} of {} the workers rest and then come too late {} of the time",
+                  depth_key(facts), depth, show_percent(std::max(shallow, order)));
+  for (std::int64_t n = 2 * depth; n <= deepest; n *= 2)
+    candidate.options.push_back({number(std::string(depth_key(facts)), n)});
+  candidate.pytorch = "DataLoader(..., prefetch_factor={})";
+  return candidate;
+}
+
+std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
+  const std::int64_t depth = depth_of(facts);
+  const std::int64_t usual =
+      shares_samples(facts) ? kUsualDepth * facts.config.num_workers : kUsualDepth;
+  if (facts.config.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
+    return std::nullopt;
+  return Candidate{
+      fmt::format("the window of {} batches per rank is {} full all the time; {} of "
+                  "host memory hold them",
+                  depth * (shares_samples(facts) ? 1 : facts.config.num_workers.value),
+                  show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
+      {{number(std::string(depth_key(facts)), usual)}},
+      "DataLoader(..., prefetch_factor={})"};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,22 @@
+#include "cli/measure.h"
+
+#include "cli/progress.h"
+#include "cli/version_text.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope {
+
+RunRecord measure(const RunConfig& config, const MachineFacts& machine,
+                  const std::vector<std::string>& notes, const std::atomic<int>& stop_signal) {
+  ProgressPrinter progress("steps");
+  EngineContext context;
+  context.stop_signal = &stop_signal;
+  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
+  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  record.machine = machine;
+  record.tool_version = version_number();
+  record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
+  return record;
+}
+
+}  // namespace loaderscope

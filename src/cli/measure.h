@@ -1,0 +1,16 @@
+// One run of a configuration, with its progress on standard error.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// Runs the resolved `config`. `notes` come first in those of the record.
+RunRecord measure(const RunConfig& config, const MachineFacts& machine,
+                  const std::vector<std::string>& notes, const std::atomic<int>& stop_signal);
+
+}  // namespace loaderscope

@@ -1,0 +1,136 @@
+// loaderscope what-if
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/config_flags.h"
+#include "cli/interrupt.h"
+#include "cli/measure.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "loaderscope/report.h"
+#include "loaderscope/what_if.h"
+#include "measure/machine.h"
+#include "report/what_if_report.h"
+#include "source/cache_folder.h"
+
+namespace loaderscope {
+namespace {
+
+struct WhatIfFlags {
+  explicit WhatIfFlags(CLI::App& app) : base(app) {}
+
+  std::string result;
+  std::vector<std::string> set;
+  bool verify = false;
+  ConfigFlags base;  // without a result
+};
+
+// A result says what the base case is; flags would say it a second time.
+void refuse_flags_beside_result(const RunConfig& given) {
+  for (const Field& field : fields()) {
+    if (field.name == "json" || !field.given(given)) continue;
+    throw UsageError("--" + std::string(field.name) +
+                     ": the result says what the base case is; give what changes with --set");
+  }
+}
+
+void refuse_requirements(const RunConfig& given) {
+  if (given.require.given)
+    throw UsageError("--require: is for a run; look at the values that --json saves");
+}
+
+// The base case as it was measured, if it was, and its model.
+struct Base {
+  std::optional<RunRecord> record;
+  std::unique_ptr<FittedModel> model;
+};
+
+Base base_of(const WhatIfFlags& flags, const RunConfig& given, const MachineFacts& machine) {
+  Base base;
+  refuse_requirements(given);
+  if (flags.result.empty()) {
+    base.model = std::make_unique<FittedModel>(given, MachineLimits{machine.cores});
+    return base;
+  }
+  refuse_flags_beside_result(given);
+  base.record = read_result(flags.result);
+  base.model = std::make_unique<FittedModel>(*base.record);
+  return base;
+}
+
+WhatIf predicted_answer(const Base& base, const Changes& changes) {
+  WhatIf answer;
+  answer.changes = changes;
+  const Prediction fitted = base.model->predict({});
+  const Prediction predicted = base.model->predict(changes);
+  answer.fitted = case_of("fitted", fitted);
+  answer.predicted = case_of("predicted", predicted);
+  if (base.record) {
+    const Analysis analysis = analyse(*base.record);
+    answer.measured = case_of("measured", analysis);
+    answer.fit = goodness_of_fit(analysis, fitted);
+  }
+  answer.notes = base.model->notes();
+  answer.notes.insert(answer.notes.end(), predicted.notes.begin(), predicted.notes.end());
+  return answer;
+}
+
+void write_answer(const std::string& json, const WhatIf& answer) {
+  if (json != "-") {
+    StandardOutput out;
+    write_what_if_table(out.stream(), answer, standard_output_style());
+    out.finish();
+  }
+  if (json.empty()) return;
+  write_output(json, [&](std::ostream& out) { write_what_if_json(out, answer, version_number()); });
+}
+
+ExitCode what_if(const WhatIfFlags& flags) {
+  const RunConfig given = flags.base.config();
+  Changes changes;
+  for (const std::string& text : flags.set) changes.push_back(parse_change(text));
+  if (!given.json.value.empty()) check_output(given.json);
+  const MachineFacts machine = read_machine();
+  const Base base = base_of(flags, given, machine);
+  const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
+
+  WhatIf answer = predicted_answer(base, changes);
+  const PredictionHistory history(source::user_cache_folder());
+  answer.history = history.summary();
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  bool interrupted = false;
+  if (flags.verify) {
+    const RunRecord record = measure(to_run, machine, {}, stop_signal);
+    const Analysis analysis = analyse(record);
+    interrupted = record.interrupted;
+    answer.verified = case_of("verified", analysis);
+    if (!interrupted && record.engine != "model")
+      history.add(answer.predicted.samples_per_s, answer.verified->samples_per_s);
+  }
+  write_answer(given.json, answer);
+  return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
+}
+
+}  // namespace
+
+Action declare_what_if(CLI::App& app) {
+  const auto flags = std::make_shared<WhatIfFlags>(app);
+  app.add_option("RESULT", flags->result,
+                 "A file that 'run --json FILE' has saved. Without one the flags below declare the "
+                 "base case.");
+  app.add_option("--set", flags->set,
+                 "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
+                 "gets; repeatable.")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1);
+  app.add_flag("--verify", flags->verify,
+               "Run the changed configuration for real too, and say how far the prediction was "
+               "off.");
+  return [flags] { return what_if(*flags); };
+}
+
+}  // namespace loaderscope

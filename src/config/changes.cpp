@@ -1,0 +1,150 @@
+// Settings changed on top of those of another run.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "config/precedence.h"
+#include "loaderscope/change.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::string_view kSpeed = ".speed";
+
+std::string place_of(const Change& change) {
+  return "--set " + shown_text(change.key + "=" + change.value);
+}
+
+// The stage of "decode.speed".
+std::optional<Stage> sped_up(const Change& change) {
+  const std::string_view key = change.key;
+  if (!key.ends_with(kSpeed)) return std::nullopt;
+  const std::string_view name = key.substr(0, key.size() - kSpeed.size());
+  std::vector<Stage> stages = cost_stages();
+  stages.push_back(Stage::compute);
+  std::vector<std::string_view> names;
+  for (Stage stage : stages) {
+    if (name_of(stage) == name) return stage;
+    names.push_back(name_of(stage));
+  }
+  throw UsageError(place_of(change) + ": no stage has this name" + suggestion(name, names));
+}
+
+double speed_of(const Change& change) {
+  try {
+    const double speed = parse_real(change.value);
+    if (speed >= 1e-3 && speed <= 1e6) return speed;
+  } catch (const ValueError&) {
+  }
+  throw UsageError(place_of(change) + ": expected a factor from 0.001 to 1000000, such as 2");
+}
+
+std::string time_text(double ns) { return spell_duration(std::llround(ns)); }
+
+Distribution scaled(Distribution d, double factor) {
+  d.mean *= factor;
+  if (d.shape == Distribution::Shape::uniform) d.spread *= factor;
+  return d;
+}
+
+Cost faster(const Cost& cost, double speed) {
+  const Distribution amount = scaled(cost.amount, cost.is_rate ? speed : 1 / speed);
+  return parse_cost(std::string(name_of(cost.stage)) + "=" +
+                    spell_distribution(amount, cost.is_rate ? spell_byte_rate : time_text) +
+                    (cost.kind == CostKind::cpu ? ":cpu" : ":sleep"));
+}
+
+Injection faster(const Injection& injection, double speed) {
+  const auto options = std::min(injection.text.find('@'), injection.text.size());
+  return parse_injection(std::string(name_of(injection.stage)) + "=+" +
+                         time_text(static_cast<double>(injection.extra) / speed) +
+                         injection.text.substr(options));
+}
+
+// What was given in `base`, less what `config` outdoes.
+void fill_from(const RunConfig& base, RunConfig& config) {
+  const RunConfig changes = config;
+  for (const Field& field : fields()) {
+    if (!field.given(base) || field.name == "json" || field.name == "require") continue;
+    for (const std::string& value : field.texts(base)) {
+      if (!flag_wins(changes, field, value)) set_field(config, "the base case", field.name, value);
+    }
+  }
+}
+
+}  // namespace
+
+Change parse_change(std::string_view text) {
+  const auto equals = text.find('=');
+  if (equals == text.npos || equals == 0) {
+    throw UsageError("--set " + shown_text(text) +
+                     ": expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
+  }
+  Change change{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  if (speedup_of(change)) return change;
+  RunConfig scratch;
+  set_field(scratch, "--set", change.key, change.value);
+  return change;
+}
+
+std::string spell_changes(const Changes& changes) {
+  std::string text;
+  for (const Change& change : changes) {
+    text += (text.empty() ? "" : " ") + change.key + "=" + change.value;
+  }
+  return text;
+}
+
+std::optional<Speedup> speedup_of(const Change& change) {
+  const std::optional<Stage> stage = sped_up(change);
+  if (!stage) return std::nullopt;
+  return Speedup{*stage, speed_of(change)};
+}
+
+RunConfig with_changes(const RunConfig& base, const Changes& changes) {
+  RunConfig config;
+  for (const Change& change : changes) {
+    if (!sped_up(change)) set_field(config, "--set", change.key, change.value);
+  }
+  fill_from(base, config);
+  return config;
+}
+
+bool make_faster(RunConfig& config, const Speedup& speedup) {
+  const auto [stage, speed] = speedup;
+  bool declared = false;
+  for (Injection& injection : config.inject.value) {
+    if (injection.stage != stage) continue;
+    injection = faster(injection, speed);
+    declared = true;
+  }
+  for (Cost& cost : config.cost.value) {
+    if (cost.stage != stage) continue;
+    cost = faster(cost, speed);
+    declared = true;
+  }
+  if (stage == Stage::compute && config.compute.given) {
+    Compute& compute = config.compute.value;
+    static_cast<Distribution&>(compute) = scaled(compute, 1 / speed);
+    compute.preset.clear();
+    declared = true;
+  }
+  if (stage == Stage::h2d && !declared && config.link.given) {
+    Link link = config.link;
+    link.pinned *= speed;
+    link.pageable *= speed;
+    link.name = spell_real(link.pinned / 1e9) + "/" + spell_real(link.pageable / 1e9);
+    config.link.set(link);
+    declared = true;
+  }
+  if (stage == Stage::read && (config.storage_latency.given || config.storage_bandwidth.given)) {
+    config.storage_latency.value =
+        std::llround(static_cast<double>(config.storage_latency.value) / speed);
+    config.storage_bandwidth.value *= speed;
+    declared = true;
+  }
+  return declared;
+}
+
+}  // namespace loaderscope

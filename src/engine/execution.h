@@ -1,0 +1,21 @@
+// Which execution of a stage is meant.
+#pragma once
+
+#include <cstdint>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+
+struct Execution {
+  std::int32_t rank = 0;
+  std::int32_t worker = -1;  // -1: not a worker's
+  std::int64_t epoch = 0;
+  std::int64_t draw =
+      0;  // index of the random draw: the sample in the data set, or the batch over all ranks
+  std::int64_t count =
+      0;  // position of the sample in the rank's epoch, or of the batch, for `every`
+  Bytes bytes = 0;
+};
+
+}  // namespace loaderscope

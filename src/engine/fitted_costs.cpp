@@ -1,0 +1,90 @@
+#include "engine/fitted_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace loaderscope {
+namespace {
+
+std::size_t place_of(Stage stage) {
+  return static_cast<std::size_t>(std::find(kSampleStages.begin(), kSampleStages.end(), stage) -
+                                  kSampleStages.begin());
+}
+
+Nanos scaled(Nanos ns, double factor) {
+  const double value = static_cast<double>(ns) * factor;
+  return std::llround(std::min(value, static_cast<double>(kLongestCost)));
+}
+
+Nanos rounded(double ns) {
+  return std::llround(std::clamp(ns, 0.0, static_cast<double>(kLongestCost)));
+}
+
+}  // namespace
+
+MeasuredTimes::MeasuredTimes(const StageStats& stats) {
+  for (const Histogram::Bucket& bucket : stats.wall_histogram.buckets()) {
+    count_ += bucket.count;
+    steps_.push_back({count_, static_cast<double>(bucket.sum) / static_cast<double>(bucket.count)});
+  }
+  if (stats.wall > 0) {
+    cpu_share_ = static_cast<double>(stats.cpu) / static_cast<double>(stats.wall);
+    wait_share_ = static_cast<double>(stats.blocked()) / static_cast<double>(stats.wall);
+  }
+  if (count_ > 0) bytes_ = static_cast<double>(stats.bytes) / static_cast<double>(count_);
+}
+
+StageTime MeasuredTimes::draw(double u, Bytes bytes) const {
+  if (count_ == 0) return {};
+  const auto rank = static_cast<std::int64_t>(u * static_cast<double>(count_));
+  const auto at = std::upper_bound(steps_.begin(), steps_.end(), rank,
+                                   [](std::int64_t r, const Step& step) { return r < step.up_to; });
+  double wall = (at == steps_.end() ? steps_.back() : *at).mean;
+  if (bytes > 0 && bytes_ > 0) wall *= static_cast<double>(bytes) / bytes_;
+  return {rounded(wall * wait_share_), 0, rounded(wall * cpu_share_)};
+}
+
+bool FittedCosts::knows(Stage stage) const {
+  const std::size_t place = place_of(stage);
+  return std::any_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {
+    if (place == kSampleStages.size()) return rank.stages[stage].known();
+    return std::any_of(rank.samples.begin(), rank.samples.end(),
+                       [&](const Sample& s) { return s.stages.at(place).wall() > 0; });
+  });
+}
+
+const FittedCosts::Rank& FittedCosts::rank_of(const Execution& execution) const {
+  return ranks[static_cast<std::size_t>(execution.rank) % ranks.size()];
+}
+
+// A shuffle of the rows per epoch, so that a window draws each of them about equally often.
+const FittedCosts::Sample& FittedCosts::sample_of(const Execution& execution,
+                                                  std::uint64_t seed) const {
+  const std::vector<Sample>& samples = rank_of(execution).samples;
+  const auto n = static_cast<std::int64_t>(samples.size());
+  const std::int64_t row = shuffled_index(execution.draw % n, n, seed, execution.epoch);
+  return samples[static_cast<std::size_t>(row)];
+}
+
+StageTime FittedCosts::at_speed(Stage stage, StageTime time) const {
+  if (speed[stage] <= 0) return time;
+  const double factor = 1 / speed[stage];
+  return {scaled(time.waits, factor), scaled(time.transfers, factor), scaled(time.cpu, factor)};
+}
+
+StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
+                                 std::uint64_t seed) const {
+  if (rank_of(execution).samples.empty()) return {};
+  return at_speed(stage, sample_of(execution, seed).stages.at(place_of(stage)));
+}
+
+StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::uint64_t seed) const {
+  const double u = uniform_draw(seed, execution.epoch, execution.draw, stage);
+  return at_speed(stage, rank_of(execution).stages[stage].draw(u, execution.bytes));
+}
+
+Bytes FittedCosts::bytes_of_sample(const Execution& execution, std::uint64_t seed) const {
+  return rank_of(execution).samples.empty() ? 0 : sample_of(execution, seed).bytes;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,180 @@
+#include "report/what_if_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/wording.h"
+#include "report/json_stream.h"
+#include "report/text_table.h"
+#include "report/totals.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kVisible =
+    0.0005;  // of the window; a cause that is smaller in all cases has no row
+
+std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {
+  std::vector<const WhatIfCase*> cases;
+  if (answer.measured) cases.push_back(&*answer.measured);
+  cases.push_back(&answer.fitted);
+  cases.push_back(&answer.predicted);
+  if (answer.verified) cases.push_back(&*answer.verified);
+  return cases;
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double gain_of(const WhatIf& answer) {
+  return ratio(answer.predicted.samples_per_s, answer.fitted.samples_per_s);
+}
+
+// "busy 25.0 % -> 50.0 %, 125 -> 250 samples/s (x2.00)"
+std::string answer_line(const WhatIf& answer) {
+  const WhatIfCase& before = answer.fitted;
+  const WhatIfCase& after = answer.predicted;
+  std::string text =
+      "Predicted with " +
+      (answer.changes.empty() ? std::string("no change") : spell_changes(answer.changes)) + ": ";
+  if (after.has_busy) {
+    text += fmt::format("busy {} -> {}, ", show_percent(busy_of(before.account)),
+                        show_percent(busy_of(after.account)));
+  }
+  return text + fmt::format("{} -> {} samples/s (x{:.2f})", show_rate(before.samples_per_s),
+                            show_rate(after.samples_per_s), gain_of(answer));
+}
+
+std::string trust_line(const WhatIf& answer) {
+  std::string text = answer.fit ? answer.fit->sentence() : "";
+  const std::string history = answer.history.sentence();
+  if (!history.empty()) text += (text.empty() ? "" : "; ") + history;
+  return text.empty() ? "" : capitalised(text);
+}
+
+std::string verified_line(const WhatIf& answer) {
+  if (!answer.verified) return "";
+  return fmt::format(
+      "Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
+      show_rate(answer.predicted.samples_per_s), show_rate(answer.verified->samples_per_s),
+      100 * (ratio(answer.predicted.samples_per_s, answer.verified->samples_per_s) - 1));
+}
+
+template <class Value>
+void add_row(TextTable& table, const std::string& name, const WhatIf& answer, const Value& value) {
+  std::vector<std::string> row = {name};
+  for (const WhatIfCase* each : cases_of(answer)) row.push_back(value(*each));
+  table.add(std::move(row));
+}
+
+void write_cases(std::ostream& out, const WhatIf& answer) {
+  std::vector<std::string> header = {answer.predicted.has_busy ? "GPU time" : "trainer waits for"};
+  for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
+  TextTable table("lrrrr", header);
+  add_row(table, "samples/s", answer,
+          [](const WhatIfCase& c) { return show_rate(c.samples_per_s); });
+  const auto add_share = [&](std::string_view name, const auto& part_of) {
+    const auto cases = cases_of(answer);
+    const bool visible = std::any_of(cases.begin(), cases.end(), [&](const WhatIfCase* c) {
+      return share_of(part_of(c->account), c->account) >= kVisible;
+    });
+    if (!visible) return;
+    add_row(table, std::string(name), answer, [&](const WhatIfCase& c) {
+      return show_percent(share_of(part_of(c.account), c.account));
+    });
+  };
+  add_share("compute", [](const Account& a) { return a.compute; });
+  for (const auto& word : Words<Cause>::table()) {
+    add_share(word.name, [&](const Account& a) { return a.stall[word.value]; });
+  }
+  table.print(out);
+}
+
+void write_case(JsonStream& json, std::string_view key, const WhatIfCase& one) {
+  json.begin_object(key);
+  json.member("samples_per_s", one.samples_per_s);
+  if (one.has_busy) {
+    json.member("busy", busy_of(one.account));
+  } else {
+    json.null("busy");
+  }
+  json.member("window_s", Seconds{one.account.window});
+  json.member("compute_s", Seconds{one.account.compute});
+  json.begin_object("stall_s");
+  for (const auto& word : Words<Cause>::table()) {
+    json.member(word.name, Seconds{one.account.stall[word.value]});
+  }
+  json.end_object();
+  json.end_object();
+}
+
+void write_case(JsonStream& json, std::string_view key, const std::optional<WhatIfCase>& one) {
+  if (one) {
+    write_case(json, key, *one);
+  } else {
+    json.null(key);
+  }
+}
+
+void write_trust(JsonStream& json, const WhatIf& answer) {
+  if (answer.fit) {
+    json.begin_object("fit");
+    json.member("rate_error", answer.fit->rate_error);
+    json.member("worst_part", std::string_view(answer.fit->worst_part));
+    json.member("worst_share", answer.fit->worst_share);
+    json.end_object();
+  } else {
+    json.null("fit");
+  }
+  json.begin_object("history");
+  json.member("count", answer.history.count);
+  json.member("median", answer.history.median);
+  json.member("worst", answer.history.worst);
+  json.end_object();
+}
+
+}  // namespace
+
+WhatIfCase case_of(std::string name, const Prediction& prediction) {
+  return {std::move(name), prediction.samples_per_s, prediction.has_busy(), prediction.account};
+}
+
+WhatIfCase case_of(std::string name, const Analysis& analysis) {
+  return {std::move(name), analysis.samples_per_s.mean, analysis.has_busy, analysis.account};
+}
+
+void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style) {
+  const auto line = [&](const std::string& text) {
+    if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
+  };
+  line(answer_line(answer));
+  line(verified_line(answer));
+  line(trust_line(answer));
+  write_cases(out, answer);
+  for (const std::string& note : answer.notes) line("note: " + note);
+}
+
+void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version) {
+  JsonStream json(out);
+  json.begin_object();
+  json.member("schema", "loaderscope.what-if/1");
+  json.begin_object("tool");
+  json.member("version", tool_version);
+  json.end_object();
+  json.begin_array("changes", JsonStream::Layout::compact);
+  for (const Change& change : answer.changes)
+    json.element(std::string_view(change.key + "=" + change.value));
+  json.end_array();
+  json.member("gain", gain_of(answer));
+  write_case(json, "measured", answer.measured);
+  write_case(json, "fitted", answer.fitted);
+  write_case(json, "predicted", answer.predicted);
+  write_case(json, "verified", answer.verified);
+  write_trust(json, answer);
+  json.begin_array("notes");
+  for (const std::string& note : answer.notes) json.element(std::string_view(note));
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,38 @@
+// What a what-if says, for people and as JSON.
+#pragma once
+
+#include <optional>
+#include <ostream>
+
+#include "loaderscope/report.h"
+#include "loaderscope/what_if.h"
+#include "measure/prediction_history.h"
+
+namespace loaderscope {
+
+// One column: how the GPU's time is spent and at which rate.
+struct WhatIfCase {
+  std::string name;  // measured, fitted, predicted, verified
+  double samples_per_s = 0;
+  bool has_busy = false;
+  Account account;
+};
+
+struct WhatIf {
+  Changes changes;
+  std::optional<WhatIfCase> measured;  // the base case; not when it was only declared
+  WhatIfCase fitted;                   // the base case in the model
+  WhatIfCase predicted;
+  std::optional<WhatIfCase> verified;  // the changes, run for real
+  std::optional<GoodnessOfFit> fit;
+  PredictionHistory::Summary history;  // before this one
+  std::vector<std::string> notes;
+};
+
+WhatIfCase case_of(std::string name, const Prediction& prediction);
+WhatIfCase case_of(std::string name, const Analysis& analysis);
+
+void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style);
+void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version);
+
+}  // namespace loaderscope

@@ -1,0 +1,116 @@
+// loaderscope what-if, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+// The history of predictions goes to a folder of the test.
+class WhatIf : public testing::Test {
+ protected:
+  WhatIf() { ::setenv("XDG_CACHE_HOME", folder_.path("cache").c_str(), 1); }
+  ~WhatIf() override { ::unsetenv("XDG_CACHE_HOME"); }
+
+  // 4 workers need 20 ms for each of the batches, of which the GPU takes one in 10 ms.
+  std::string saved_run() const {
+    const std::string path = folder_.path("r.json");
+    const Ended ended = run_binary({"run", "--engine", "model", "--cost", "decode=10ms",
+                                    "--compute", "10ms", "--workers", "2", "--batch", "4",
+                                    "--cores", "8", "--steps", "100", "--json", path});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return path;
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(WhatIf, PredictsFromASavedResult) {
+  const Ended ended = run_binary({"what-if", saved_run(), "--set", "workers=4"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("Predicted with workers=4: busy 50.0 % -> 100.0 %, 200 -> 400 "
+                                    "samples/s (x2.00)\n"));
+  EXPECT_THAT(ended.out, HasSubstr("The model gives the base case's rate +0.0 %"));
+}
+
+TEST_F(WhatIf, SavesTheAnswer) {
+  const std::string path = folder_.path("w.json");
+  const Ended ended =
+      run_binary({"what-if", saved_run(), "--set", "decode.speed=2", "--json", path});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(folder_.read("w.json"));
+  EXPECT_EQ(answer.at("schema"), "loaderscope.what-if/1");
+  EXPECT_EQ(answer.at("changes"), json({"decode.speed=2"}));
+  EXPECT_NEAR(answer.at("gain").get<double>(), 2, 1e-6);
+  EXPECT_TRUE(answer.at("verified").is_null());
+  EXPECT_EQ(answer.at("fit").at("rate_error"), 0.0);
+}
+
+TEST_F(WhatIf, VerifiesByARun) {
+  const Ended ended = run_binary({"what-if", saved_run(), "--set", "workers=4", "--verify"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("Verified: predicted 400 samples/s, measured 400: off by +0.0 %"));
+}
+
+TEST_F(WhatIf, KeepsHowFarRealRunsWereOff) {
+  const Words words = {"what-if",   "--cost", "decode=2ms:sleep", "--compute", "4ms",
+                       "--workers", "1",      "--batch",          "2",         "--steps",
+                       "30",        "--set",  "workers=2",        "--verify"};
+  const Ended first = run_binary(words);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, Not(HasSubstr("the last prediction")));
+  EXPECT_THAT(run_binary(words).out, HasSubstr("he last prediction that was run was off by"));
+}
+
+TEST_F(WhatIf, TakesDeclaredCostsWithoutAResult) {
+  const Ended ended = run_binary({"what-if", "--cost", "decode=10ms", "--compute", "10ms",
+                                  "--workers", "2", "--batch", "4", "--cores", "8", "--steps",
+                                  "100", "--set", "workers=4", "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_TRUE(answer.at("measured").is_null());
+  EXPECT_NEAR(answer.at("gain").get<double>(), 2, 1e-6);
+}
+
+struct Refused {
+  Words words;
+  const char* message;
+  int exit_code = 64;
+};
+
+TEST_F(WhatIf, RefusesInOneSentence) {
+  const std::string result = saved_run();
+  for (const Refused& refused : std::vector<Refused>{
+           {{result, "--set", "worker=4"}, "did you mean 'workers'?"},
+           {{result, "--set", "workers"}, "expected KEY=VALUE"},
+           {{result, "--set", "engine=native"}, "a what-if keeps engine as it is"},
+           {{result, "--set", "window=4"}, "window"},
+           {{result, "--workers", "4"}, "give what changes with --set"},
+           {{"--data", "/tmp", "--set", "workers=4"}, "real data must be measured first"},
+           {{"--set", "workers=4"}, "nothing takes any time"},
+           {{folder_.path("none.json"), "--set", "workers=4"}, "none.json", 1},
+       }) {
+    Words words = {"what-if"};
+    words.insert(words.end(), refused.words.begin(), refused.words.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(refused.message));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,178 @@
+// Each finding on a pipeline that has its cause, and on one that has not.
+#include "loaderscope/findings.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "engine/model/model_engine.h"
+
+namespace loaderscope {
+namespace {
+
+struct Case {
+  const char* id;
+  const char* fires;                                  // scenario lines, on a machine with 16 cores
+  const char* silent;                                 // the same without the cause
+  bool on_top = true;                                 // of the pipeline that fires it
+  std::function<void(RunRecord&)> arrange = nullptr;  // facts that the model has not, when it fires
+};
+
+void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.id; }
+
+RunRecord run(std::string_view scenario) {
+  RunConfig config;
+  parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
+  std::vector<std::string> notes;
+  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  record.machine.logical_cpus = 16;
+  return record;
+}
+
+std::vector<Finding> findings_of(const RunRecord& record) {
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  return analysis.findings;
+}
+
+bool has(const std::vector<Finding>& findings, std::string_view id) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& f) { return f.id == id; });
+}
+
+std::string ids_of(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& f : findings)
+    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+  return text;
+}
+
+void add_metric(RunRecord& record, const std::string& name, double value) {
+  record.metrics.push_back({name, "bytes", "for a test", value});
+}
+
+#define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
+
+const Case kCases[] = {
+    {"no-workers", COMPUTE "workers = 0\ncost = decode=2ms",
+     COMPUTE "workers = 4\ncost = decode=2ms"},
+    {"too-few-workers", COMPUTE "workers = 1\ncost = decode=4ms",
+     COMPUTE "workers = 8\ncost = decode=4ms"},
+    {"too-many-workers", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 2\ncores = 2\ncost = decode=4ms", false},
+    {"storage-latency", COMPUTE "workers = 2\nstored-bytes = 8MB\nstorage-latency = 20ms",
+     COMPUTE "workers = 32\nstored-bytes = 8MB\nstorage-latency = 20ms"},
+    {"storage-bandwidth", COMPUTE "workers = 4\nstorage-bandwidth = 10MB/s",
+     COMPUTE "workers = 4\nstorage-bandwidth = 1GB/s"},
+    {"small-files", COMPUTE "workers = 4\nstored-bytes = 50KB\nstorage-latency = 20ms",
+     COMPUTE "workers = 4\nstored-bytes = 50MB\nstorage-latency = 20ms"},
+    {"cold-cache", COMPUTE "workers = 2\nstored-bytes = 8MB\ncost = read=20ms",
+     COMPUTE "workers = 2\nstored-bytes = 8MB\ncost = read=20ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "cache.checked_bytes", 1e9);
+       add_metric(record, "cache.resident_bytes", 1e6);
+     }},
+    {"cpu-quota", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms", true,
+     [](RunRecord& record) { record.config.cores.given = false; }},
+    {"cpu-oversubscribed", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 8\ncores = 16\ncost = decode=4ms"},
+    {"order-stall",
+     COMPUTE "workers = 4\ncores = 4\ncost = decode=4ms\ninject = decode=+300ms@every=200",
+     COMPUTE "workers = 4\ncost = decode=4ms", false},
+    {"prefetch-too-shallow",
+     COMPUTE "workers = 4\nprefetch = 1\nno-in-order = false\ncost = decode=exponential:3500us",
+     COMPUTE "workers = 16\nprefetch = 8\ncost = decode=3500us", false},
+    {"workers-restarted",
+     COMPUTE "samples = 160\nworkers = 4\ncost = startup=200ms\ncost = decode=1ms",
+     COMPUTE "samples = 160\nworkers = 4\npersistent-workers = true\ncost = startup=200ms\n"
+             "cost = decode=1ms"},
+    {"pageable-copies", COMPUTE "workers = 4\nmemory = pageable\nlink = 1/0.2\ncost = decode=1ms",
+     COMPUTE "workers = 4\nmemory = pinned-slots\nlink = 100/20\ncost = decode=1ms"},
+    {"copy-not-overlapped", COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms",
+     COMPUTE "workers = 4\nlink = 1/0.5\ncopy = stream\ncost = decode=1ms"},
+    {"pinning-costs-more", COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=20ms",
+     COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=1ms"},
+    {"serialisation-tax", COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms",
+     COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=1ms"},
+    {"slow-trainer", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
+     COMPUTE "workers = 4\ncost = launch=1ms:sleep"},
+    {"decode-bound", COMPUTE "workers = 16\ncost = decode=40ms",
+     COMPUTE "workers = 16\ncost = decode=4ms"},
+    {"augment-bound", COMPUTE "workers = 16\ncost = decode=1ms\ncost = augment=40ms",
+     COMPUTE "workers = 16\ncost = augment=4ms"},
+    {"prefetch-wastes-memory", COMPUTE "workers = 4\nprefetch = 16\ncost = decode=1ms",
+     COMPUTE "workers = 4\nprefetch = 2\ncost = decode=1ms", false},
+    {"memory-limit-near", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       record.machine.memory_bytes = 1'000'000;
+       add_metric(record, "memory.resident_bytes", 950'000);
+     }},
+    {"gpu-is-the-limit", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 1\ncost = decode=4ms"},
+};
+
+class FindingCase : public testing::TestWithParam<Case> {};
+
+TEST_P(FindingCase, FiresAndIsSilent) {
+  const Case& the_case = GetParam();
+  RunRecord record = run(the_case.fires);
+  if (the_case.arrange) the_case.arrange(record);
+  const std::vector<Finding> findings = findings_of(record);
+  ASSERT_TRUE(has(findings, the_case.id)) << ids_of(findings);
+  if (the_case.on_top) {
+    EXPECT_EQ(findings.front().id, the_case.id) << ids_of(findings);
+  }
+  const std::vector<Finding> others = findings_of(run(the_case.silent));
+  EXPECT_FALSE(has(others, the_case.id)) << ids_of(others);
+}
+
+// What a finding promises comes true when its changes are made: in the model to the ns.
+TEST_P(FindingCase, GivesBackWhatItPromises) {
+  const Case& the_case = GetParam();
+  if (the_case.arrange) GTEST_SKIP() << "its facts are made by hand";
+  const RunRecord record = run(the_case.fires);
+  const double window = seconds(analyse(record).account.window);
+  for (const Finding& finding : findings_of(record)) {
+    if (finding.regained_s <= 0) continue;
+    const double gain = FittedModel(record).predict(finding.changes, 20'000).samples_per_s;
+    EXPECT_DOUBLE_EQ(gain, finding.rate_after) << finding.id;
+    EXPECT_NEAR(finding.regained_s, window * (1 - finding.rate_before / finding.rate_after), 1e-6);
+    EXPECT_GE(finding.regained_s, 0.01 * window) << finding.id;
+    EXPECT_FALSE(finding.evidence.empty());
+    EXPECT_EQ(finding.pytorch.find("{}"), std::string::npos) << finding.pytorch;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Findings, FindingCase, testing::ValuesIn(kCases), [](const auto& of) {
+  std::string name = of.param.id;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Findings, EveryRowHasACase) {
+  std::set<std::string_view> tested;
+  for (const Case& each : kCases) tested.insert(each.id);
+  for (const FindingRow& row : finding_table())
+    EXPECT_TRUE(tested.contains(row.row.name)) << row.row.name;
+}
+
+TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
+  const std::vector<Finding> findings =
+      findings_of(run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=lognormal:8ms:0.5"));
+  ASSERT_GE(findings.size(), 2U);
+  for (std::size_t i = 1; i < findings.size(); ++i)
+    EXPECT_GE(findings[i - 1].regained_s * 1.01, findings[i].regained_s);
+}
+
+TEST(Findings, AreNoneWhereTheVerdictIsWithheld) {
+  EXPECT_TRUE(
+      findings_of(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms"))
+          .empty());
+}
+
+}  // namespace
+}  // namespace loaderscope

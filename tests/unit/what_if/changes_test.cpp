@@ -1,0 +1,87 @@
+#include "loaderscope/change.h"
+
+#include <gtest/gtest.h>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+RunConfig base_of(std::string_view scenario) {
+  RunConfig config;
+  parse_scenario(scenario, "base", config);
+  return config;
+}
+
+RunConfig changed(std::string_view base, const Changes& changes) {
+  RunConfig config = with_changes(base_of(base), changes);
+  for (const Change& change : changes) {
+    if (const auto speedup = speedup_of(change)) {
+      EXPECT_TRUE(make_faster(config, *speedup)) << change.key;
+    }
+  }
+  return config;
+}
+
+std::string message_of(std::string_view text) {
+  try {
+    parse_change(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Changes, KeepWhatWasGivenAndTakeThePlaceOfWhatTheyChange) {
+  const RunConfig config = changed("workers = 4\nbatch = 8\ncompute = 5ms", {{"workers", "8"}});
+  EXPECT_EQ(config.num_workers, 8);
+  EXPECT_EQ(config.batch_size, 8);
+  EXPECT_FALSE(config.prefetch_factor.given);
+}
+
+TEST(Changes, OutdoWhatTheyContradict) {
+  EXPECT_FALSE(changed("duration = 5s", {{"steps", "100"}}).duration.given);
+  EXPECT_FALSE(changed("pin-memory = true", {{"memory", "pageable"}}).pin_memory.given);
+  EXPECT_FALSE(changed("prefetch = 4\nworkers = 2", {{"workers", "0"}}).prefetch_factor.given);
+  const RunConfig with_workers = changed("executor = inline", {{"num-workers", "2"}});
+  EXPECT_FALSE(with_workers.executor.given);
+}
+
+TEST(Changes, MergeCostsPerStage) {
+  const RunConfig config = changed("cost = read=1ms\ncost = decode=8ms", {{"cost", "decode=2ms"}});
+  ASSERT_EQ(config.cost.value.size(), 2U);
+  EXPECT_EQ(config.cost_of(Stage::decode)->draw(0.5, 0), 2 * kMillisecond);
+  EXPECT_EQ(config.cost_of(Stage::read)->draw(0.5, 0), kMillisecond);
+}
+
+TEST(Changes, ASpeedDividesTheDeclaredTime) {
+  const RunConfig config = changed(
+      "cost = decode=lognormal:8ms:0.5\ncost = read=100MB/s\ninject = decode=+4ms@every=10\n"
+      "compute = 10ms",
+      {{"decode.speed", "4"}, {"read.speed", "2"}, {"compute.speed", "0.5"}});
+  EXPECT_EQ(config.cost_of(Stage::decode)->text, "decode=lognormal:2ms:0.5:cpu");
+  EXPECT_EQ(config.cost_of(Stage::read)->text, "read=200MB/s:sleep");
+  EXPECT_EQ(config.inject.value.front().extra, kMillisecond);
+  EXPECT_EQ(config.inject.value.front().every, 10);
+  EXPECT_EQ(config.compute.value.mean, 20e6);
+}
+
+TEST(Changes, AStageWithoutACostIsNotMadeFaster) {
+  RunConfig config = base_of("compute = 5ms");
+  EXPECT_FALSE(make_faster(config, {Stage::decode, 2}));
+  EXPECT_TRUE(config.cost.value.empty());
+}
+
+TEST(Changes, AreReadWithAnErrorThatNamesTheNextStep) {
+  EXPECT_EQ(parse_change("decode.speed=2"), (Change{"decode.speed", "2"}));
+  EXPECT_EQ(message_of("workers"),
+            "--set workers: expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
+  EXPECT_EQ(message_of("worker=2"), "--set: worker: unknown key; did you mean 'workers'?");
+  EXPECT_EQ(message_of("decod.speed=2"),
+            "--set decod.speed=2: no stage has this name; did you mean 'decode'?");
+  for (const char* text : {"decode.speed=0", "decode.speed=nan", "decode.speed=x"})
+    EXPECT_NE(message_of(text), "") << text;
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,151 @@
+// The model of a record: what it predicts of declared and of measured runs.
+#include "loaderscope/what_if.h"
+
+#include <gtest/gtest.h>
+
+#include "engine/model/model_engine.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+RunRecord run(std::string_view scenario, double cores = 64) {
+  RunConfig config;
+  parse_scenario(std::string("engine = model\n") + std::string(scenario), "test", config);
+  std::vector<std::string> notes;
+  return run_model(resolve(config, MachineLimits{cores}, notes), {});
+}
+
+// As a run on real data leaves it: nothing declared, everything measured.
+RunRecord as_measured(RunRecord record) {
+  record.engine = "native";
+  record.config.engine.value = "native";
+  record.config.source.value = "files";
+  record.config.data.set({"/data"});
+  record.config.samples.value = 100'000;
+  record.config.cost = {};
+  record.config.stored_bytes = {};
+  record.config.storage_latency = {};
+  record.config.storage_bandwidth = {};
+  return record;
+}
+
+constexpr const char* kVaried =
+    "cost = read=lognormal:3ms:0.5\ncost = decode=lognormal:8ms:0.5\ncost = collate=1ms\n"
+    "compute = 25ms\nworkers = 2\nbatch = 8\nsteps = 200\nwarmup = 10\n";
+
+TEST(FittedModel, GivesBackADeclaredRunExactly) {
+  const RunRecord record = run(kVaried);
+  const Prediction base = FittedModel(record).predict({});
+  EXPECT_EQ(base.account.stall, analyse(record).account.stall);
+  EXPECT_EQ(base.account.window, analyse(record).account.window);
+}
+
+TEST(FittedModel, PredictsADeclaredChangeExactly) {
+  const Prediction predicted = FittedModel(run(kVaried)).predict({{"decode.speed", "2"}});
+  std::string faster = kVaried;
+  faster.replace(faster.find("8ms"), 3, "4ms");
+  EXPECT_EQ(predicted.account.stall, analyse(run(faster)).account.stall);
+}
+
+TEST(FittedModel, DrawsWholeRowsOfAMeasuredRun) {
+  const RunRecord record = as_measured(run(kVaried));
+  const FittedModel model(record);
+  const GoodnessOfFit fit = goodness_of_fit(analyse(record), model.predict({}));
+  EXPECT_LT(std::abs(fit.rate_error), 0.02) << fit.sentence();
+  EXPECT_LT(std::abs(fit.worst_share), 0.02) << fit.sentence();
+
+  std::string more = kVaried;
+  more.replace(more.find("workers = 2"), 11, "workers = 4");
+  const double measured = analyse(run(more)).samples_per_s.mean;
+  EXPECT_NEAR(model.predict({{"workers", "4"}}).samples_per_s / measured, 1, 0.03);
+}
+
+TEST(FittedModel, IsTheSameEveryTime) {
+  const RunRecord record = as_measured(run(kVaried));
+  const Account one = FittedModel(record).predict({{"workers", "3"}}).account;
+  EXPECT_EQ(FittedModel(record).predict({{"workers", "3"}}).account.stall, one.stall);
+}
+
+TEST(FittedModel, SharesMeasuredCpuTimeAmongTheCores) {
+  const RunRecord record = as_measured(run(
+      "cost = decode=10ms\nworkers = 2\nbatch = 8\nsteps = 100\ncores = 2\ncompute = 1ms\n", 2));
+  const FittedModel model(record);
+  const double base = model.predict({}).samples_per_s;
+  EXPECT_NEAR(model.predict({{"workers", "4"}}).samples_per_s / base, 1, 0.03);  // 2 cores
+  EXPECT_NEAR(model.predict({{"workers", "4"}, {"cores", "4"}}).samples_per_s / base, 2, 0.05);
+  EXPECT_NEAR(model.predict({{"decode.speed", "2"}}).samples_per_s / base, 2, 0.05);
+}
+
+// What was injected is in what was measured: it is not added again, and a speed is of all of it.
+TEST(FittedModel, CountsInjectedDelaysOnce) {
+  const RunRecord record = as_measured(
+      run("cost = read=1ms\ninject = read=+7ms\nworkers = 2\nbatch = 8\nsteps = 100\n"));
+  const FittedModel model(record);
+  const double base = model.predict({}).samples_per_s;
+  EXPECT_NEAR(base / analyse(record).samples_per_s.mean, 1, 0.02);
+  EXPECT_NEAR(model.predict({{"read.speed", "4"}}).samples_per_s / base, 4, 0.05);
+}
+
+TEST(FittedModel, TellsLatencyFromBandwidth) {
+  const RunRecord record = as_measured(run(
+      "stored-bytes = uniform:1MB:3MB\ncost = read=1ms\nworkers = 4\nbatch = 8\nsteps = 100\n"));
+  EXPECT_NE(FittedModel(record).notes().front().find("cannot be told apart"), std::string::npos);
+}
+
+TEST(FittedModel, ReadsBeyondThoseMeasuredShareTheBandwidth) {
+  const RunRecord record = as_measured(
+      run("stored-bytes = lognormal:1MB:0.5\ncost = read=100MB/s\nworkers = 4\nbatch = 8\n"
+          "steps = 100\n"));
+  const FittedModel model(record);
+  ASSERT_EQ(model.notes().size(), 1U);
+  EXPECT_NE(model.notes().front().find("100 MB/s each with 4 at once"), std::string::npos)
+      << model.notes().front();
+  const double base = model.predict({}).samples_per_s;
+  EXPECT_NEAR(model.predict({{"workers", "8"}}).samples_per_s / base, 1, 0.05);
+  EXPECT_NEAR(model.predict({{"workers", "2"}}).samples_per_s / base, 0.5, 0.05);
+}
+
+// A load from outside makes threads wait for a core where those of the run alone would not.
+TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
+  RunRecord record =
+      as_measured(run("cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = 2\n", 2));
+  for (RankRecord& rank : record.ranks) {
+    rank.reservoir.resize(rank.reservoir.size() / 2);
+  }
+  EXPECT_TRUE(FittedModel(record).notes().empty());  // all of the waiting is its own
+  record.config.cores.set(64);
+  const FittedModel model(record);
+  ASSERT_EQ(model.notes().size(), 1U);
+  EXPECT_NE(model.notes().front().find("other processes took cores"), std::string::npos);
+  EXPECT_NEAR(model.predict({}).samples_per_s / analyse(record).samples_per_s.mean, 1, 0.05);
+}
+
+TEST(FittedModel, RefusesWhatTheResultDoesNotSay) {
+  const FittedModel model(as_measured(run(kVaried)));
+  EXPECT_THROW(model.predict({{"augment", "flip"}}), UsageError);
+  EXPECT_THROW(model.predict({{"engine", "model"}}), UsageError);
+  EXPECT_THROW(model.to_run({{"decode.speed", "2"}}), UsageError);
+  RunRecord empty = as_measured(run(kVaried));
+  for (RankRecord& rank : empty.ranks) rank.reservoir.clear();
+  EXPECT_THROW(FittedModel{empty}, RunError);
+  EXPECT_THROW(FittedModel{RunRecord()}, RunError);
+}
+
+// Values in force that nobody gave come from a file as they stand there.
+TEST(FittedModel, AbsurdSettingsOfAResultDoNotOverflow) {
+  RunRecord record = as_measured(run(kVaried));
+  record.config.prefetch_factor.value = INT64_MAX;
+  record.config.cores.value = 1e300;
+  EXPECT_NO_THROW(FittedModel(record).predict({{"workers", "3"}}));
+}
+
+TEST(FittedModel, SaysWhereItGoesBeyondWhatWasMeasured) {
+  const FittedModel model(as_measured(run(kVaried)));
+  EXPECT_TRUE(model.predict({{"workers", "4"}}).notes.empty());
+  EXPECT_EQ(model.predict({{"workers", "16"}}).notes.size(), 1U);
+  EXPECT_EQ(model.predict({{"memory", "pin-thread"}}).notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace loaderscope
