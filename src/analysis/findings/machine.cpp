@@ -18,9 +18,28 @@ double throttled(const Facts& facts) {
   return window > 0 ? facts.metric("host.throttled_s") / window : 0;
 }
 
+// Declared cores are those of the machine, but a part of one is what only a quota leaves.
 bool has_quota(const Facts& facts) {
-  return facts.config.cores < static_cast<double>(facts.record.machine.logical_cpus) &&
-         !facts.config.cores.given;
+  const Setting<double>& cores = facts.config.cores;
+  if (cores.given) return cores != std::floor(cores);
+  return cores < static_cast<double>(facts.record.machine.logical_cpus);
+}
+
+// That every thread has one, or twice as many as there are.
+double cores_wanted(const Facts& facts) {
+  return std::max(static_cast<double>(facts.threads()), std::ceil(facts.config.cores * 2));
+}
+
+double cores_without_quota(const Facts& facts) {
+  if (facts.config.cores.given) return cores_wanted(facts);
+  return static_cast<double>(facts.record.machine.logical_cpus);
+}
+
+std::string cores_words(const Facts& facts) {
+  const std::string left = fmt::format("{:.3g}", facts.config.cores.value);
+  if (facts.config.cores.given) return "a CPU quota leaves " + left + " cores";
+  return fmt::format("affinity and CPU quota leave {} of {} cores", left,
+                     facts.record.machine.logical_cpus);
 }
 
 std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001)); }
@@ -30,24 +49,22 @@ std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001))
 std::optional<Candidate> cpu_quota(const Facts& facts) {
   const bool waits = facts.share(Cause::contention) >= kWorthSaying;
   if (!has_quota(facts) || !(waits || throttled(facts) >= kThrottled)) return std::nullopt;
-  const auto all = static_cast<double>(facts.record.machine.logical_cpus);
-  return Candidate{
-      fmt::format("affinity and CPU quota leave {:.3g} of {:.3g} cores; threads wait for one {} of "
-                  "the time, the quota stopped them {}",
-                  facts.config.cores.value, all, show_percent(facts.share(Cause::contention)),
-                  show_percent(throttled(facts))),
-      {{{"cores", cores_text(all)}}},
-      "give the job more cores: docker run --cpus, taskset, the CPU limit of the pod"};
+  std::string evidence = fmt::format("{}; threads wait for one {} of the time", cores_words(facts),
+                                     show_percent(facts.share(Cause::contention)));
+  if (throttled(facts) > 0)
+    evidence += fmt::format(", the quota stopped them {}", show_percent(throttled(facts)));
+  return Candidate{std::move(evidence),
+                   {{{"cores", cores_text(cores_without_quota(facts))}}},
+                   "give the job more cores: docker run --cpus, taskset, the CPU limit of the pod"};
 }
 
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
   if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
-  const double needed = std::max(static_cast<double>(facts.threads()), facts.config.cores * 2);
   return Candidate{
       fmt::format("threads that want to run wait for one of {:.3g} cores {} of the "
                   "time",
                   facts.config.cores.value, show_percent(facts.share(Cause::contention))),
-      {{{"cores", cores_text(needed)}}},
+      {{{"cores", cores_text(cores_wanted(facts))}}},
       "fewer ranks or other jobs on this machine; torch.set_num_threads(1) in the "
       "workers"};
 }

@@ -2,10 +2,14 @@
 
 namespace loaderscope {
 
-// Of findings that give back equally much the one that stands first here is said first.
+// Of findings that give back equally much the one that stands first here is said first: settings
+// that cost nothing or memory stand before those that cost cores.
 std::span<const FindingRow> finding_table() {
   static const FindingRow table[] = {
       {{"no-workers", "The trainer makes every batch itself."}, no_workers},
+      {{"order-stall", "A finished batch waits behind a late one."}, order_stall},
+      {{"prefetch-too-shallow", "The workers rest because the window is full, and then are late."},
+       prefetch_too_shallow},
       {{"storage-bandwidth", "The storage gives all the bytes per second that it has."},
        storage_bandwidth},
       {{"small-files", "The first byte of a small file costs more than its bytes."}, small_files},
@@ -20,9 +24,6 @@ std::span<const FindingRow> finding_table() {
       {{"cpu-quota", "Affinity or a CPU quota takes cores away that the machine has."}, cpu_quota},
       {{"cpu-oversubscribed", "More threads want to run than there are cores."},
        cpu_oversubscribed},
-      {{"order-stall", "A finished batch waits behind a late one."}, order_stall},
-      {{"prefetch-too-shallow", "The workers rest because the window is full, and then are late."},
-       prefetch_too_shallow},
       {{"workers-restarted", "Every epoch starts its workers anew."}, workers_restarted},
       {{"pageable-copies", "Batches are copied to the device from pageable memory."},
        pageable_copies},

@@ -25,6 +25,14 @@ bool reads_wait(const Facts& facts) {
          static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(read.wall);
 }
 
+// Of what a worker does for a batch no part is waited for longer.
+bool reads_lead(const Facts& facts) {
+  for (Cause cause : {Cause::decode, Cause::augment, Cause::collate}) {
+    if (facts.share(cause) > facts.share(Cause::read)) return false;
+  }
+  return true;
+}
+
 double read_rate(const Facts& facts) {
   const double window = seconds(facts.analysis.account.window);
   return window > 0 ? static_cast<double>(facts.stages[Stage::read].bytes) / window : 0;
@@ -39,7 +47,7 @@ bool bandwidth_is_full(const Facts& facts) {
 }  // namespace
 
 std::optional<Candidate> storage_latency(const Facts& facts) {
-  if (!reads_wait(facts) || bandwidth_is_full(facts)) return std::nullopt;
+  if (!reads_wait(facts) || !reads_lead(facts) || bandwidth_is_full(facts)) return std::nullopt;
   const std::int64_t places = facts.config.storage_concurrency;
   if (places > 0 && facts.threads() >= places) return std::nullopt;
   Candidate candidate;
@@ -86,7 +94,7 @@ std::optional<Candidate> small_files(const Facts& facts) {
                                "reads of " + show_size(bytes), show_duration(mean_of(read))),
                    {packed},
                    "pack the samples into shards that are read in one go: webdataset.WebDataset("
-                   "\"train-{{000..127}}.tar\")"};
+                   "\"train-{000..127}.tar\")"};
 }
 
 std::optional<Candidate> cold_cache(const Facts& facts) {

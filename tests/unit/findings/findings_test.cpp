@@ -168,6 +168,36 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
     EXPECT_GE(findings[i - 1].regained_s * 1.01, findings[i].regained_s);
 }
 
+// More workers are the advice then, but not for the sake of the reads.
+TEST(Findings, StorageLatencyNeedsReadsThatLead) {
+  const auto with_read = [](const std::string& time) {
+    return findings_of(run(COMPUTE "workers = 2\ncost = decode=4ms:sleep\ncost = read=" + time));
+  };
+  EXPECT_EQ(with_read("5ms").front().id, "storage-latency");
+  const std::vector<Finding> findings = with_read("3ms");
+  EXPECT_FALSE(has(findings, "storage-latency")) << ids_of(findings);
+  EXPECT_EQ(findings.front().id, "too-few-workers") << ids_of(findings);
+}
+
+TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
+  const std::vector<Finding> findings =
+      findings_of(run(COMPUTE "workers = 4\nmemory = pageable\ncost = h2d=6ms"));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().id, "pageable-copies");
+  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream");
+  EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
+}
+
+TEST(Findings, APartOfACoreIsAQuota) {
+  const auto with_cores = [](const std::string& cores) {
+    return findings_of(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
+  };
+  EXPECT_EQ(with_cores("2.5").front().id, "cpu-quota");
+  EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores"),
+            std::string::npos);
+  EXPECT_FALSE(has(with_cores("2"), "cpu-quota"));
+}
+
 TEST(Findings, AreNoneWhereTheVerdictIsWithheld) {
   EXPECT_TRUE(
       findings_of(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms"))

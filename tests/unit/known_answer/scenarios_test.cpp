@@ -1,73 +1,72 @@
-// Every file in scenarios/ keeps what it promises in its "# expect:" lines: a bare word is
-// verdict.bound_by, anything with a comparison is a condition on the result, as of --require.
+// Every file in scenarios/ keeps what it promises in its "# expect:" lines, in the model.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <string>
 
-#include "engine/model/model_engine.h"
+#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "unit/known_answer/scenario_file.h"
 
-namespace loaderscope {
+namespace loaderscope::known_answer {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> scenario_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(LOADERSCOPE_SOURCE_DIR "/scenarios")) {
-    if (entry.path().extension() == ".conf") names.push_back(entry.path().stem());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
+std::string name_of_file(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
 }
 
-struct Result {
-  std::vector<std::string> expect, notes;
-  RunRecord record;
-  Analysis analysis;
-};
-
-Result result_of(const std::string& name, double cores_of_machine) {
-  Result result;
-  RunConfig config;
-  result.expect =
-      read_scenario(LOADERSCOPE_SOURCE_DIR "/scenarios/" + name + ".conf", config).expect;
-  result.record = run_model(resolve(config, MachineLimits{cores_of_machine}, result.notes), {});
-  result.analysis = analyse(result.record);
-  return result;
-}
-
-class ScenarioFile : public testing::TestWithParam<std::string> {};
-
-TEST_P(ScenarioFile, KeepsItsPromises) {
-  const Result result = result_of(GetParam(), 2);
-  ASSERT_FALSE(result.expect.empty()) << "no '# expect:' line";
-  for (const std::string& expected : result.expect) {
-    const bool is_condition = expected.find_first_of("<>=!") != std::string::npos;
-    const std::string condition = is_condition ? expected : "verdict.bound_by == " + expected;
-    const RequirementResult met = evaluate_requirement(condition, result.record, result.analysis);
+void expect_answer(const ScenarioFile& file, const ScenarioRun& run) {
+  std::vector<std::string> conditions = file.conditions;
+  if (!file.bound_by.empty()) conditions.push_back("verdict.bound_by == " + file.bound_by);
+  for (const std::string& condition : conditions) {
+    const RequirementResult met = evaluate_requirement(condition, run.record, run.analysis);
     EXPECT_EQ(met.outcome, RequirementResult::Outcome::met) << met.sentence;
   }
-  EXPECT_EQ(result.analysis.account.stall[Cause::other], 0);
+  EXPECT_EQ(run.analysis.account.stall[Cause::other], 0);
+}
+
+std::string in_words(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& f : findings)
+    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+  return text;
+}
+
+class InModel : public testing::TestWithParam<std::string> {};
+
+TEST_P(InModel, KeepsItsPromises) {
+  const ScenarioFile file = read_scenario_file(GetParam());
+  ASSERT_FALSE(file.bound_by.empty() && file.conditions.empty()) << "no '# expect:' line";
+  ScenarioRun run = run_in_model(file.given);
+  expect_answer(file, run);
+  add_findings(run.analysis, run.record);
+  const std::vector<Finding>& found = run.analysis.findings;
+  ASSERT_GE(found.size(), file.findings.size()) << in_words(found);
+  for (std::size_t i = 0; i < file.findings.size(); ++i) {
+    EXPECT_EQ(found[i].id, file.findings[i].id) << in_words(found);
+    if (file.findings[i].changes.empty()) continue;
+    EXPECT_EQ(spell_changes(found[i].changes), file.findings[i].changes);
+  }
+}
+
+TEST_P(InModel, KeepsThemWithOtherSettingsToo) {
+  const ScenarioFile file = read_scenario_file(GetParam());
+  if (!file.also_with.empty())
+    expect_answer(file, run_in_model(with_changes(file.given, file.also_with)));
 }
 
 // The answer is one of pencil and paper: it may not depend on the machine on which the file is
 // run.
-TEST_P(ScenarioFile, DoesNotDependOnTheMachine) {
-  const Account small = result_of(GetParam(), 1).analysis.account;
-  const Account large = result_of(GetParam(), 512).analysis.account;
+TEST_P(InModel, DoesNotDependOnTheMachine) {
+  const ScenarioFile file = read_scenario_file(GetParam());
+  const Account small = run_in_model(file.given, 1).analysis.account;
+  const Account large = run_in_model(file.given, 512).analysis.account;
   EXPECT_EQ(small.window, large.window);
   EXPECT_EQ(small.stall, large.stall);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scenarios, ScenarioFile, testing::ValuesIn(scenario_names()),
-                         [](const auto& of) {
-                           std::string name = of.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Scenarios, InModel, testing::ValuesIn(scenario_names()), name_of_file);
 
 }  // namespace
-}  // namespace loaderscope
+}  // namespace loaderscope::known_answer

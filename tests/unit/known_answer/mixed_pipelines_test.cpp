@@ -1,0 +1,19 @@
+#include "unit/known_answer/mixed_pipelines.h"
+
+#include "unit/known_answer/known_answer.h"
+
+namespace loaderscope::known_answer {
+namespace {
+
+class Mixed : public testing::TestWithParam<MixedPipeline> {};
+
+TEST_P(Mixed, TheLeadingCauseIsNamed) {
+  const Analysis analysis = analyse(run(GetParam().settings));
+  EXPECT_EQ(analysis.verdict.bound_by, GetParam().bound_by) << analysis.verdict.sentence;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pipelines, Mixed, testing::ValuesIn(kMixedPipelines),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+}  // namespace
+}  // namespace loaderscope::known_answer
