@@ -39,6 +39,10 @@ class FittedModel {
   // changes that contradict each other or of which the record says nothing.
   Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000) const;
 
+  // The same where other processes load the machine as they did in `measured`, a run of the
+  // changes: so that what a prediction is off by is not their load.
+  Prediction predict_under_load_of(const RunRecord& measured, const Changes& changes) const;
+
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;
 

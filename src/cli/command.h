@@ -29,6 +29,7 @@ std::span<const Command> command_table();  // src/cli/commands.cpp
 
 Action declare_run(CLI::App& app);
 Action declare_what_if(CLI::App& app);
+Action declare_selftest(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
 Action declare_data_make(CLI::App& app);

@@ -17,6 +17,8 @@ std::span<const Command> command_table() {
       {{"run", "Run one configuration and say what the device waited for."}, declare_run},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
+      {{"selftest", "Inject known delays on this machine and say whether they are found."},
+       declare_selftest},
       {{"report", "Show a saved result, also in another form."}, declare_report},
       {{"data", "Make a data set, or look at one."}, nullptr, data_parts},
       {{"probe", "What this machine can do."}, nullptr, probe_parts},

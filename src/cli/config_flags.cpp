@@ -34,7 +34,7 @@ CLI::Option* add_flag(CLI::App& app, const Field& field) {
 
 }  // namespace
 
-ConfigFlags::ConfigFlags(CLI::App& app) {
+ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
   const CLI::callback_t keep = [](const CLI::results_t&) { return true; };
   scenario_ =
       app.add_option(
@@ -45,6 +45,7 @@ ConfigFlags::ConfigFlags(CLI::App& app) {
           ->take_last()
           ->group("What runs");
   for (const Field& field : fields()) {
+    if (wanted != nullptr && !wanted(field)) continue;
     CLI::Option* option = add_flag(app, field);
     option->group(std::string(field.group));
     flags_.emplace_back(&field, option);

@@ -16,8 +16,10 @@ namespace loaderscope {
 
 class ConfigFlags {
  public:
-  // Adds one flag per field, and --scenario. `app` must outlive this.
-  explicit ConfigFlags(CLI::App& app);
+  using Wanted = bool (*)(const Field&);
+
+  // Adds one flag per field, or only per `wanted` one, and --scenario. `app` must outlive this.
+  explicit ConfigFlags(CLI::App& app, Wanted wanted = nullptr);
 
   // The configuration that flags and scenario give, not yet resolved. Throws UsageError.
   RunConfig config() const;

@@ -27,7 +27,7 @@ Nanos SpanWriter::take_delay() {
   return run_queue_.read();
 }
 
-void SpanWriter::add(const Span& measured, Nanos may_queue) {
+void SpanWriter::add(const Span& measured, Nanos may_queue, Nanos own) {
   Span span = measured;
   span.batch = batch_;
   span.sample = is_per_sample(span.stage) ? sample_ : -1;
@@ -35,7 +35,7 @@ void SpanWriter::add(const Span& measured, Nanos may_queue) {
   // CPU than time.
   span.cpu = std::clamp<Nanos>(span.cpu, 0, span.end - span.begin);
   if (open_count_ == open_.size()) end_sample();
-  open_[open_count_++] = {span, std::min(may_queue, off_cpu(span))};
+  open_[open_count_++] = {span, std::min(may_queue, std::max<Nanos>(off_cpu(span) - own, 0))};
 }
 
 void SpanWriter::end_sample() {

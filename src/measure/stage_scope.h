@@ -60,7 +60,8 @@ class SpanWriter {
   Edge read_cpu();
   Nanos take_delay();
   void write(Stage stage, Nanos begin, Nanos end);
-  void add(const Span& span, Nanos may_queue);
+  // `may_queue`: at most that much of it was waiting for a core; `own`: off the CPU by intent.
+  void add(const Span& span, Nanos may_queue, Nanos own);
 
   static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
   static constexpr Nanos kRightAfter = 5 * kMicrosecond;
@@ -100,6 +101,11 @@ class StageScope {
   StageScope(const StageScope&) = delete;
   StageScope& operator=(const StageScope&) = delete;
 
+  // A declared sleep within a stage that else runs: the time since `begin` is the stage's own.
+  void slept(Nanos begin) {
+    if (writer_.measures()) slept_ += monotonic_now() - begin;
+  }
+
   // Known only now.
   void handled(Bytes bytes) {
     span_.bytes = bytes;
@@ -121,13 +127,14 @@ class StageScope {
     writer_.edge_ = writer_.edge_now();
     span_.end = writer_.edge_.at;
     span_.cpu = writer_.edge_.cpu - span_.cpu;
-    writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_);
+    writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_, slept_);
   }
 
   SpanWriter& writer_;
   Kind kind_;
   bool shown_;  // to a tool
   Span span_;
+  Nanos slept_ = 0;
   Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
 };
 

@@ -1,9 +1,13 @@
 // What the native engine promises: its rate against a bare loop, what its measuring costs, images
-// per second of one core, allocations, and its account against the model's.
+// per second of one core, allocations, its account against the model's, and predictions.
 //
-//   bench_native [--pairs N] [--seconds S] [--only bare,measure,antialias,allocations,model]
+//   bench_native [--pairs N] [--seconds S] [--only
+//   bare,measure,antialias,allocations,model,predictions]
+//               [--rounds N]
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +19,7 @@
 #include "bench/native/known_answers.h"
 #include "bench/native/pairs.h"
 #include "bench/native/photos.h"
+#include "bench/native/predictions.h"
 
 namespace {
 
@@ -24,6 +29,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   int pairs = 20;
+  int rounds = 3;      // of predictions
   double seconds = 2;  // of one run
   std::string only;
 
@@ -117,10 +123,48 @@ Json measure_answers() {
   return json;
 }
 
+// Median and worst of the errors of the rate.
+Json summarise(const char* what, const std::vector<PredictionError>& errors, bool from_images) {
+  std::vector<double> sizes;
+  for (const PredictionError& error : errors) {
+    if (error.from_images == from_images) sizes.push_back(std::abs(error.rate_error));
+  }
+  const double median = median_of(sizes).median,
+               worst = *std::max_element(sizes.begin(), sizes.end());
+  fmt::print(
+      "{:<36} {} configurations: median {:.1f} % (promise: <= 5 %), worst {:.1f} % (<= 15 %)\n",
+      what, sizes.size(), 100 * median, 100 * worst);
+  return {{"configurations", sizes.size()}, {"median", median}, {"worst", worst}};
+}
+
+Json measure_predictions(const Options& options, const std::string& folder) {
+  fmt::print("{:<36} {:>9} {:>9} {:>8}  {:<18} {:>10}\n", "configuration", "predicted", "measured",
+             "error", "worst cause", "contention");
+  Json rows = Json::array();
+  const auto errors = compare_predictions(folder, options.rounds, options.seconds);
+  for (const PredictionError& error : errors) {
+    fmt::print("{:<36} {:>9.1f} {:>9.1f} {:>+7.1f}%  {:<11} {:>+5.1f}% {:>9.1f}%\n", error.name,
+               error.predicted, error.measured, 100 * error.rate_error, error.worst_cause,
+               100 * error.worst_share, 100 * error.contention);
+    rows.push_back({{"configuration", error.name},
+                    {"from_images", error.from_images},
+                    {"predicted", error.predicted},
+                    {"measured", error.measured},
+                    {"rate_error", error.rate_error},
+                    {"worst_cause", error.worst_cause},
+                    {"worst_share", error.worst_share},
+                    {"contention", error.contention}});
+  }
+  Json declared = summarise("declared costs", errors, false);
+  Json images = summarise("fitted to one record of images", errors, true);
+  return {{"rounds", options.rounds}, {"declared", declared}, {"images", images}, {"rows", rows}};
+}
+
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i + 1 < argc; i += 2) {
     if (std::strcmp(argv[i], "--pairs") == 0) options.pairs = std::max(1, std::atoi(argv[i + 1]));
+    if (std::strcmp(argv[i], "--rounds") == 0) options.rounds = std::max(1, std::atoi(argv[i + 1]));
     if (std::strcmp(argv[i], "--seconds") == 0) options.seconds = std::atof(argv[i + 1]);
     if (std::strcmp(argv[i], "--only") == 0) options.only = argv[i + 1];
   }
@@ -134,6 +178,8 @@ void run(const Options& options) {
   if (needs_photos) json["rates"] = measure_pairs(options, make_photos());
   if (options.wants("allocations")) json["allocations"] = measure_allocations(make_photos());
   if (options.wants("model")) json["model"] = measure_answers();
+  if (options.wants("predictions"))
+    json["predictions"] = measure_predictions(options, make_photos());
   fmt::print("{}\n", json.dump());
 }
 

@@ -8,9 +8,11 @@
 #include <set>
 #include <sstream>
 
+#include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/selftest_report.h"
 #include "report/what_if_report.h"
 #include "unit/report/sample_record.h"
 
@@ -114,6 +116,23 @@ TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
   what_if.fit = analysis.fit;
   write_what_if_json(answer, what_if, "1.0");
   expect_valid(answer.str(), "what-if.schema.json");
+}
+
+TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  RunConfig config;
+  config.engine.set("model");
+  const auto trials = selftest::make_trials(config, MachineLimits{2});
+  selftest::World world;
+  world.run = [](const RunConfig& of) { return run_model(of, {}); };
+  world.now = [] { return Nanos{0}; };
+  for (const selftest::Result& result :
+       {run_selftest(trials, {.rounds = 2}, world), selftest::Result{}}) {
+    std::ostringstream out;
+    write_selftest_json(out, result, "1.0");
+    expect_valid(out.str(), "selftest.schema.json");
+  }
 }
 
 }  // namespace

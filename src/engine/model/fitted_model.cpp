@@ -226,6 +226,24 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   return prediction;
 }
 
+Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
+                                              const Changes& changes) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  costs.other_threads = 0;
+  prediction.config = model_config(changes, costs, prediction);
+  set_window(prediction.config, changes, kSamplesOfFit);
+  EngineContext context;
+  const auto run = [&](const FittedCosts& tried) {
+    context.costs = &tried;
+    return run_model(prediction.config, context);
+  };
+  model::fit_other_threads(costs, measured, run, prediction.notes);
+  add_result(prediction, run(costs));
+  return prediction;
+}
+
 RunConfig FittedModel::to_run(const Changes& changes) const {
   refuse_unknown(changes);
   RunConfig config = with_changes(config_, changes);

@@ -42,7 +42,7 @@ class ImageMaker : public SampleMaker {
     {
       StageScope scope(spans, Stage::read, StageScope::Kind::runs);
       stored = reader_->read(sample);
-      inject(Stage::read, task.execution);
+      inject(Stage::read, task.execution, scope);
       scope.handled(static_cast<Bytes>(stored.size()));
     }
     const auto bytes = static_cast<Bytes>(stored.size());
@@ -51,17 +51,20 @@ class ImageMaker : public SampleMaker {
       StageScope scope(spans, Stage::decode, StageScope::Kind::runs, bytes);
       const ImageHeader header = decoder_->open(stored);
       pixels = decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
-      inject(Stage::decode, task.execution);
+      inject(Stage::decode, task.execution, scope);
     }
     StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
     augmenter_->apply(pixels, task.place);
-    inject(Stage::augment, task.execution);
+    inject(Stage::augment, task.execution, scope);
     return bytes;
   }
 
-  void inject(Stage stage, const Execution& execution) {
+  void inject(Stage stage, const Execution& execution, StageScope& scope) {
     for (const StagePlan& plan : pipeline_.plan->sample_stages) {
-      if (plan.stage() == stage) spend(plan, execution, sleeper_);
+      if (plan.stage() != stage) continue;
+      const Nanos begin = monotonic_now();
+      spend(plan, execution, sleeper_);
+      if (!plan.uses_cpu()) scope.slept(begin);
     }
   }
 

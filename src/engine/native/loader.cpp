@@ -20,6 +20,11 @@ trace::Payload shown(const Batch& batch) {
   return {batch.events.batch, -1, batch.events.delivered_bytes};
 }
 
+// A pin thread that slept when the batch came waits from then on for a core, not for its turn.
+Nanos sent_at(const Batch& batch) {
+  return batch.events.send.ran() ? batch.events.send.end : batch.events.finished;
+}
+
 }  // namespace
 
 void Job::fail(std::exception_ptr failure) {
@@ -448,8 +453,9 @@ void Loader::pin() {
       batch.events.receive = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
     }
     const trace::Range range(Stage::pin, shown(batch));
-    run_queue.read();
-    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    if (batch.events.receive.ran()) run_queue.read();
+    const Nanos start = monotonic_now(), cpu = thread_cpu_now();
+    const Nanos begin = task->waited && !batch.events.receive.ran() ? sent_at(batch) : start;
     if (plan_.pin.active()) spend(plan_.pin, execution(-1, batch), sleeper);
     if (batch.written != nullptr) {
       std::memcpy(batch.copied_from, batch.written,
@@ -457,8 +463,10 @@ void Loader::pin() {
     }
     const Nanos end = monotonic_now();
     const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu, 0, end - begin);
-    const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, end - begin - used);
-    batch.events.pin = {begin, end, used, plan_.pin.active() && !plan_.pin.uses_cpu() ? 0 : queued};
+    const bool sleeps = plan_.pin.active() && !plan_.pin.uses_cpu();
+    const Nanos may_queue = sleeps ? start - begin : end - begin - used;
+    const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, std::max<Nanos>(may_queue, 0));
+    batch.events.pin = {begin, end, used, queued};
     deliver(batch, pin_log_);
   }
 }

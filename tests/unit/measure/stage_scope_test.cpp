@@ -183,6 +183,30 @@ TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
   EXPECT_GT(queued, 20 * kMillisecond);
 }
 
+// A thread that slept waits for a core afterwards: a declared sleep pays it back, so it stays with
+// the stage.
+TEST(StageScope, ADeclaredSleepWithinAStageThatRunsIsNoContention) {
+  constexpr Nanos kSlept = 5 * kMillisecond;
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    Sleeper sleeper(kNoStop);
+    for (int sample = 0; sample < 4; ++sample) {
+      writer.begin_sample(sample);
+      {
+        StageScope scope(writer, Stage::read, StageScope::Kind::runs);
+        const Nanos begin = monotonic_now();
+        sleeper.sleep(kSlept);
+        scope.slept(begin);
+      }
+      writer.end_sample();
+    }
+  });
+  ASSERT_EQ(spans.size(), 4U);
+  Nanos own = 0;
+  for (const Span& span : spans) own += span.end - span.begin - span.queued;
+  EXPECT_GE(own, 4 * kSlept);
+}
+
 TEST(StageScope, WithoutALogNothingIsMeasured) {
   SpanWriter writer(nullptr);
   EXPECT_FALSE(writer.measures());

@@ -121,6 +121,29 @@ TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
   EXPECT_NEAR(model.predict({}).samples_per_s / analyse(record).samples_per_s.mean, 1, 0.05);
 }
 
+// Workers that came up once, before the window, come up again where epochs are short.
+TEST(FittedModel, KnowsWhatAStartTakesFromTheWarmUp) {
+  const FittedModel model(as_measured(run(std::string(kVaried) + "cost = startup=50ms\n")));
+  EXPECT_EQ(model.predict({}).account.stall[Cause::startup], 0);
+  const Account account = model.predict({{"samples", "80"}}).account;  // epochs of ten steps
+  // The compute before hides a part.
+  EXPECT_GE(account.stall[Cause::startup], 19 * 20 * kMillisecond);
+}
+
+// One record fitted without that load, a prediction compared with a run under it.
+TEST(FittedModel, PredictsUnderTheLoadOfAnotherRun) {
+  const std::string lines = "cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = ";
+  const FittedModel model(as_measured(run(lines + "64\n")));
+  RunRecord loaded = as_measured(run(lines + "2\n"));
+  loaded.config.cores.set(64);
+  const double measured = analyse(loaded).samples_per_s.mean;
+  EXPECT_GT(model.predict({}).samples_per_s / measured, 2.5);
+  const Prediction prediction = model.predict_under_load_of(loaded, {});
+  EXPECT_NEAR(prediction.samples_per_s / measured, 1, 0.05);
+  ASSERT_EQ(prediction.notes.size(), 1U);
+  EXPECT_NE(prediction.notes.front().find("other processes took cores"), std::string::npos);
+}
+
 TEST(FittedModel, RefusesWhatTheResultDoesNotSay) {
   const FittedModel model(as_measured(run(kVaried)));
   EXPECT_THROW(model.predict({{"augment", "flip"}}), UsageError);

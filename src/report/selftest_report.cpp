@@ -1,0 +1,164 @@
+#include "report/selftest_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/wording.h"
+#include "report/json_stream.h"
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+using selftest::kTolerance;
+using selftest::Recovery;
+using selftest::Result;
+
+constexpr double kVisible = 0.01;         // of what was injected
+constexpr double kMuchContention = 0.05;  // of the base runs' windows
+
+std::string percent_of(const Recovery& recovery) { return show_percent(recovery.share()); }
+
+std::string name_of_stage(const Recovery& recovery) {
+  return std::string(name_of(recovery.stage)) + " (" + recovery.pipeline + ")";
+}
+
+std::string not_found_line(const std::vector<const Recovery*>& missing) {
+  std::string text = "Do not trust it here: of the delay injected into ";
+  for (const Recovery* recovery : missing) {
+    if (recovery != missing.front()) text += ", of that into ";
+    text += name_of_stage(*recovery) + " the account shows " + percent_of(*recovery);
+  }
+  return text;
+}
+
+std::string answer_line(const Result& result) {
+  if (result.interrupted)
+    return "Interrupted after " + plural(std::ssize(result.stages), "stage") + ": no answer";
+  const auto missing = result.not_found();
+  if (!missing.empty()) return not_found_line(missing);
+  if (result.stages.empty()) return "No stage was measured: no answer";
+  return fmt::format(
+      "Trust it here: at least {:.0f} % of every injected delay was found in its own stage, "
+      "worst {} {}",
+      100 * (1 - kTolerance), name_of_stage(*result.worst()), percent_of(*result.worst()));
+}
+
+// Why a stage may be missing what was put into it.
+std::string reason_line(const Result& result) {
+  if (result.interrupted || result.not_found().empty()) return "";
+  const std::string share = show_percent(result.contention);
+  if (result.contention >= kMuchContention) {
+    return "Other programs took cores: " + share +
+           " of the runs without a delay were spent waiting for one; run it again when the machine "
+           "is quieter, or give it longer with --duration 3m";
+  }
+  return "Other programs hardly disturbed it (" + share +
+         " of the runs without a delay were spent waiting for a core): compare this stage's "
+         "seconds "
+         "with another tool's before you act on them";
+}
+
+std::string show_ms(double seconds_per_step) {
+  return fmt::format("{:.2f}", 1e3 * seconds_per_step);
+}
+
+// The other causes that changed, the largest change first.
+std::vector<std::pair<Cause, double>> changes_elsewhere(const Recovery& recovery) {
+  std::vector<std::pair<Cause, double>> changes;
+  for (const auto& word : Words<Cause>::table()) {
+    const double change = recovery.elsewhere(word.value);
+    if (word.value != recovery.cause() && std::abs(change) >= kVisible)
+      changes.emplace_back(word.value, change);
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const auto& a, const auto& b) { return std::abs(a.second) > std::abs(b.second); });
+  return changes;
+}
+
+std::string show_elsewhere(const Recovery& recovery) {
+  std::string text;
+  for (const auto& [cause, change] : changes_elsewhere(recovery)) {
+    text += fmt::format("{}{} {:+.1f} %", text.empty() ? "" : ", ", name_of(cause), 100 * change);
+  }
+  return text;
+}
+
+void write_rows(std::ostream& out, const Result& result) {
+  TextTable table("llrrrrl", {"pipeline", "stage", "injected ms/step", "found ms/step", "found",
+                              "rounds", "other causes"});
+  std::string_view last;
+  for (const Recovery& recovery : result.stages) {
+    table.add({last == recovery.pipeline ? "" : recovery.pipeline,
+               std::string(name_of(recovery.stage)), show_ms(recovery.injected_s),
+               show_ms(recovery.recovered_s()), percent_of(recovery),
+               std::to_string(recovery.growth.size()), show_elsewhere(recovery)});
+    last = recovery.pipeline;
+  }
+  if (!table.empty()) table.print(out);
+}
+
+std::string basis_line(const Result& result) {
+  return fmt::format(
+      "Found: by how much a cause's stall per step grew against runs without the delay in between, "
+      "median of the rounds; engine {}, {:.0f} s, {} of the base runs waiting for a core",
+      result.engine, seconds(result.wall), show_percent(result.contention));
+}
+
+void write_stage(JsonStream& json, const Recovery& recovery) {
+  json.begin_object();
+  json.member("pipeline", std::string_view(recovery.pipeline));
+  json.member("stage", name_of(recovery.stage));
+  json.member("cause", name_of(recovery.cause()));
+  json.member("injected_s", recovery.injected_s);
+  json.member("recovered_s", recovery.recovered_s());
+  json.member("share", recovery.share());
+  json.member("found", recovery.found());
+  json.begin_array("rounds_s", JsonStream::Layout::compact);
+  for (const PerCause<double>& round : recovery.growth) json.element(round[recovery.cause()]);
+  json.end_array();
+  json.begin_object("elsewhere", JsonStream::Layout::compact);
+  for (const auto& [cause, change] : changes_elsewhere(recovery))
+    json.member(name_of(cause), change);
+  json.end_object();
+  json.end_object();
+}
+
+}  // namespace
+
+void write_selftest_table(std::ostream& out, const Result& result, const ReportStyle& style) {
+  for (const std::string& line : {answer_line(result), reason_line(result)}) {
+    if (!line.empty()) out << wrapped(printable(line), style.width, 2) << '\n';
+  }
+  write_rows(out, result);
+  out << wrapped(printable(basis_line(result)), style.width, 2) << '\n';
+  for (const std::string& note : result.notes)
+    out << wrapped(printable("note: " + note), style.width, 2) << '\n';
+}
+
+void write_selftest_json(std::ostream& out, const Result& result, std::string_view tool_version) {
+  JsonStream json(out);
+  json.begin_object();
+  json.member("schema", "loaderscope.selftest/1");
+  json.begin_object("tool");
+  json.member("version", tool_version);
+  json.end_object();
+  json.member("engine", std::string_view(result.engine));
+  json.member("passed", result.passed());
+  json.member("interrupted", result.interrupted);
+  json.member("sentence", std::string_view(answer_line(result)));
+  json.member("tolerance", kTolerance);
+  json.member("contention_share", result.contention);
+  json.member("wall_s", Seconds{result.wall});
+  json.begin_array("stages");
+  for (const Recovery& recovery : result.stages) write_stage(json, recovery);
+  json.end_array();
+  json.begin_array("notes");
+  for (const std::string& note : result.notes) json.element(std::string_view(note));
+  json.end_array();
+  json.end_object();
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,17 @@
+// What the self-test found, for people and as JSON (schema loaderscope.selftest/1).
+#pragma once
+
+#include <ostream>
+#include <string_view>
+
+#include "loaderscope/report.h"
+#include "selftest/selftest.h"
+
+namespace loaderscope {
+
+void write_selftest_table(std::ostream& out, const selftest::Result& result,
+                          const ReportStyle& style);
+void write_selftest_json(std::ostream& out, const selftest::Result& result,
+                         std::string_view tool_version);
+
+}  // namespace loaderscope
