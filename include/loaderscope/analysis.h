@@ -45,6 +45,33 @@ struct Verdict {
   std::string sentence;  // the first line of the answer
 };
 
+// The stall by what would be left of it, in the model, if every cost always were its mean.
+struct Starved {
+  Nanos mean = 0;      // left: too little capacity
+  Nanos variance = 0;  // the rest: the spread of the costs
+
+  Nanos sum() const { return mean + variance; }
+};
+
+// How far ahead batches must be made so that 99.9 % of the steps find theirs ready, in the model.
+struct ReadyDepth {
+  std::string setting;                 // that says how far: prefetch-factor or window
+  double ready_now = 0;                // share of the steps, as it is set
+  std::optional<std::int64_t> enough;  // the smallest value; nothing where none is
+  Bytes memory = 0;                    // of the host slots of all ranks with it
+  std::int64_t steps = 0;              // that were looked at per rank
+};
+
+// How well earlier predictions on this machine held, once they were run.
+struct PastPredictions {
+  std::int64_t count = 0;  // of the latest, at most 20
+  double median = 0;       // of |predicted / measured - 1|
+  double worst = 0;
+
+  // "the last 20 predictions that were run were off by 3.0 % (median), 9.0 % at worst"; "" of none.
+  std::string sentence() const;
+};
+
 // How well the model gives back the run that it was fitted to.
 struct GoodnessOfFit {
   double rate_error = 0;   // predicted / measured - 1
@@ -93,7 +120,10 @@ struct Analysis {
   std::vector<Finding> findings;     // those that give back most first; see findings.h
   std::optional<GoodnessOfFit> fit;  // of the model that they rest on
   std::vector<std::string> fit_notes;
-  std::vector<std::string> notes;  // what the run was too short to see
+  PastPredictions past;             // handed in
+  std::optional<Starved> starved;   // of the model; not without a busy
+  std::optional<ReadyDepth> depth;  // likewise
+  std::vector<std::string> notes;   // what the run was too short to see
 };
 
 Account account_of(const RankRecord& rank);

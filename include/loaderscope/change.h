@@ -10,7 +10,8 @@
 
 namespace loaderscope {
 
-// One setting: a key of a flag or scenario, or STAGE.speed, how many times faster a stage gets.
+// One setting: a key of a flag or scenario; or STAGE.speed, how many times faster a stage gets; or
+// other-threads, how many threads of other programs take cores.
 struct Change {
   std::string key;
   std::string value;
@@ -28,6 +29,11 @@ struct Speedup {
   double factor;
 };
 std::optional<Speedup> speedup_of(const Change& change);
+
+// How many threads of other programs want a core all of the time, where the change says so; like a
+// speed only the model can change it. Throws UsageError.
+inline constexpr std::string_view kOtherThreads = "other-threads";
+std::optional<double> other_threads_of(const Change& change);
 
 // The settings that were given in `base`, with those of `changes` in place of what they contradict;
 // not resolved. Speeds are left to the caller. Throws UsageError.

@@ -19,7 +19,7 @@ struct Candidate;
 // that is not what it is about.
 enum class GivesBack : std::uint8_t {
   time,
-  resources,  // memory or cores, and perhaps time
+  resources,  // memory, cores, sound data or a sound machine, and perhaps time
   nothing,
 };
 
@@ -37,7 +37,8 @@ std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict);
 
-// `analysis` with the findings of the model fitted to `record`, and how well that fits.
-void add_findings(Analysis& analysis, const RunRecord& record);
+// `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
+// stall divides into mean and spread, and how deep a window would do. `past` is quoted beside them.
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {});
 
 }  // namespace loaderscope

@@ -19,11 +19,15 @@ struct Prediction {
   RunConfig config;  // values in force
   Account account;
   double samples_per_s = 0;
+  // Of the steps, those whose batch was there when the trainer asked for it or before the device
+  // ran dry; first batches of an epoch do not count.
+  double ready = 1;
   std::vector<std::string> notes;  // how far it goes beyond what was measured
 
   bool has_busy() const { return config.device.value != "null" && account.compute > 0; }
 };
 
+// May be called by several threads at once.
 using Predictor = std::function<Prediction(const Changes&)>;
 
 // The model of a run. What the run declared is taken from its configuration, what it measured from
@@ -35,13 +39,20 @@ class FittedModel {
   // Everything declared, nothing measured: the settings given by flags and scenario.
   FittedModel(const RunConfig& given, const MachineLimits& limits);
 
-  // At most about `most_samples` of all ranks are run, but at least 60 steps. Throws UsageError for
-  // changes that contradict each other or of which the record says nothing.
+  // At most about `most_samples` of all ranks are run, but at least 60 steps, or 20 where 60 would
+  // be many more samples. Throws UsageError for changes that contradict each other or of which the
+  // record says nothing. May be called by several threads at once.
   Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000) const;
 
   // The same where other processes load the machine as they did in `measured`, a run of the
   // changes: so that what a prediction is off by is not their load.
   Prediction predict_under_load_of(const RunRecord& measured, const Changes& changes) const;
+
+  // The same with every declared and every measured cost at its mean.
+  Prediction predict_at_means(std::int64_t most_samples = 1'000'000) const;
+
+  // So many steps of each rank, however many the run had, behind a warm-up that fills the window.
+  Prediction predict_steps(const Changes& changes, std::int64_t steps) const;
 
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;
@@ -52,6 +63,8 @@ class FittedModel {
   void refuse_unknown(const Changes& changes) const;
   RunConfig model_config(const Changes& changes, FittedCosts& costs, Prediction& prediction) const;
   void set_window(RunConfig& config, const Changes& changes, std::int64_t most_samples) const;
+  void set_steps(RunConfig& config, std::int64_t steps) const;
+  Prediction run(Prediction prediction, const FittedCosts& costs) const;
 
   RunConfig config_;  // in force in the run
   MachineLimits limits_;

@@ -161,19 +161,10 @@ std::string demand_words(const RunRecord& record, const Analysis& analysis) {
   return needed + "cannot tell, " + show_percent(rate.mean / demand) + " of it";
 }
 
-// What the waiting costs, for whoever gave a price.
-std::string waste_words(const Analysis& analysis, const Verdict& verdict) {
-  const bool costs = analysis.waste && analysis.waste->price_per_day;
-  if (!costs || verdict.withheld_reason || verdict.severity == "none") return "";
-  return fmt::format("; waste {} GPU-h/day, ${}/day", show_rate(analysis.waste->gpu_hours_per_day),
-                     show_rate(*analysis.waste->price_per_day));
-}
-
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
   std::string text = analysis.has_busy ? busy_sentence(record, analysis, verdict)
                                        : rate_sentence(analysis, verdict);
   text += demand_words(record, analysis);
-  text += waste_words(analysis, verdict);
   if (record.interrupted) {
     text += "; interrupted after " + plural(analysis.steps, "measured step");
   }
@@ -189,7 +180,8 @@ std::string why_words(Why why, const RunConfig& config) {
     case Why::depth:
       return "depth, the workers rested because the window was full";
     case Why::latency:
-      return "latency, one batch takes longer than the window covers";
+      return "latency, one batch takes longer than the window covers: prefetch more, or make it "
+             "faster";
     case Why::epoch:
       return "epoch, its first batch is made from a standing start";
   }

@@ -15,6 +15,8 @@
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "measure/machine.h"
+#include "measure/prediction_history.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -65,7 +67,7 @@ ExitCode run(const ConfigFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const RunRecord record = measure(config, machine, notes, stop_signal);
   Analysis analysis = analyse(record);
-  add_findings(analysis, record);
+  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   write_results(config, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
   return record.interrupted ? exit_code_of_signal(stop_signal.load()) : judgement;

@@ -13,6 +13,7 @@
 #include "loaderscope/report.h"
 #include "loaderscope/what_if.h"
 #include "measure/machine.h"
+#include "measure/prediction_history.h"
 #include "report/what_if_report.h"
 #include "source/cache_folder.h"
 
@@ -123,7 +124,7 @@ Action declare_what_if(CLI::App& app) {
                  "base case.");
   app.add_option("--set", flags->set,
                  "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
-                 "gets; repeatable.")
+                 "gets, or other-threads=N, the threads of other programs; repeatable.")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);

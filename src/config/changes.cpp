@@ -82,7 +82,7 @@ Change parse_change(std::string_view text) {
                      ": expected KEY=VALUE, such as num-workers=8 or decode.speed=2");
   }
   Change change{std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
-  if (speedup_of(change)) return change;
+  if (speedup_of(change) || other_threads_of(change)) return change;
   RunConfig scratch;
   set_field(scratch, "--set", change.key, change.value);
   return change;
@@ -102,10 +102,21 @@ std::optional<Speedup> speedup_of(const Change& change) {
   return Speedup{*stage, speed_of(change)};
 }
 
+std::optional<double> other_threads_of(const Change& change) {
+  if (change.key != kOtherThreads) return std::nullopt;
+  try {
+    const double threads = parse_real(change.value);
+    if (threads >= 0 && threads <= 1e6) return threads;
+  } catch (const ValueError&) {
+  }
+  throw UsageError(place_of(change) + ": expected a number of threads from 0 to 1000000");
+}
+
 RunConfig with_changes(const RunConfig& base, const Changes& changes) {
   RunConfig config;
   for (const Change& change : changes) {
-    if (!sped_up(change)) set_field(config, "--set", change.key, change.value);
+    if (!sped_up(change) && change.key != kOtherThreads)
+      set_field(config, "--set", change.key, change.value);
   }
   fill_from(base, config);
   return config;

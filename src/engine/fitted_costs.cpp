@@ -20,6 +20,25 @@ Nanos rounded(double ns) {
   return std::llround(std::clamp(ns, 0.0, static_cast<double>(kLongestCost)));
 }
 
+// Of samples that are some.
+FittedCosts::Sample mean_of(const std::vector<FittedCosts::Sample>& samples) {
+  const auto mean = [&](const auto& part) {
+    double sum = 0;
+    for (const FittedCosts::Sample& sample : samples) sum += static_cast<double>(part(sample));
+    return std::llround(sum / static_cast<double>(samples.size()));
+  };
+  FittedCosts::Sample result;
+  result.bytes = mean([](const FittedCosts::Sample& s) { return s.bytes; });
+  for (std::size_t i = 0; i < result.stages.size(); ++i) {
+    const auto of_stage = [&](Nanos StageTime::*time) {
+      return mean([&](const FittedCosts::Sample& s) { return s.stages.at(i).*time; });
+    };
+    result.stages.at(i) = {of_stage(&StageTime::waits), of_stage(&StageTime::transfers),
+                           of_stage(&StageTime::cpu)};
+  }
+  return result;
+}
+
 }  // namespace
 
 MeasuredTimes::MeasuredTimes(const StageStats& stats) {
@@ -42,6 +61,19 @@ StageTime MeasuredTimes::draw(double u, Bytes bytes) const {
   double wall = (at == steps_.end() ? steps_.back() : *at).mean;
   if (bytes > 0 && bytes_ > 0) wall *= static_cast<double>(bytes) / bytes_;
   return {rounded(wall * wait_share_), 0, rounded(wall * cpu_share_)};
+}
+
+MeasuredTimes MeasuredTimes::at_mean() const {
+  MeasuredTimes mean = *this;
+  if (count_ == 0) return mean;
+  double sum = 0;
+  std::int64_t before = 0;
+  for (const Step& step : steps_) {
+    sum += step.mean * static_cast<double>(step.up_to - before);
+    before = step.up_to;
+  }
+  mean.steps_ = {{count_, sum / static_cast<double>(count_)}};
+  return mean;
 }
 
 bool FittedCosts::knows(Stage stage) const {
@@ -81,6 +113,15 @@ StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
 StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::uint64_t seed) const {
   const double u = uniform_draw(seed, execution.epoch, execution.draw, stage);
   return at_speed(stage, rank_of(execution).stages[stage].draw(u, execution.bytes));
+}
+
+FittedCosts FittedCosts::at_means() const {
+  FittedCosts means = *this;
+  for (Rank& rank : means.ranks) {
+    if (!rank.samples.empty()) rank.samples = {mean_of(rank.samples)};
+    for (MeasuredTimes& times : rank.stages) times = times.at_mean();
+  }
+  return means;
 }
 
 Bytes FittedCosts::bytes_of_sample(const Execution& execution, std::uint64_t seed) const {

@@ -28,6 +28,7 @@ class MeasuredTimes {
   explicit MeasuredTimes(const StageStats& stats);
 
   bool known() const { return count_ > 0; }
+  MeasuredTimes at_mean() const;  // every execution takes the mean
   // For a draw 0 < u < 1. Where the stage handles bytes its time is in proportion to them; 0: those
   // that were measured.
   StageTime draw(double u, Bytes bytes) const;
@@ -64,6 +65,7 @@ struct FittedCosts {
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
+  FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean
 
  private:
   const Rank& rank_of(const Execution& execution) const;

@@ -14,7 +14,6 @@
 #include <optional>
 #include <string_view>
 
-#include "analysis/wording.h"
 #include "source/fd.h"
 
 namespace loaderscope {
@@ -90,7 +89,7 @@ void PredictionHistory::add(double predicted, double measured) const {
   static_cast<void>(::pwrite(*fd, text.data(), text.size(), at) < 0);
 }
 
-PredictionHistory::Summary PredictionHistory::summary() const {
+PastPredictions PredictionHistory::summary() const {
   const auto fd = opened(file_, kFlags, LOCK_SH);
   if (!fd) return {};
   const std::string text = tail_of(*fd, kMostBytes);
@@ -105,13 +104,6 @@ PredictionHistory::Summary PredictionHistory::summary() const {
   std::sort(errors.begin(), errors.end());
   const std::size_t n = errors.size();
   return {static_cast<std::int64_t>(n), (errors[(n - 1) / 2] + errors[n / 2]) / 2, errors.back()};
-}
-
-std::string PredictionHistory::Summary::sentence() const {
-  if (count == 0) return "";
-  if (count == 1) return "the last prediction that was run was off by " + show_percent(worst);
-  return fmt::format("the last {} predictions that were run were off by {} (median), {} at worst",
-                     count, show_percent(median), show_percent(worst));
 }
 
 }  // namespace loaderscope

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
+
+#include "loaderscope/analysis.h"
 
 namespace loaderscope {
 
@@ -15,17 +16,8 @@ class PredictionHistory {
   // Best effort; any number of processes may add at once.
   void add(double predicted, double measured) const;
 
-  struct Summary {
-    std::int64_t count = 0;  // of the latest predictions, at most 20
-    double median = 0;       // of |predicted / measured - 1|
-    double worst = 0;
-
-    // "the last 20 predictions that were run were off by 3.0 % (median), 9.0 % at worst"; "" of
-    // none.
-    std::string sentence() const;
-  };
   // Lines that cannot be read count for nothing.
-  Summary summary() const;
+  PastPredictions summary() const;
 
  private:
   std::string folder_, file_;

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "measure/cpu_set.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
@@ -38,12 +40,12 @@ std::optional<double> machine_steal() {
   return steal / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
-std::optional<double> cgroup_throttled() {
-  std::ifstream file("/proc/self/cgroup");
+std::optional<double> cgroup_throttled(const std::filesystem::path& root) {
+  std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     if (!line.starts_with("0::")) continue;
-    const auto throttled =
-        value_in("/sys/fs/cgroup" + line.substr(3) + "/cpu.stat", "throttled_usec");
+    const std::filesystem::path group = root / "sys/fs/cgroup" / line.substr(4);
+    const auto throttled = value_in((group / "cpu.stat").string(), "throttled_usec");
     if (throttled) return static_cast<double>(*throttled) / 1e6;
   }
   return std::nullopt;
@@ -51,7 +53,7 @@ std::optional<double> cgroup_throttled() {
 
 }  // namespace
 
-ProcessCounters read_process_counters() {
+ProcessCounters read_process_counters(const std::filesystem::path& root) {
   ProcessCounters counters;
   counters.at = monotonic_now();
   rusage usage{};
@@ -64,7 +66,10 @@ ProcessCounters read_process_counters() {
   counters.involuntary_switches = usage.ru_nivcsw;
   counters.read_from_storage = value_in("/proc/self/io", "read_bytes").value_or(0);
   counters.steal_s = machine_steal();
-  counters.throttled_s = cgroup_throttled();
+  counters.throttled_s = cgroup_throttled(root);
+  std::ifstream stat("/proc/stat");
+  counters.busy_s = busy_seconds(stat, allowed_cpus());
+  counters.threads = value_in("/proc/self/status", "Threads").value_or(0);
   constexpr Bytes kKibi = 1024;
   counters.resident = value_in("/proc/self/status", "VmRSS").value_or(0) * kKibi;
   counters.shared = value_in("/proc/self/status", "RssShmem").value_or(0) * kKibi;
@@ -115,6 +120,8 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
        difference(begin.voluntary_switches, end.voluntary_switches)},
       {"process.involuntary_switches", "1", "threads that were sent away from their core",
        difference(begin.involuntary_switches, end.involuntary_switches)},
+      {"process.threads", "1", "threads of the process at the end of the window",
+       static_cast<double>(end.threads)},
       {"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
        difference(begin.read_from_storage, end.read_from_storage)},
       {"memory.resident_bytes", "bytes", "resident memory at the end of the window",
@@ -129,6 +136,12 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
   if (begin.throttled_s && end.throttled_s) {
     metrics.push_back({"host.throttled_s", "s", "time that the CPU quota stopped this cgroup",
                        *end.throttled_s - *begin.throttled_s});
+  }
+  if (begin.busy_s && end.busy_s) {
+    const double own = end.user_s + end.system_s - begin.user_s - begin.system_s;
+    metrics.push_back({"host.other_cpu_s", "s",
+                       "CPU time that other processes took on the CPUs that this one may use",
+                       std::max(0.0, *end.busy_s - *begin.busy_s - own)});
   }
   if (const auto slope = memory.bytes_per_second()) {
     metrics.push_back(

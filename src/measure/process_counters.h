@@ -2,6 +2,7 @@
 // steal, throttling, and memory.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <vector>
 
@@ -17,10 +18,13 @@ struct ProcessCounters {
   Bytes read_from_storage = 0;        // /proc/self/io read_bytes
   std::optional<double> steal_s;      // of the whole machine
   std::optional<double> throttled_s;  // of this cgroup
+  std::optional<double> busy_s;       // of the CPUs that this process may use, by anybody
+  std::int64_t threads = 0;           // of this process
   Bytes resident = 0, shared = 0, locked = 0;
 };
 
-ProcessCounters read_process_counters();
+// `root` is "/", or a folder with its own sys/fs/cgroup for tests.
+ProcessCounters read_process_counters(const std::filesystem::path& root = "/");
 
 // Looks at memory now and then, and fits its slope.
 class MemoryWatch {

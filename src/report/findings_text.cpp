@@ -2,10 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "analysis/wording.h"
+#include "report/totals.h"
 
 namespace loaderscope {
 namespace {
+
+constexpr std::int64_t kEnoughPast = 10;  // predictions that were run, to rest an interval on
+constexpr double kWorthSaying = 0.01;     // of the window
+constexpr double kOrderVisible = 0.001;   // of the window
 
 // Of the best, when it saves any time.
 const Finding* fix_of(const Analysis& analysis) {
@@ -13,22 +21,85 @@ const Finding* fix_of(const Analysis& analysis) {
   return &analysis.findings.front();
 }
 
-std::string outcome(const Finding& finding) {
-  std::string text = spell_changes(finding.changes) + " -> ";
-  if (finding.busy_after > 0) {
-    text += fmt::format("busy {} to {}, ", show_percent(finding.busy_before),
-                        show_percent(finding.busy_after));
+// Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
+// or the error on this very run where that is larger. Nothing where too few were run.
+std::optional<double> uncertainty(const Analysis& analysis) {
+  if (!analysis.fit || analysis.past.count < kEnoughPast) return std::nullopt;
+  return std::max(analysis.past.worst, std::abs(analysis.fit->rate_error));
+}
+
+std::string busy_words(const Finding& finding, std::optional<double> within) {
+  if (finding.busy_after <= 0) return "";
+  std::string text = fmt::format("{} to {} busy", show_percent(finding.busy_before),
+                                 show_percent(finding.busy_after));
+  if (within) {
+    text += fmt::format(" ({:.1f}-{:.1f})", 100 * finding.busy_after * (1 - *within),
+                        100 * std::min(1.0, finding.busy_after * (1 + *within)));
   }
-  return text + fmt::format("{} to {} samples/s", show_rate(finding.rate_before),
-                            show_rate(finding.rate_after));
+  return text + ", ";
+}
+
+std::string rate_words(const Finding& finding, std::optional<double> within) {
+  std::string text = fmt::format("{} to {} samples/s", show_rate(finding.rate_before),
+                                 show_rate(finding.rate_after));
+  if (within) {
+    text += fmt::format(" ({}-{})", show_rate(finding.rate_after * (1 - *within)),
+                        show_rate(finding.rate_after * (1 + *within)));
+  }
+  return text;
+}
+
+// "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s"; "" where no setting mends it.
+std::string outcome(const Finding& finding, std::optional<double> within = std::nullopt) {
+  if (finding.changes.empty()) return "";
+  return spell_changes(finding.changes) + " -> " + busy_words(finding, within) +
+         rate_words(finding, within);
+}
+
+std::string epoch_words(const RunRecord& record, const Finding& finding) {
+  const auto samples = static_cast<double>(record.config.samples.value);
+  const double before = samples / finding.rate_before, after = samples / finding.rate_after;
+  if (samples <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
+  return fmt::format(", an epoch {} to {}", show_duration(std::llround(1e9 * before)),
+                     show_duration(std::llround(1e9 * after)));
+}
+
+std::string waste_words(const Analysis& analysis) {
+  const Verdict& verdict = analysis.verdict;
+  if (!analysis.waste || verdict.withheld_reason || verdict.severity == "none") return "";
+  std::string text = "Waste now: " + show_rate(analysis.waste->gpu_hours_per_day) + " GPU-h/day";
+  if (analysis.waste->price_per_day)
+    text += ", $" + show_rate(*analysis.waste->price_per_day) + "/day";
+  return text;
+}
+
+std::string depth_words(const ReadyDepth& depth) {
+  if (!depth.enough) {
+    return fmt::format(
+        "{} of the steps find their batch ready, and no {} that was tried makes it "
+        "99.9 %",
+        show_percent(depth.ready_now), depth.setting);
+  }
+  return fmt::format("{}={} makes 99.9 % of the steps ready, with {} of host memory", depth.setting,
+                     *depth.enough, show_size(static_cast<double>(depth.memory)));
 }
 
 }  // namespace
 
-std::string fix_line(const Analysis& analysis) {
+std::string fix_line(const RunRecord& record, const Analysis& analysis) {
+  const Finding* fix = fix_of(analysis);
+  const std::string waste = waste_words(analysis);
+  if (fix == nullptr) return waste;
+  const std::string text =
+      "Fix: " + outcome(*fix, uncertainty(analysis)) + epoch_words(record, *fix);
+  return waste.empty() ? text : text + ". " + waste;
+}
+
+std::string cause_line(const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   if (fix == nullptr) return "";
-  return fmt::format("Fix: {}; {}: {}", outcome(*fix), fix->id, fix->evidence);
+  const std::string past = analysis.past.sentence();
+  return fmt::format("Cause: {}: {}{}", fix->id, fix->evidence, past.empty() ? "" : "; " + past);
 }
 
 std::string pytorch_line(const Analysis& analysis) {
@@ -40,7 +111,8 @@ std::vector<std::string> other_findings(const Analysis& analysis) {
   std::vector<std::string> lines;
   for (const Finding& finding : analysis.findings) {
     if (&finding == fix_of(analysis)) continue;
-    lines.push_back(fmt::format("also {}: {}; {}", finding.id, finding.evidence, outcome(finding)));
+    const std::string what = finding.changes.empty() ? finding.pytorch : outcome(finding);
+    lines.push_back(fmt::format("also {}: {}; {}", finding.id, finding.evidence, what));
   }
   return lines;
 }
@@ -50,6 +122,41 @@ std::string fit_line(const Analysis& analysis) {
   std::string text = "predicted: " + analysis.fit->sentence();
   for (const std::string& note : analysis.fit_notes) text += "; " + note;
   return text;
+}
+
+std::string starved_line(const Analysis& analysis, const RunConfig& config) {
+  const Account& account = analysis.account;
+  if (!analysis.starved || share_of(analysis.starved->sum(), account) < kWorthSaying) return "";
+  const auto of_window = [&](Nanos part) { return show_percent(share_of(part, account)); };
+  const Starved& starved = *analysis.starved;
+  std::string text = fmt::format(
+      "starved: {} of the time if every cost were its mean, {} for their "
+      "spread",
+      of_window(starved.mean), of_window(starved.variance));
+  const bool spread_matters = share_of(starved.variance, account) >= kWorthSaying;
+  if (!analysis.depth || !spread_matters || config.num_workers == 0) return text;
+  return text + "; " + depth_words(*analysis.depth);
+}
+
+std::string order_line(const Analysis& analysis, const RunConfig& config) {
+  const double share = share_of(analysis.account.order, analysis.account);
+  if (share <= kOrderVisible) return "";
+  const std::string text = fmt::format(
+      "order: for {} of the time a later batch was ready behind a "
+      "late one",
+      show_percent(share));
+  if (!config.in_order) return text;
+  const auto& findings = analysis.findings;
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.id == "order-stall"; });
+  if (found != findings.end()) {
+    const double window = seconds(analysis.account.window);
+    return text + fmt::format("; --no-in-order gives {} back, as predicted",
+                              show_percent(found->regained_s / window));
+  }
+  if (analysis.fit && share >= kWorthSaying)
+    return text + "; --no-in-order would give back less than 1 %";
+  return text + "; --no-in-order gives up to that back";
 }
 
 }  // namespace loaderscope

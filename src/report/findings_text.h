@@ -1,4 +1,4 @@
-// The findings in sentences.
+// Findings and what the model says, as lines for people.
 #pragma once
 
 #include <string>
@@ -8,14 +8,24 @@
 
 namespace loaderscope {
 
-// "Fix: num-workers=8 -> busy 61.4 % to 97.0 %, 8,780 to 13,860 samples/s; too-few-workers: ..." of
-// the finding that gives back most; "" without one.
-std::string fix_line(const Analysis& analysis);
-// The advice for its program.
-std::string pytorch_line(const Analysis& analysis);
-// The others, one each.
+// What to do, what it gives and what the waiting costs now: "Fix: num-workers=8 -> 25.0 % to
+// 50.0 % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. Waste now: 18.0 GPU-h/day".
+// Without a finding that saves time only what is wasted, or "".
+std::string fix_line(const RunRecord& record, const Analysis& analysis);
+std::string cause_line(const Analysis& analysis);    // what the fix rests on
+std::string pytorch_line(const Analysis& analysis);  // "PyTorch: DataLoader(..., num_workers=8)"
+
+// The further findings, a line each.
 std::vector<std::string> other_findings(const Analysis& analysis);
-// How far the predictions are to be trusted; "" without one.
+
+// How far to trust what is predicted: the error on this run, and of earlier predictions.
 std::string fit_line(const Analysis& analysis);
+
+// "starved: ...": what is left of the stall without any spread, and how far ahead batches must be
+// made to ride it out.
+std::string starved_line(const Analysis& analysis, const RunConfig& config);
+
+// What delivery in order costs.
+std::string order_line(const Analysis& analysis, const RunConfig& config);
 
 }  // namespace loaderscope

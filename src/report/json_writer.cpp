@@ -163,6 +163,28 @@ void write_findings(JsonStream& json, const RunRecord& record, const Analysis& a
   json.member("worst_part", std::string_view(analysis.fit->worst_part));
   json.member("worst_share", analysis.fit->worst_share);
   write_strings(json, "notes", analysis.fit_notes);
+  json.begin_object("history");
+  json.member("count", analysis.past.count);
+  json.member("median", analysis.past.median);
+  json.member("worst", analysis.past.worst);
+  json.end_object();
+  json.end_object();
+}
+
+void write_depth(JsonStream& json, const Analysis& analysis) {
+  if (!analysis.depth) return;
+  const ReadyDepth& depth = *analysis.depth;
+  json.begin_object("depth");
+  json.member("setting", std::string_view(depth.setting));
+  json.member("ready_now", depth.ready_now);
+  if (depth.enough) {
+    json.member("ready_999", *depth.enough);
+    json.member("memory_bytes", depth.memory);
+  } else {
+    json.null("ready_999");
+    json.null("memory_bytes");
+  }
+  json.member("steps", depth.steps);
   json.end_object();
 }
 
@@ -235,6 +257,12 @@ void write_account_members(JsonStream& json, const Account& account) {
 void write_account(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   json.begin_object("account");
   write_account_members(json, analysis.account);
+  if (analysis.starved) {
+    json.begin_object("starved");
+    json.member("mean_s", Seconds{analysis.starved->mean});
+    json.member("variance_s", Seconds{analysis.starved->variance});
+    json.end_object();
+  }
   json.member("contention_known", record.contention_known);
   json.begin_object("ci95");  // of the shares of the window
   for (const auto& word : Words<Cause>::table()) {
@@ -371,6 +399,7 @@ void write_skipped(JsonStream& json, const SkippedSamples& skipped) {
 void write_answer(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   write_verdict(json, analysis.verdict);
   write_findings(json, record, analysis);
+  write_depth(json, analysis);
   write_waste(json, analysis);
   write_window(json, analysis);
   write_rates(json, record, analysis);

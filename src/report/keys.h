@@ -105,7 +105,7 @@ inline constexpr std::string_view kTopLevel[] = {
     "metrics",    "errors",       "notes",       "unseen",
     "lost_spans", "ranks",        "steps",       "reservoir",
     "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup",
-    "findings",   "fit",          "cost"};
+    "findings",   "fit",          "cost",        "depth"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

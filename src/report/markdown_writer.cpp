@@ -29,8 +29,10 @@ void write_list(std::ostream& out, std::string_view label, const std::vector<std
 void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
                            const ReportStyle&) {
   out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
-  if (const std::string fix = fix_line(analysis); !fix.empty())
-    out << escaped(fix) << "\n\n" << escaped(pytorch_line(analysis)) << "\n\n";
+  for (const std::string& line :
+       {fix_line(record, analysis), pytorch_line(analysis), cause_line(analysis)}) {
+    if (!line.empty()) out << escaped(line) << "\n\n";
+  }
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(analysis)) {
@@ -43,8 +45,8 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
                        analysis.steady ? ", steady" : "");
   }
   for (const std::string& line :
-       {why_line(analysis.account), order_line(analysis.account, record.config),
-        first_batch_line(analysis)}) {
+       {why_line(analysis.account), starved_line(analysis, record.config),
+        order_line(analysis, record.config), first_batch_line(analysis)}) {
     if (!line.empty()) out << "- " << escaped(line) << '\n';
   }
   write_list(out, "", other_findings(analysis));

@@ -49,10 +49,10 @@ std::string flags_of(const RunConfig& config) {
   return flags;
 }
 
-// Settings of the machine and speeds of stages: only the model can change them.
+// Settings of the machine, other programs and speeds of stages: only the model can change them.
 bool needs_model(const Change& change) {
   return change.key.ends_with(".speed") || change.key.starts_with("storage-") ||
-         change.key == "cores";
+         change.key == "cores" || change.key == kOtherThreads;
 }
 
 // A what-if needs a saved result, except where everything is declared.

@@ -120,7 +120,10 @@ const json& every_path() {
     rank.samples = 1;
     for (StageStats& stage : rank.stages) stage.add(1, 1, 0, 0);
     record.ranks.push_back(std::move(rank));
-    return document_of(record, analyse(record));
+    Analysis analysis = analyse(record);
+    analysis.starved = Starved{};
+    analysis.depth = ReadyDepth{"prefetch-factor", 1, 1, 0, 1};
+    return document_of(record, analysis);
   }();
   return document;
 }
@@ -149,6 +152,7 @@ bool depends_on_run(std::string_view path) {
 std::string reason_for_null(const std::string& path, const Analysis& analysis) {
   const Verdict& verdict = analysis.verdict;
   if (path.starts_with("device.")) return "the run has no compute to be busy with; give --compute";
+  if (path.starts_with("depth.")) return "no depth that was tried makes 99.9 % of the steps ready";
   if (!path.starts_with("verdict.")) return "it is not known";
   if (verdict.withheld_reason) return *verdict.withheld_reason;
   if (path == "verdict.severity")

@@ -121,14 +121,6 @@ std::string why_line(const Account& account) {
                             show_percent(share_of(sum, account)));
 }
 
-std::string order_line(const Account& account, const RunConfig& config) {
-  const double share = share_of(account.order, account);
-  if (share <= 0.001) return "";
-  return fmt::format("order: for {} of the time a later batch was ready behind a late one{}",
-                     show_percent(share),
-                     config.in_order ? "; --no-in-order gives up to that back" : "");
-}
-
 std::string first_batch_line(const Analysis& analysis) {
   if (analysis.first_batch_wall <= 0) return "";
   std::string text = "first batch after " + show_duration(analysis.first_batch_wall);

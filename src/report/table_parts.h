@@ -26,7 +26,6 @@ void write_metrics(std::ostream& out, const RunRecord& record);
 
 // One sentence each, without a newline; "" when there is nothing to say.
 std::string why_line(const Account& account);
-std::string order_line(const Account& account, const RunConfig& config);
 std::string first_batch_line(const Analysis& analysis);
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis);
 std::vector<std::string> queue_lines(const RunRecord& record);

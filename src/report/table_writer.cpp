@@ -168,8 +168,9 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
   };
   out << painted(analysis.verdict.sentence, colour_of(analysis.verdict), style) << '\n';
-  line(fix_line(analysis));
+  line(fix_line(record, analysis));
   line(pytorch_line(analysis));
+  line(cause_line(analysis));
   if (analysis.steps > 0) {
     line(rate_line(record, analysis));
     line(window_line(record, analysis));
@@ -177,7 +178,8 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     write_rank_table(out, record, analysis);
     write_account(out, analysis, style);
     line(why_line(analysis.account));
-    line(order_line(analysis.account, record.config));
+    line(starved_line(analysis, record.config));
+    line(order_line(analysis, record.config));
     write_stage_table(out, record);
     line(ceiling_line(record, analysis));
   }

@@ -6,7 +6,6 @@
 
 #include "loaderscope/report.h"
 #include "loaderscope/what_if.h"
-#include "measure/prediction_history.h"
 
 namespace loaderscope {
 
@@ -25,7 +24,7 @@ struct WhatIf {
   WhatIfCase predicted;
   std::optional<WhatIfCase> verified;  // the changes, run for real
   std::optional<GoodnessOfFit> fit;
-  PredictionHistory::Summary history;  // before this one
+  PastPredictions history;  // before this one
   std::vector<std::string> notes;
 };
 

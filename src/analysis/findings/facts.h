@@ -37,7 +37,7 @@ struct Facts {
 struct Candidate {
   std::string evidence;
   // Ways to mend it, the smallest change first: of those that give back about as much the first is
-  // advised.
+  // advised. None where no setting mends it and nothing is known of what that would give back.
   std::vector<Changes> options;
   std::string pytorch;  // {} stands for the value of the first change
   Changes to_run = {};  // instead of the option, where a run can try something else
@@ -52,6 +52,7 @@ std::optional<Candidate> no_workers(const Facts& facts);
 std::optional<Candidate> too_few_workers(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);
+std::optional<Candidate> first_epoch_startup(const Facts& facts);
 
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);
@@ -63,6 +64,7 @@ std::optional<Candidate> storage_latency(const Facts& facts);
 std::optional<Candidate> storage_bandwidth(const Facts& facts);
 std::optional<Candidate> small_files(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
+std::optional<Candidate> decompression(const Facts& facts);
 
 std::optional<Candidate> order_stall(const Facts& facts);
 std::optional<Candidate> prefetch_too_shallow(const Facts& facts);
@@ -74,6 +76,14 @@ std::optional<Candidate> pinning_costs_more(const Facts& facts);
 
 std::optional<Candidate> cpu_quota(const Facts& facts);
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts);
+std::optional<Candidate> other_programs(const Facts& facts);
+std::optional<Candidate> nested_thread_pools(const Facts& facts);
+std::optional<Candidate> far_numa_node(const Facts& facts);
+std::optional<Candidate> link_below_rating(const Facts& facts);
+
 std::optional<Candidate> memory_limit_near(const Facts& facts);
+std::optional<Candidate> memory_grows(const Facts& facts);
+
+std::optional<Candidate> ranks_see_same_data(const Facts& facts);
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 // What the rows see, weighed by what the model says that mending it gives back.
 #include <algorithm>
 #include <cmath>
+#include <future>
 
 #include "analysis/findings/facts.h"
 
@@ -8,7 +9,8 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAboutAsMuch = 0.01;  // of the window: a larger change must give back more
-constexpr double kAlike = 0.001;       // of the window: closer findings keep the table's order
+constexpr double kAllBusy = 0.999;
+constexpr double kAlike = 0.001;  // of the window: closer findings keep the table's order
 
 double busy_of(const Prediction& prediction) {
   const Account& account = prediction.account;
@@ -21,6 +23,9 @@ double regained_share(const Prediction& base, const Prediction& changed) {
   return changed.samples_per_s > 0 ? 1 - base.samples_per_s / changed.samples_per_s : 0;
 }
 
+// No larger change can give back more.
+bool nothing_is_left(const Prediction& prediction) { return busy_of(prediction) >= kAllBusy; }
+
 struct Option {
   const Changes* changes;
   Prediction prediction;
@@ -29,14 +34,32 @@ struct Option {
 
 std::optional<Option> best_option(const Candidate& candidate, const Prediction& base,
                                   const Predictor& predict) {
+  static const Changes no_change;
   std::optional<Option> best;
+  if (candidate.options.empty()) return Option{&no_change, base, 0};
   for (const Changes& changes : candidate.options) {
+    if (best && nothing_is_left(best->prediction)) break;
     Prediction changed = predict(changes);
     const double regained = regained_share(base, changed);
     if (best && regained < best->regained + kAboutAsMuch) continue;
     best = Option{&changes, std::move(changed), regained};
   }
   return best;
+}
+
+struct Weighing {
+  const FindingRow* row;
+  Candidate candidate;
+  std::future<std::optional<Option>> best;
+};
+
+// Each on a core of its own, as far as there are any: a prediction may take a second.
+void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const Predictor& predict) {
+  for (Weighing& weighing : weighings) {
+    weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
+      return best_option(weighing.candidate, base, predict);
+    });
+  }
 }
 
 std::string with_value(std::string text, const Changes& changes) {
@@ -72,10 +95,11 @@ void sort_by_gain(std::vector<Finding>& findings, double alike_s) {
 void drop_repeated(std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const auto rest = findings.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    findings.erase(
-        std::remove_if(rest, findings.end(),
-                       [&](const Finding& f) { return f.changes == findings[i].changes; }),
-        findings.end());
+    findings.erase(std::remove_if(rest, findings.end(),
+                                  [&](const Finding& f) {
+                                    return !f.changes.empty() && f.changes == findings[i].changes;
+                                  }),
+                   findings.end());
   }
 }
 
@@ -83,19 +107,25 @@ void drop_repeated(std::vector<Finding>& findings) {
 
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict) {
-  std::vector<Finding> findings;
-  if (analysis.verdict.withheld_reason) return findings;
+  if (analysis.verdict.withheld_reason) return {};
   const Facts facts(record, analysis);
   const Prediction base = predict({});
-  const Nanos window = analysis.account.window;
+  std::vector<Weighing> weighings;
   for (const FindingRow& row : finding_table()) {
-    const std::optional<Candidate> candidate = row.look(facts);
-    if (!candidate) continue;
-    const std::optional<Option> option = best_option(*candidate, base, predict);
+    if (std::optional<Candidate> candidate = row.look(facts))
+      weighings.push_back({&row, std::move(*candidate), {}});
+  }
+  weigh_all(weighings, base, predict);
+
+  const Nanos window = analysis.account.window;
+  std::vector<Finding> findings;
+  for (Weighing& weighing : weighings) {
+    const std::optional<Option> option = weighing.best.get();
     if (!option) continue;
+    const FindingRow& row = *weighing.row;
     const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
     if (option->regained < least) continue;
-    findings.push_back(finding_of(row, *candidate, *option, base, window));
+    findings.push_back(finding_of(row, weighing.candidate, *option, base, window));
   }
   sort_by_gain(findings, kAlike * seconds(window));
   drop_repeated(findings);

@@ -10,8 +10,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kThrottled = 0.01;  // of the window
-constexpr double kNearLimit = 0.9;   // of the memory
+constexpr double kThrottled = 0.01;       // of the window
+constexpr double kNearLimit = 0.9;        // of the memory
+constexpr double kLongEnough = 30;        // s of a window, to tell growth from a beginning
+constexpr double kGrown = 64 << 20;       // bytes in the window; what measuring keeps is less
+constexpr double kFarAway = 30 * 86'400;  // s
 
 double throttled(const Facts& facts) {
   const double window = seconds(facts.analysis.account.window);
@@ -67,6 +70,25 @@ std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
       {{{"cores", cores_text(cores_wanted(facts))}}},
       "fewer ranks or other jobs on this machine; torch.set_num_threads(1) in the "
       "workers"};
+}
+
+std::optional<Candidate> memory_grows(const Facts& facts) {
+  const double growth = facts.metric("memory.growth_bytes_per_s");
+  const double window = seconds(facts.analysis.account.window);
+  if (window < kLongEnough || growth * window < kGrown) return std::nullopt;
+  const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads()));
+  std::string evidence = fmt::format("resident memory grows {} per minute, {} of it per worker",
+                                     show_size(60 * growth), show_size(60 * growth / workers));
+  const auto all = static_cast<double>(facts.record.machine.memory_bytes);
+  const double left = all - facts.metric("memory.resident_bytes");
+  if (all > 0 && left / growth < kFarAway) {
+    evidence += fmt::format("; the limit of {} is reached in about {}", show_size(all),
+                            show_duration(std::llround(1e9 * std::max(0.0, left / growth))));
+  }
+  return Candidate{evidence,
+                   {},
+                   "keep arrays, not lists of Python objects, in the data set: their reference "
+                   "counts copy the pages of every worker"};
 }
 
 std::optional<Candidate> memory_limit_near(const Facts& facts) {

@@ -11,6 +11,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMostly = 0.5;
+constexpr double kNoticeablePart = 0.2;
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
 constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
@@ -95,6 +96,20 @@ std::optional<Candidate> small_files(const Facts& facts) {
                    {packed},
                    "pack the samples into shards that are read in one go: webdataset.WebDataset("
                    "\"train-{000..127}.tar\")"};
+}
+
+std::optional<Candidate> decompression(const Facts& facts) {
+  const StageStats& unpack = facts.stages[Stage::read_decompress];
+  const Nanos reading = facts.stages[Stage::read].wall + unpack.wall;
+  if (unpack.count == 0 || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  const double part = static_cast<double>(unpack.wall) / static_cast<double>(reading);
+  if (part < kNoticeablePart) return std::nullopt;
+  return Candidate{fmt::format("unpacking what is stored takes {} each, {} of reading: {} of the "
+                               "time",
+                               show_duration(mean_of(unpack)), show_percent(part),
+                               show_percent(facts.share(Cause::read))),
+                   {{{"read.decompress.speed", "4"}}},
+                   "store with zstd or lz4 in place of gzip, and images not packed a second time"};
 }
 
 std::optional<Candidate> cold_cache(const Facts& facts) {

@@ -23,6 +23,12 @@ std::string_view depth_key(const Facts& facts) {
   return shares_samples(facts) ? "window" : "prefetch-factor";
 }
 
+// PyTorch has no sample tasks; what shares samples has a queue of batches.
+const char* depth_line(const Facts& facts) {
+  return shares_samples(facts) ? "a queue of {} batches (DALI: prefetch_queue_depth)"
+                               : "DataLoader(..., prefetch_factor={})";
+}
+
 // Batches ready to be taken, as a share of those that may be.
 double fullness(const Facts& facts) {
   double least = 1;
@@ -62,7 +68,7 @@ std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
                   depth_key(facts), depth, show_percent(std::max(shallow, order)));
   for (std::int64_t n = 2 * depth; n <= deepest; n *= 2)
     candidate.options.push_back({number(std::string(depth_key(facts)), n)});
-  candidate.pytorch = "DataLoader(..., prefetch_factor={})";
+  candidate.pytorch = depth_line(facts);
   return candidate;
 }
 
@@ -78,7 +84,7 @@ std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
                   depth * (shares_samples(facts) ? 1 : facts.config.num_workers.value),
                   show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
       {{number(std::string(depth_key(facts)), usual)}},
-      "DataLoader(..., prefetch_factor={})"};
+      depth_line(facts)};
 }
 
 }  // namespace loaderscope

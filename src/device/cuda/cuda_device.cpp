@@ -8,6 +8,8 @@
 #include "augment/normalise_setting.h"
 #include "device/cuda/cuda_slots.h"
 #include "device/cuda/errors.h"
+#include "measure/cpu_set.h"
+#include "measure/gpu_link.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope::cuda {
@@ -266,15 +268,27 @@ DeviceFacts CudaDevice::facts() const {
   }
   if (!compute_.description().empty()) facts.notes.push_back(compute_.description());
   facts.metrics = {
-      {"device.buffer_bytes", "bytes", "batches on the GPU of one rank, as copied and normalised",
+      {"gpu.buffer_bytes", "bytes", "batches on the GPU of one rank, as copied and normalised",
        static_cast<double>(buffer_bytes_)},
-      {"device.anchor_error_s", "s", "largest uncertainty of the GPU's clock against the host's",
+      {"gpu.anchor_error_s", "s", "largest uncertainty of the GPU's clock against the host's",
        seconds(clock_.error())},
-      {"device.anchor_drift_s", "s",
+      {"gpu.anchor_drift_s", "s",
        "most by which the GPU's clock had left the host's when it was set again",
        seconds(clock_.drift())},
   };
+  for (Metric& metric : link_metrics(std::min(devices, gang_->ranks())))
+    facts.metrics.push_back(std::move(metric));
   return facts;
+}
+
+std::vector<Metric> CudaDevice::link_metrics(int devices) const {
+  std::vector<std::string> addresses;
+  for (int device = 0; device < devices; ++device) {
+    Properties properties;
+    if (runtime_.properties(device, properties).ok() && !properties.pci_address.empty())
+      addresses.push_back(properties.pci_address);
+  }
+  return weakest_link_metrics("/", addresses, allowed_cpus());
 }
 
 }  // namespace loaderscope::cuda

@@ -56,6 +56,7 @@ class CudaDevice : public Device {
   Marks take_marks();  // those of a step that was collected, or new ones
   bool wait(Event event, Nanos expected);
   void launch(Step& step, Nanos duration);
+  std::vector<Metric> link_metrics(int devices) const;  // of the first `devices` GPUs
   DeviceTimes times_of(const Step& step) const;
   Interval between(Event begin, Event end) const;
   void check(std::string_view what, const Status& status) const { belongings_.check(what, status); }

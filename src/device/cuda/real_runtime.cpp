@@ -1,6 +1,7 @@
 // The one place that calls the CUDA runtime.
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "device/cuda/cublas.h"
@@ -146,6 +147,11 @@ Status RealRuntime::properties(int device, Properties& properties) {
   properties.major = found.major;
   properties.minor = found.minor;
   properties.memory = static_cast<Bytes>(found.totalGlobalMem);
+  std::array<char, 32> address{};
+  if (cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device) ==
+      cudaSuccess) {
+    properties.pci_address = address.data();
+  }
   return result;
 }
 

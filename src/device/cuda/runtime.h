@@ -36,6 +36,7 @@ struct Properties {
   std::string name;
   int major = 0, minor = 0;  // compute capability
   Bytes memory = 0;
+  std::string pci_address{};  // "0000:65:00.0"
 };
 
 enum class HostKind : std::uint8_t {

@@ -1,4 +1,5 @@
 // The findings of a run, weighed by the model fitted to it.
+#include "engine/model/beside_account.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
 
@@ -7,18 +8,28 @@ namespace {
 
 constexpr std::int64_t kSamplesOfPrediction = 20'000;
 
+void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
+  if (!analysis.has_busy) return;
+  const Prediction at_means = model.predict_at_means(kSamplesOfPrediction);
+  analysis.starved = model::starved(analysis.account, base, at_means);
+  analysis.depth = model::ready_depth(model, base, at_means);
+}
+
 }  // namespace
 
-void add_findings(Analysis& analysis, const RunRecord& record) {
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past) {
+  analysis.past = past;
   if (analysis.verdict.withheld_reason) return;
   try {
     const FittedModel model(record);
+    const Prediction base = model.predict({}, kSamplesOfPrediction);
     const auto predict = [&](const Changes& changes) {
-      return model.predict(changes, kSamplesOfPrediction);
+      return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
     };
-    analysis.fit = goodness_of_fit(analysis, predict({}));
+    analysis.fit = goodness_of_fit(analysis, base);
     analysis.fit_notes = model.notes();
     analysis.findings = find_causes(record, analysis, predict);
+    add_beside_account(analysis, model, base);
   } catch (const RunError& error) {
     analysis.notes.push_back(std::string("no findings: ") + error.what());
   } catch (const UsageError& error) {

@@ -7,6 +7,7 @@
 
 #include "analysis/wording.h"
 #include "engine/model/fit.h"
+#include "engine/model/mean_costs.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
@@ -15,6 +16,9 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kFewestModelSteps = 60;
+constexpr std::int64_t kFewestLargeSteps =
+    20;                              // where 60 would be many times the samples asked for
+constexpr std::int64_t kExcess = 3;  // times, that is not many
 constexpr std::int64_t kFewestBursts = 4;
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
 constexpr std::int64_t kSamplesOfFit = 20'000;
@@ -95,8 +99,23 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, Predict
   }
 }
 
+bool comes_late(const StepRow& row) {
+  return row.deliverable > std::max(row.idle_begin, row.ask) && row.why[Why::epoch] == 0;
+}
+
+double ready_share(const RunRecord& record) {
+  std::int64_t steps = 0, late = 0;
+  for (const RankRecord& rank : record.ranks) {
+    steps += rank.steps();
+    rank.rows.for_each([&](const StepRow& row) { late += comes_late(row) ? 1 : 0; },
+                       rank.warmup_steps);
+  }
+  return steps > 0 ? 1 - static_cast<double>(late) / static_cast<double>(steps) : 1;
+}
+
 void add_result(Prediction& prediction, const RunRecord& record) {
   std::vector<Account> accounts;
+  prediction.ready = ready_share(record);
   for (const RankRecord& rank : record.ranks) {
     accounts.push_back(account_of(rank));
     if (rank.steps() <= 0 || rank.window() <= 0) continue;
@@ -162,6 +181,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   RunConfig config = with_changes(config_, changes);
   for (const Change& change : changes) {
     const std::optional<Speedup> speedup = speedup_of(change);
+    if (const auto others = other_threads_of(change)) costs.other_threads = *others;
     if (!speedup) continue;
     if (costs.knows(speedup->stage)) {
       costs.speed[speedup->stage] = speedup->factor;
@@ -187,7 +207,9 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
 void FittedModel::set_window(RunConfig& config, const Changes& changes,
                              std::int64_t most_samples) const {
   const std::int64_t per_step = config.batch_size * config.ranks;
-  const std::int64_t most = std::max(kFewestModelSteps, most_samples / per_step);
+  const std::int64_t fewest =
+      std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
+  const std::int64_t most = std::max(fewest, most_samples / per_step);
   if (steps_ == 0 || changes_field(changes, "steps") || changes_field(changes, "duration")) return;
   if (per_step > kLargestStep) {
     throw RunError(
@@ -213,17 +235,44 @@ void FittedModel::set_window(RunConfig& config, const Changes& changes,
   config.warmup.value = {std::min(warmup_ + deeper, 2 * most), 0};
 }
 
+void FittedModel::set_steps(RunConfig& config, std::int64_t steps) const {
+  config.steps.set(steps);
+  config.duration.given = false;
+  config.warmup.value = {warmup_ + window_of(config), 0};
+}
+
+Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs) const {
+  if (costs.has_samples()) note_extrapolation(config_, costs, prediction);
+  EngineContext context;
+  context.costs = &costs;
+  add_result(prediction, run_model(prediction.config, context));
+  return prediction;
+}
+
 Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples) const {
   refuse_unknown(changes);
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
   set_window(prediction.config, changes, most_samples);
-  if (costs.has_samples()) note_extrapolation(config_, costs, prediction);
-  EngineContext context;
-  context.costs = &costs;
-  add_result(prediction, run_model(prediction.config, context));
-  return prediction;
+  return run(std::move(prediction), costs);
+}
+
+Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
+  Prediction prediction;
+  FittedCosts costs = costs_->at_means();
+  prediction.config = model::with_mean_costs(model_config({}, costs, prediction));
+  set_window(prediction.config, {}, most_samples);
+  return run(std::move(prediction), costs);
+}
+
+Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  prediction.config = model_config(changes, costs, prediction);
+  set_steps(prediction.config, steps);
+  return run(std::move(prediction), costs);
 }
 
 Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
@@ -248,6 +297,8 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
   refuse_unknown(changes);
   RunConfig config = with_changes(config_, changes);
   for (const Change& change : changes) {
+    if (change.key == kOtherThreads)
+      throw UsageError("--verify: other-threads cannot be set here; end the other programs first");
     const std::optional<Speedup> speedup = speedup_of(change);
     if (!speedup || (!costs_->knows(speedup->stage) && make_faster(config, *speedup))) continue;
     throw UsageError("--verify: " + change.key +

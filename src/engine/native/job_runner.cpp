@@ -164,6 +164,7 @@ void JobRunner::end_rank(Rank& rank) {
   if (&rank == ranks_.front().get()) {
     shown_window_.end();
     at_end_ = read_process_counters();
+    loader_threads_ = 1 + job_.alive();
   }
   rank.queues = rank.trainer->loader().read_stats();
 }
@@ -242,7 +243,10 @@ std::vector<RankRecord> JobRunner::finish() {
 
 std::vector<Metric> JobRunner::process_metrics() const {
   if (!ranks_.front()->window_open) return {};
-  return loaderscope::process_metrics(at_begin_, at_end_, memory_);
+  std::vector<Metric> metrics = loaderscope::process_metrics(at_begin_, at_end_, memory_);
+  metrics.push_back({"process.loader_threads", "1", "of them, those of the loader and its trainers",
+                     static_cast<double>(loader_threads_)});
+  return metrics;
 }
 
 Bytes JobRunner::locked_bytes() const {

@@ -79,6 +79,7 @@ class JobRunner {
   std::vector<std::unique_ptr<Rank>> ranks_;
   trace::Window shown_window_;  // of the first rank
   ProcessCounters at_begin_, at_end_;
+  std::int64_t loader_threads_ = 0;  // with this one, at the end of the window
   bool at_begin_known_ = false;
   MemoryWatch memory_;
   bool interrupted_ = false;

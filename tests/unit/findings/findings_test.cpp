@@ -53,6 +53,15 @@ void add_metric(RunRecord& record, const std::string& name, double value) {
   record.metrics.push_back({name, "bytes", "for a test", value});
 }
 
+// As a run whose threads waited longer for the cores than they can have kept each other waiting.
+void on_busy_cores(RunRecord& record) {
+  record.engine = "native";
+  record.config.cores.value = 4;
+}
+
+constexpr const char* kLongRun =
+    "batch = 8\nsteps = 160\ncompute = 250ms\nworkers = 4\ncost = decode=1ms";
+
 #define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
 
 const Case kCases[] = {
@@ -111,6 +120,47 @@ const Case kCases[] = {
        record.machine.memory_bytes = 1'000'000;
        add_metric(record, "memory.resident_bytes", 950'000);
      }},
+    {"decompression", COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=8ms",
+     COMPUTE "workers = 2\ncost = read=9ms", false},
+    {"first-epoch-startup", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
+    {"other-programs", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms", false,
+     [](RunRecord& record) {
+       on_busy_cores(record);
+       add_metric(record, "process.cpu_s", 5);
+       add_metric(record, "host.other_cpu_s", 5);
+     }},
+    {"nested-thread-pools", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms", false,
+     [](RunRecord& record) {
+       on_busy_cores(record);
+       add_metric(record, "process.cpu_s", 50);
+       add_metric(record, "process.threads", 40);
+       add_metric(record, "process.loader_threads", 7);
+     }},
+    {"memory-grows", kLongRun, kLongRun, false,
+     [](RunRecord& record) {
+       record.machine.memory_bytes = Bytes{1} << 30;
+       add_metric(record, "memory.growth_bytes_per_s", 4e6);
+     }},
+    {"far-numa-node", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "numa.gpu_node", 1);
+       add_metric(record, "numa.far_cpus", 16);
+     }},
+    {"link-below-rating", COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms",
+     COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "link.width", 8);
+       add_metric(record, "link.max_width", 16);
+       add_metric(record, "link.gts", 32);
+       add_metric(record, "link.max_gts", 32);
+     }},
+    {"ranks-see-same-data", COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms",
+     COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms", false,
+     [](RunRecord& record) { record.ranks[1].reservoir = record.ranks[0].reservoir; }},
     {"gpu-is-the-limit", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 1\ncost = decode=4ms"},
 };
@@ -196,6 +246,41 @@ TEST(Findings, APartOfACoreIsAQuota) {
   EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores"),
             std::string::npos);
   EXPECT_FALSE(has(with_cores("2"), "cpu-quota"));
+}
+
+TEST(Findings, OfANarrowLinkPromiseWhatItsLanesGive) {
+  RunRecord record = run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms");
+  for (const auto& [name, value] : {std::pair{"link.width", 8.0},
+                                    {"link.max_width", 16.0},
+                                    {"link.gts", 32.0},
+                                    {"link.max_gts", 32.0}})
+    add_metric(record, name, value);
+  const std::vector<Finding> findings = findings_of(record);
+  const auto link = std::find_if(findings.begin(), findings.end(),
+                                 [](const Finding& f) { return f.id == "link-below-rating"; });
+  ASSERT_NE(link, findings.end());
+  EXPECT_EQ(link->changes, (Changes{{"h2d.speed", "2"}}));
+  EXPECT_GT(link->regained_s, 0);
+}
+
+// With the other programs gone the job is as fast as on cores of its own.
+TEST(Findings, OtherProgramsGiveTheirCoresBack) {
+  RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
+  on_busy_cores(record);
+  const FittedModel model(record);
+  const Prediction alone = model.predict({{"other-threads", "0"}});
+  EXPECT_GT(alone.samples_per_s, 1.2 * model.predict({}).samples_per_s);
+  EXPECT_EQ(alone.account.stall[Cause::contention], 0);  // 4 threads on 4 cores
+}
+
+TEST(Findings, AreThereWhereTwoCausesCannotBeToldApart) {
+  const RunRecord record = run(COMPUTE
+                               "workers = 1\ncost = read=lognormal:2ms:1\n"
+                               "cost = decode=lognormal:2ms:1");
+  const Analysis analysis = analyse(record);
+  ASSERT_FALSE(analysis.verdict.bound_by);
+  ASSERT_FALSE(analysis.verdict.withheld_reason);
+  EXPECT_FALSE(findings_of(record).empty());
 }
 
 TEST(Findings, AreNoneWhereTheVerdictIsWithheld) {

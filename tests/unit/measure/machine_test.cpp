@@ -1,29 +1,11 @@
 #include "measure/machine.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <string>
+#include "unit/measure/pretend_root.h"
 
 namespace loaderscope {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A copy of the few files of /proc and /sys that count.
-class PretendRoot {
- public:
-  PretendRoot() : path_(fs::path(testing::TempDir()) / "machine_test") { fs::remove_all(path_); }
-  ~PretendRoot() { fs::remove_all(path_); }
-  void write(const std::string& name, const std::string& text) const {
-    fs::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << text;
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::PretendRoot;
 
 TEST(Machine, ReadsThisOne) {
   const MachineFacts machine = read_machine();

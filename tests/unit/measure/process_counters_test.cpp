@@ -8,6 +8,7 @@
 
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
+#include "unit/measure/pretend_root.h"
 
 namespace loaderscope {
 namespace {
@@ -35,6 +36,35 @@ TEST(ProcessCounters, CountWhatHappenedInBetween) {
     EXPECT_GE(metric.value, 0) << metric.name;
   }
   EXPECT_NE(memory[5], 0);
+}
+
+TEST(ProcessCounters, ReadWhatAQuotaTook) {
+  const test::PretendRoot root;
+  root.write("proc/self/cgroup", "0::/job\n");
+  root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 3\nthrottled_usec 1500000\n");
+  const ProcessCounters begin = read_process_counters(root.path());
+  root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 9\nthrottled_usec 4000000\n");
+  const ProcessCounters end = read_process_counters(root.path());
+  const std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "host.throttled_s"), nullptr);
+  EXPECT_DOUBLE_EQ(find(metrics, "host.throttled_s")->value, 2.5);
+}
+
+TEST(ProcessCounters, TellOtherProgramsFromThisOne) {
+  ProcessCounters begin, end;
+  begin.busy_s = 100;
+  end.busy_s = 107;
+  end.user_s = 1.5;
+  end.system_s = 0.5;
+  std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "host.other_cpu_s"), nullptr);
+  EXPECT_DOUBLE_EQ(find(metrics, "host.other_cpu_s")->value, 5);
+  end.busy_s = 101;  // clocks that tick differently
+  metrics = process_metrics(begin, end, MemoryWatch());
+  EXPECT_EQ(find(metrics, "host.other_cpu_s")->value, 0);
+  end.busy_s.reset();
+  metrics = process_metrics(begin, end, MemoryWatch());
+  EXPECT_EQ(find(metrics, "host.other_cpu_s"), nullptr);
 }
 
 TEST(MemoryWatch, FitsTheSlopeOfAGrowingProcess) {

@@ -1,6 +1,6 @@
 #include "report/findings_text.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "unit/report/sample_finding.h"
 
@@ -14,26 +14,107 @@ Finding finding_of(std::string_view id, double regained_s) {
   return finding;
 }
 
+const RunRecord kRecord;
+
 TEST(FindingsText, TheFixIsTheFirstFinding) {
   Analysis analysis;
-  EXPECT_EQ(fix_line(analysis), "");
+  EXPECT_EQ(fix_line(kRecord, analysis), "");
+  EXPECT_EQ(cause_line(analysis), "");
   EXPECT_EQ(pytorch_line(analysis), "");
   analysis.findings = {finding_of("too-few-workers", 2), finding_of("decode-bound", 1)};
-  EXPECT_EQ(fix_line(analysis),
-            "Fix: num-workers=8 -> busy 25.0 % to 50.0 %, 160 to 320 samples/s; "
-            "too-few-workers: 2 workers never rest");
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s");
+  EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
   EXPECT_EQ(pytorch_line(analysis), "PyTorch: DataLoader(..., num_workers=4)");
   const std::vector<std::string> others = other_findings(analysis);
   ASSERT_EQ(others.size(), 1U);
   EXPECT_EQ(others.front(),
-            "also decode-bound: 2 workers never rest; num-workers=8 -> busy 25.0 % to "
-            "50.0 %, 160 to 320 samples/s");
+            "also decode-bound: 2 workers never rest; num-workers=8 -> 25.0 % to "
+            "50.0 % busy, 160 to 320 samples/s");
+}
+
+TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
+  RunRecord record;
+  record.config.samples.set(64'000);
+  Analysis analysis;
+  analysis.waste = Waste{18, std::nullopt};
+  EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
+  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.waste->price_per_day = 45;
+  EXPECT_EQ(fix_line(record, analysis),
+            "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s, an epoch 6.667 min "
+            "to 3.333 min. Waste now: 18.0 GPU-h/day, $45.0/day");
+  analysis.verdict.severity = "none";
+  analysis.findings.clear();
+  EXPECT_EQ(fix_line(record, analysis), "");
+}
+
+TEST(FindingsText, PredictionsHaveAnIntervalOnceEnoughWereRun) {
+  Analysis analysis;
+  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};
+  analysis.past = {9, 0.03, 0.1};
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s");
+  analysis.past.count = 20;
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Fix: num-workers=8 -> 25.0 % to 50.0 % busy (45.0-55.0), 160 to 320 samples/s "
+            "(288-352)");
+  EXPECT_EQ(cause_line(analysis),
+            "Cause: too-few-workers: 2 workers never rest; the last 20 predictions that were run "
+            "were off by 3.0 % (median), 10.0 % at worst");
+}
+
+TEST(FindingsText, WhatNoSettingMendsSaysWhatToDo) {
+  Analysis analysis;
+  Finding finding = finding_of("far-numa-node", 0);
+  finding.changes.clear();
+  analysis.findings = {finding};
+  EXPECT_EQ(other_findings(analysis).front(),
+            "also far-numa-node: 2 workers never rest; DataLoader(..., num_workers=4)");
+}
+
+TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
+  Analysis analysis;
+  RunConfig config;
+  config.num_workers.value = 2;
+  analysis.account.window = 1000;
+  EXPECT_EQ(starved_line(analysis, config), "");
+  analysis.starved = Starved{200, 100};
+  EXPECT_EQ(starved_line(analysis, config),
+            "starved: 20.0 % of the time if every cost were its mean, 10.0 % for their spread");
+  analysis.depth = ReadyDepth{"prefetch-factor", 0.9, 7, 1'210'000'000, 1000};
+  EXPECT_THAT(starved_line(analysis, config),
+              testing::EndsWith("; prefetch-factor=7 makes 99.9 % of the steps ready, with 1.21 GB "
+                                "of host memory"));
+  analysis.depth->enough.reset();
+  EXPECT_THAT(starved_line(analysis, config),
+              testing::EndsWith("; 90.0 % of the steps find their batch ready, and no "
+                                "prefetch-factor that was tried makes it 99.9 %"));
+  analysis.starved = Starved{5, 4};
+  EXPECT_EQ(starved_line(analysis, config), "");
+}
+
+TEST(FindingsText, SaysWhatOrderCosts) {
+  Analysis analysis;
+  RunConfig config;
+  analysis.account.window = 10 * kSecond;
+  EXPECT_EQ(order_line(analysis, config), "");
+  analysis.account.order = kSecond;
+  EXPECT_THAT(order_line(analysis, config), testing::EndsWith("gives up to that back"));
+  analysis.fit = GoodnessOfFit{};
+  EXPECT_THAT(order_line(analysis, config), testing::EndsWith("would give back less than 1 %"));
+  analysis.findings = {finding_of("order-stall", 0.7)};
+  EXPECT_THAT(order_line(analysis, config),
+              testing::EndsWith("--no-in-order gives 7.0 % back, as predicted"));
+  config.in_order.value = false;
+  EXPECT_THAT(order_line(analysis, config), testing::EndsWith("ready behind a late one"));
 }
 
 TEST(FindingsText, WhatSavesNoTimeIsNoFix) {
   Analysis analysis;
   analysis.findings = {finding_of("gpu-is-the-limit", 0)};
-  EXPECT_EQ(fix_line(analysis), "");
+  EXPECT_EQ(fix_line(kRecord, analysis), "");
   EXPECT_EQ(other_findings(analysis).size(), 1U);
 }
 

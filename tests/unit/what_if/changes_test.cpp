@@ -32,6 +32,14 @@ std::string message_of(std::string_view text) {
   return "";
 }
 
+TEST(Changes, OtherThreadsAreNoSetting) {
+  const Change change = parse_change("other-threads=0");
+  EXPECT_EQ(other_threads_of(change), 0);
+  EXPECT_FALSE(other_threads_of({"num-workers", "0"}));
+  EXPECT_EQ(with_changes(base_of("workers = 4"), {change}).num_workers, 4);
+  EXPECT_NE(message_of("other-threads=-1").find("expected a number of threads"), std::string::npos);
+}
+
 TEST(Changes, KeepWhatWasGivenAndTakeThePlaceOfWhatTheyChange) {
   const RunConfig config = changed("workers = 4\nbatch = 8\ncompute = 5ms", {{"workers", "8"}});
   EXPECT_EQ(config.num_workers, 8);

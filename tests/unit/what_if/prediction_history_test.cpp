@@ -25,7 +25,7 @@ TEST(PredictionHistory, SumsUpTheLastTwenty) {
   for (int i = 0; i < 5; ++i) history.add(200, 100);  // forgotten
   for (int i = 0; i < 19; ++i) history.add(103, 100);
   history.add(91, 100);
-  const PredictionHistory::Summary summary = history.summary();
+  const PastPredictions summary = history.summary();
   EXPECT_EQ(summary.count, 20);
   EXPECT_NEAR(summary.median, 0.03, 1e-9);
   EXPECT_NEAR(summary.worst, 0.09, 1e-9);

@@ -1,0 +1,37 @@
+// Findings about how the GPU is connected.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+
+std::optional<Candidate> far_numa_node(const Facts& facts) {
+  const double near = facts.metric("numa.near_cpus"), far = facts.metric("numa.far_cpus");
+  if (near > 0 || far <= 0) return std::nullopt;
+  const double node = facts.metric("numa.gpu_node");
+  return Candidate{
+      fmt::format("the GPU is on NUMA node {:.0f}, and all {:.0f} CPUs that the loader may use are "
+                  "on others",
+                  node, far),
+      {},
+      fmt::format("numactl --cpunodebind={0:.0f} --membind={0:.0f} python train.py", node)};
+}
+
+std::optional<Candidate> link_below_rating(const Facts& facts) {
+  const double width = facts.metric("link.width"), most_width = facts.metric("link.max_width");
+  const double speed = facts.metric("link.gts"), most_speed = facts.metric("link.max_gts");
+  const bool known = width > 0 && most_width > 0 && speed > 0 && most_speed > 0;
+  if (!known || width * speed >= most_width * most_speed) return std::nullopt;
+  const double factor = most_width * most_speed / (width * speed);
+  return Candidate{
+      fmt::format("a GPU has {:.0f} lanes of {:.3g} GT/s, and can have {:.0f} of {:.3g}", width,
+                  speed, most_width, most_speed),
+      {{{"h2d.speed", spell_real(factor)}}},
+      "nothing in the loader: look at the slot, the riser and the BIOS (nvidia-smi -q -d PCIE)"};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,23 @@
+// CPUs of the machine by their numbers.
+#pragma once
+
+#include <istream>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace loaderscope {
+
+using CpuSet = std::vector<int>;  // ascending
+
+// Those that this process may run on; none when that cannot be found out.
+CpuSet allowed_cpus();
+
+// "0-3,8,10-11", as in /sys; what cannot be read is left out.
+CpuSet parse_cpu_list(std::string_view text);
+
+// CPU seconds that anybody spent on `cpus` since boot, by the text of /proc/stat. Nothing when it
+// has not all of them.
+std::optional<double> busy_seconds(std::istream& proc_stat, const CpuSet& cpus);
+
+}  // namespace loaderscope

@@ -1,0 +1,100 @@
+// Findings on facts that the native engine and the kernel make, not a test. Rows are asked one by
+// one: whether a short run on a busy machine gets a verdict is not the question.
+#include <sched.h>
+
+#include <thread>
+
+#include "analysis/findings/facts.h"
+#include "dataset/make.h"
+#include "measure/cpu_set.h"
+#include "measure/machine.h"
+#include "unit/dataset/scratch_folder.h"
+#include "unit/measure/pretend_root.h"
+#include "unit/native/native_run.h"
+
+namespace loaderscope {
+namespace {
+
+bool fires(std::string_view id, const RunRecord& record) {
+  const Analysis analysis = analyse(record);
+  return find_row(id, finding_table()).look(Facts(record, analysis)).has_value();
+}
+
+double metric_of(const RunRecord& record, std::string_view name) {
+  const Analysis analysis = analyse(record);
+  return Facts(record, analysis).metric(name);
+}
+
+constexpr const char* kShort = "batch=2 steps=10 warmup=1 workers=1 compute=1ms cost=decode=2ms";
+
+TEST(RealFacts, AffinityTakesCoresAway) {
+  const CpuSet all = allowed_cpus();
+  if (all.size() < 2) GTEST_SKIP() << "the machine has one CPU";
+  RunRecord record;
+  MachineFacts machine;
+  std::thread([&] {  // threads inherit its affinity
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(all.front()), &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    machine = read_machine();
+    record = native::run("workers=4 batch=2 steps=16 warmup=1 compute=1ms cost=decode=3ms");
+  })
+      .join();
+  record.machine = machine;
+  record.config.cores.value = machine.cores;
+  EXPECT_LE(machine.cores, 1);
+  if (!record.contention_known) GTEST_SKIP() << "no run-queue delay in /proc/self/schedstat";
+  EXPECT_TRUE(fires("cpu-quota", record));
+  record.config.cores.value = static_cast<double>(machine.logical_cpus);
+  EXPECT_FALSE(fires("cpu-quota", record));
+}
+
+TEST(RealFacts, ColdDataIsSeenToBeCold) {
+  const dataset::ScratchFolder folder;
+  dataset::MakeOptions options;
+  options.path = folder / "photos";
+  options.count = 24;
+  options.size = {40, 30, 0};
+  options.threads = 1;
+  dataset::make_dataset(options, {});
+  const std::string settings =
+      "batch=2 steps=8 warmup=1 workers=1 compute=1ms size=16 inject=read=+5ms data=" +
+      options.path;
+  const RunRecord cold = native::run(settings + " cache=cold");
+  if (metric_of(cold, "cache.resident_bytes") > metric_of(cold, "cache.checked_bytes") / 2)
+    GTEST_SKIP() << "the file system keeps its pages";
+  EXPECT_TRUE(fires("cold-cache", cold));
+  EXPECT_FALSE(fires("cold-cache", native::run(settings + " cache=warm")));
+}
+
+TEST(RealFacts, TheMemoryLimitOfAGroupIsNear) {
+  const test::PretendRoot root;
+  RunRecord record = native::run(kShort);
+  const double resident = metric_of(record, "memory.resident_bytes");
+  ASSERT_GT(resident, 0);
+  const auto limited_to = [&](double bytes) {
+    root.write("proc/self/cgroup", "0::/job\n");
+    root.write("sys/fs/cgroup/job/memory.max",
+               std::to_string(static_cast<std::int64_t>(bytes)) + "\n");
+    record.machine.memory_bytes = cgroup_memory(root.path()).value_or(0);
+  };
+  limited_to(1.05 * resident);
+  EXPECT_TRUE(fires("memory-limit-near", record));
+  limited_to(2 * resident);
+  EXPECT_FALSE(fires("memory-limit-near", record));
+}
+
+TEST(RealFacts, ThreadsAndOtherProgramsAreCounted) {
+  const RunRecord record = native::run(kShort);
+  EXPECT_GE(metric_of(record, "process.loader_threads"), 3);  // this one, a trainer, a worker
+  EXPECT_GE(metric_of(record, "process.threads"), 1);
+  EXPECT_FALSE(fires("nested-thread-pools", record));
+  const bool counted =
+      std::any_of(record.metrics.begin(), record.metrics.end(),
+                  [](const Metric& m) { return m.name == "host.other_cpu_s" && m.value >= 0; });
+  EXPECT_TRUE(counted);
+}
+
+}  // namespace
+}  // namespace loaderscope
