@@ -37,6 +37,7 @@ struct EngineContext {
   bool time_stages = true;
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
+  Knockouts knockouts;  // stages that are left out
 };
 
 struct EngineRow {

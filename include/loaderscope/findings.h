@@ -2,6 +2,7 @@
 // settings that mend it, and the advice.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,8 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
 
 // `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
 // stall divides into mean and spread, and how deep a window would do. `past` is quoted beside them.
-void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {});
+// Nothing of it once `stop_signal` is no longer 0.
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {},
+                  const std::atomic<int>* stop_signal = nullptr);
 
 }  // namespace loaderscope

@@ -113,6 +113,7 @@ struct RunConfig {
   Setting<std::int64_t> seed{0};
 
   // the answer
+  Setting<Prove> prove{Prove::off};
   Setting<double> gpu_price{0};  // of one GPU for one hour; 0: not given
   Setting<std::vector<std::string>> require;
   Setting<std::string> json;
@@ -131,6 +132,7 @@ struct Field {
   std::string_view group;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
   std::string_view help;        // one sentence with the unit
+  std::string_view implied;     // what the flag says without a value; "": it needs one
   std::string_view
       default_words;  // for people, where the default depends on something; else "": see text()
   bool repeats = false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "loaderscope/account.h"
+#include "loaderscope/proof.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope {
@@ -175,6 +176,7 @@ struct RunRecord {
   SkippedSamples skipped;
   std::vector<Metric> metrics;
   std::vector<std::string> notes;  // what a reader must know: settings without effect, fallbacks
+  std::optional<Proof> proof;      // runs made afterwards, to prove what the analysis says
 };
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 // What would be if: a recorded run, or declared costs, run again in the model with other settings.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,15 +35,17 @@ using Predictor = std::function<Prediction(const Changes&)>;
 // its rows.
 class FittedModel {
  public:
-  // Throws RunError for a record that says too little.
-  explicit FittedModel(const RunRecord& record);
+  // Throws RunError for a record that says too little, and, like predict(), when `stop_signal` is
+  // no longer 0.
+  explicit FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal = nullptr);
   // Everything declared, nothing measured: the settings given by flags and scenario.
   FittedModel(const RunConfig& given, const MachineLimits& limits);
 
   // At most about `most_samples` of all ranks are run, but at least 60 steps, or 20 where 60 would
   // be many more samples. Throws UsageError for changes that contradict each other or of which the
   // record says nothing. May be called by several threads at once.
-  Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000) const;
+  Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000,
+                     const Knockouts& knockouts = {}) const;
 
   // The same where other processes load the machine as they did in `measured`, a run of the
   // changes: so that what a prediction is off by is not their load.
@@ -60,18 +63,26 @@ class FittedModel {
   const std::vector<std::string>& notes() const { return notes_; }  // what the fit rests on
 
  private:
+  RunRecord simulate(const RunConfig& config, const FittedCosts& costs,
+                     const Knockouts& knockouts = {}) const;
   void refuse_unknown(const Changes& changes) const;
   RunConfig model_config(const Changes& changes, FittedCosts& costs, Prediction& prediction) const;
   void set_window(RunConfig& config, const Changes& changes, std::int64_t most_samples) const;
   void set_steps(RunConfig& config, std::int64_t steps) const;
-  Prediction run(Prediction prediction, const FittedCosts& costs) const;
+  Prediction run(Prediction prediction, const FittedCosts& costs,
+                 const Knockouts& knockouts = {}) const;
 
+  const std::atomic<int>* stop_signal_ = nullptr;
   RunConfig config_;  // in force in the run
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;
   std::int64_t steps_ = 0, warmup_ = 0;  // of the run; 0: as the settings say
   std::vector<std::string> notes_;
 };
+
+// The settings for running `in_force`, those of a run, again for real with other settings: on the
+// same data and device. Throws UsageError for changes that contradict each other.
+RunConfig run_again(const RunConfig& in_force, const Changes& changes);
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
 

@@ -29,6 +29,7 @@ CLI::Option* add_flag(CLI::App& app, const Field& field) {
   CLI::Option* option = app.add_option(flag_names(field), keep, description);
   option->type_name(std::string(field.value_name));
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  if (!field.implied.empty()) option->expected(0, 1);
   return option;
 }
 
@@ -55,8 +56,10 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
 RunConfig ConfigFlags::config() const {
   RunConfig config;
   for (const auto& [field, option] : flags_) {
-    const std::vector<std::string> values = option->results();
-    if (values.empty()) continue;
+    if (option->count() == 0) continue;
+    std::vector<std::string> values = option->results();
+    if (!field->implied.empty() && (values.empty() || values.back().empty()))
+      values.emplace_back(field->implied);
     // The last one wins, so that a script's flags can be overridden behind them.
     const std::size_t first = field->repeats ? 0 : values.size() - 1;
     for (std::size_t i = first; i < values.size(); ++i)

@@ -11,6 +11,7 @@ namespace loaderscope {
 
 // Runs the resolved `config`. `notes` come first in those of the record.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
-                  const std::vector<std::string>& notes, const std::atomic<int>& stop_signal);
+                  const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
+                  const Knockouts& knockouts = {});
 
 }  // namespace loaderscope

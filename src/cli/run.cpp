@@ -9,6 +9,7 @@
 #include "cli/interrupt.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/prove.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
 #include "loaderscope/device.h"
@@ -57,6 +58,24 @@ MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
   return limits;
 }
 
+void remember(const Proof& proof) {
+  if (proof.exact || proof.interrupted) return;
+  const PredictionHistory history(source::user_cache_folder());
+  for (const ProofCase& of : proof.cases) {
+    if (!of.predicted || of.runs.empty()) continue;
+    history.add(of.predicted->after.samples_per_s, outcome_of(proof, of).samples_per_s.mean);
+  }
+}
+
+void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& machine,
+               const std::atomic<int>& stop_signal) {
+  const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
+    return measure(config, machine, {}, stop_signal, knockouts);
+  };
+  record.proof = prove(record.config.prove, record, analysis, measure_without, stop_signal);
+  remember(*record.proof);
+}
+
 ExitCode run(const ConfigFlags& flags) {
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
@@ -65,12 +84,15 @@ ExitCode run(const ConfigFlags& flags) {
   if (!config.json.value.empty()) check_output(config.json.value);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  const RunRecord record = measure(config, machine, notes, stop_signal);
+  RunRecord record = measure(config, machine, notes, stop_signal);
   Analysis analysis = analyse(record);
-  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
+  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
+               &stop_signal);
+  if (config.prove != Prove::off) add_proof(record, analysis, machine, stop_signal);
   write_results(config, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
-  return record.interrupted ? exit_code_of_signal(stop_signal.load()) : judgement;
+  const int signal = stop_signal.load();
+  return signal != 0 ? exit_code_of_signal(signal) : judgement;
 }
 
 }  // namespace

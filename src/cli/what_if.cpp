@@ -41,6 +41,8 @@ void refuse_flags_beside_result(const RunConfig& given) {
 void refuse_requirements(const RunConfig& given) {
   if (given.require.given)
     throw UsageError("--require: is for a run; look at the values that --json saves");
+  if (given.prove.given)
+    throw UsageError("--prove: is for a run; a what-if is put to the test with --verify");
 }
 
 // The base case as it was measured, if it was, and its model.

@@ -66,7 +66,10 @@ Injection faster(const Injection& injection, double speed) {
 void fill_from(const RunConfig& base, RunConfig& config) {
   const RunConfig changes = config;
   for (const Field& field : fields()) {
-    if (!field.given(base) || field.name == "json" || field.name == "require") continue;
+    if (!field.given(base) || field.name == "json" || field.name == "require" ||
+        field.name == "prove") {
+      continue;
+    }
     for (const std::string& value : field.texts(base)) {
       if (!flag_wins(changes, field, value)) set_field(config, "the base case", field.name, value);
     }

@@ -440,6 +440,14 @@ void add_measurement(Table& t) {
 
 void add_answer(Table& t) {
   using C = RunConfig;
+  t.push_back(one({"prove",
+                   {},
+                   kAnswer,
+                   "[all]",
+                   "Knock out what is blamed and run again, in turns with the base case; 'all' "
+                   "tells device, memory, page cache and disk apart."},
+                  &C::prove, word_codec<Prove>()));
+  t.back().implied = name_of(Prove::blamed);
   t.push_back(one({"gpu-price",
                    {},
                    kAnswer,

@@ -169,6 +169,15 @@ const std::vector<Word<DctScale>>& Words<DctScale>::table() {
   return words;
 }
 
+const std::vector<Word<Prove>>& Words<Prove>::table() {
+  static const std::vector<Word<Prove>> words = {
+      {Prove::off, "off", "One run, no proof."},
+      {Prove::blamed, "blamed", "Knock out what is blamed."},
+      {Prove::all, "all", "Device only, from memory, from the page cache, from a cold cache."},
+  };
+  return words;
+}
+
 Cause cause_of(Stage stage) {
   switch (stage) {
     case Stage::read:

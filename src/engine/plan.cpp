@@ -8,11 +8,16 @@
 namespace loaderscope {
 namespace {
 
+StagePlan planned(const RunConfig& config, Stage stage, const FittedCosts* fitted,
+                  const Knockouts& knockouts) {
+  return knockouts.has(stage) ? StagePlan(stage) : StagePlan(config, stage, fitted);
+}
+
 std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage,
-                                            const FittedCosts* fitted) {
+                                            const FittedCosts* fitted, const Knockouts& knockouts) {
   std::vector<StagePlan> stages;
   for (const Stage stage : kSampleStages) {
-    StagePlan plan(config, stage, fitted);
+    const StagePlan plan = planned(config, stage, fitted, knockouts);
     if (plan.active() || (stage == Stage::read && has_storage)) stages.push_back(plan);
   }
   return stages;
@@ -111,9 +116,10 @@ Nanos StagePlan::injected(const Execution& execution) const {
   return ns;
 }
 
-Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs)
+Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knockouts& left_out)
     : config(given),
       fitted(fitted_costs),
+      knockouts(left_out),
       ranks(static_cast<std::int32_t>(given.ranks.value)),
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
       made_by_trainer(given.executor == Executor::inline_),
@@ -125,20 +131,21 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs)
              : sample_tasks  ? given.window.value
                              : given.prefetch_factor * given.num_workers),
       in_flight(given.in_flight),
-      collate(given, Stage::collate, fitted),
-      send(given, Stage::transport, fitted),
-      receive(given, Stage::transport_recv, fitted),
-      pin(given, Stage::pin, fitted),
-      launch(given, Stage::launch, fitted),
-      copy(given, Stage::h2d, fitted),
-      compute(given, Stage::compute, fitted),
-      startup(given, Stage::startup, fitted),
-      startup_parent(given, Stage::startup_parent, fitted),
+      collate(planned(given, Stage::collate, fitted, knockouts)),
+      send(planned(given, Stage::transport, fitted, knockouts)),
+      receive(planned(given, Stage::transport_recv, fitted, knockouts)),
+      pin(planned(given, Stage::pin, fitted, knockouts)),
+      launch(planned(given, Stage::launch, fitted, knockouts)),
+      copy(planned(given, Stage::h2d, fitted, knockouts)),
+      compute(planned(given, Stage::compute, fitted, knockouts)),
+      startup(planned(given, Stage::startup, fitted, knockouts)),
+      startup_parent(planned(given, Stage::startup_parent, fitted, knockouts)),
       sampler(sampler_options(given)) {
   has_storage =
-      given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0;
+      !knockouts.has(Stage::read) &&
+      (given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0);
   storage_latency = given.storage_latency;
-  sample_stages = active_sample_stages(given, has_storage, fitted);
+  sample_stages = active_sample_stages(given, has_storage, fitted, knockouts);
   const bool fitted_storage = fitted != nullptr && !has_storage && fitted->storage_streams > 0;
   storage_streams = fitted_storage ? fitted->storage_streams : 1;
   storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0 ||
@@ -151,9 +158,10 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs)
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
   const bool real_link = given.device.value == "cuda" && given.engine.value != "model";
-  const bool link_copies = !real_link && (given.link.given || given.source.value != "synthetic");
+  const bool link_copies = !real_link && !knockouts.has(Stage::h2d) &&
+                           (given.link.given || given.source.value != "synthetic");
   link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
-  const Cost* declared_copy = given.cost_of(Stage::h2d);
+  const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
   copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
                                : copy.is_fitted() ? true

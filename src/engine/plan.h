@@ -19,6 +19,7 @@ namespace loaderscope {
 class StagePlan {
  public:
   StagePlan() = default;
+  explicit StagePlan(Stage stage) : stage_(stage) {}  // that costs nothing
   StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted = nullptr);
 
   Stage stage() const { return stage_; }
@@ -42,10 +43,12 @@ class StagePlan {
 
 // `config` and `fitted` must outlive the plan.
 struct Plan {
-  explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr);
+  explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr,
+                const Knockouts& knockouts = {});
 
   const RunConfig& config;
   const FittedCosts* fitted;  // null: every cost is declared
+  Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
   bool made_by_trainer;

@@ -7,6 +7,7 @@
 #include "report/json_stream.h"
 #include "report/keys.h"
 #include "report/next_command.h"
+#include "report/proof_json.h"
 #include "report/totals.h"
 
 namespace loaderscope {
@@ -400,6 +401,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   write_verdict(json, analysis.verdict);
   write_findings(json, record, analysis);
   write_depth(json, analysis);
+  if (record.proof) write_proof(json, *record.proof);
   write_waste(json, analysis);
   write_window(json, analysis);
   write_rates(json, record, analysis);

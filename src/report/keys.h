@@ -105,7 +105,8 @@ inline constexpr std::string_view kTopLevel[] = {
     "metrics",    "errors",       "notes",       "unseen",
     "lost_spans", "ranks",        "steps",       "reservoir",
     "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup",
-    "findings",   "fit",          "cost",        "depth"};
+    "findings",   "fit",          "cost",        "depth",
+    "proof"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

@@ -4,6 +4,7 @@
 #include "analysis/wording.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
+#include "report/proof_text.h"
 #include "report/table_parts.h"
 #include "report/writers.h"
 
@@ -22,6 +23,18 @@ std::string escaped(std::string_view text) {
 
 void write_list(std::ostream& out, std::string_view label, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) out << "- " << label << escaped(text) << '\n';
+}
+
+void write_differential(std::ostream& out, const RunRecord& record) {
+  const std::vector<DifferentialRow> rows = differential_rows(record);
+  if (rows.empty()) return;
+  out << fmt::format("\n| {} |\n|---|---:|---:|---:|---:|---|\n",
+                     fmt::join(kDifferentialHeader, " | "));
+  for (const DifferentialRow& row : rows) {
+    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", escaped(row.name), row.busy, row.rate,
+                       row.per_step, row.costs, escaped(row.remark));
+  }
+  out << '\n';
 }
 
 }  // namespace
@@ -44,6 +57,8 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
                        plural(analysis.steps, "step"), show_duration(analysis.account.window),
                        analysis.steady ? ", steady" : "");
   }
+  write_list(out, "", proof_lines(record));
+  write_differential(out, record);
   for (const std::string& line :
        {why_line(analysis.account), starved_line(analysis, record.config),
         order_line(analysis, record.config), first_batch_line(analysis)}) {

@@ -10,6 +10,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/keys.h"
+#include "report/proof_json.h"
 #include "report/record_parts.h"
 
 namespace loaderscope {
@@ -141,6 +142,7 @@ class ResultReader {
     record_.contention_known = account.at("contention_known").boolean();
     record_.notes = read_texts(document.at("notes"));
     read_skipped(document.at("errors"));
+    if (document.has("proof")) record_.proof = read_proof(document.at("proof"));
 
     const JsonCursor first_batch = document.at("first_batch");
     const JsonCursor before = first_batch.at("before_first_ask");

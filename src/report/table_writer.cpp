@@ -9,6 +9,7 @@
 #include "analysis/wording.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
+#include "report/proof_text.h"
 #include "report/table_parts.h"
 #include "report/text_table.h"
 #include "report/totals.h"
@@ -126,6 +127,15 @@ void write_account(std::ostream& out, const Analysis& analysis, const ReportStyl
   table.print(out);
 }
 
+void write_differential(std::ostream& out, const RunRecord& record) {
+  TextTable table("lrrrrl", {std::begin(kDifferentialHeader), std::end(kDifferentialHeader)});
+  for (const DifferentialRow& row : differential_rows(record)) {
+    table.add(
+        {printable(row.name), row.busy, row.rate, row.per_step, row.costs, printable(row.remark)});
+  }
+  if (!table.empty()) table.print(out);
+}
+
 // What the answer rests on, and what it cannot show.
 void write_notes(std::ostream& out, const RunRecord& record, const Analysis& analysis,
                  const ReportStyle& style) {
@@ -177,6 +187,8 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     line(ranks_line(record, analysis));
     write_rank_table(out, record, analysis);
     write_account(out, analysis, style);
+    for (const std::string& proof : proof_lines(record)) line(proof);
+    write_differential(out, record);
     line(why_line(analysis.account));
     line(starved_line(analysis, record.config));
     line(order_line(analysis, record.config));

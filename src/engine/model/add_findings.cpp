@@ -17,11 +17,12 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
 
 }  // namespace
 
-void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past) {
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
+                  const std::atomic<int>* stop_signal) {
   analysis.past = past;
   if (analysis.verdict.withheld_reason) return;
   try {
-    const FittedModel model(record);
+    const FittedModel model(record, stop_signal);
     const Prediction base = model.predict({}, kSamplesOfPrediction);
     const auto predict = [&](const Changes& changes) {
       return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);

@@ -28,8 +28,8 @@ constexpr std::array<std::string_view, 12> kUnknownOfData = {
     "source",   "data",   "index",   "access",    "cache",     "size",
     "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"};
 // What no model can change.
-constexpr std::array<std::string_view, 5> kNoModel = {"engine", "device", "json", "require",
-                                                      "on-error"};
+constexpr std::array<std::string_view, 6> kNoModel = {"engine",  "device",   "json",
+                                                      "require", "on-error", "prove"};
 
 template <std::size_t N>
 bool names(const std::array<std::string_view, N>& keys, const Field& field) {
@@ -113,6 +113,15 @@ double ready_share(const RunRecord& record) {
   return steps > 0 ? 1 - static_cast<double>(late) / static_cast<double>(steps) : 1;
 }
 
+MachineLimits limits_of(const RunConfig& in_force) {
+  return {std::clamp(in_force.cores.value, 1e-3, 65536.0)};
+}
+
+RunError interrupted_prediction() {
+  return RunError(
+      "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
+}
+
 void add_result(Prediction& prediction, const RunRecord& record) {
   std::vector<Account> accounts;
   prediction.ready = ready_share(record);
@@ -126,8 +135,8 @@ void add_result(Prediction& prediction, const RunRecord& record) {
 
 }  // namespace
 
-FittedModel::FittedModel(const RunRecord& record)
-    : config_(record.config), limits_{std::clamp(record.config.cores.value, 1e-3, 65536.0)} {
+FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
+    : stop_signal_(stop_signal), config_(record.config), limits_(limits_of(record.config)) {
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
@@ -143,12 +152,8 @@ FittedModel::FittedModel(const RunRecord& record)
   Prediction base;
   base.config = model_config({}, *costs, base);
   set_window(base.config, {}, kSamplesOfFit);
-  const auto run = [&](const FittedCosts& tried) {
-    EngineContext context;
-    context.costs = &tried;
-    return run_model(base.config, context);
-  };
-  model::fit_other_threads(*costs, record, run, notes_);
+  const auto run_with = [&](const FittedCosts& tried) { return simulate(base.config, tried); };
+  model::fit_other_threads(*costs, record, run_with, notes_);
 }
 
 FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
@@ -159,6 +164,18 @@ FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
   throw UsageError(
       "what-if: real data must be measured first; save a result with 'run --json FILE' and give "
       "it, or declare --cost without --data");
+}
+
+RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& costs,
+                                const Knockouts& knockouts) const {
+  if (stop_signal_ != nullptr && stop_signal_->load() != 0) throw interrupted_prediction();
+  EngineContext context;
+  context.stop_signal = stop_signal_;
+  context.costs = &costs;
+  context.knockouts = knockouts;
+  RunRecord record = run_model(config, context);
+  if (record.interrupted) throw interrupted_prediction();
+  return record;
 }
 
 void FittedModel::refuse_unknown(const Changes& changes) const {
@@ -241,21 +258,21 @@ void FittedModel::set_steps(RunConfig& config, std::int64_t steps) const {
   config.warmup.value = {warmup_ + window_of(config), 0};
 }
 
-Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs) const {
+Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
+                            const Knockouts& knockouts) const {
   if (costs.has_samples()) note_extrapolation(config_, costs, prediction);
-  EngineContext context;
-  context.costs = &costs;
-  add_result(prediction, run_model(prediction.config, context));
+  add_result(prediction, simulate(prediction.config, costs, knockouts));
   return prediction;
 }
 
-Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples) const {
+Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples,
+                                const Knockouts& knockouts) const {
   refuse_unknown(changes);
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
   set_window(prediction.config, changes, most_samples);
-  return run(std::move(prediction), costs);
+  return run(std::move(prediction), costs, knockouts);
 }
 
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
@@ -283,30 +300,37 @@ Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
   costs.other_threads = 0;
   prediction.config = model_config(changes, costs, prediction);
   set_window(prediction.config, changes, kSamplesOfFit);
-  EngineContext context;
-  const auto run = [&](const FittedCosts& tried) {
-    context.costs = &tried;
-    return run_model(prediction.config, context);
+  const auto run_with = [&](const FittedCosts& tried) {
+    return simulate(prediction.config, tried);
   };
-  model::fit_other_threads(costs, measured, run, prediction.notes);
-  add_result(prediction, run(costs));
+  model::fit_other_threads(costs, measured, run_with, prediction.notes);
+  add_result(prediction, run_with(costs));
   return prediction;
 }
 
 RunConfig FittedModel::to_run(const Changes& changes) const {
   refuse_unknown(changes);
-  RunConfig config = with_changes(config_, changes);
   for (const Change& change : changes) {
     if (change.key == kOtherThreads)
       throw UsageError("--verify: other-threads cannot be set here; end the other programs first");
     const std::optional<Speedup> speedup = speedup_of(change);
-    if (!speedup || (!costs_->knows(speedup->stage) && make_faster(config, *speedup))) continue;
+    RunConfig declared = config_;
+    if (!speedup || (!costs_->knows(speedup->stage) && make_faster(declared, *speedup))) continue;
     throw UsageError("--verify: " + change.key +
                      " cannot be run, the stage works for real; leave out one of them");
   }
-  if (costs_->has_samples()) config.source.set(config_.source);
+  return run_again(config_, changes);
+}
+
+RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
+  RunConfig config = with_changes(in_force, changes);
+  for (const Change& change : changes) {
+    if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
+  }
+  if (in_force.source.value != "synthetic") config.source.set(in_force.source);
+  config.device.set(in_force.device);
   std::vector<std::string> notes;
-  return resolve(config, limits_, notes);
+  return resolve(config, limits_of(in_force), notes);
 }
 
 std::string GoodnessOfFit::sentence() const {

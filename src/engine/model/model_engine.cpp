@@ -7,7 +7,7 @@
 
 namespace loaderscope {
 RunRecord run_model(const RunConfig& config, const EngineContext& context) {
-  const Plan plan(config, context.costs);
+  const Plan plan(config, context.costs, context.knockouts);
   model::Simulation simulation(plan, context);
   simulation.run();
 

@@ -17,17 +17,22 @@ class ImageMaker : public SampleMaker {
         augmenter_(make_augmenter(pipeline.augment)),
         sleeper_(stop) {}
 
-  void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
+  void expect(std::span<const std::int64_t> samples) override {
+    if (works(Stage::read)) reader_->expect(samples);
+  }
 
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
   Bytes make(const SampleTask& task, SpanWriter& spans) override {
     const std::int64_t size = pipeline_.source->size();
     std::int64_t sample = task.execution.draw;
     for (std::int64_t tried = 0; tried < size; ++tried, sample = (sample + 1) % size) {
+      const ReplayPool::Sample* replayed = in_place_of(sample);
+      const bool reads_replayed = replayed != nullptr && !works(Stage::read);
+      const std::int64_t used = reads_replayed ? replayed->index : sample;
       try {
-        return make_one(task, sample, spans);
+        return make_one(task, {used, replayed}, spans);
       } catch (const SampleError& error) {
-        report(task.execution.epoch, sample, error);
+        report(task.execution.epoch, used, error);
       }
       if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
     }
@@ -37,27 +42,59 @@ class ImageMaker : public SampleMaker {
   }
 
  private:
-  Bytes make_one(const SampleTask& task, std::int64_t sample, SpanWriter& spans) {
+  // What a sample is made from.
+  struct Origin {
+    std::int64_t sample;                 // whose stored bytes
+    const ReplayPool::Sample* replayed;  // null: nothing that is kept in the pool
+  };
+
+  Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) {
     std::span<const std::byte> stored;
-    {
-      StageScope scope(spans, Stage::read, StageScope::Kind::runs);
-      stored = reader_->read(sample);
-      inject(Stage::read, task.execution, scope);
-      scope.handled(static_cast<Bytes>(stored.size()));
+    if (works(Stage::read)) {
+      stored = read(task, origin.sample, spans);
+    } else if (works(Stage::decode)) {
+      stored = origin.replayed->stored;
     }
     const auto bytes = static_cast<Bytes>(stored.size());
     Pixels pixels;
-    {
-      StageScope scope(spans, Stage::decode, StageScope::Kind::runs, bytes);
-      const ImageHeader header = decoder_->open(stored);
-      pixels = decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
-      inject(Stage::decode, task.execution, scope);
+    if (works(Stage::decode)) {
+      pixels = decode(task, origin.sample, stored, spans);
+    } else if (works(Stage::augment)) {
+      augmenter_->choose(ReplayPool::kEpoch, origin.replayed->index, origin.replayed->header);
+      pixels = origin.replayed->pixels;
     }
+    if (!works(Stage::augment)) return bytes;  // the slot holds finished samples
     StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
     augmenter_->apply(pixels, task.place);
     inject(Stage::augment, task.execution, scope);
     return bytes;
   }
+
+  std::span<const std::byte> read(const SampleTask& task, std::int64_t sample, SpanWriter& spans) {
+    StageScope scope(spans, Stage::read, StageScope::Kind::runs);
+    const std::span<const std::byte> stored = reader_->read(sample);
+    inject(Stage::read, task.execution, scope);
+    scope.handled(static_cast<Bytes>(stored.size()));
+    return stored;
+  }
+
+  Pixels decode(const SampleTask& task, std::int64_t sample, std::span<const std::byte> stored,
+                SpanWriter& spans) {
+    StageScope scope(spans, Stage::decode, StageScope::Kind::runs,
+                     static_cast<Bytes>(stored.size()));
+    const ImageHeader header = decoder_->open(stored);
+    const Pixels pixels =
+        decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
+    inject(Stage::decode, task.execution, scope);
+    return pixels;
+  }
+
+  const ReplayPool::Sample* in_place_of(std::int64_t sample) const {
+    const ReplayPool* pool = pipeline_.replayed;
+    return pool != nullptr && pool->has_samples() ? &pool->in_place_of(sample) : nullptr;
+  }
+
+  bool works(Stage stage) const { return !pipeline_.plan->knockouts.has(stage); }
 
   void inject(Stage stage, const Execution& execution, StageScope& scope) {
     for (const StagePlan& plan : pipeline_.plan->sample_stages) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "engine/native/replay_pool.h"
 #include "engine/native/sample_errors.h"
 #include "engine/native/sample_maker.h"
 #include "loaderscope/augment.h"
@@ -19,6 +20,7 @@ struct ImagePipeline {
   AugmentOptions augment;
   bool fail_on_error = false;
   SampleErrors* errors = nullptr;
+  const ReplayPool* replayed = nullptr;  // with knock-outs
 };
 
 // `pipeline` must outlive the makers.

@@ -28,11 +28,12 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
 }  // namespace
 
 JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-                     bool writes_samples)
+                     bool writes_samples, SlotFiller fill_slot)
     : plan_(plan),
       context_(context),
       recorder_(plan.fold_options(context.observer), kRing),
-      job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples),
+      job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
+           std::move(fill_slot)),
       devices_(make_devices(plan.config, context, job_.stop)) {
   trace::connect();
   for (std::int32_t index = 0; index < plan.ranks; ++index) {

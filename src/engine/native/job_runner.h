@@ -22,7 +22,7 @@ namespace loaderscope::native {
 class JobRunner {
  public:
   JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-            bool writes_samples);
+            bool writes_samples, SlotFiller fill_slot = {});
   ~JobRunner();
 
   // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads

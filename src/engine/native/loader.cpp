@@ -118,6 +118,7 @@ void Loader::allocate(Device& device) {
     if (bytes > 0) {
       batch->copied_from = locked_->slot(i);
       batch->written = pageable_ ? pageable_->slot(i) : batch->copied_from;
+      if (job_.fill_slot) job_.fill_slot(batch->written);
     }
     free_.push_back(batch.get());
     batches_.push_back(std::move(batch));

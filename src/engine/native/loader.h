@@ -24,13 +24,18 @@ namespace loaderscope::native {
 // What all threads of a job share.
 class Job {
  public:
-  Job(const Plan& p, Recorder* r, MakerFactory makers, bool writes)
-      : plan(p), recorder(r), make_maker(std::move(makers)), writes_samples(writes) {}
+  Job(const Plan& p, Recorder* r, MakerFactory makers, bool writes, SlotFiller fill)
+      : plan(p),
+        recorder(r),
+        make_maker(std::move(makers)),
+        writes_samples(writes),
+        fill_slot(std::move(fill)) {}
 
   const Plan& plan;
   Recorder* recorder;  // null: nothing is measured
   MakerFactory make_maker;
   bool writes_samples;       // samples are written to host memory
+  SlotFiller fill_slot;      // may be empty
   std::atomic<int> stop{0};  // not 0: every thread is to end soon
 
   // A thread of the job. What it throws stops the job: the first failure counts.

@@ -1,7 +1,9 @@
 #include "engine/native/native_engine.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/memory_metrics.h"
 #include "engine/native/fit.h"
@@ -25,6 +27,7 @@ struct Run {
   std::optional<CacheProof> cache;
   std::optional<Plan> plan;
   ImagePipeline pipeline;
+  std::optional<native::ReplayPool> replayed;  // with knock-outs
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
   Nanos opening = 0;  // how long it took to list the samples
@@ -108,6 +111,35 @@ native::MakerFactory make_pipeline(Run& run) {
   return native::image_makers(pipeline);
 }
 
+// Of the memory that the batches leave, half may be kept for what is replayed.
+void make_replay_pool(Run& run, const EngineContext& context, std::optional<Bytes> free) {
+  constexpr Bytes kMostReplayed = Bytes{256} << 20;
+  const Knockouts& out = context.knockouts;
+  if (!out.has(Stage::read) && !out.has(Stage::decode) && !out.has(Stage::augment)) return;
+  const Bytes left = free ? *free - native::memory_needed(*run.plan) : 2 * kMostReplayed;
+  SourceContext reading;
+  reading.stop_signal = context.stop_signal;
+  run.replayed.emplace(native::ReplaySource{*run.files, run.pipeline.decode, run.pipeline.augment},
+                       out, static_cast<std::uint64_t>(run.config.seed.value),
+                       std::min(kMostReplayed, left / 2), reading);
+  run.pipeline.replayed = &*run.replayed;
+}
+
+native::SlotFiller make_slot_filler(const Run& run) {
+  if (!run.replayed || !run.replayed->has_finished()) return {};
+  const auto bytes = static_cast<std::size_t>(run.plan->delivered_bytes(run.config.batch_size));
+  return [&pool = *run.replayed, bytes](std::byte* slot) { pool.fill({slot, bytes}); };
+}
+
+void add_replay_facts(const Run& run, RunRecord& record) {
+  if (!run.replayed) return;
+  record.metrics.push_back({"memory.replayed_samples", "1",
+                            "samples made before the run and replayed in place of others",
+                            static_cast<double>(run.replayed->samples())});
+  record.metrics.push_back({"memory.replayed_bytes", "bytes", "host memory that they take",
+                            static_cast<double>(run.replayed->bytes())});
+}
+
 void add_cache_facts(const Run& run, RunRecord& record) {
   if (!run.cache) return;
   const CacheProof& cache = *run.cache;
@@ -120,6 +152,9 @@ void add_cache_facts(const Run& run, RunRecord& record) {
   record.metrics.push_back({"cache.resident_bytes", "bytes",
                             "of it in the page cache when the run began",
                             static_cast<double>(cache.resident_after)});
+  record.metrics.push_back({"cache.proved", "1",
+                            "1 when the page cache is in the state that --cache asks for",
+                            cache.proved ? 1.0 : 0.0});
   record.notes.push_back(cache.sentence);
 }
 
@@ -155,6 +190,7 @@ RunRecord record_of(Run& run) {
     for (const std::string& note : run.files->notes()) record.notes.push_back(note);
   }
   add_cache_facts(run, record);
+  add_replay_facts(run, record);
   if (const std::string fallback = runner.memory_fallback(); !fallback.empty())
     record.notes.push_back(fallback);
   return record;
@@ -167,10 +203,15 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.source.value == "files") open_data(*run, context);
-  run->plan.emplace(run->config);
-  if (run->files) native::check_fit(*run->plan, free_memory("/"));
-  run->runner =
-      std::make_unique<JobRunner>(*run->plan, context, make_pipeline(*run), run->files != nullptr);
+  run->plan.emplace(run->config, nullptr, context.knockouts);
+  native::MakerFactory makers = make_pipeline(*run);
+  if (run->files) {
+    const std::optional<Bytes> free = free_memory("/");
+    native::check_fit(*run->plan, free);
+    make_replay_pool(*run, context, free);
+  }
+  run->runner = std::make_unique<JobRunner>(*run->plan, context, std::move(makers),
+                                            run->files != nullptr, make_slot_filler(*run));
   const KeepWhatIsInUse keeper{run};
   run->runner->run();
   return record_of(*run);

@@ -28,6 +28,9 @@ class SampleMaker {
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
 };
 
+// Puts samples into a new slot, which then holds a batch that no worker has made.
+using SlotFiller = std::function<void(std::byte* slot)>;
+
 using MakerFactory = std::function<std::unique_ptr<SampleMaker>(const std::atomic<int>& stop)>;
 
 // Spends what `stage` costs: sleeps or burns a core.

@@ -112,6 +112,8 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.bytes = events.delivered_bytes;
   copy.duration = plan_.copy_time(execution(events));
   copy.by_caller = plan_.copy_keeps_trainer;
+  // The batches that the device has stay there.
+  if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight) copy = {.step = step_};
   if (!submit_copy(copy)) return false;
   if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
   const trace::Range range(Stage::launch, {step_, -1, copy.bytes});

@@ -214,5 +214,28 @@ TEST(ReadResult, ReadsAFile) {
   std::filesystem::remove(path);
 }
 
+TEST(ReadResult, GivesBackEveryProof) {
+  RunRecord record = full_record();
+  expect_same_after_reading(record);
+  EXPECT_EQ(parse_result(json_of(record), "r.json").proof, record.proof);
+  record.proof->asked = Prove::all;
+  record.proof->interrupted = true;
+  expect_same_after_reading(record);
+  record.proof = Proof{};
+  record.proof->reason = "the verdict is withheld: not steady";
+  expect_same_after_reading(record);
+  EXPECT_THAT(table_of(record), HasSubstr("not proved: the verdict is withheld: not steady\n"));
+}
+
+TEST(ReadResult, RefusesAProofThatIsNone) {
+  EXPECT_THAT(error_after("\"asked\": \"blamed\"", "\"asked\": \"no\""),
+              HasSubstr("proof.asked is nothing that can be proved"));
+  EXPECT_THAT(error_after("\"knocked_out\": [\"decode\"]", "\"knocked_out\": [\"decoding\"]"),
+              HasSubstr("proof.cases[0].knocked_out[0] is no stage"));
+  EXPECT_THAT(error_after("prefetch-factor=8", "prefetch=many"),
+              HasSubstr("proof.cases[1].changes[0] is no setting"));
+  EXPECT_THAT(error_after("\"busy\":0.2475", "\"busy\":1.5"), HasSubstr("is more than 1"));
+}
+
 }  // namespace
 }  // namespace loaderscope

@@ -89,6 +89,29 @@ inline StepPlan usual_step(std::int64_t) {
 
 inline RunRecord usual_record() { return record_of(4, 40, usual_step); }
 
+// Cases that were run, that were not, and of which nothing was predicted.
+inline Proof full_proof() {
+  Proof proof;
+  proof.has_busy = true;
+  proof.base.name = "base";
+  proof.base.runs = {{160, 0.25}, {158, 0.2475}, {161, 0.2525}};
+  ProofCase of;
+  of.name = "decode knocked out";
+  of.knockouts = {Stage::decode};
+  of.runs = {{400, 0.625}, {398, 0.62}, {401, 0.63}};
+  of.predicted = ProofPrediction{{160, 0.25}, {400, 0.625}, 0.01};
+  proof.cases.push_back(of);
+  of.name = "a window 4 times as deep";
+  of.knockouts = {};
+  of.changes = {{"prefetch-factor", "8"}};
+  of.predicted.reset();
+  proof.cases.push_back(of);
+  of.missing = "the disk is full";
+  of.runs.clear();
+  proof.cases.push_back(of);
+  return proof;
+}
+
 // The usual record with everything that a record may hold.
 inline RunRecord full_record() {
   RunRecord record = usual_record();
@@ -135,6 +158,7 @@ inline RunRecord full_record() {
   exemplar.spans.emplace_back(1, span);
   rank.exemplars.push_back(exemplar);
   rank.queues.push_back({"ready", 4, 0.25, 2, 3 * kSecond, 0});
+  record.proof = full_proof();
   return record;
 }
 

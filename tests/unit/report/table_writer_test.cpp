@@ -39,6 +39,11 @@ Cause: too-few-workers: 2 workers never rest
   compute   25.00 ms  25.0 %  ±0.0  #########
   decode    60.00 ms  60.0 %  ±0.0  ######################
   read      15.00 ms  15.0 %  ±0.0  #####
+proved: decode knocked out -> predicted 62.5 %, measured 62.5 % busy (61.3-63.7); rate
+  x2.50 predicted, x2.50 (2.47-2.54) measured
+cannot tell: a window 4 times as deep (prefetch-factor=8) -> measured 62.5 % busy (61.3-63.7); rate
+  x2.50 (2.47-2.54) measured
+not proved: a window 4 times as deep: the disk is full
 why: capacity 100.0 % of the 75.0 % spent waiting for batches to be made
   stage    count      mean       p50       p99       max   CPU  no core  blocked       rate
   read       640  750.0 us  750.0 us  750.0 us  750.0 us   0 %             100 %   147 MB/s

@@ -1,0 +1,95 @@
+// Proof: what is blamed is knocked out and the configuration is run again, in turns with the base
+// case.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loaderscope/change.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope {
+
+struct Analysis;
+struct RunRecord;
+
+// The stages that a run leaves out. What they would have made is replayed: batches stay valid.
+class Knockouts {
+ public:
+  Knockouts() = default;
+  Knockouts(std::initializer_list<Stage> stages) {
+    for (Stage stage : stages) add(stage);
+  }
+
+  void add(Stage stage) { bits_ |= std::uint32_t{1} << index_of(stage); }
+  bool has(Stage stage) const { return (bits_ >> index_of(stage) & 1) != 0; }
+  bool empty() const { return bits_ == 0; }
+  bool operator==(const Knockouts&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+// What one run gave, measured or predicted.
+struct ProofRun {
+  double samples_per_s = 0;
+  double busy = 0;  // 0 without a compute
+
+  bool operator==(const ProofRun&) const = default;
+};
+
+struct ProofPrediction {
+  ProofRun base, after;
+  double error = 0;  // of the model on the base case: |predicted / measured - 1| of the rate
+
+  double gain() const;
+  bool operator==(const ProofPrediction&) const = default;
+};
+
+// One way to run the configuration.
+struct ProofCase {
+  std::string name;  // "base", "decode knocked out"; of the differential "device only", "cold", ...
+  Knockouts knockouts;
+  Changes changes;
+  std::string missing;                       // why it was not run; "" when it was
+  std::vector<ProofRun> runs;                // one per round
+  std::optional<ProofPrediction> predicted;  // not of what no model knows, such as a cold cache
+
+  bool operator==(const ProofCase&) const = default;
+};
+
+struct Proof {
+  Prove asked = Prove::blamed;
+  std::string reason;        // why nothing was run; "" when something was
+  bool exact = false;        // in virtual time: running it again gives the same
+  bool has_busy = false;     // there is a compute to be busy with
+  bool interrupted = false;  // what was measured until then counts
+  ProofCase base;            // of `blamed`
+  std::vector<ProofCase> cases;
+
+  bool operator==(const Proof&) const = default;
+};
+
+// What to run for `asked`: cases without runs, or the reason why none shows anything.
+Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis);
+
+// A mean over the rounds with its 95 % interval, where there are enough of them to tell.
+struct Measured {
+  double mean = 0;
+  std::optional<double> low, high;
+};
+
+// What the runs of a case say.
+struct ProofOutcome {
+  Measured samples_per_s, busy;
+  Measured gain;  // in rate, over the base case of the same round; mean 0 without one
+  // The predicted gain lies in the measured interval, widened by the error of the prediction. Not
+  // set where there is no prediction or no interval.
+  std::optional<bool> confirmed;
+};
+ProofOutcome outcome_of(const Proof& proof, const ProofCase& of);
+
+}  // namespace loaderscope

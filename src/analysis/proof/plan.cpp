@@ -1,0 +1,180 @@
+// What to knock out, so that a verdict is put to the test.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/proof.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostCandidates = 3;
+constexpr std::int64_t kDeeper = 4;
+
+ProofCase knocked_out(std::string name, Knockouts stages, Changes changes = {}) {
+  ProofCase result;
+  result.name = std::move(name);
+  result.knockouts = stages;
+  result.changes = std::move(changes);
+  return result;
+}
+
+std::string out(std::string_view what) { return std::string(what) + " knocked out"; }
+
+// A thread that moves batches disappears with its work.
+Changes without_transport(const RunConfig& config) {
+  if (config.executor != Executor::processes) return {};
+  return {{"executor", "threads"}};
+}
+
+Changes without_pin_thread(const RunConfig& config) {
+  if (config.memory != MemoryMode::pin_thread) return {};
+  return {{"memory", std::string(name_of(MemoryMode::pinned_slots))}};
+}
+
+ProofCase whole_loader(const RunConfig& config, const std::string& name) {
+  Changes changes = without_transport(config);
+  for (Change& change : without_pin_thread(config)) changes.push_back(std::move(change));
+  return knocked_out(
+      name,
+      {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment, Stage::collate,
+       Stage::transport, Stage::transport_recv, Stage::pin, Stage::h2d},
+      std::move(changes));
+}
+
+ProofCase deeper_window(const RunConfig& config) {
+  const bool samples = config.task == TaskShape::sample;
+  const std::int64_t window = samples ? config.window : config.prefetch_factor;
+  return knocked_out(fmt::format("a window {} times as deep", kDeeper), {},
+                     {{samples ? "window" : "prefetch-factor", std::to_string(kDeeper * window)}});
+}
+
+bool makes_batches(Cause cause) {
+  return cause == Cause::read || cause == Cause::decode || cause == Cause::augment ||
+         cause == Cause::collate || cause == Cause::opaque;
+}
+
+// Most of what was waited for the making of batches would not have been with an earlier start.
+bool is_for_depth(Cause cause, const Account& account, const RunConfig& config) {
+  const Nanos all = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
+  return makes_batches(cause) && config.num_workers > 0 && 2 * account.why[Why::depth] > all;
+}
+
+// Nothing for a cause that no run can leave out.
+std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
+  const std::string name = out(name_of(cause));
+  switch (cause) {
+    case Cause::read:
+      return knocked_out(name, {Stage::read, Stage::read_decompress});
+    case Cause::decode:
+      return knocked_out(name, {Stage::decode});
+    case Cause::augment:
+      return knocked_out(name, {Stage::augment});
+    case Cause::collate:
+      return knocked_out(name, {Stage::collate});
+    case Cause::transport:
+      return knocked_out(name, {Stage::transport, Stage::transport_recv},
+                         without_transport(config));
+    case Cause::pin:
+      return knocked_out(name, {Stage::pin}, without_pin_thread(config));
+    case Cause::h2d:
+      return knocked_out(name, {Stage::h2d});
+    case Cause::startup:
+      if (config.persistent_workers) return std::nullopt;
+      return knocked_out("workers that persist", {}, {{"persistent-workers", "true"}});
+    case Cause::prefetch:
+      return deeper_window(config);
+    case Cause::opaque:
+    case Cause::launch:
+    case Cause::contention:
+    case Cause::other:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+std::string why_not(Cause cause) {
+  const std::string begin = "it cannot be left out of a run: ";
+  switch (cause) {
+    case Cause::contention:
+      return begin + "try fewer workers, or more cores";
+    case Cause::launch:
+      return begin + "it is the trainer's own work";
+    case Cause::startup:
+      return begin + "workers already persist, and the first start is needed";
+    case Cause::opaque:
+      return begin + "another loader does it";
+    default:
+      return begin + "nobody knows what it is";
+  }
+}
+
+ProofCase case_for(Cause cause, const RunConfig& config, const Account& account) {
+  if (is_for_depth(cause, account, config)) return deeper_window(config);
+  if (auto without = case_without(cause, config)) return std::move(*without);
+  ProofCase refused = knocked_out(std::string(name_of(cause)), {});
+  refused.missing = why_not(cause);
+  return refused;
+}
+
+void plan_blamed(Proof& proof, const RunConfig& config, const Analysis& analysis) {
+  const Verdict& verdict = analysis.verdict;
+  if (verdict.bound_by == "compute") {
+    proof.cases.push_back(whole_loader(config, out("all of the loader")));
+    return;
+  }
+  for (Cause cause : verdict.candidates) {
+    ProofCase next = case_for(cause, config, analysis.account);
+    if (std::find(proof.cases.begin(), proof.cases.end(), next) != proof.cases.end()) continue;
+    if (proof.cases.size() == kMostCandidates) break;
+    proof.cases.push_back(std::move(next));
+  }
+  if (proof.cases.empty()) proof.reason = "the verdict names nothing that could be knocked out";
+}
+
+ProofCase with_cache(CacheState state, const RunConfig& config) {
+  ProofCase result;
+  result.name = state == CacheState::warm ? "cached" : "cold";
+  result.changes = {{"cache", std::string(name_of(state))}};
+  // What was read once is in the cache.
+  if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
+  if (config.source.value == "synthetic") {
+    result.missing = "declared samples lie in no file";
+  } else if (config.access == FileAccess::direct || config.access == FileAccess::io_uring_direct) {
+    if (state == CacheState::warm) result.missing = "files are read past the page cache";
+  }
+  return result;
+}
+
+void plan_all(Proof& proof, const RunConfig& config) {
+  proof.cases.push_back(whole_loader(config, "device only"));
+  proof.cases.push_back(knocked_out("memory", {Stage::read, Stage::read_decompress}));
+  proof.cases.push_back(with_cache(CacheState::warm, config));
+  proof.cases.push_back(with_cache(CacheState::cold, config));
+}
+
+}  // namespace
+
+Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis) {
+  Proof proof;
+  proof.asked = asked;
+  proof.exact = record.engine == "model";
+  proof.has_busy = analysis.has_busy;
+  proof.base.name = "base";
+  if (record.interrupted) {
+    proof.reason = "the run was interrupted";
+  } else if (analysis.steps == 0) {
+    proof.reason = "no step was measured";
+  } else if (asked == Prove::all) {
+    plan_all(proof, record.config);
+  } else if (analysis.verdict.withheld_reason) {
+    proof.reason = "the verdict is withheld: " + *analysis.verdict.withheld_reason;
+  } else {
+    plan_blamed(proof, record.config, analysis);
+  }
+  return proof;
+}
+
+}  // namespace loaderscope

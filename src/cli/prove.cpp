@@ -1,0 +1,214 @@
+#include "cli/prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/what_if.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr std::int64_t kFewestSteps = 20;  // of a run
+constexpr std::int64_t kFewestBursts = 4;
+constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
+constexpr std::int64_t kSamplesOfPrediction = 20'000;
+
+ProofRun run_of(double samples_per_s, const Account& account) {
+  if (account.window == 0) return {};
+  return {samples_per_s,
+          static_cast<double>(account.compute) / static_cast<double>(account.window)};
+}
+
+ProofRun run_of(const RunRecord& record) {
+  std::vector<Account> accounts;
+  double samples_per_s = 0;
+  for (const RankRecord& rank : record.ranks) {
+    accounts.push_back(account_of(rank));
+    if (rank.steps() > 0 && rank.window() > 0)
+      samples_per_s += static_cast<double>(rank.samples) / seconds(rank.window());
+  }
+  return run_of(samples_per_s, mean_account(accounts));
+}
+
+bool changes(const ProofCase& of, std::string_view key) {
+  return std::any_of(of.changes.begin(), of.changes.end(),
+                     [&](const Change& change) { return change.key == key; });
+}
+
+// How long a run of a round is: all rounds together take about as long as the first run, and each
+// sees enough steps.
+Nanos length_of_run(const RunRecord& first, const Proof& proof) {
+  const RankRecord& rank = first.ranks.front();
+  const bool bursts = first.config.task == TaskShape::batch;
+  const std::int64_t fewest =
+      std::max(kFewestSteps, bursts ? kFewestBursts * first.config.num_workers : 0);
+  Nanos length = std::max(rank.window() / kRounds, rank.window() / rank.steps() * fewest);
+  const std::int64_t epochs = rank.rows.back().epoch;
+  const bool of_epochs =
+      std::any_of(proof.cases.begin(), proof.cases.end(),
+                  [](const ProofCase& of) { return changes(of, "persistent-workers"); });
+  if (of_epochs && epochs > 0) length = std::max(length, (rank.window() / epochs) * kFewestEpochs);
+  return std::clamp<Nanos>(length, 1, std::max<Nanos>(rank.window(), 1));
+}
+
+class Prover {
+ public:
+  Prover(Proof proof, const RunRecord& first, const Measure& measure,
+         const std::atomic<int>& stop_signal)
+      : proof_(std::move(proof)), first_(first), measure_(measure), stop_signal_(stop_signal) {
+    length_ = length_of_run(first, proof_);
+  }
+
+  Proof run() {
+    predict();
+    const int rounds = proof_.exact ? 1 : kRounds;
+    for (int round = 0; round < rounds && !proof_.interrupted && proof_.reason.empty(); ++round)
+      run_round();
+    return std::move(proof_);
+  }
+
+ private:
+  bool stopped() const { return stop_signal_.load() != 0; }
+  bool has_base() const { return proof_.asked == Prove::blamed; }
+
+  // Where the record says too little for a prediction, measuring is all that can be done.
+  void predict() {
+    try {
+      const FittedModel model(first_, &stop_signal_);
+      const Prediction base = model.predict({}, kSamplesOfPrediction);
+      plan_window(proof_.base, base);
+      for (ProofCase& of : proof_.cases) try_to_predict(model, base, of);
+    } catch (const RunError& error) {
+      no_prediction(error.what());
+    } catch (const UsageError& error) {
+      no_prediction(error.what());
+    }
+  }
+
+  void no_prediction(const std::string& why) {
+    proof_.interrupted = stopped();
+    if (!proof_.interrupted && has_base()) proof_.reason = why;
+  }
+
+  // What the model refuses, such as a window that is too large, cannot be run either.
+  void try_to_predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
+    try {
+      predict(model, base, of);
+    } catch (const UsageError& error) {
+      of.missing = error.what();
+    }
+  }
+
+  void predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
+    if (!of.missing.empty() || changes(of, "cache")) return;
+    const Prediction after = model.predict(of.changes, kSamplesOfPrediction, of.knockouts);
+    plan_window(of, after);
+    if (base.samples_per_s <= 0 || after.samples_per_s <= 0) return;
+    const double measured = run_of(first_).samples_per_s;
+    of.predicted = ProofPrediction{run_of(base.samples_per_s, base.account),
+                                   run_of(after.samples_per_s, after.account),
+                                   measured > 0 ? std::abs(base.samples_per_s / measured - 1) : 0};
+  }
+
+  // The steps that the prediction looked at.
+  struct Window {
+    const ProofCase* of;
+    WarmUp warmup;
+    std::int64_t steps;
+  };
+  void plan_window(const ProofCase& of, const Prediction& prediction) {
+    windows_.push_back({&of, prediction.config.warmup, prediction.config.steps});
+  }
+
+  RunConfig config_of(const ProofCase& of) const {
+    RunConfig config = run_again(first_.config, of.changes);
+    const auto window = std::find_if(windows_.begin(), windows_.end(),
+                                     [&](const Window& w) { return w.of == &of; });
+    if (window != windows_.end()) config.warmup.set(window->warmup);
+    if (proof_.exact && window != windows_.end()) {
+      config.steps.set(window->steps);
+      return config;
+    }
+    config.steps = Setting<std::int64_t>(0);
+    config.duration.set(length_);
+    return config;
+  }
+
+  void run_round() {
+    if (has_base() && !run_case(proof_.base)) return;
+    if (!proof_.base.missing.empty()) {
+      proof_.reason = "the base case could not be run again: " + proof_.base.missing;
+      return;
+    }
+    // The cold cache comes first: what it reads is warm for those behind it.
+    for (auto of = proof_.cases.rbegin(); of != proof_.cases.rend(); ++of) {
+      if (!run_case(*of)) break;
+    }
+  }
+
+  // False when all is over.
+  bool run_case(ProofCase& of) {
+    if (!of.missing.empty()) return true;
+    if (stopped()) return end();
+    try {
+      const RunRecord record = measure_(config_of(of), of.knockouts);
+      if (record.interrupted || stopped()) return end();
+      take(record, of);
+    } catch (const RunError& error) {
+      if (stopped()) return end();
+      of.missing = error.what();
+    } catch (const UsageError& error) {
+      of.missing = error.what();
+    }
+    if (!of.missing.empty()) of.runs.clear();
+    return true;
+  }
+
+  bool end() {
+    proof_.interrupted = true;
+    return false;
+  }
+
+  void take(const RunRecord& record, ProofCase& of) const {
+    const ProofRun run = run_of(record);
+    if (changes(of, "cache")) of.missing = cache_not_proved(record);
+    if (run.samples_per_s <= 0) of.missing = "a step takes no time any more";
+    of.runs.push_back(run);
+  }
+
+  static std::string cache_not_proved(const RunRecord& record) {
+    const auto value = [&](std::string_view name) {
+      for (const Metric& metric : record.metrics)
+        if (metric.name == name) return metric.value;
+      return 0.0;
+    };
+    if (value("cache.proved") > 0) return "";
+    return fmt::format(
+        "not proved: {:.1f} % of the bytes looked at were in the page cache",
+        100 * value("cache.resident_bytes") / std::max(value("cache.checked_bytes"), 1.0));
+  }
+
+  Proof proof_;
+  const RunRecord& first_;
+  const Measure& measure_;
+  const std::atomic<int>& stop_signal_;
+  Nanos length_ = 0;
+  std::vector<Window> windows_;
+};
+
+}  // namespace
+
+Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const Measure& measure,
+            const std::atomic<int>& stop_signal) {
+  Proof proof = plan_proof(asked, first, analysis);
+  if (!proof.reason.empty()) return proof;
+  return Prover(std::move(proof), first, measure, stop_signal).run();
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,62 @@
+// What a run replays instead of doing it: a bounded number of samples, made before it begins.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "loaderscope/augment.h"
+#include "loaderscope/image.h"
+#include "loaderscope/proof.h"
+#include "source/options.h"
+
+namespace loaderscope::native {
+
+// The real pipeline that the samples come from.
+struct ReplaySource {
+  const Source& source;
+  const DecodeOptions& decode;
+  const AugmentOptions& augment;
+};
+
+class ReplayPool {
+ public:
+  static constexpr std::int64_t kEpoch = 0;  // of the draws that the samples were made with
+
+  // How far a sample has come.
+  struct Sample {
+    std::int64_t index = 0;  // in the data set
+    std::vector<std::byte> stored;
+    ImageHeader header;
+    std::vector<std::uint8_t> rgb;
+    Pixels pixels;  // of `rgb`: the region chosen for this sample in epoch 0
+
+    Bytes bytes() const { return std::ssize(stored) + std::ssize(rgb); }
+  };
+
+  // Makes what the stages that are not among `knockouts` need of those that are. About `most_bytes`
+  // are kept, of one sample at least. Throws RunError when no sample can be used, or when stopped.
+  ReplayPool(const ReplaySource& from, const Knockouts& knockouts, std::uint64_t seed,
+             Bytes most_bytes, const SourceContext& context);
+
+  // What takes the place of a sample of the data set; where decoding or reading is knocked out.
+  bool has_samples() const { return !samples_.empty(); }
+  const Sample& in_place_of(std::int64_t sample) const {
+    return samples_[static_cast<std::size_t>(sample) % samples_.size()];
+  }
+  // Finished samples, one behind the other; where augmenting is knocked out.
+  void fill(std::span<std::byte> slot) const;
+  bool has_finished() const { return !finished_.empty(); }
+
+  std::int64_t samples() const { return kept_; }
+  Bytes bytes() const { return bytes_; }
+
+ private:
+  std::vector<Sample> samples_;
+  std::vector<std::byte> finished_;
+  std::int64_t kept_ = 0;
+  Bytes bytes_ = 0;
+};
+
+}  // namespace loaderscope::native

@@ -1,0 +1,124 @@
+#include "report/proof_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr const char* kInterrupted = "interrupted: the proof rests on what was measured until then";
+
+// " (96.8-97.4)", "" without an interval.
+std::string interval(const Measured& value, std::string (*show)(double)) {
+  if (!value.low || !value.high) return "";
+  const std::string low = show(*value.low), high = show(*value.high);
+  return low == high ? "" : " (" + low + "-" + high + ")";
+}
+
+std::string show_points_of(double share) { return fmt::format("{:.1f}", 100 * share); }
+std::string show_gain(double gain) { return fmt::format("{:.2f}", gain); }
+std::string show_rate_of(double rate) { return show_rate(rate); }
+
+std::string busy_words(const Measured& busy) {
+  return show_percent(busy.mean) + interval(busy, show_points_of);
+}
+
+std::string rate_words(const Measured& rate) {
+  return show_rate(rate.mean) + interval(rate, show_rate_of);
+}
+
+std::string what_was_done(const ProofCase& of) {
+  return of.changes.empty() ? of.name : of.name + " (" + spell_changes(of.changes) + ")";
+}
+
+// "predicted 97.0 %, measured 97.1 % busy (96.8-97.4)"
+std::string figures(const Proof& proof, const ProofCase& of, const ProofOutcome& outcome) {
+  std::string text;
+  if (of.predicted) {
+    const ProofRun& after = of.predicted->after;
+    text = fmt::format("predicted {}, ",
+                       proof.has_busy ? show_percent(after.busy) : show_rate(after.samples_per_s));
+  }
+  if (proof.has_busy) {
+    return text + fmt::format("measured {} busy{}", show_percent(outcome.busy.mean),
+                              interval(outcome.busy, show_points_of));
+  }
+  return text + fmt::format("measured {} samples/s{}", show_rate(outcome.samples_per_s.mean),
+                            interval(outcome.samples_per_s, show_rate_of));
+}
+
+// "the rate x1.58, measured x1.57 (1.55-1.59)"
+std::string gain_words(const ProofCase& of, const ProofOutcome& outcome) {
+  if (outcome.gain.mean <= 0) return "";
+  std::string text = "; rate ";
+  if (of.predicted) text += fmt::format("x{} predicted, ", show_gain(of.predicted->gain()));
+  return text + fmt::format("x{}{} measured", show_gain(outcome.gain.mean),
+                            interval(outcome.gain, show_gain));
+}
+
+std::string line_of(const Proof& proof, const ProofCase& of) {
+  if (!of.missing.empty()) return fmt::format("not proved: {}: {}", of.name, of.missing);
+  if (of.runs.empty()) return fmt::format("not proved: {}: not run", what_was_done(of));
+  const ProofOutcome outcome = outcome_of(proof, of);
+  const std::string_view verdict = !outcome.confirmed   ? "cannot tell"
+                                   : *outcome.confirmed ? "proved"
+                                                        : "not confirmed";
+  return fmt::format("{}: {} -> {}{}", verdict, what_was_done(of), figures(proof, of, outcome),
+                     gain_words(of, outcome));
+}
+
+std::string remark_of(const std::string& name, bool has_busy) {
+  if (name == "device only") return has_busy ? "the GPU and the trainer" : "the trainer";
+  if (name == "memory") return "decode, augment, collate, pin and copy";
+  if (name == "cached") return "reading from the page cache";
+  return "reading from the disk";
+}
+
+double step_seconds(const RunConfig& config, const Measured& rate) {
+  return static_cast<double>(config.batch_size * config.ranks) / rate.mean;
+}
+
+std::string show_seconds(double s) { return show_duration(std::llround(std::abs(s) * 1e9)); }
+
+}  // namespace
+
+std::vector<std::string> proof_lines(const RunRecord& record) {
+  if (!record.proof) return {};
+  const Proof& proof = *record.proof;
+  std::vector<std::string> lines;
+  if (!proof.reason.empty()) lines.push_back("not proved: " + proof.reason);
+  if (proof.reason.empty() && proof.asked == Prove::blamed) {
+    for (const ProofCase& of : proof.cases) lines.push_back(line_of(proof, of));
+  }
+  if (proof.interrupted) lines.emplace_back(kInterrupted);
+  return lines;
+}
+
+std::vector<DifferentialRow> differential_rows(const RunRecord& record) {
+  std::vector<DifferentialRow> rows;
+  if (!record.proof || record.proof->asked != Prove::all || !record.proof->reason.empty())
+    return {};
+  const Proof& proof = *record.proof;
+  double before = 0;
+  for (const ProofCase& of : proof.cases) {
+    DifferentialRow& row = rows.emplace_back();
+    row.name = of.name;
+    row.remark = !of.missing.empty() ? of.missing
+                 : of.runs.empty()   ? "not run"
+                                     : remark_of(of.name, proof.has_busy);
+    if (of.runs.empty()) continue;
+    const ProofOutcome outcome = outcome_of(proof, of);
+    if (proof.has_busy) row.busy = busy_words(outcome.busy);
+    row.rate = rate_words(outcome.samples_per_s);
+    const double step = step_seconds(record.config, outcome.samples_per_s);
+    row.per_step = show_seconds(step);
+    row.costs = (step < before ? "-" : "+") + show_seconds(step - before);
+    before = step;
+  }
+  return rows;
+}
+
+}  // namespace loaderscope

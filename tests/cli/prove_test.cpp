@@ -1,0 +1,140 @@
+// loaderscope run --prove, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+// The history of predictions goes to a folder of the test.
+class ProveFlag : public testing::Test {
+ protected:
+  ProveFlag() { ::setenv("XDG_CACHE_HOME", folder_.path("cache").c_str(), 1); }
+  ~ProveFlag() override { ::unsetenv("XDG_CACHE_HOME"); }
+
+  // 2 workers need 20 ms for a batch, the GPU 10 ms; without decode it is always busy.
+  static Words modelled(const Words& more) {
+    Words words = {"run",         "--engine",  "model", "--cost",    "decode=9ms", "--cost",
+                   "augment=1ms", "--steps",   "60",    "--batch",   "4",          "--cores",
+                   "8",           "--workers", "2",     "--compute", "10ms"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(ProveFlag, SaysWhatWasPredictedAndMeasured) {
+  const Ended ended = run_binary(modelled({"--prove"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("proved: decode knocked out -> predicted 100.0 %, measured "
+                                   "100.0 % busy; rate x2.00 predicted"));
+}
+
+TEST_F(ProveFlag, IsKeptInTheResultAndItsReports) {
+  const std::string path = folder_.path("r.json");
+  ASSERT_EQ(run_binary(modelled({"--prove", "--json", path})).exit_code, 0);
+  const json proof = json::parse(folder_.read("r.json")).at("proof");
+  EXPECT_EQ(proof.at("asked"), "blamed");
+  EXPECT_EQ(proof.at("exact"), true);
+  const json of = proof.at("cases").at(0);
+  EXPECT_EQ(of.at("knocked_out"), json({"decode"}));
+  EXPECT_EQ(of.at("confirmed"), true);
+  EXPECT_NEAR(of.at("measured").at("gain").at("mean").get<double>(), 2, 1e-9);
+  EXPECT_EQ(of.at("predicted").at("samples_per_s"), of.at("runs").at(0).at("samples_per_s"));
+  for (const char* form : {"table", "markdown"}) {
+    const Ended report = run_binary({"report", path, "--format", form});
+    ASSERT_EQ(report.exit_code, 0) << report.err;
+    EXPECT_THAT(report.out, HasSubstr("proved: decode knocked out")) << form;
+  }
+  EXPECT_EQ(run_binary({"report", path, "--format", "json"}).out, folder_.read("r.json"));
+}
+
+TEST_F(ProveFlag, AllTellsTheRowsApartOrWhyTheyAreMissing) {
+  const Ended ended = run_binary(modelled({"--prove", "all"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("device only"));
+  EXPECT_THAT(ended.out, HasSubstr("declared samples lie in no file"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("proved: ")));
+}
+
+TEST_F(ProveFlag, RunsRealImagesColdAndCached) {
+  const std::string data = folder_.path("data");
+  ASSERT_EQ(run_binary({"data", "make", data, "--count", "40", "--size", "64x48"}).exit_code, 0);
+  const std::string path = folder_.path("r.json");
+  const Ended ended =
+      run_binary({"run", "--data", data, "--prove=all", "--device", "null", "--batch", "2",
+                  "--workers", "1", "--size", "32", "--duration", "50ms", "--json", path});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json cases = json::parse(folder_.read("r.json")).at("proof").at("cases");
+  ASSERT_EQ(cases.size(), 4u);
+  for (std::size_t i : {0u, 1u}) EXPECT_EQ(cases[i].at("runs").size(), 5u) << cases[i];
+  // Where a cold cache cannot be had, as in a folder in memory, the row says so.
+  for (std::size_t i : {2u, 3u})
+    EXPECT_EQ(cases[i].at("missing").is_null(), cases[i].at("runs").size() == 5) << cases[i];
+}
+
+TEST_F(ProveFlag, RemembersPredictionsOfRealRuns) {
+  const Ended ended = run_binary({"run", "--prove", "all", "--cost", "decode=2ms:sleep",
+                                  "--workers", "1", "--batch", "2", "--compute", "1ms",
+                                  "--duration", "100ms", "--require", "device.busy >= 0.99"});
+  // The run itself decides, although the device alone is busier.
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("device only"));
+  EXPECT_THAT(folder_.read("cache/loaderscope/predictions"), HasSubstr("\n"));
+}
+
+TEST_F(ProveFlag, SaysWhyItCannot) {
+  const Ended ended = run_binary({"run", "--prove", "--engine", "model", "--cost", "decode=9ms",
+                                  "--compute", "10ms", "--steps", "5"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("not proved: the verdict is withheld: "));
+  const Ended compute = run_binary({"run", "--prove", "--engine", "model", "--cost", "launch=30ms",
+                                    "--compute", "10ms", "--steps", "60"});
+  EXPECT_THAT(compute.out, HasSubstr("not proved: launch: it cannot be left out of a run: "));
+}
+
+TEST_F(ProveFlag, RefusesWhatItDoesNotKnow) {
+  const Ended ended = run_binary(modelled({"--prove", "nonsense"}));
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("--prove nonsense: "));
+  EXPECT_EQ(run_binary({"what-if", "--prove", "--cost", "decode=1ms"}).exit_code, 64);
+  const std::string scenario = folder_.write("s.conf", "prove = al\n");
+  EXPECT_THAT(run_binary({"run", "--scenario", scenario}).err, HasSubstr("did you mean 'all'"));
+}
+
+TEST_F(ProveFlag, IsAKeyOfScenarios) {
+  const std::string scenario = folder_.write("s.conf", "prove = blamed\n");
+  const Ended ended = run_binary(modelled({"--scenario", scenario}));
+  EXPECT_THAT(ended.out, HasSubstr("proved: decode knocked out"));
+}
+
+// The base run ends at once, and each run of the proof waits a while.
+TEST_F(ProveFlag, ASignalKeepsWhatWasMeasured) {
+  const std::string path = folder_.path("r.json");
+  RunningBinary running({"run", "--prove", "--cost", "decode=5ms:sleep", "--workers", "1",
+                         "--batch", "2", "--compute", "1ms", "--warmup", "1", "--duration", "1s",
+                         "--json", path});
+  std::this_thread::sleep_for(std::chrono::milliseconds(1700));
+  running.send(SIGINT);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  EXPECT_EQ(json::parse(folder_.read("r.json")).at("schema"), "loaderscope.run/1");
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,221 @@
+// Proofs of pipelines whose answer is known: in virtual time exact, in real time what was run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/prove.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/report.h"
+#include "unit/known_answer/known_answer.h"
+#include "unit/known_answer/mixed_pipelines.h"
+
+namespace loaderscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// What a test lets the proof run with, and what it asked for.
+struct Runs {
+  std::atomic<int> stop{0};
+  std::vector<std::pair<RunConfig, Knockouts>> asked;
+  std::size_t most = 1000;  // then a stop comes
+
+  RunRecord operator()(const RunConfig& config, const Knockouts& knockouts) {
+    asked.emplace_back(config, knockouts);
+    if (asked.size() > most) stop = 2;
+    EngineContext context;
+    context.knockouts = knockouts;
+    context.stop_signal = &stop;
+    return find_row(config.engine.value, engine_table()).run(config, context);
+  }
+  Proof prove(const RunRecord& first, const Analysis& analysis, Prove what) {
+    return loaderscope::prove(
+        what, first, analysis,
+        [this](const RunConfig& c, const Knockouts& k) { return (*this)(c, k); }, stop);
+  }
+  Proof prove(const RunRecord& first, Prove what = Prove::blamed) {
+    return prove(first, analyse(first), what);
+  }
+};
+
+// What a verdict says on a machine where nothing else runs.
+Analysis blaming_decode(const RunRecord& record) {
+  Analysis analysis = analyse(record);
+  analysis.verdict = {};
+  analysis.verdict.bound_by = "decode";
+  analysis.verdict.candidates = {Cause::decode};
+  return analysis;
+}
+
+RunRecord model_run(const std::string& settings) {
+  return known_answer::run("engine=model cores=8 steps=60 warmup=8 " + settings);
+}
+
+RunRecord native_run(const std::string& settings) {
+  return find_row("native", engine_table())
+      .run(known_answer::config_of("workers=2 batch=2 compute=2ms warmup=4 cost=decode=3ms:sleep " +
+                                   settings),
+           {});
+}
+
+Proof proof_of(const std::string& settings, Prove what = Prove::blamed) {
+  Runs runs;
+  return runs.prove(model_run(settings), what);
+}
+
+// The only case: predicted and measured are the same, to the bit.
+const ProofCase& exact_case(const Proof& proof) {
+  EXPECT_EQ(proof.reason, "");
+  EXPECT_EQ(proof.cases.size(), 1u);
+  const ProofCase& of = proof.cases.at(0);
+  EXPECT_EQ(of.missing, "");
+  EXPECT_EQ(of.runs.size(), 1u);
+  EXPECT_TRUE(of.predicted.has_value());
+  if (of.predicted && !of.runs.empty()) {
+    EXPECT_EQ(of.runs[0], of.predicted->after);
+    EXPECT_EQ(proof.base.runs.at(0), of.predicted->base);
+  }
+  EXPECT_EQ(outcome_of(proof, of).confirmed, true);
+  return of;
+}
+
+// 2 workers make a batch of 4 in 40 ms each, one in 20 ms; without decode 4 ms each, and the GPU
+// is always busy.
+TEST(Prove, DecodeInVirtualTimeIsExact) {
+  const Proof proof = proof_of("workers=2 batch=4 compute=10ms cost=decode=9ms cost=augment=1ms");
+  const ProofCase& of = exact_case(proof);
+  EXPECT_EQ(of.name, "decode knocked out");
+  EXPECT_NEAR(proof.base.runs[0].busy, 0.5, 1e-9);
+  EXPECT_NEAR(of.runs[0].busy, 1, 1e-9);
+  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 2, 1e-9);
+}
+
+TEST(Prove, EveryBlameInVirtualTimeIsExact) {
+  for (const char* settings :
+       {"workers=2 batch=4 compute=10ms cost=read=10ms",
+        "workers=2 batch=4 compute=10ms cost=augment=10ms",
+        "workers=2 batch=4 compute=10ms cost=collate=40ms",
+        "workers=1 batch=4 compute=10ms executor=processes cost=transport=40ms",
+        "workers=2 batch=4 compute=10ms memory=pin-thread cost=pin=30ms",
+        "workers=2 batch=4 compute=10ms cost=h2d=20ms",
+        "workers=2 batch=4 compute=10ms samples=40 cost=startup=200ms",
+        "workers=1 batch=4 compute=10ms storage-latency=10ms",
+        "workers=2 batch=4 compute=10ms cost=decode=1us inject=decode=+15ms",
+        "ranks=2 sync-ranks=true workers=2 batch=4 compute=10ms cost=decode=10ms",
+        "workers=2 batch=4 compute=10ms cost=decode=lognormal:9ms:0.5 seed=3",
+        "workers=0 batch=4 compute=10ms cost=decode=5ms"}) {
+    SCOPED_TRACE(settings);
+    const Proof proof = proof_of(settings);
+    EXPECT_GT(outcome_of(proof, exact_case(proof)).gain.mean, 1.05);
+  }
+}
+
+TEST(Prove, AGpuThatIsTheLimitGainsNothing) {
+  const Proof proof = proof_of("workers=4 batch=4 compute=20ms cost=decode=1ms");
+  const ProofCase& of = exact_case(proof);
+  EXPECT_EQ(of.name, "all of the loader knocked out");
+  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 1, 0.01);
+}
+
+TEST(Prove, WithoutADeviceRatesAreCompared) {
+  const Proof proof = proof_of("device=null workers=2 batch=4 cost=decode=9ms cost=augment=1ms");
+  const ProofCase& of = exact_case(proof);
+  EXPECT_FALSE(proof.has_busy);
+  EXPECT_NEAR(outcome_of(proof, of).gain.mean, 10, 1e-6);
+}
+
+TEST(Prove, WhereNothingIsLeftThereIsNoRate) {
+  const Proof proof = proof_of("device=null workers=2 batch=4 cost=decode=9ms");
+  ASSERT_EQ(proof.cases.size(), 1u);
+  EXPECT_EQ(proof.cases[0].missing, "a step takes no time any more");
+  EXPECT_THAT(proof.cases[0].runs, IsEmpty());
+}
+
+TEST(Prove, TheDifferentialOfDeclaredCosts) {
+  const Proof proof =
+      proof_of("workers=2 batch=4 compute=10ms cost=read=6ms cost=decode=9ms", Prove::all);
+  ASSERT_EQ(proof.cases.size(), 4u);
+  EXPECT_NEAR(proof.cases[0].runs.at(0).busy, 1, 1e-9);          // 10 ms
+  EXPECT_NEAR(proof.cases[1].runs.at(0).busy, 10.0 / 18, 1e-9);  // 4 x 9 ms on 2 workers
+  EXPECT_EQ(proof.cases[2].missing, "declared samples lie in no file");
+  EXPECT_THAT(proof.base.runs, IsEmpty());
+}
+
+TEST(Prove, RealRunsAreInterleavedAndShort) {
+  Runs runs;
+  const RunRecord first = native_run("steps=40 cost=augment=1us");
+  const Proof proof = runs.prove(first, blaming_decode(first), Prove::blamed);
+  ASSERT_EQ(proof.reason, "");
+  ASSERT_EQ(proof.cases.size(), 1u);
+  ASSERT_EQ(runs.asked.size(), 10u);
+  for (std::size_t i = 0; i < runs.asked.size(); ++i) {
+    const auto& [config, knockouts] = runs.asked[i];
+    EXPECT_EQ(knockouts.has(Stage::decode), i % 2 == 1) << i;
+    EXPECT_EQ(config.steps, 0);
+    EXPECT_LE(config.duration, first.ranks[0].window());
+    EXPECT_GE(config.duration, first.ranks[0].window() / 5);
+  }
+  EXPECT_EQ(proof.cases[0].runs.size(), 5u);
+  EXPECT_TRUE(proof.cases[0].predicted.has_value());
+  EXPECT_TRUE(outcome_of(proof, proof.cases[0]).confirmed.has_value());
+}
+
+TEST(Prove, AStopKeepsWhatWasMeasured) {
+  Runs runs;
+  runs.most = 4;
+  const RunRecord first = native_run("steps=30");
+  const Proof proof = runs.prove(first, blaming_decode(first), Prove::blamed);
+  EXPECT_TRUE(proof.interrupted);
+  EXPECT_EQ(proof.base.runs.size(), 2u);
+  EXPECT_EQ(proof.cases.at(0).runs.size(), 2u);
+  EXPECT_FALSE(outcome_of(proof, proof.cases[0]).confirmed.has_value());
+
+  Runs stopped;
+  stopped.stop = 2;
+  EXPECT_TRUE(
+      stopped.prove(model_run("workers=2 batch=4 compute=10ms cost=decode=9ms")).interrupted);
+  EXPECT_THAT(stopped.asked, IsEmpty());
+}
+
+TEST(Prove, AStopEndsTheSearchForFindings) {
+  const RunRecord record = model_run("workers=2 batch=4 compute=10ms cost=decode=9ms");
+  const std::atomic<int> stop{2};
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record, {}, &stop);
+  EXPECT_THAT(analysis.findings, IsEmpty());
+  EXPECT_THAT(analysis.notes, testing::Contains(HasSubstr("interrupted")));
+}
+
+TEST(Prove, ARunThatFailsSaysWhy) {
+  std::atomic<int> stop{0};
+  const RunRecord first = model_run("workers=2 batch=4 compute=10ms cost=decode=9ms");
+  const auto failing = [&](const RunConfig& config, const Knockouts& knockouts) {
+    if (!knockouts.empty()) throw RunError("the disk is full");
+    return find_row("model", engine_table()).run(config, {});
+  };
+  const Proof proof = prove(Prove::blamed, first, analyse(first), failing, stop);
+  EXPECT_EQ(proof.cases.at(0).missing, "the disk is full");
+  const auto never = [](const RunConfig&, const Knockouts&) -> RunRecord {
+    throw RunError("the disk is full");
+  };
+  EXPECT_THAT(prove(Prove::blamed, first, analyse(first), never, stop).reason,
+              HasSubstr("the disk is full"));
+}
+
+// Of the pipelines that nothing was tuned for.
+class MixedProof : public testing::TestWithParam<known_answer::MixedPipeline> {};
+
+TEST_P(MixedProof, WhatIsBlamedGivesBackWhatWasPredicted) {
+  Runs runs;
+  const Proof proof = runs.prove(known_answer::run(GetParam().settings));
+  const ProofCase& of = exact_case(proof);
+  EXPECT_GT(outcome_of(proof, of).gain.mean, 1.01) << of.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Pipelines, MixedProof, testing::ValuesIn(known_answer::kMixedPipelines),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+}  // namespace
+}  // namespace loaderscope
