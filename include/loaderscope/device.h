@@ -58,6 +58,9 @@ class Device {
   // device has its own, that of memory_table().
   virtual std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                                 Bytes slot_bytes);
+  // The same in memory that worker processes share, as MemoryRow::adopt.
+  virtual std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place,
+                                                 std::size_t count, Bytes slot_bytes);
   virtual DeviceFacts facts() const { return {}; }
 };
 

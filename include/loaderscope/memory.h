@@ -23,12 +23,21 @@ class HostSlots {
   virtual std::string fallback() const = 0;
 };
 
+inline constexpr Bytes kSlotAlignment =
+    4096;  // slots begin on a page, as direct reads and devices want it
+constexpr Bytes whole_pages(Bytes bytes) {
+  return (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+}
+
 struct MemoryRow {
   Row row;
   MemoryMode mode;
   bool page_locked;  // what the device copies from
   // Throws RunError when there is not enough memory.
   std::unique_ptr<HostSlots> (*make)(std::size_t count, Bytes slot_bytes);
+  // The same in memory that worker processes share, which begins on a page and has whole_pages of
+  // each slot; it outlives the slots. Null where that is not possible.
+  std::unique_ptr<HostSlots> (*adopt)(std::byte* place, std::size_t count, Bytes slot_bytes);
 };
 
 // The memory that the device copies from, per mode; with `pin-thread` workers write into `pageable`

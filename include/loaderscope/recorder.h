@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <memory_resource>
 #include <vector>
 
 #include "loaderscope/events.h"
@@ -69,7 +70,8 @@ class Folder {
 // loss.
 class ThreadLog {
  public:
-  ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity);
+  ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
+            std::pmr::memory_resource& memory);
 
   void span(const Span& span) { push({Kind::span, span, 0, 0}); }
   void deliverable(std::int64_t batch, Nanos at) { push({Kind::deliverable, {}, batch, at}); }
@@ -89,7 +91,7 @@ class ThreadLog {
   void take_all(const Visit& visit);
 
   std::int32_t rank_, worker_;
-  std::vector<Entry> ring_;  // a power of two
+  std::pmr::vector<Entry> ring_;  // a power of two
   alignas(64) std::atomic<std::uint64_t> head_{0};
   std::uint64_t seen_tail_ = 0;  // of the writer: it looks at tail_ only when the ring seems full
   alignas(64) std::atomic<std::uint64_t> tail_{0};
@@ -99,7 +101,10 @@ class ThreadLog {
 // The front of the folder for engines with threads.
 class Recorder {
  public:
-  explicit Recorder(const FoldOptions& options, std::size_t ring_capacity = 1 << 14);
+  // The logs lie in `memory`, which a thread of another process may share; it outlives the
+  // recorder.
+  explicit Recorder(const FoldOptions& options, std::size_t ring_capacity = 1 << 14,
+                    std::pmr::memory_resource& memory = *std::pmr::get_default_resource());
   ~Recorder();
 
   // One log per thread, made before the thread begins to write. The recorder owns it.

@@ -9,6 +9,8 @@
 #include "cli/terminal.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "measure/prediction_history.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -37,7 +39,7 @@ ExitCode report(const ReportFlags& flags) {
   check_output(flags.output);
   const RunRecord record = read_result(flags.result);
   Analysis analysis = analyse(record);
-  add_findings(analysis, record);
+  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
   write_output(flags.output,
                [&](std::ostream& out) { writer.write(out, record, analysis, style); });

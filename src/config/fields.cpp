@@ -137,13 +137,14 @@ void add_what_runs(Table& t) {
   t.push_back(
       one({"engine", {}, kWhat, "NAME", "What produces the run; see 'loaderscope list engine'."},
           &C::engine, engine_codec()));
-  t.push_back(one({"executor",
-                   {},
-                   kWhat,
-                   "inline|threads|processes",
-                   "Where batches are made.",
-                   "threads; inline with 0 workers"},
-                  &C::executor, word_codec<Executor>()));
+  t.push_back(
+      one({"executor",
+           {},
+           kWhat,
+           "inline|threads|processes",
+           "Where batches are made: in the trainer, on threads, or in processes as PyTorch's.",
+           "threads; inline with 0 workers"},
+          &C::executor, word_codec<Executor>()));
   t.push_back(one({"source",
                    {},
                    kWhat,
@@ -284,9 +285,13 @@ void add_loader(Table& t) {
   t.push_back(
       on_off({"persistent-workers", {}, kLoader, "", "Keep the workers from epoch to epoch."},
              &C::persistent_workers));
-  t.push_back(
-      one({"mp-context", {}, kLoader, "fork|spawn|forkserver", "How worker processes start."},
-          &C::mp_context, word_codec<StartMethod>()));
+  t.push_back(one({"mp-context",
+                   {},
+                   kLoader,
+                   "fork|spawn|forkserver",
+                   "How worker processes start; with forkserver their startup.parent does not keep "
+                   "the trainer."},
+                  &C::mp_context, word_codec<StartMethod>()));
   t.push_back(one(
       {"memory",
        {},

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -51,42 +52,95 @@ std::optional<double> cgroup_throttled(const std::filesystem::path& root) {
   return std::nullopt;
 }
 
+constexpr Bytes kKibi = 1024;
+
+Bytes private_memory(pid_t pid) {
+  return value_in("/proc/" + std::to_string(pid) + "/status", "RssAnon").value_or(0) * kKibi;
+}
+
+// A process that ends meanwhile counts for nothing until it counts among the ended.
+void add_running(ProcessCounters& counters, pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  std::ifstream file(folder + "/stat");
+  std::string stat;
+  std::getline(file, stat);
+  const auto name_end = stat.rfind(')');  // a name may have blanks and brackets
+  if (name_end == stat.npos) return;
+  std::istringstream fields(stat.substr(name_end + 1));
+  std::string state;
+  std::array<std::int64_t, 12> value{};  // from the parent's pid to the system time
+  fields >> state;
+  for (std::int64_t& one : value) fields >> one;
+  const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  counters.minor_faults += value[6];
+  counters.major_faults += value[8];
+  counters.user_s += static_cast<double>(value[10]) / tick;
+  counters.system_s += static_cast<double>(value[11]) / tick;
+  const auto of_status = [&](const char* key) {
+    return value_in(folder + "/status", key).value_or(0);
+  };
+  counters.voluntary_switches += of_status("voluntary_ctxt_switches");
+  counters.involuntary_switches += of_status("nonvoluntary_ctxt_switches");
+  counters.resident += private_memory(pid);
+  counters.locked += of_status("VmLck") * kKibi;
+  counters.read_from_storage += value_in(folder + "/io", "read_bytes").value_or(0);
+}
+
 }  // namespace
 
-ProcessCounters read_process_counters(const std::filesystem::path& root) {
+void EndedProcesses::add(const rusage& usage) {
+  constexpr Bytes kBlock = 512;
+  user_s += seconds_of(usage.ru_utime);
+  system_s += seconds_of(usage.ru_stime);
+  minor_faults += usage.ru_minflt;
+  major_faults += usage.ru_majflt;
+  voluntary_switches += usage.ru_nvcsw;
+  involuntary_switches += usage.ru_nivcsw;
+  read_from_storage += usage.ru_inblock * kBlock;
+}
+
+ProcessCounters read_process_counters(const OtherProcesses& others,
+                                      const std::filesystem::path& root) {
   ProcessCounters counters;
   counters.at = monotonic_now();
+  EndedProcesses used = others.ended;
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  counters.user_s = seconds_of(usage.ru_utime);
-  counters.system_s = seconds_of(usage.ru_stime);
-  counters.minor_faults = usage.ru_minflt;
-  counters.major_faults = usage.ru_majflt;
-  counters.voluntary_switches = usage.ru_nvcsw;
-  counters.involuntary_switches = usage.ru_nivcsw;
-  counters.read_from_storage = value_in("/proc/self/io", "read_bytes").value_or(0);
+  used.add(usage);
+  counters.user_s = used.user_s;
+  counters.system_s = used.system_s;
+  counters.minor_faults = used.minor_faults;
+  counters.major_faults = used.major_faults;
+  counters.voluntary_switches = used.voluntary_switches;
+  counters.involuntary_switches = used.involuntary_switches;
+  counters.read_from_storage =
+      others.ended.read_from_storage + value_in("/proc/self/io", "read_bytes").value_or(0);
   counters.steal_s = machine_steal();
   counters.throttled_s = cgroup_throttled(root);
   std::ifstream stat("/proc/stat");
   counters.busy_s = busy_seconds(stat, allowed_cpus());
   counters.threads = value_in("/proc/self/status", "Threads").value_or(0);
-  constexpr Bytes kKibi = 1024;
   counters.resident = value_in("/proc/self/status", "VmRSS").value_or(0) * kKibi;
   counters.shared = value_in("/proc/self/status", "RssShmem").value_or(0) * kKibi;
   counters.locked = value_in("/proc/self/status", "VmLck").value_or(0) * kKibi;
+  for (const pid_t pid : others.running) add_running(counters, pid);
   return counters;
 }
 
 void MemoryWatch::restart() { points_.clear(); }
 
-void MemoryWatch::look() {
+void MemoryWatch::look(const std::function<OtherProcesses()>& others) {
   const Nanos now = monotonic_now();
   if (now - last_ < kSecond / 2) return;
   last_ = now;
   std::ifstream file("/proc/self/statm");
   double pages = 0, resident = 0;
   if (!(file >> pages >> resident)) return;
-  points_.push_back({seconds(now), resident * static_cast<double>(::sysconf(_SC_PAGESIZE))});
+  double bytes = resident * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (others) {
+    for (const pid_t pid : others().running) bytes += static_cast<double>(private_memory(pid));
+  }
+  points_.push_back({seconds(now), bytes});
 }
 
 std::optional<double> MemoryWatch::bytes_per_second() const {
@@ -109,7 +163,7 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
                                     const MemoryWatch& memory) {
   const auto difference = [](std::int64_t a, std::int64_t b) { return static_cast<double>(b - a); };
   std::vector<Metric> metrics = {
-      {"process.cpu_s", "s", "CPU time of all threads in the window",
+      {"process.cpu_s", "s", "CPU time of all threads and worker processes in the window",
        end.user_s + end.system_s - begin.user_s - begin.system_s},
       {"process.system_s", "s", "of it in the kernel", end.system_s - begin.system_s},
       {"process.minor_faults", "1", "page faults without I/O",
@@ -124,7 +178,8 @@ std::vector<Metric> process_metrics(const ProcessCounters& begin, const ProcessC
        static_cast<double>(end.threads)},
       {"process.storage_read_bytes", "bytes", "read from storage, not from the page cache",
        difference(begin.read_from_storage, end.read_from_storage)},
-      {"memory.resident_bytes", "bytes", "resident memory at the end of the window",
+      {"memory.resident_bytes", "bytes",
+       "resident memory at the end of the window, with what worker processes do not share",
        static_cast<double>(end.resident)},
       {"memory.shared_bytes", "bytes", "of it shared", static_cast<double>(end.shared)},
       {"memory.locked_bytes", "bytes", "page-locked memory", static_cast<double>(end.locked)},

@@ -2,13 +2,34 @@
 // steal, throttling, and memory.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "loaderscope/run_record.h"
 
+struct rusage;
+
 namespace loaderscope {
+
+// What processes used that have ended.
+struct EndedProcesses {
+  double user_s = 0, system_s = 0;
+  std::int64_t minor_faults = 0, major_faults = 0;
+  std::int64_t voluntary_switches = 0, involuntary_switches = 0;
+  Bytes read_from_storage = 0;
+
+  void add(const rusage& usage);
+};
+
+// The worker processes that count as part of this one.
+struct OtherProcesses {
+  std::vector<pid_t> running;
+  EndedProcesses ended;
+};
 
 struct ProcessCounters {
   Nanos at = 0;
@@ -20,16 +41,19 @@ struct ProcessCounters {
   std::optional<double> throttled_s;  // of this cgroup
   std::optional<double> busy_s;       // of the CPUs that this process may use, by anybody
   std::int64_t threads = 0;           // of this process
-  Bytes resident = 0, shared = 0, locked = 0;
+  Bytes resident = 0;                 // of other processes only what is not shared
+  Bytes shared = 0, locked = 0;
 };
 
 // `root` is "/", or a folder with its own sys/fs/cgroup for tests.
-ProcessCounters read_process_counters(const std::filesystem::path& root = "/");
+ProcessCounters read_process_counters(const OtherProcesses& others = {},
+                                      const std::filesystem::path& root = "/");
 
 // Looks at memory now and then, and fits its slope.
 class MemoryWatch {
  public:
-  void look();  // at most twice a second it really looks
+  // At most twice a second it really looks, and asks for the other processes.
+  void look(const std::function<OtherProcesses()>& others = {});
   void restart();
   std::optional<double> bytes_per_second() const;  // nothing in under two seconds
 

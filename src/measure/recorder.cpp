@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "measure/placed.h"
+
 namespace loaderscope {
 
 // What was written before the call. Room is given back now and then, so that the writer's cache is
@@ -22,8 +24,9 @@ void ThreadLog::take_all(const Visit& visit) {
 struct Recorder::Impl {
   Folder folder;
   std::size_t ring_capacity;
+  std::pmr::memory_resource& memory;
   std::mutex mutex;  // of what follows; taken once per thread and once per step, never per span
-  std::vector<std::unique_ptr<ThreadLog>> logs;
+  std::vector<Placed<ThreadLog>> logs;
   std::vector<std::pair<std::int32_t, Nanos>> first_asks;
   std::vector<std::pair<std::int32_t, StepEvents>> steps;
   std::vector<std::int32_t> closed;
@@ -33,17 +36,19 @@ struct Recorder::Impl {
   std::vector<std::int32_t> drained_closed;
   std::vector<ThreadLog*> drained_logs;
 
-  Impl(const FoldOptions& options, std::size_t capacity)
-      : folder(options), ring_capacity(capacity) {}
+  Impl(const FoldOptions& options, std::size_t capacity, std::pmr::memory_resource& of_logs)
+      : folder(options), ring_capacity(capacity), memory(of_logs) {}
 };
 
-Recorder::Recorder(const FoldOptions& options, std::size_t ring_capacity)
-    : impl_(std::make_unique<Impl>(options, ring_capacity)) {}
+Recorder::Recorder(const FoldOptions& options, std::size_t ring_capacity,
+                   std::pmr::memory_resource& memory)
+    : impl_(std::make_unique<Impl>(options, ring_capacity, memory)) {}
 Recorder::~Recorder() = default;
 
 ThreadLog& Recorder::add_thread(std::int32_t rank, std::int32_t worker) {
   const std::lock_guard lock(impl_->mutex);
-  impl_->logs.push_back(std::make_unique<ThreadLog>(rank, worker, impl_->ring_capacity));
+  impl_->logs.push_back(
+      place<ThreadLog>(impl_->memory, rank, worker, impl_->ring_capacity, impl_->memory));
   return *impl_->logs.back();
 }
 

@@ -58,6 +58,10 @@ void SpanWriter::end_sample() {
   open_count_ = 0;
 }
 
+void SpanWriter::started_by_parent(const Interval& of_parent) {
+  if (log_ != nullptr) write(Stage::startup_parent, of_parent.begin, of_parent.end);
+}
+
 void SpanWriter::start_up(Nanos begin, Nanos end) {
   if (log_ == nullptr) return;
   write(Stage::startup, begin, end);

@@ -28,6 +28,7 @@ class SpanWriter {
 
   // What the thread does until the next span is not timed.
   void pause() { edge_ = Edge{}; }
+  void started_by_parent(const Interval& of_parent);
   void start_up(Nanos begin, Nanos end);
   // The thread waited for work, which was there at `end`: from then on it waited for a core only.
   void rest(Nanos begin, Nanos end);

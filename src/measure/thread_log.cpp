@@ -4,8 +4,9 @@
 
 namespace loaderscope {
 
-ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity)
-    : rank_(rank), worker_(worker), ring_(std::bit_ceil(capacity)) {}
+ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
+                     std::pmr::memory_resource& memory)
+    : rank_(rank), worker_(worker), ring_(std::bit_ceil(capacity), &memory) {}
 
 void ThreadLog::push(const Entry& entry) {
   const std::uint64_t head = head_.load(std::memory_order_relaxed);

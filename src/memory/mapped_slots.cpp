@@ -12,30 +12,26 @@
 namespace loaderscope {
 namespace {
 
-constexpr Bytes kAlignment = 4096;  // slots begin on a page, as direct reads and devices want it
-
-Bytes round_up(Bytes bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
 class MappedSlots : public HostSlots {
  public:
-  MappedSlots(std::size_t count, Bytes slot_bytes, Locking locking)
-      : slot_bytes_(round_up(slot_bytes)), bytes_(static_cast<std::size_t>(slot_bytes_) * count) {
+  MappedSlots(std::byte* place, std::size_t count, Bytes slot_bytes, Locking locking)
+      : slot_bytes_(whole_pages(slot_bytes)),
+        bytes_(static_cast<std::size_t>(slot_bytes_) * count),
+        owns_(place == nullptr) {
     if (bytes_ == 0) return;
-    void* address =
-        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (address == MAP_FAILED) {
-      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " +
-                     std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
-                     "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
-    }
-    data_ = static_cast<std::byte*>(address);
+    data_ = owns_ ? map(count) : place;
     if (locking == Locking::none) return;
     if (locking == Locking::afterwards) touch();
     lock();
     if (locking == Locking::when_made) touch();
   }
   ~MappedSlots() override {
-    if (data_ != nullptr) ::munmap(data_, bytes_);
+    if (data_ == nullptr) return;
+    if (owns_) {
+      ::munmap(data_, bytes_);
+    } else if (locked_ > 0) {
+      ::munlock(data_, bytes_);
+    }
   }
   MappedSlots(const MappedSlots&) = delete;
   MappedSlots& operator=(const MappedSlots&) = delete;
@@ -47,8 +43,19 @@ class MappedSlots : public HostSlots {
   std::string fallback() const override { return fallback_; }
 
  private:
+  std::byte* map(std::size_t count) const {
+    void* address =
+        ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (address == MAP_FAILED) {
+      throw RunError("host memory: " + show_size(static_cast<double>(bytes_)) + " for " +
+                     std::to_string(count) + " batches cannot be had (" + std::strerror(errno) +
+                     "); use fewer workers, a smaller --prefetch-factor or a smaller --batch-size");
+    }
+    return static_cast<std::byte*>(address);
+  }
+
   void touch() {
-    for (std::size_t at = 0; at < bytes_; at += static_cast<std::size_t>(kAlignment))
+    for (std::size_t at = 0; at < bytes_; at += static_cast<std::size_t>(kSlotAlignment))
       data_[at] = std::byte{0};
   }
 
@@ -67,6 +74,7 @@ class MappedSlots : public HostSlots {
 
   Bytes slot_bytes_;
   std::size_t bytes_;
+  bool owns_;
   std::byte* data_ = nullptr;
   Bytes locked_ = 0;
   std::string fallback_;
@@ -75,7 +83,12 @@ class MappedSlots : public HostSlots {
 }  // namespace
 
 std::unique_ptr<HostSlots> make_mapped_slots(std::size_t count, Bytes slot_bytes, Locking locking) {
-  return std::make_unique<MappedSlots>(count, slot_bytes, locking);
+  return std::make_unique<MappedSlots>(nullptr, count, slot_bytes, locking);
+}
+
+std::unique_ptr<HostSlots> adopt_mapped_slots(std::byte* place, std::size_t count, Bytes slot_bytes,
+                                              Locking locking) {
+  return std::make_unique<MappedSlots>(place, count, slot_bytes, locking);
 }
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 #include "source/file_source.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "source/readers.h"
@@ -33,7 +34,8 @@ FileSource::FileSource(const SourceOptions& options, std::vector<std::string> ro
       kernel_(options.kernel != nullptr ? *options.kernel : this_kernel()),
       largest_sample_(options.largest_sample),
       roots_(std::move(roots)),
-      index_(std::move(index)) {
+      index_(std::move(index)),
+      met_(place<Met>(shared_)) {
   if (index_.left_out() > 0) {
     notes_.push_back(std::to_string(index_.left_out()) +
                      " images beside the class folders belong to no class and are left out, as "
@@ -81,22 +83,22 @@ void FileSource::settle_access() {
 }
 
 void FileSource::count_reader_without_ring(const std::string& reason) const {
-  const std::lock_guard lock(mutex_);
-  if (readers_without_ring_++ == 0) no_ring_reason_ = reason;
+  if (met_->readers_without_ring.fetch_add(1) > 0) return;
+  std::snprintf(met_->no_ring_reason.data(), met_->no_ring_reason.size(), "%s", reason.c_str());
+  met_->knows_reason.store(true, std::memory_order_release);
 }
 
 std::vector<std::string> FileSource::notes() const {
   std::vector<std::string> notes = notes_;
   const std::string access = "--access " + std::string(name_of(access_));
-  if (const std::int64_t reads = reads_through_cache_; reads > 0) {
+  if (const std::int64_t reads = met_->reads_through_cache; reads > 0) {
     notes.push_back(access + ": " + std::to_string(reads) +
                     " reads went through the page cache, of files whose file system refuses "
                     "O_DIRECT");
   }
-  const std::lock_guard lock(mutex_);
-  if (readers_without_ring_ > 0) {
-    notes.push_back(access + ": " + std::to_string(readers_without_ring_) +
-                    " workers read without io_uring: " + no_ring_reason_);
+  if (met_->knows_reason.load(std::memory_order_acquire)) {
+    notes.push_back(access + ": " + std::to_string(met_->readers_without_ring) +
+                    " workers read without io_uring: " + met_->no_ring_reason.data());
   }
   return notes;
 }

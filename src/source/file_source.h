@@ -1,13 +1,15 @@
 // Files of images as a source: one sample a file.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "loaderscope/source.h"
+#include "measure/placed.h"
+#include "measure/shared_memory.h"
 #include "source/index.h"
 #include "source/kernel_access.h"
 #include "source/options.h"
@@ -38,11 +40,16 @@ class FileSource final : public Source {
   FileAccess access() const { return access_; }  // in force
   int queue_depth() const { return queue_depth_; }
   const KernelAccess& kernel() const { return kernel_; }
-  // What readers could not do as was asked for. From any thread.
-  void count_read_through_cache() const { ++reads_through_cache_; }
+  // What readers could not do as was asked for. From any thread, and any process forked from this.
+  void count_read_through_cache() const { ++met_->reads_through_cache; }
   void count_reader_without_ring(const std::string& reason) const;
 
  private:
+  struct Met {
+    std::atomic<std::int64_t> reads_through_cache{0}, readers_without_ring{0};
+    std::atomic<bool> knows_reason{false};
+    std::array<char, 500> no_ring_reason{};
+  };
   std::string refusal_of_access() const;  // "" when there is none
 
   FileAccess access_;
@@ -52,10 +59,8 @@ class FileSource final : public Source {
   std::vector<std::string> roots_;
   Index index_;
   std::vector<std::string> notes_;
-  mutable std::atomic<std::int64_t> reads_through_cache_{0};
-  mutable std::mutex mutex_;  // of the two below
-  mutable std::int64_t readers_without_ring_ = 0;
-  mutable std::string no_ring_reason_;
+  SharedMemory shared_;
+  Placed<Met> met_;
 };
 
 }  // namespace loaderscope::source

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -49,6 +50,7 @@ class Nvtx : public ::testing::Test {
                    "--compute",
                    "100us"};
     words.insert(words.end(), more.begin(), more.end());
+    std::filesystem::remove(folder_.path("calls"));
     const Ended ended = run_binary(words);
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     Calls calls;
@@ -170,6 +172,17 @@ TEST_F(Nvtx, ThreadsHaveNames) {
   EXPECT_THAT(names_of(two, "name_thread"),
               UnorderedElementsAre("worker 0 rank 0", "worker 0 rank 1", "trainer rank 0",
                                    "trainer rank 1"));
+}
+
+TEST_F(Nvtx, WorkerProcessesShowWhatTheyDo) {
+  const Calls calls = calls_of({"--workers", "2", "--executor", "processes", "--epochs", "1",
+                                "--samples", "12", "--warmup", "0", "--steps", "0"});
+  EXPECT_THAT(
+      names_of(calls, "name_thread"),
+      UnorderedElementsAre("worker 0", "worker 1", "feeder 0", "feeder 1", "trainer rank 0"));
+  auto parents = parents_of(calls);
+  EXPECT_THAT(parents["decode"], UnorderedElementsAre(""));
+  EXPECT_THAT(parents["transport"], UnorderedElementsAre(""));
 }
 
 TEST_F(Nvtx, QueueDepthsAreCounters) {

@@ -24,6 +24,7 @@ class RunningBinary {
   RunningBinary(const RunningBinary&) = delete;
   RunningBinary& operator=(const RunningBinary&) = delete;
 
+  pid_t pid() const { return pid_; }
   void send(int signal) const;
   bool has_ended();
   Ended wait();  // kills it after a minute

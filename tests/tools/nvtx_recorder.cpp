@@ -29,7 +29,7 @@ struct Field {
 
 struct State {
   std::mutex mutex;
-  std::FILE* file = std::fopen(std::getenv("NVTX_RECORDER_FILE"), "w");
+  std::FILE* file = std::fopen(std::getenv("NVTX_RECORDER_FILE"), "a");  // of several processes
   std::deque<std::string> strings;  // a handle is the address of its string
   std::vector<std::vector<Field>> schemas;
   std::vector<std::string> counters;

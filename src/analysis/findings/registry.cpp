@@ -49,9 +49,6 @@ std::span<const FindingRow> finding_table() {
       {{"memory-grows", "Resident memory grows as long as the job runs."},
        memory_grows,
        GivesBack::resources},
-      {{"first-epoch-startup", "The first batch is long in coming."},
-       first_epoch_startup,
-       GivesBack::resources},
       {{"far-numa-node", "The loader runs on a NUMA node that the GPU is not on."},
        far_numa_node,
        GivesBack::resources},
@@ -62,6 +59,9 @@ std::span<const FindingRow> finding_table() {
        ranks_see_same_data,
        GivesBack::resources},
       {{"gpu-is-the-limit", "The GPU hardly waits."}, gpu_is_the_limit, GivesBack::nothing},
+      {{"first-epoch-startup", "The first batch is long in coming."},
+       first_epoch_startup,
+       GivesBack::resources},
   };
   return table;
 }

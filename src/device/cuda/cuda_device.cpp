@@ -250,6 +250,11 @@ std::unique_ptr<HostSlots> CudaDevice::make_slots(MemoryMode mode, std::size_t c
   return make_cuda_slots(gang_, device_, mode, count, slot_bytes);
 }
 
+std::unique_ptr<HostSlots> CudaDevice::adopt_slots(MemoryMode mode, std::byte* place,
+                                                   std::size_t count, Bytes slot_bytes) {
+  return adopt_cuda_slots(gang_, device_, mode, place, count, slot_bytes);
+}
+
 DeviceFacts CudaDevice::facts() const {
   DeviceFacts facts;
   if (rank_ > 0) return facts;

@@ -28,6 +28,8 @@ class CudaDevice : public Device {
   std::optional<DeviceTimes> collect() override;
   std::unique_ptr<HostSlots> make_slots(MemoryMode mode, std::size_t count,
                                         Bytes slot_bytes) override;
+  std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place, std::size_t count,
+                                         Bytes slot_bytes) override;
   DeviceFacts facts() const override;
 
  private:

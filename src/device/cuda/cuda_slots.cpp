@@ -9,10 +9,6 @@
 namespace loaderscope::cuda {
 namespace {
 
-constexpr Bytes kPage = 4096;  // slots begin on a page
-
-Bytes whole_pages(Bytes bytes) { return (bytes + kPage - 1) / kPage * kPage; }
-
 std::string fallback_sentence(MemoryMode mode, Bytes bytes, const Status& status) {
   return sentence("memory = " + std::string(name_of(mode)) + ": " +
                       show_size(static_cast<double>(bytes)) +
@@ -58,22 +54,19 @@ class PinnedSlots : public HostSlots {
   Bytes slot_bytes_;
 };
 
-// Ordinary memory, registered or not.
+// Ordinary memory, private or shared, registered or not.
 class OrdinarySlots : public HostSlots {
  public:
-  OrdinarySlots(std::shared_ptr<Gang> gang, int device, std::size_t count, Bytes slot_bytes)
-      : gang_(std::move(gang)),
-        device_(device),
-        slots_(make_mapped_slots(count, slot_bytes, Locking::none)) {}
+  OrdinarySlots(std::shared_ptr<Gang> gang, int device, std::unique_ptr<HostSlots> slots)
+      : gang_(std::move(gang)), device_(device), slots_(std::move(slots)) {}
   ~OrdinarySlots() override { finish_copies(*gang_, device_); }
   OrdinarySlots(const OrdinarySlots&) = delete;
   OrdinarySlots& operator=(const OrdinarySlots&) = delete;
 
-  void lock(std::size_t count, Bytes slot_bytes) {
+  void lock(MemoryMode mode, std::size_t count, Bytes slot_bytes) {
     range_.emplace(gang_->runtime(), slots_->slot(0), count, slot_bytes);
     if (!range_->status().ok()) {
-      explain(fallback_sentence(MemoryMode::registered, static_cast<Bytes>(count) * slot_bytes,
-                                range_->status()));
+      explain(fallback_sentence(mode, static_cast<Bytes>(count) * slot_bytes, range_->status()));
     }
   }
   void explain(std::string fallback) { fallback_ = std::move(fallback); }
@@ -134,9 +127,20 @@ std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int devic
                                            count, bytes);
     }
   }
-  auto slots = std::make_unique<OrdinarySlots>(std::move(gang), device, count, bytes);
-  if (mode == MemoryMode::registered) slots->lock(count, bytes);
+  auto slots = std::make_unique<OrdinarySlots>(std::move(gang), device,
+                                               make_mapped_slots(count, bytes, Locking::none));
+  if (mode == MemoryMode::registered) slots->lock(mode, count, bytes);
   if (allocates) slots->explain(fallback_sentence(mode, static_cast<Bytes>(count) * bytes, status));
+  return slots;
+}
+
+std::unique_ptr<HostSlots> adopt_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
+                                            std::byte* place, std::size_t count, Bytes slot_bytes) {
+  const Bytes bytes = whole_pages(slot_bytes);
+  gang->runtime().set_device(device);
+  auto slots = std::make_unique<OrdinarySlots>(
+      std::move(gang), device, adopt_mapped_slots(place, count, bytes, Locking::none));
+  if (mode != MemoryMode::pageable) slots->lock(mode, count, bytes);
   return slots;
 }
 

@@ -39,5 +39,8 @@ class RegisteredRange {
 // Where page-locking fails the slots are ordinary memory, and their fallback() says why.
 std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
                                            std::size_t count, Bytes slot_bytes);
+// Shared memory, registered unless the mode is pageable; as MemoryRow::adopt.
+std::unique_ptr<HostSlots> adopt_cuda_slots(std::shared_ptr<Gang> gang, int device, MemoryMode mode,
+                                            std::byte* place, std::size_t count, Bytes slot_bytes);
 
 }  // namespace loaderscope::cuda

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "loaderscope/events.h"
@@ -11,13 +12,22 @@
 namespace loaderscope::native {
 
 struct Batch {
+  explicit Batch(std::size_t most_samples = 0,
+                 std::pmr::memory_resource& memory = *std::pmr::get_default_resource())
+      : samples(&memory) {
+    samples.reserve(most_samples);
+  }
+
   StepEvents events;
   std::int64_t batch_of_epoch = 0;
-  std::vector<std::int64_t> samples;  // indices in the data set
-  std::byte* written = nullptr;       // where workers write; null when nothing is written
-  std::byte* copied_from = nullptr;   // what the device copies from
-  std::int64_t next_sample = 0;       // sample tasks: the next one nobody has begun
+  std::pmr::vector<std::int64_t> samples;  // indices in the data set
+  std::byte* written = nullptr;            // where workers write; null when nothing is written
+  std::byte* copied_from = nullptr;        // what the device copies from
+  std::int64_t next_sample = 0;            // sample tasks: the next one nobody has begun
   std::atomic<std::int64_t> samples_left{0};
+  // Orders what the trainer writes before what the pin thread reads also for a sanitizer, which
+  // sees nothing of the worker process in between.
+  std::atomic<std::int64_t> dispatches{0};
   std::atomic<Bytes> read_bytes{0};
 };
 

@@ -1,11 +1,13 @@
-// A queue between threads with room for all that can ever be in it: pushing never waits.
+// A queue between threads, or processes, with room for all that can ever be in it: pushing never
+// waits.
 #pragma once
 
-#include <condition_variable>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "engine/native/process_lock.h"
 #include "loaderscope/run_record.h"
 #include "measure/thread_meter.h"
 #include "trace/trace.h"
@@ -15,17 +17,36 @@ namespace loaderscope::native {
 template <class T>
 class BlockingQueue {
  public:
-  explicit BlockingQueue(std::size_t capacity, const trace::Counter& depth = {})
-      : ring_(capacity + 1), depth_(depth) {}
+  // `depth` shows how full it is, where it is not null; it must outlive the queue.
+  explicit BlockingQueue(std::size_t capacity,
+                         std::pmr::memory_resource& memory = *std::pmr::get_default_resource(),
+                         const trace::Counter* depth = nullptr)
+      : ring_(capacity + 1, &memory), depth_(depth) {}
 
   void push(T item) {
     {
       const std::lock_guard lock(mutex_);
-      count(1);
-      ring_[tail_] = std::move(item);
-      tail_ = next(tail_);
+      put(std::move(item));
     }
     ready_.notify_one();
+  }
+
+  // For a queue that may be full: false when it is.
+  bool try_push(const T& item) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (next(tail_) == head_) return false;
+      put(item);
+    }
+    ready_.notify_one();
+    return true;
+  }
+
+  // Nothing where it is empty, closed or not.
+  std::optional<T> try_pop() {
+    const std::lock_guard lock(mutex_);
+    if (head_ == tail_) return std::nullopt;
+    return take_front();
   }
 
   struct Popped {
@@ -38,7 +59,7 @@ class BlockingQueue {
     const bool waits = head_ == tail_ && !closed_;
     if (waits) {
       const Nanos since = monotonic_now();
-      ready_.wait(lock, [&] { return head_ != tail_ || closed_; });
+      while (head_ == tail_ && !closed_) ready_.wait(lock);
       get_wait_ += monotonic_now() - since;
     }
     if (closed_) return std::nullopt;
@@ -51,6 +72,13 @@ class BlockingQueue {
       closed_ = true;
     }
     ready_.notify_all();
+  }
+
+  // Empty and in use again, once nobody waits for anything in it any more.
+  void reopen() {
+    const std::lock_guard lock(mutex_);
+    while (head_ != tail_) take_front();
+    closed_ = false;
   }
 
   // How full it was since the last reading.
@@ -74,6 +102,12 @@ class BlockingQueue {
  private:
   std::size_t next(std::size_t at) const { return at + 1 == ring_.size() ? 0 : at + 1; }
 
+  void put(T item) {
+    count(1);
+    ring_[tail_] = std::move(item);
+    tail_ = next(tail_);
+  }
+
   T take_front() {
     count(-1);
     T item = std::move(ring_[head_]);
@@ -87,13 +121,13 @@ class BlockingQueue {
     counted_until_ = now;
     occupancy_ += change;
     if (occupancy_ > most_) most_ = occupancy_;
-    depth_.sample(occupancy_);
+    if (depth_ != nullptr) depth_->sample(occupancy_);
   }
 
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::vector<T> ring_;
-  trace::Counter depth_;
+  ProcessMutex mutex_;
+  ProcessCondition ready_;
+  std::pmr::vector<T> ring_;
+  const trace::Counter* depth_;
   std::size_t head_ = 0, tail_ = 0;
   bool closed_ = false;
 

@@ -25,27 +25,44 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
   return device_row(config.device.value).make(config, stop);
 }
 
+std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
+  if (plan.config.executor != Executor::processes) return nullptr;
+  return std::make_unique<SharedMemory>();
+}
+
 }  // namespace
 
 JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-                     bool writes_samples, SlotFiller fill_slot)
+                     SampleErrors& errors, bool writes_samples, SlotFiller fill_slot)
     : plan_(plan),
       context_(context),
-      recorder_(plan.fold_options(context.observer), kRing),
+      errors_(errors),
+      shared_(shared_memory_for(plan)),
+      memory_(shared_ ? *shared_ : *std::pmr::get_default_resource()),
+      stop_(place<std::atomic<int>>(memory_, 0)),
+      recorder_(plan.fold_options(context.observer), kRing, memory_),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
-           std::move(fill_slot)),
-      devices_(make_devices(plan.config, context, job_.stop)) {
+           *stop_) {
+  for (std::int32_t index = 0; index < plan.ranks; ++index)
+    shops_.push_back(std::make_unique<Workshop>(job_, index, memory_));
+  if (shared_) {
+    skipped_ = place<SampleErrors::Outbox>(memory_, SampleErrors::kUnderWay, memory_);
+    errors_.share(*skipped_, *stop_);
+    crew_ = make_process_crew(job_, shops_, *shared_);
+  } else {
+    crew_ = make_thread_crew(job_, shops_);
+  }
+  devices_ = make_devices(plan.config, context, job_.stop);
   trace::connect();
-  for (std::int32_t index = 0; index < plan.ranks; ++index) {
-    auto trainer =
-        std::make_unique<Trainer>(job_, index, *devices_[static_cast<std::size_t>(index)]);
-    ranks_.push_back(
-        std::make_unique<Rank>(index, std::move(trainer), WindowKeeper(plan.config, plan.burst())));
+  for (std::size_t i = 0; i < shops_.size(); ++i) {
+    auto trainer = std::make_unique<Trainer>(job_, *shops_[i], *crew_, *devices_[i]);
+    ranks_.push_back(std::make_unique<Rank>(shops_[i]->rank, std::move(trainer),
+                                            WindowKeeper(plan.config, plan.burst())));
   }
 }
 
 JobRunner::~JobRunner() {
-  stop_threads();
+  stop_all();
   for (auto& rank : ranks_) {
     if (rank->thread.joinable()) rank->thread.join();
   }
@@ -55,17 +72,17 @@ void JobRunner::run() {
   try {
     run_window();
   } catch (...) {
-    stopped_ = stop_threads();
+    stopped_ = stop_all();
     throw;
   }
-  stopped_ = stop_threads();
+  stopped_ = stop_all();
   look();
   job_.rethrow();
 }
 
 void JobRunner::run_window() {
   last_step_at_ = last_progress_ = monotonic_now();
-  at_begin_ = read_process_counters();  // of a window without a warm-up
+  at_begin_ = read_process_counters(crew_->processes());  // of a window without a warm-up
   at_begin_known_ = true;
   show_window();
   for (auto& rank : ranks_) {
@@ -82,6 +99,8 @@ void JobRunner::run_window() {
 }
 
 void JobRunner::look() {
+  crew_->look();
+  errors_.take_forwarded();
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = *ranks_[i];
     rank.input_over = rank.trainer->input_over();  // all its steps are among those taken below
@@ -101,7 +120,7 @@ void JobRunner::look() {
   recorder_.drain();
   if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
     interrupted_ = true;
-  memory_.look();
+  memory_watch_.look([this] { return crew_->processes(); });
   report_progress();
 }
 
@@ -110,7 +129,7 @@ void JobRunner::look() {
 void JobRunner::watch_for_window() {
   const Rank& leader = *ranks_.front();
   if (leader.window_open || leader.folded == 0 || at_begin_known_) return;
-  at_begin_ = read_process_counters();
+  at_begin_ = read_process_counters(crew_->processes());
   at_begin_known_ = true;
 }
 
@@ -145,8 +164,8 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   if (!counted.warmup && !rank.window_open) {
     rank.window_open = true;
     if (index == 0) {
-      if (!at_begin_known_) at_begin_ = read_process_counters();
-      memory_.restart();
+      if (!at_begin_known_) at_begin_ = read_process_counters(crew_->processes());
+      memory_watch_.restart();
     }
     rank.trainer->loader().read_stats();
   }
@@ -164,7 +183,7 @@ void JobRunner::end_rank(Rank& rank) {
   recorder_.close(rank.index);
   if (&rank == ranks_.front().get()) {
     shown_window_.end();
-    at_end_ = read_process_counters();
+    at_end_ = read_process_counters(crew_->processes());
     loader_threads_ = 1 + job_.alive();
   }
   rank.queues = rank.trainer->loader().read_stats();
@@ -205,11 +224,11 @@ void JobRunner::watch_for_silence() {
                  "; look at the storage behind it, or give a longer --timeout");
 }
 
-bool JobRunner::stop_threads() {
+bool JobRunner::stop_all() {
   job_.stop.store(1);
   for (auto& rank : ranks_) rank->trainer->loader().wake_trainer();
-  const Nanos until = monotonic_now() + kPatience;
-  const auto in_time = [until](auto have_ended) {
+  Nanos until = monotonic_now() + kPatience;
+  const auto in_time = [&until](const auto& have_ended) {
     while (!have_ended()) {
       if (monotonic_now() >= until) return false;
       sleep_until(monotonic_now() + kMillisecond);
@@ -218,7 +237,11 @@ bool JobRunner::stop_threads() {
   };
   if (!in_time([this] { return trainers_ended(); })) return false;
   for (auto& rank : ranks_) rank->trainer->loader().let_workers_end();
-  return in_time([this] { return job_.alive() == 0; });
+  const auto all_ended = [this] { return job_.alive() == 0 && crew_->ended(); };
+  if (in_time(all_ended)) return true;
+  crew_->kill();
+  until = monotonic_now() + kPatience;
+  return in_time(all_ended);
 }
 
 bool JobRunner::trainers_ended() const {
@@ -244,7 +267,7 @@ std::vector<RankRecord> JobRunner::finish() {
 
 std::vector<Metric> JobRunner::process_metrics() const {
   if (!ranks_.front()->window_open) return {};
-  std::vector<Metric> metrics = loaderscope::process_metrics(at_begin_, at_end_, memory_);
+  std::vector<Metric> metrics = loaderscope::process_metrics(at_begin_, at_end_, memory_watch_);
   metrics.push_back({"process.loader_threads", "1", "of them, those of the loader and its trainers",
                      static_cast<double>(loader_threads_)});
   return metrics;

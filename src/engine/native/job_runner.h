@@ -9,12 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "engine/native/sample_errors.h"
 #include "engine/native/trainer.h"
 #include "engine/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "measure/fifo.h"
 #include "measure/process_counters.h"
+#include "measure/shared_memory.h"
 #include "trace/window.h"
 
 namespace loaderscope::native {
@@ -22,14 +24,14 @@ namespace loaderscope::native {
 class JobRunner {
  public:
   JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-            bool writes_samples, SlotFiller fill_slot = {});
+            SampleErrors& errors, bool writes_samples, SlotFiller fill_slot = {});
   ~JobRunner();
 
   // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads
-  // have ended; where one has not (`stopped` is false: it hangs in the kernel), the runner and all
-  // that it uses must stay until the process ends.
+  // and worker processes have ended; where one has not (`stopped` is false: it hangs in the
+  // kernel), the runner and all that it uses must stay until the process ends.
   void run();
-  bool stopped() const { return stopped_; }  // all threads have ended
+  bool stopped() const { return stopped_; }  // all have ended
   bool interrupted() const { return interrupted_; }
   bool input_ended_in_warmup() const;
   std::vector<RankRecord> finish();
@@ -68,20 +70,27 @@ class JobRunner {
   void end_rank(Rank& rank);
   void report_progress();
   void watch_for_silence();
-  bool stop_threads();  // asks all threads to end, and waits a while
+  bool stop_all();  // asks all threads and worker processes to end, and waits a while
   bool trainers_ended() const;
 
   const Plan& plan_;
   const EngineContext& context_;
+  SampleErrors& errors_;
+  std::unique_ptr<SharedMemory> shared_;  // with worker processes
+  std::pmr::memory_resource& memory_;     // for what workers see
+  Placed<std::atomic<int>> stop_;
+  Placed<SampleErrors::Outbox> skipped_;  // with worker processes
   Recorder recorder_;
   Job job_;
+  Workshops shops_;
+  std::unique_ptr<Crew> crew_;  // before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   trace::Window shown_window_;  // of the first rank
   ProcessCounters at_begin_, at_end_;
   std::int64_t loader_threads_ = 0;  // with this one, at the end of the window
   bool at_begin_known_ = false;
-  MemoryWatch memory_;
+  MemoryWatch memory_watch_;
   bool interrupted_ = false;
   bool stopped_ = false;
   std::int64_t samples_ = 0;

@@ -35,11 +35,6 @@ struct Run {
 };
 
 void refuse_what_only_the_model_has(const RunConfig& config) {
-  if (config.executor == Executor::processes) {
-    throw UsageError(
-        "executor = processes: the native engine has threads so far; give --executor threads, or "
-        "--engine model");
-  }
   for (std::string_view key :
        {"storage-latency", "storage-bandwidth", "storage-concurrency", "cores", "core-scaling"}) {
     if (!find_field(key)->given(config)) continue;
@@ -47,6 +42,13 @@ void refuse_what_only_the_model_has(const RunConfig& config) {
         std::string(key) + " = " + find_field(key)->text(config) +
         ": only the model can change the machine; leave it out, or give --engine model");
   }
+}
+
+void check_memory(const RunConfig& config) {
+  if (config.executor != Executor::processes || memory_row(config.memory).adopt != nullptr) return;
+  throw UsageError("memory = " + std::string(name_of(config.memory.value)) +
+                   ": the driver makes such memory for one process, workers cannot share it; give "
+                   "--memory pinned-slots, or --executor threads");
 }
 
 void open_data(Run& run, const EngineContext& context) {
@@ -200,6 +202,7 @@ RunRecord record_of(Run& run) {
 
 RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   refuse_what_only_the_model_has(config);
+  check_memory(config);
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.source.value == "files") open_data(*run, context);
@@ -210,7 +213,7 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
     native::check_fit(*run->plan, free);
     make_replay_pool(*run, context, free);
   }
-  run->runner = std::make_unique<JobRunner>(*run->plan, context, std::move(makers),
+  run->runner = std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
                                             run->files != nullptr, make_slot_filler(*run));
   const KeepWhatIsInUse keeper{run};
   run->runner->run();

@@ -1,12 +1,18 @@
 // The samples of a run that could not be used: counted by kind, the first ones named.
 #pragma once
 
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "engine/native/blocking_queue.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/source.h"
 
@@ -19,7 +25,27 @@ class SampleErrors {
              const SampleError& error);
   SkippedSamples summary() const;
 
+  struct Forwarded {
+    std::int64_t epoch, sample;
+    SampleError::Kind kind;
+    std::array<char, 1000> sentence;
+  };
+  using Outbox = BlockingQueue<Forwarded>;
+  static constexpr std::size_t kUnderWay = 256;  // what an outbox has room for
+
+  // From now on a process that is forked from this one puts what it counts into `outbox`, too, and
+  // waits while that is full. `stop` not 0: nobody takes it any more.
+  void share(Outbox& outbox, const std::atomic<int>& stop);
+  void take_forwarded();  // in the process that shares; often
+
  private:
+  bool add(std::int64_t epoch, std::int64_t sample, SampleError::Kind kind,
+           const std::string& sentence);
+  void forward(const Forwarded& error);
+
+  Outbox* outbox_ = nullptr;  // null: there is one process
+  const std::atomic<int>* stop_ = nullptr;
+  pid_t owner_ = 0;
   mutable std::mutex mutex_;
   std::set<std::pair<std::int64_t, std::int64_t>> seen_;  // (epoch, sample): each counts once
   std::set<std::int64_t> named_;  // in summary_.first, once whatever the epoch

@@ -1,18 +1,21 @@
 // Sample tasks: batches in the order of dispatch, handed out sample by sample.
 #pragma once
 
-#include <condition_variable>
+#include <memory_resource>
 #include <mutex>
 #include <optional>
 #include <vector>
 
 #include "engine/native/batch.h"
+#include "engine/native/process_lock.h"
 
 namespace loaderscope::native {
 
 class SampleQueue {
  public:
-  explicit SampleQueue(std::size_t batches) : ring_(batches + 1) {}
+  explicit SampleQueue(std::size_t batches,
+                       std::pmr::memory_resource& memory = *std::pmr::get_default_resource())
+      : ring_(batches + 1, &memory) {}
 
   void push(Batch* batch) {
     {
@@ -32,7 +35,7 @@ class SampleQueue {
   std::optional<Task> pop() {
     std::unique_lock lock(mutex_);
     const bool waits = head_ == tail_ && !closed_;
-    ready_.wait(lock, [&] { return head_ != tail_ || closed_; });
+    while (head_ == tail_ && !closed_) ready_.wait(lock);
     if (closed_) return std::nullopt;
     Batch* batch = ring_[head_];
     const std::int64_t position = batch->next_sample++;
@@ -48,12 +51,19 @@ class SampleQueue {
     ready_.notify_all();
   }
 
+  // Empty and in use again, once nobody waits for anything in it any more.
+  void reopen() {
+    const std::lock_guard lock(mutex_);
+    head_ = tail_;
+    closed_ = false;
+  }
+
  private:
   std::size_t next(std::size_t at) const { return at + 1 == ring_.size() ? 0 : at + 1; }
 
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::vector<Batch*> ring_;
+  ProcessMutex mutex_;
+  ProcessCondition ready_;
+  std::pmr::vector<Batch*> ring_;
   std::size_t head_ = 0, tail_ = 0;
   bool closed_ = false;
 };

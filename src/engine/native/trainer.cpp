@@ -5,12 +5,12 @@
 
 namespace loaderscope::native {
 
-Trainer::Trainer(Job& job, std::int32_t rank, Device& device)
+Trainer::Trainer(Job& job, Workshop& shop, Crew& crew, Device& device)
     : job_(job),
       plan_(job.plan),
-      rank_(rank),
+      rank_(shop.rank),
       device_(device),
-      loader_(job, rank, device),
+      loader_(job, shop, crew, device),
       sleeper_(job.stop),
       early_(static_cast<std::size_t>(plan_.window + 1)) {}
 
@@ -94,12 +94,10 @@ Batch* Trainer::receive_one() {
   if (batch == nullptr) return nullptr;
   loader_.received(*batch);
   if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
-    const trace::Range range(Stage::transport_recv,
-                             {batch->events.batch, -1, batch->events.delivered_bytes});
     Execution execution = this->execution(batch->events);
     execution.draw = batch->batch_of_epoch * plan_.ranks + rank_;
     execution.count = batch->batch_of_epoch;
-    spend(plan_.receive, execution, sleeper_);
+    loader_.spend_on_receiving(*batch, execution, sleeper_);
   }
   return batch;
 }

@@ -12,7 +12,7 @@ namespace loaderscope::native {
 
 class Trainer {
  public:
-  Trainer(Job& job, std::int32_t rank, Device& device);
+  Trainer(Job& job, Workshop& shop, Crew& crew, Device& device);
 
   void run();  // until the input is over or the job is to stop; in the rank's own thread
 

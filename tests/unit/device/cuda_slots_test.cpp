@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "unit/device/pretend_runtime.h"
@@ -62,6 +63,24 @@ TEST_F(CudaSlotsTest, ThatCannotBeLockedAreOrdinaryAndSayWhy) {
     EXPECT_THAT(slots->fallback(), HasSubstr("cannot be page-locked"));
     EXPECT_THAT(slots->fallback(), HasSubstr("cudaErrorMemoryAllocation"));
   }
+}
+
+TEST_F(CudaSlotsTest, SharedMemoryIsRegisteredWhereItLies) {
+  alignas(4096) static std::array<std::byte, 3 * 8192> memory;
+  for (const MemoryMode mode :
+       {MemoryMode::pageable, MemoryMode::pinned_slots, MemoryMode::registered}) {
+    const bool locks = mode != MemoryMode::pageable;
+    const int before = runtime_->calls("register_host");
+    const auto slots = adopt_cuda_slots(gang_, 0, mode, memory.data(), 3, 5000);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(slots->slot(i), memory.data() + i * 8192);
+    EXPECT_EQ(slots->locked_bytes(), locks ? 3 * 8192 : 0);
+    EXPECT_EQ(runtime_->calls("register_host") - before, locks ? 1 : 0);
+    EXPECT_EQ(slots->fallback(), "");
+  }
+  EXPECT_EQ(runtime_->calls("unregister_host"), 2);
+  runtime_->fail("register_host", 1, "cudaErrorMemoryAllocation");
+  const auto slots = adopt_cuda_slots(gang_, 0, MemoryMode::pinned_slots, memory.data(), 3, 5000);
+  EXPECT_THAT(slots->fallback(), HasSubstr("memory = pinned-slots: "));
 }
 
 TEST_F(CudaSlotsTest, ARangeIsRegisteredInChunksOfWholeSlots) {

@@ -42,9 +42,9 @@ TEST(ProcessCounters, ReadWhatAQuotaTook) {
   const test::PretendRoot root;
   root.write("proc/self/cgroup", "0::/job\n");
   root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 3\nthrottled_usec 1500000\n");
-  const ProcessCounters begin = read_process_counters(root.path());
+  const ProcessCounters begin = read_process_counters({}, root.path());
   root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 9\nthrottled_usec 4000000\n");
-  const ProcessCounters end = read_process_counters(root.path());
+  const ProcessCounters end = read_process_counters({}, root.path());
   const std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
   ASSERT_NE(find(metrics, "host.throttled_s"), nullptr);
   EXPECT_DOUBLE_EQ(find(metrics, "host.throttled_s")->value, 2.5);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <cstring>
 
 #include "loaderscope/errors.h"
@@ -32,6 +33,24 @@ TEST(HostSlots, ArePagesOfTheirOwnInEveryMode) {
       EXPECT_EQ(slots->locked_bytes(), 0);
       EXPECT_NE(slots->fallback().find("ulimit -l"), std::string::npos);
     }
+  }
+}
+
+TEST(HostSlots, MayLieInMemoryThatIsThereAlready) {
+  alignas(4096) static std::array<std::byte, 2 * 8192> memory;
+  for (const MemoryRow& row : memory_table()) {
+    SCOPED_TRACE(row.row.name);
+    if (row.adopt == nullptr) {
+      EXPECT_EQ(row.mode, MemoryMode::write_combined);
+      continue;
+    }
+    {
+      const auto slots = row.adopt(memory.data(), 2, 5000);
+      EXPECT_EQ(slots->slot(0), memory.data());
+      EXPECT_EQ(slots->slot(1), memory.data() + 8192);
+      EXPECT_EQ(slots->locked_bytes(), row.page_locked && slots->fallback().empty() ? 2 * 8192 : 0);
+    }
+    memory.back() = std::byte{1};  // it stays
   }
 }
 

@@ -3,6 +3,7 @@
 #include "unit/native/native_run.h"
 
 #include <algorithm>
+#include <span>
 
 namespace loaderscope::native {
 namespace {
@@ -13,21 +14,40 @@ struct Case {
   const char* bound_by;
 };
 
-std::string name_of_case(const testing::TestParamInfo<Case>& info) { return info.param.name; }
+// The same with worker processes, where there are workers.
+struct OnExecutor {
+  Case what;
+  const char* executor;
+};
 
-class Pipeline : public testing::TestWithParam<Case> {};
+std::vector<OnExecutor> on_each_executor(std::span<const Case> cases) {
+  std::vector<OnExecutor> all;
+  for (const Case& one : cases) {
+    const bool has_workers = std::string_view(one.settings).find("workers=0") == std::string::npos;
+    all.push_back({one, has_workers ? "threads" : "inline"});
+    if (has_workers) all.push_back({one, "processes"});
+  }
+  return all;
+}
+
+std::string name_of_case(const testing::TestParamInfo<OnExecutor>& info) {
+  return std::string(info.param.what.name) + "_" + info.param.executor;
+}
+
+class Pipeline : public testing::TestWithParam<OnExecutor> {};
 
 // A machine that is busy with something else may bend one run, or withhold its verdict.
 TEST_P(Pipeline, IsBoundBy) {
   std::string said;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const RunRecord record = run(GetParam().settings);
+    const RunRecord record =
+        run(std::string("executor=") + GetParam().executor + " " + GetParam().what.settings);
     expect_closes(record);
     const Verdict verdict = analyse(record).verdict;
-    if (verdict.bound_by == GetParam().bound_by) return;
+    if (verdict.bound_by == GetParam().what.bound_by) return;
     said += "\n" + verdict.sentence;
   }
-  ADD_FAILURE() << "expected " << GetParam().bound_by << ", three runs say:" << said;
+  ADD_FAILURE() << "expected " << GetParam().what.bound_by << ", three runs say:" << said;
 }
 
 const Case kMaking[] = {
@@ -62,7 +82,8 @@ const Case kMaking[] = {
      "workers=1 batch=1 device=null cost=decode=4ms:sleep demand=1000/s warmup=2 steps=24",
      "decode"},
 };
-INSTANTIATE_TEST_SUITE_P(Making, Pipeline, testing::ValuesIn(kMaking), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Making, Pipeline, testing::ValuesIn(on_each_executor(kMaking)),
+                         name_of_case);
 
 const Case kHandingOver[] = {
     {"transport",
@@ -115,7 +136,8 @@ const Case kHandingOver[] = {
      "warmup=2 steps=24",
      "launch"},
 };
-INSTANTIATE_TEST_SUITE_P(HandingOver, Pipeline, testing::ValuesIn(kHandingOver), name_of_case);
+INSTANTIATE_TEST_SUITE_P(HandingOver, Pipeline, testing::ValuesIn(on_each_executor(kHandingOver)),
+                         name_of_case);
 
 // Five batches an epoch, in 2 x 2.5 ms; starting takes 30.
 const Case kEpochs[] = {
@@ -145,7 +167,8 @@ const Case kEpochs[] = {
      "compute=2ms warmup=5",
      "startup"},
 };
-INSTANTIATE_TEST_SUITE_P(Epochs, Pipeline, testing::ValuesIn(kEpochs), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Epochs, Pipeline, testing::ValuesIn(on_each_executor(kEpochs)),
+                         name_of_case);
 
 Nanos production_of(const Account& account) {
   Nanos sum = 0;
@@ -279,7 +302,11 @@ TEST(PipelineWindow, ByEpochsHoldsEveryStep) {
   for (const std::string more :
        {"workers=3", "workers=3 persistent-workers=true", "workers=0", "workers=2 task=sample",
         "workers=3 in-order=false", "workers=2 memory=pin-thread", "workers=2 ranks=2",
-        "workers=2 ranks=2 sync-ranks=true", "workers=1 device=null"}) {
+        "workers=2 ranks=2 sync-ranks=true", "workers=1 device=null",
+        "workers=3 executor=processes", "workers=3 executor=processes persistent-workers=true",
+        "workers=2 executor=processes task=sample", "workers=3 executor=processes in-order=false",
+        "workers=2 executor=processes memory=pin-thread", "workers=2 executor=processes ranks=2",
+        "workers=2 executor=processes mp-context=forkserver"}) {
     SCOPED_TRACE(more);
     const RunRecord record =
         run("batch=4 samples=26 epochs=5 warmup=2 cost=decode=100us:sleep " +
@@ -321,7 +348,9 @@ TEST(PipelineWindow, InputThatEndsInTheWarmUpIsTheWindow) {
 TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
   for (const std::string more :
        {"workers=2", "workers=0", "workers=2 task=sample", "workers=2 memory=pin-thread",
-        "workers=2 ranks=2 sync-ranks=true inject=decode=+30ms@rank=1", "workers=1 device=null"}) {
+        "workers=2 ranks=2 sync-ranks=true inject=decode=+30ms@rank=1", "workers=1 device=null",
+        "workers=2 executor=processes", "workers=2 executor=processes task=sample",
+        "workers=2 executor=processes memory=pin-thread ranks=2"}) {
     SCOPED_TRACE(more);
     std::atomic<int> signal{0};
     EngineContext context;
@@ -353,8 +382,9 @@ TEST(PipelineStop, BeforeTheFirstStep) {
 }
 
 TEST(PipelineStop, NothingComes) {
-  for (const std::string more : {" workers=2", " workers=0", " workers=2 task=sample",
-                                 " workers=2 ranks=2 sync-ranks=true"}) {
+  for (const std::string more :
+       {" workers=2", " workers=0", " workers=2 task=sample", " workers=2 ranks=2 sync-ranks=true",
+        " workers=2 executor=processes", " workers=2 task=sample executor=processes"}) {
     const Nanos begin = monotonic_now();
     try {
       run("batch=1 cost=decode=1h:sleep compute=1ms timeout=100ms" + more);

@@ -112,7 +112,17 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
                                  "workers=2 task=sample access=io-uring",
                                  "workers=2 access=io-uring-direct",
                                  "workers=2 in-flight=5",
-                                 "workers=2 cost=transport=100us:sleep"}) {
+                                 "workers=2 cost=transport=100us:sleep",
+                                 "workers=3 executor=processes",
+                                 "workers=3 executor=processes persistent-workers=true",
+                                 "workers=3 executor=processes task=sample",
+                                 "workers=2 executor=processes memory=pin-thread",
+                                 "workers=2 executor=processes memory=pageable",
+                                 "workers=2 executor=processes memory=registered",
+                                 "workers=2 executor=processes access=mmap",
+                                 "workers=2 executor=processes access=direct",
+                                 "workers=2 executor=processes access=io-uring",
+                                 "workers=2 executor=processes mp-context=forkserver"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, common + more);
     EXPECT_EQ(result.samples(), expected);
@@ -120,7 +130,8 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
   }
   // In any order the batches come as they are finished.
   for (const std::string more : {"workers=3 in-order=false", "workers=3 task=sample in-order=false",
-                                 "workers=3 in-order=false memory=pin-thread"}) {
+                                 "workers=3 in-order=false memory=pin-thread",
+                                 "workers=3 executor=processes in-order=false"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, common + more);
     EXPECT_EQ(counts_of(result.samples()), counts_of(expected));
@@ -225,7 +236,8 @@ TEST(RealData, ADamagedSampleIsReplacedByTheNextGoodOne) {
   photos.damage(8);
   for (const std::string more :
        {"workers=0", "workers=3", "workers=3 task=sample", "workers=2 access=mmap",
-        "workers=2 access=io-uring", "workers=2 access=direct"}) {
+        "workers=2 access=io-uring", "workers=2 access=direct", "workers=3 executor=processes",
+        "workers=3 executor=processes task=sample"}) {
     SCOPED_TRACE(more);
     const Result result = load(photos, settings + more);
     std::vector<std::uint64_t> expected;
@@ -260,7 +272,9 @@ TEST(RealData, KindsAreCountedApart) {
 TEST(RealData, ADamagedSampleEndsTheRunWhereThatIsWanted) {
   const Photos photos(9);
   photos.damage(4);
-  for (const std::string more : {"workers=0", "workers=3", "workers=3 task=sample"}) {
+  for (const std::string more :
+       {"workers=0", "workers=3", "workers=3 task=sample", "workers=3 executor=processes",
+        "workers=2 executor=processes task=sample"}) {
     SCOPED_TRACE(more);
     try {
       load(photos, "batch=3 on-error=fail " + more);
@@ -276,8 +290,8 @@ TEST(RealData, ADamagedSampleEndsTheRunWhereThatIsWanted) {
 TEST(RealData, NoneThatCanBeUsedIsOneSentence) {
   const Photos photos(3);
   for (int i = 0; i < 3; ++i) photos.damage(i);
-  for (const std::string more :
-       {"workers=0", "workers=3", "workers=3 task=sample", "workers=2 ranks=2"}) {
+  for (const std::string more : {"workers=0", "workers=3", "workers=3 task=sample",
+                                 "workers=2 ranks=2", "workers=2 executor=processes ranks=2"}) {
     SCOPED_TRACE(more);
     try {
       load(photos, "batch=3 " + more);
@@ -298,7 +312,8 @@ TEST(RealData, MemoryIsLeftAloneUntilTheStepHasComputed) {
   NotingDevices devices(kSampleBytes);
   for (const std::string more :
        {"in-flight=1", "in-flight=3", "copy=stream", "copy=sync", "memory=pin-thread",
-        "memory=pageable", "task=sample", "in-order=false", "ranks=2 sync-ranks=true"}) {
+        "memory=pageable", "task=sample", "in-order=false", "ranks=2 sync-ranks=true",
+        "executor=processes", "executor=processes memory=pin-thread"}) {
     SCOPED_TRACE(more);
     const RunRecord record = run("data=" + photos.path() +
                                      " size=16 transfer=u8 warmup=0 device=sim compute=1ms "

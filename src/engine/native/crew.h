@@ -1,0 +1,44 @@
+// The workers of all ranks of a job: threads, or processes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/native/workshop.h"
+#include "measure/process_counters.h"
+#include "measure/shared_memory.h"
+
+namespace loaderscope::native {
+
+struct Start {
+  Execution execution;  // of the worker's start
+  Interval by_parent;   // what it kept the one who starts it; a forked worker was born at its end
+};
+
+using Workshops = std::vector<std::unique_ptr<Workshop>>;  // by rank
+
+class Crew {
+ public:
+  virtual ~Crew() = default;
+
+  // From the trainer's thread of the rank.
+  // Starts a worker and its feeder, and returns as soon as that no longer keeps the caller.
+  virtual void start(std::int32_t rank, const Start& start) = 0;
+  // Waits for the workers of the rank, whose workshop is closed; less long when the job is to stop.
+  virtual void join(std::int32_t rank) = 0;
+
+  // From the job's own thread.
+  // Throws what a worker failed with, if no thread of the job did so itself.
+  virtual void look() {}
+  virtual bool ended() = 0;  // no worker is left, beside the job's threads
+  virtual void kill() {}     // those that do not end by themselves, where that is possible
+  virtual OtherProcesses processes() const { return {}; }
+};
+
+std::unique_ptr<Crew> make_thread_crew(Job& job, const Workshops& shops);
+// Forks: before the first thread, and before a device is touched. `memory` is what the workshops
+// lie in; nothing more can be had from it afterwards.
+std::unique_ptr<Crew> make_process_crew(Job& job, const Workshops& shops, SharedMemory& memory);
+
+}  // namespace loaderscope::native

@@ -1,0 +1,51 @@
+#include "engine/native/job.h"
+
+#include <string>
+#include <system_error>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+
+void Job::fail(std::exception_ptr failure) {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(failure);
+  stop.store(1);
+}
+
+std::thread Job::start(std::function<void()> body) {
+  alive_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    return std::thread([this, body = std::move(body)] {
+      try {
+        body();
+      } catch (...) {
+        fail(std::current_exception());
+      }
+      alive_.fetch_sub(1, std::memory_order_release);
+    });
+  } catch (const std::system_error& error) {
+    alive_.fetch_sub(1, std::memory_order_relaxed);
+    throw RunError("a thread of the loader cannot be started (" + error.code().message() +
+                   "); use fewer --workers or --ranks, or raise the limit with ulimit -u");
+  }
+}
+
+void Job::rethrow() {
+  const std::lock_guard lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
+}
+
+void Job::put_step(std::int32_t rank, const StepEvents& events) {
+  const std::lock_guard lock(mutex_);
+  steps_.emplace_back(rank, events);
+}
+
+const std::vector<std::pair<std::int32_t, StepEvents>>& Job::take_steps() {
+  taken_.clear();
+  const std::lock_guard lock(mutex_);
+  taken_.swap(steps_);
+  return taken_;
+}
+
+}  // namespace loaderscope::native

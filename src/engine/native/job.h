@@ -1,0 +1,55 @@
+// What all threads and processes of a job share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/native/sample_maker.h"
+#include "loaderscope/recorder.h"
+
+namespace loaderscope::native {
+
+class Job {
+ public:
+  Job(const Plan& p, Recorder* r, MakerFactory makers, bool writes, SlotFiller fill,
+      std::atomic<int>& shared_stop)
+      : plan(p),
+        recorder(r),
+        make_maker(std::move(makers)),
+        writes_samples(writes),
+        fill_slot(std::move(fill)),
+        stop(shared_stop) {}
+
+  const Plan& plan;
+  Recorder* recorder;  // null: nothing is measured
+  MakerFactory make_maker;
+  bool writes_samples;     // samples are written to host memory
+  SlotFiller fill_slot;    // may be empty
+  std::atomic<int>& stop;  // not 0: every thread and process is to end soon
+
+  // A thread of the job. What it throws stops the job: the first failure counts.
+  std::thread start(std::function<void()> body);
+  int alive() const { return alive_.load(std::memory_order_acquire); }  // threads not at their end
+  void rethrow();
+  // Trainers put the steps whose device times are known, in order per rank; the job's own thread
+  // takes them.
+  void put_step(std::int32_t rank, const StepEvents& events);
+  const std::vector<std::pair<std::int32_t, StepEvents>>&
+  take_steps();  // valid until the next call
+
+ private:
+  void fail(std::exception_ptr failure);
+
+  std::atomic<int> alive_{0};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::vector<std::pair<std::int32_t, StepEvents>> steps_, taken_;
+};
+
+}  // namespace loaderscope::native

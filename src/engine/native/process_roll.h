@@ -1,0 +1,38 @@
+// The worker processes of a job as all its processes see them: in shared memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <vector>
+
+#include "engine/native/process_lock.h"
+#include "engine/native/worker_failure.h"
+#include "measure/process_counters.h"
+
+namespace loaderscope::native {
+
+// One worker's; a process of the next epoch takes the place of that of the last.
+struct Berth {
+  enum class State : std::uint8_t { free, ordered, running, ended };
+  State state = State::free;
+  pid_t pid = 0;
+  int status = 0;           // as waitpid gives it, once it has ended
+  int not_started = 0;      // errno, where it could not be forked
+  WorkerFailure failure{};  // written by the worker itself
+
+  bool busy() const { return state == State::ordered || state == State::running; }
+};
+
+struct Roll {
+  Roll(std::size_t workers, std::pmr::memory_resource& memory) : berths(workers, &memory) {}
+
+  ProcessMutex mutex;  // of all below, but not of the failures
+  ProcessCondition changed;
+  std::pmr::vector<Berth> berths;
+  EndedProcesses used;  // by those that have ended
+};
+
+}  // namespace loaderscope::native

@@ -1,0 +1,151 @@
+#include "engine/native/worker.h"
+
+#include <algorithm>
+#include <string>
+
+namespace loaderscope::native {
+namespace {
+
+// A worker that only waited for the trainer's hand to reach it has not rested with the window full.
+// Below this part of the time that it takes for a batch, a rest counts as none.
+constexpr Nanos kHandOverShare = 100;
+
+}  // namespace
+
+Worker::Worker(const Job& job, Workshop& shop, std::int32_t index)
+    : job_(job),
+      plan_(job.plan),
+      shop_(shop),
+      index_(index),
+      post_(shop.post(index)),
+      spans_(post_.log),
+      sleeper_(job.stop) {}
+
+void Worker::run(const Start& start) {
+  shop_.name_thread("worker " + std::to_string(index_));
+  use_exact_sleeps();
+  come_up(start);
+  if (plan_.sample_tasks) {
+    work_on_samples();
+  } else {
+    work_on_batches();
+  }
+}
+
+void Worker::come_up(const Start& start) {
+  const trace::Range range(Stage::startup, {});
+  const Nanos begin = monotonic_now();
+  if (start.by_parent.ran()) spans_.started_by_parent(start.by_parent);
+  maker_ = job_.make_maker(job_.stop);
+  if (plan_.startup.active()) spend(plan_.startup, start.execution, sleeper_);
+  spans_.start_up(begin, monotonic_now());
+}
+
+void Worker::make_now(Batch& batch) {
+  if (!maker_) maker_ = job_.make_maker(job_.stop);
+  spans_.pause();
+  turn_to(batch, 0, false);
+  make_batch(batch);
+}
+
+void Worker::work_on_batches() {
+  for (;;) {
+    const Nanos rest_begin = monotonic_now();
+    const auto task = post_.tasks.pop();
+    if (!task) return;
+    turn_to(*task->item, rest_begin, task->waited);
+    make_batch(*task->item);
+  }
+}
+
+void Worker::work_on_samples() {
+  for (;;) {
+    const Nanos rest_begin = monotonic_now();
+    const auto task = shop_.sample_tasks->pop();
+    if (!task) return;
+    turn_to(*task->batch, rest_begin, task->waited);
+    make_sample(*task->batch, task->position);
+    if (task->batch->samples_left.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      finish(*task->batch);
+  }
+}
+
+// The worker begins with `batch`, or goes on with it, after a rest or not.
+void Worker::turn_to(Batch& batch, Nanos rest_begin, bool rested) {
+  const Nanos now = monotonic_now();
+  const Nanos rest_end = std::clamp(batch.events.dispatched, std::min(rest_begin, now), now);
+  if (rested) spans_.rest(rest_begin, rest_end);
+  if (batch_index_ != batch.events.batch) {
+    batch_index_ = batch.events.batch;
+    begun_ = spans_.edge() > 0 ? spans_.edge() : now;
+    rested_ = 0;
+    spans_.begin_batch(batch.events.batch);
+  }
+  if (rested)
+    rested_ += std::max<Nanos>(rest_end - std::max(rest_begin, batch.events.epoch_dispatch), 0);
+}
+
+void Worker::make_batch(Batch& batch) {
+  maker_->expect(batch.samples);
+  for (std::int64_t position = 0; position < batch.events.samples; ++position) {
+    if (job_.stop.load(std::memory_order_relaxed) != 0) return;
+    make_sample(batch, position);
+  }
+  finish(batch);
+}
+
+void Worker::make_sample(Batch& batch, std::int64_t position) {
+  const std::int64_t sample = batch.samples[static_cast<std::size_t>(position)];
+  post_.at_batch.store(batch.events.batch, std::memory_order_relaxed);
+  post_.at_sample.store(sample, std::memory_order_relaxed);
+  SampleTask task;
+  task.execution = shop_.execution(index_, batch);
+  task.execution.draw = sample;
+  task.execution.count = batch.batch_of_epoch * plan_.config.batch_size + position;
+  task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
+  spans_.begin_sample(sample);
+  const Bytes read = maker_->make(task, spans_);
+  spans_.end_sample();
+  batch.read_bytes.fetch_add(read, std::memory_order_relaxed);
+  post_.at_sample.store(-1, std::memory_order_relaxed);
+}
+
+void Worker::finish(Batch& batch) {
+  if (plan_.collate.active()) {
+    StageScope scope(spans_, Stage::collate,
+                     plan_.collate.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits,
+                     batch.events.delivered_bytes);
+    spend(plan_.collate, shop_.execution(index_, batch), sleeper_);
+  }
+  spans_.end_sample();
+  StepEvents& events = batch.events;
+  events.worker = index_;
+  events.begun = begun_;
+  events.finished = spans_.edge() > 0 ? spans_.edge() : monotonic_now();
+  events.worker_idle = rested_ * kHandOverShare < events.finished - begun_ ? 0 : rested_;
+  events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
+  post_.at_batch.store(-1, std::memory_order_relaxed);
+  if (shop_.has_feeders) {
+    post_.to_send.push(&batch);
+  } else {
+    shop_.send(batch, post_.log);
+  }
+}
+
+void feed(const Job& job, Workshop& shop, std::int32_t index) {
+  shop.name_thread("feeder " + std::to_string(index));
+  use_exact_sleeps();
+  Post& post = shop.post(index);
+  Sleeper sleeper(job.stop);
+  while (const auto task = post.to_send.pop()) {
+    Batch& batch = *task->item;
+    const trace::Range range(Stage::transport,
+                             {batch.events.batch, -1, batch.events.delivered_bytes});
+    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    if (job.plan.send.active()) spend(job.plan.send, shop.execution(index, batch), sleeper);
+    batch.events.send = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+    shop.send(batch, post.feeder_log);
+  }
+}
+
+}  // namespace loaderscope::native

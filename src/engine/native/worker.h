@@ -1,0 +1,45 @@
+// The body of a worker, on a thread or in a process of its own: tasks in, finished batches out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "engine/native/crew.h"
+
+namespace loaderscope::native {
+
+class Worker {
+ public:
+  // From the thread that works.
+  Worker(const Job& job, Workshop& shop, std::int32_t index);
+
+  // Comes up, and works until the queues are closed.
+  void run(const Start& start);
+  // For a trainer that makes its batches itself.
+  void make_now(Batch& batch);
+
+ private:
+  void come_up(const Start& start);
+  void work_on_batches();
+  void work_on_samples();
+  void turn_to(Batch& batch, Nanos rest_begin, bool rested);
+  void make_batch(Batch& batch);
+  void make_sample(Batch& batch, std::int64_t position);
+  void finish(Batch& batch);
+
+  const Job& job_;
+  const Plan& plan_;
+  Workshop& shop_;
+  const std::int32_t index_;
+  Post& post_;
+  SpanWriter spans_;
+  Sleeper sleeper_;
+  std::unique_ptr<SampleMaker> maker_;
+  std::int64_t batch_index_ = -1;
+  Nanos begun_ = 0, rested_ = 0;
+};
+
+// The body of a worker's feeder: what is finished goes on to the trainer's side.
+void feed(const Job& job, Workshop& shop, std::int32_t index);
+
+}  // namespace loaderscope::native

@@ -1,0 +1,89 @@
+#include "engine/native/workshop.h"
+
+#include "loaderscope/memory.h"
+
+namespace loaderscope::native {
+
+Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
+    : plan(job.plan),
+      rank(of_rank),
+      has_feeders(!plan.made_by_trainer &&
+                  (plan.send.active() || plan.config.executor == Executor::processes)) {
+  const auto slots = static_cast<std::size_t>(plan.slots());
+  const auto window = static_cast<std::size_t>(plan.window + 1);
+  const auto samples = static_cast<std::size_t>(plan.config.batch_size.value);
+  const auto add_log = [&](std::int32_t worker) {
+    return job.recorder ? &job.recorder->add_thread(rank, worker) : nullptr;
+  };
+  for (std::size_t i = 0; i < slots; ++i) batches.push_back(place<Batch>(memory, samples, memory));
+  for (std::int32_t index = 0; index < plan.workers; ++index) {
+    posts.push_back(place<Post>(memory, window, memory));
+    posts.back()->log = add_log(index);
+    if (has_feeders) posts.back()->feeder_log = add_log(index);
+  }
+  if (plan.sample_tasks) sample_tasks = place<SampleQueue>(memory, window, memory);
+  to_pin = place<BlockingQueue<Batch*>>(memory, slots, memory, &pin_depth);
+  ready = place<BlockingQueue<Batch*>>(memory, slots, memory, &ready_depth);
+  if (plan.pin_thread) pin_log = add_log(0);
+  if (plan.config.executor == Executor::processes && job.writes_samples) {
+    const Bytes bytes = whole_pages(plan.delivered_bytes(plan.config.batch_size));
+    shared_slots = static_cast<std::byte*>(memory.allocate(
+        slots * static_cast<std::size_t>(bytes), static_cast<std::size_t>(kSlotAlignment)));
+  }
+}
+
+void Workshop::show_depths() {
+  if (plan.pin_thread) pin_depth = trace::Counter(of_rank("queue to pin"));
+  ready_depth = trace::Counter(of_rank("queue ready"));
+}
+
+void Workshop::open() {
+  if (sample_tasks) sample_tasks->reopen();
+  for (const auto& post : posts) {
+    post->tasks.reopen();
+    post->to_send.reopen();
+  }
+}
+
+void Workshop::close() {
+  if (sample_tasks) sample_tasks->close();
+  for (const auto& post : posts) {
+    post->tasks.close();
+    post->to_send.close();
+  }
+}
+
+void Workshop::send(Batch& batch, ThreadLog* log) {
+  if (plan.pin_thread) {
+    to_pin->push(&batch);
+  } else {
+    deliver(batch, log);
+  }
+}
+
+void Workshop::deliver(Batch& batch, ThreadLog* log) {
+  batch.events.deliverable = monotonic_now();
+  if (log != nullptr) log->deliverable(batch.events.batch, batch.events.deliverable);
+  ready->push(&batch);
+}
+
+std::string Workshop::describe_workers() const {
+  std::string text;
+  for (std::size_t i = 0; i < posts.size(); ++i) {
+    const std::int64_t sample = posts[i]->at_sample.load(std::memory_order_relaxed);
+    if (sample < 0) continue;
+    text += (text.empty() ? "worker " : ", worker ") + std::to_string(i) + " is at sample " +
+            std::to_string(sample);
+  }
+  return text.empty() ? "no worker has a sample in hand" : text;
+}
+
+void Workshop::name_thread(const std::string& role) const {
+  trace::name_thread(role, plan.ranks == 1 ? -1 : rank);
+}
+
+std::string Workshop::of_rank(const std::string& text) const {
+  return plan.ranks == 1 ? text : text + " rank " + std::to_string(rank);
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,72 @@
+// What the workers of one rank share with its trainer: the batches, the queues on which they
+// travel, and a post per worker. Where workers are processes it lies in memory that they share.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "engine/native/batch.h"
+#include "engine/native/blocking_queue.h"
+#include "engine/native/job.h"
+#include "engine/native/sample_queue.h"
+#include "measure/placed.h"
+
+namespace loaderscope::native {
+
+// Where one worker works, whoever that is in this epoch.
+struct Post {
+  Post(std::size_t batches, std::pmr::memory_resource& memory)
+      : tasks(batches, memory), to_send(batches, memory) {}
+
+  BlockingQueue<Batch*> tasks;    // batch tasks
+  BlockingQueue<Batch*> to_send;  // to the feeder, if there is one
+  ThreadLog* log = nullptr;
+  ThreadLog* feeder_log = nullptr;
+  std::atomic<std::int64_t> at_batch{-1}, at_sample{-1};  // what is in hand
+};
+
+struct Workshop {
+  Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
+
+  void show_depths();  // to tools, from now on
+  void open();         // again, once all workers have ended
+  void close();        // workers and feeders end
+  Post& post(std::int32_t worker) const { return *posts[static_cast<std::size_t>(worker)]; }
+  // Who works on the batch as a whole; -1: not a worker.
+  Execution execution(std::int32_t worker, const Batch& batch) const {
+    return plan.execution(rank, worker, batch.events, batch.batch_of_epoch);
+  }
+
+  // A finished batch on its way to the trainer.
+  void send(Batch& batch, ThreadLog* log);
+  void deliver(Batch& batch, ThreadLog* log);
+
+  std::string describe_workers() const;  // what each does now
+  void name_thread(const std::string& role) const;
+  std::string of_rank(
+      const std::string& text) const;  // with the rank's number if there are several
+
+  const Plan& plan;
+  const std::int32_t rank;
+  // A feeder stands between each worker and the trainer where sending is declared to cost
+  // something, and always between processes.
+  const bool has_feeders;
+
+  // One place per batch, all in one piece, where the memory is shared and samples are written.
+  std::byte* shared_slots = nullptr;
+
+  // Of the trainer's process.
+  trace::Counter pin_depth, ready_depth;
+  ThreadLog* pin_log = nullptr;
+
+  std::vector<Placed<Batch>> batches;
+  std::vector<Placed<Post>> posts;
+  Placed<SampleQueue> sample_tasks;  // null with batch tasks
+  Placed<BlockingQueue<Batch*>> to_pin, ready;
+};
+
+}  // namespace loaderscope::native

@@ -1,0 +1,40 @@
+// Memory that a process shares with those that are forked from it afterwards, at the same address
+// in all of them, so that pointers into it mean the same everywhere. It has no name and keeps no
+// file descriptor open: it is gone with the last process that has it, however that ends.
+#pragma once
+
+#include <cstddef>
+#include <memory_resource>
+#include <vector>
+
+namespace loaderscope {
+
+class SharedMemory : public std::pmr::memory_resource {
+ public:
+  SharedMemory() = default;
+  ~SharedMemory() override;  // what is in it is not destroyed
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  // Before the first fork: what would be allocated later only one process would see.
+  void close() { closed_ = true; }
+
+ private:
+  struct Mapping {
+    std::byte* begin;
+    std::size_t bytes;
+  };
+
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override;
+  void do_deallocate(void*, std::size_t, std::size_t) override {}  // with all the rest
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+  void map(std::size_t bytes);
+
+  std::vector<Mapping> mappings_;
+  std::size_t used_ = 0;  // of the last one
+  bool closed_ = false;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,224 @@
+// Workers that are processes: what is theirs alone. What they share with threads is tested with
+// both, in pipeline_test.cpp and real_data_test.cpp.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "loaderscope/engine.h"
+#include "measure/sleep.h"
+#include "unit/native/native_run.h"
+#include "unit/native/processes.h"
+
+namespace loaderscope::native {
+namespace {
+
+constexpr const char* kEndless =
+    "executor=processes batch=2 warmup=1 steps=1000000 cost=decode=2ms:sleep compute=1ms ";
+
+void expect_nobody_left() {
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+// Sends `signal` to the last worker as soon as there are steps, and returns what the run says.
+std::string failure_after(int signal, const std::string& settings) {
+  EngineContext context;
+  bool sent = false;
+  context.on_progress = [&](const Progress& progress) {
+    const std::vector<pid_t> workers = workers_of(::getpid());
+    if (progress.steps == 0 || sent || workers.size() < 3) return;
+    ::kill(workers.back(), signal);
+    sent = true;
+  };
+  try {
+    run(settings, context);
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ProcessCrew, AKilledWorkerIsNamed) {
+  for (const std::string more :
+       {"workers=3", "workers=3 task=sample", "workers=3 memory=pin-thread"}) {
+    SCOPED_TRACE(more);
+    const std::string text = failure_after(SIGKILL, kEndless + more);
+    EXPECT_THAT(text,
+                testing::MatchesRegex(
+                    "worker [0-2] of rank 0 \\(pid [0-9]+\\) was killed by signal 9 "
+                    "\\(SIGKILL\\) (while making batch [0-9]+(, sample [0-9]+)?|with no batch "
+                    "in hand); .*--num-workers.*"));
+    expect_nobody_left();
+  }
+}
+
+TEST(ProcessCrew, ACrashIsNamed) {
+  const std::string text = failure_after(SIGABRT, std::string(kEndless) + "workers=3");
+  EXPECT_THAT(text, testing::HasSubstr("SIGABRT"));
+  EXPECT_THAT(text, testing::HasSubstr("--executor threads"));
+}
+
+TEST(ProcessCrew, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
+  EngineContext context;
+  context.on_progress = [&](const Progress& progress) {
+    if (progress.steps > 0) ::kill(children_of(::getpid()).front(), SIGKILL);
+  };
+  try {
+    run(std::string(kEndless) + "workers=2", context);
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith("the process that forks the workers (pid "));
+  }
+  expect_nobody_left();
+}
+
+// Its words are those of a terminal: everybody in the group gets the signal.
+TEST(ProcessCrew, WorkersLeaveTheSignalsOfATerminalToTheRun) {
+  EngineContext context;
+  std::atomic<int> stop{0};
+  context.stop_signal = &stop;
+  int rounds = 0;
+  context.on_progress = [&](const Progress& progress) {
+    if (progress.steps == 0) return;
+    for (const pid_t pid : family_of(::getpid())) {
+      ::kill(pid, SIGINT);
+      ::kill(pid, SIGTERM);
+    }
+    if (++rounds == 2) stop = SIGINT;
+  };
+  const RunRecord record = run(std::string(kEndless) + "workers=2", context);
+  EXPECT_TRUE(record.interrupted);
+  EXPECT_GT(record.ranks[0].steps(), 0);
+  expect_nobody_left();
+}
+
+TEST(ProcessCrew, NothingIsLeftBehind) {
+  const auto shared_names = [] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+      names.insert(entry.path());
+    return names;
+  };
+  const std::vector<std::string> files = open_files();
+  const std::set<std::string> names = shared_names();
+  run("executor=processes workers=2 ranks=2 batch=1 warmup=0 steps=4 cost=decode=1ms:sleep "
+      "compute=1ms");
+  EXPECT_EQ(open_files(), files);
+  EXPECT_EQ(shared_names(), names);
+  expect_nobody_left();
+}
+
+struct Started : FactObserver {
+  std::int64_t startups = 0, by_parent = 0;
+  Nanos asked = 0, dispatched = 0;
+  void first_ask(std::int32_t, Nanos at) override { asked = at; }
+  void span(std::int32_t, std::int32_t, const Span& span) override {
+    startups += span.stage == Stage::startup;
+    by_parent += span.stage == Stage::startup_parent;
+  }
+  void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+  void step(std::int32_t, const StepEvents& events) override {
+    if (events.step == 0) dispatched = events.epoch_dispatch;
+  }
+};
+
+Started start(const std::string& more) {
+  Started started;
+  EngineContext context;
+  context.observer = &started;
+  expect_closes(
+      run("executor=processes workers=3 batch=1 samples=6 warmup=0 "
+          "cost=decode=100us:sleep compute=100us " +
+              more,
+          context));
+  return started;
+}
+
+TEST(ProcessCrew, WorkersStartAgainEachEpochUnlessTheyPersist) {
+  EXPECT_EQ(start("epochs=4").startups, 12);
+  EXPECT_EQ(start("epochs=4").by_parent, 12);
+  EXPECT_EQ(start("epochs=4 persistent-workers=true").startups, 3);
+}
+
+// 3 x 30 ms: a fork server takes that upon itself.
+TEST(ProcessCrew, StartingKeepsTheTrainerUnlessThereIsAForkServer) {
+  constexpr const char* kDear = "epochs=1 cost=startup.parent=30ms:sleep mp-context=";
+  for (const std::string context : {"fork", "spawn"}) {
+    const Started started = start(kDear + context);
+    EXPECT_GE(started.dispatched - started.asked, 90 * kMillisecond) << context;
+  }
+  const Started started = start(std::string(kDear) + "forkserver");
+  EXPECT_LT(started.dispatched - started.asked, 90 * kMillisecond);
+  EXPECT_EQ(started.by_parent, 3);
+}
+
+double transport_share(const RunRecord& record) {
+  const Account account = analyse(record).account;
+  return static_cast<double>(account.stall[Cause::transport]) / static_cast<double>(account.window);
+}
+
+// A machine that is busy with something else may bend one run.
+TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
+  for (const std::string more :
+       {"cost=transport=30ms:sleep", "in-flight=1 cost=transport.recv=30ms:sleep",
+        "memory=pin-thread cost=transport=10ms:sleep cost=transport.recv=30ms:sleep"}) {
+    SCOPED_TRACE(more);
+    const RunConfig config = config_of(
+        "executor=processes workers=1 batch=1 cost=decode=1ms:sleep compute=2ms warmup=4 "
+        "steps=40 " +
+        more);
+    const double expected =
+        transport_share(find_row<EngineRow>("model", engine_table()).run(config, {}));
+    double nearest = -1;
+    for (int attempt = 0; attempt < 3 && std::abs(nearest - expected) > 0.1; ++attempt) {
+      const double share = transport_share(run_native(config, {}));
+      if (std::abs(share - expected) < std::abs(nearest - expected)) nearest = share;
+    }
+    EXPECT_NEAR(nearest, expected, 0.1);
+  }
+}
+
+TEST(ProcessCrew, TheMessagesBetweenProcessesAreMeasured) {
+  for (const std::string more : {"", "memory=pin-thread"}) {
+    const RunRecord record =
+        run("executor=processes workers=2 batch=1 warmup=0 steps=20 cost=decode=2ms:sleep "
+            "compute=1ms " +
+            more);
+    EXPECT_EQ(record.ranks[0].stages[Stage::transport].count, 20);
+    EXPECT_EQ(record.ranks[0].stages[Stage::transport_recv].count, 20);
+    EXPECT_GT(record.ranks[0].stages[Stage::transport_recv].wall, 0);
+  }
+}
+
+double metric(const RunRecord& record, const std::string& name) {
+  for (const Metric& metric : record.metrics) {
+    if (metric.name == name) return metric.value;
+  }
+  return -1;
+}
+
+// Six epochs of 30 batches of 1 ms, whether the workers that burnt it live or not.
+TEST(ProcessCrew, WhatWorkersUseCounts) {
+  for (const std::string more : {"", "persistent-workers=true"}) {
+    const RunRecord record =
+        run("executor=processes workers=2 batch=1 samples=30 epochs=6 warmup=0 "
+            "cost=decode=1ms:cpu compute=100us " +
+            more);
+    EXPECT_GT(metric(record, "process.cpu_s"), 0.09) << more;
+  }
+}
+
+TEST(ProcessCrew, MemoryThatOnlyTheDriverMakesCannotBeShared) {
+  EXPECT_THROW(run("executor=processes workers=1 memory=write-combined cost=decode=1ms:sleep "
+                   "compute=1ms steps=3"),
+               UsageError);
+}
+
+}  // namespace
+}  // namespace loaderscope::native

@@ -1,0 +1,216 @@
+// What processes share: locks, queues and the rings of facts, across a fork and a death.
+#include "measure/shared_memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+#include "engine/native/blocking_queue.h"
+#include "engine/native/sample_queue.h"
+#include "engine/native/worker_failure.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/recorder.h"
+#include "measure/placed.h"
+#include "measure/sleep.h"
+
+namespace loaderscope::native {
+namespace {
+
+// A process that runs `body` and ends; killed where the test is over before it.
+class Fork {
+ public:
+  explicit Fork(const std::function<void()>& body) : pid_(::fork()) {
+    if (pid_ != 0) return;
+    body();
+    ::_exit(0);
+  }
+  ~Fork() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Fork(const Fork&) = delete;
+  Fork& operator=(const Fork&) = delete;
+
+  void kill() const { ::kill(pid_, SIGKILL); }
+  int wait() {
+    int status = 0;
+    ::waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return status;
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST(SharedMemory, IsTheSameForAProcessForkedLater) {
+  SharedMemory memory;
+  const auto number = place<std::atomic<int>>(memory, 1);
+  auto* large = static_cast<std::byte*>(memory.allocate(3 << 20, 4096));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large) % 4096, 0U);
+  memory.close();
+  Fork child([&] {
+    *number = 42;
+    large[(3 << 20) - 1] = std::byte{7};
+  });
+  EXPECT_EQ(child.wait(), 0);
+  EXPECT_EQ(number->load(), 42);
+  EXPECT_EQ(large[(3 << 20) - 1], std::byte{7});
+}
+
+TEST(SharedMemory, GivesNothingAfterTheFork) {
+  SharedMemory memory;
+  memory.close();
+  EXPECT_THROW(static_cast<void>(memory.allocate(1)), std::logic_error);
+}
+
+TEST(SharedMemory, ThatCannotBeHadIsOneSentence) {
+  SharedMemory memory;
+  try {
+    static_cast<void>(memory.allocate(std::size_t{1} << 55));
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("host memory: ")) << error.what();
+  }
+}
+
+TEST(SharedQueue, GoesBothWaysBetweenProcesses) {
+  constexpr int kItems = 2000;
+  SharedMemory memory;
+  const auto there = place<BlockingQueue<int>>(memory, 4U, memory);
+  const auto back = place<BlockingQueue<int>>(memory, 4U, memory);
+  Fork child([&] {
+    while (const auto popped = there->pop()) back->push(popped->item + 1);
+  });
+  for (int i = 0; i < kItems; ++i) {
+    there->push(i);
+    const auto popped = back->pop();
+    ASSERT_TRUE(popped);
+    ASSERT_EQ(popped->item, i + 1);
+  }
+  there->close();
+  EXPECT_EQ(child.wait(), 0);
+}
+
+TEST(SharedQueue, IsUsedAgainAfterItWasClosed) {
+  BlockingQueue<int> queue(2);
+  queue.push(1);
+  queue.close();
+  EXPECT_FALSE(queue.pop());
+  queue.reopen();
+  EXPECT_FALSE(queue.try_pop());
+  EXPECT_TRUE(queue.try_push(2));
+  EXPECT_TRUE(queue.try_push(3));
+  EXPECT_FALSE(queue.try_push(4));
+  EXPECT_EQ(queue.pop()->item, 2);
+}
+
+// Whoever is killed while it waits, or with the lock in its hand, keeps nobody else waiting.
+TEST(SharedQueue, OutlivesAKilledProcess) {
+  SharedMemory memory;
+  const auto queue = place<BlockingQueue<int>>(memory, 4U, memory);
+  const auto mutex = place<ProcessMutex>(memory);
+  const auto ready = place<BlockingQueue<int>>(memory, 4U, memory);
+  Fork waiting([&] {
+    ready->push(1);
+    queue->pop();
+  });
+  Fork holding([&] {
+    mutex->lock();
+    ready->push(1);
+    ::pause();
+  });
+  ASSERT_TRUE(ready->pop());
+  ASSERT_TRUE(ready->pop());
+  waiting.kill();
+  holding.kill();
+  EXPECT_TRUE(WIFSIGNALED(waiting.wait()));
+  EXPECT_TRUE(WIFSIGNALED(holding.wait()));
+  mutex->lock();
+  mutex->unlock();
+  mutex->lock();
+  mutex->unlock();
+  queue->push(5);
+  EXPECT_EQ(queue->pop()->item, 5);
+}
+
+TEST(SharedQueue, SamplesOfABatchAreSharedByProcesses) {
+  constexpr int kSamples = 400;
+  SharedMemory memory;
+  const auto tasks = place<SampleQueue>(memory, 2U, memory);
+  const auto batch = place<Batch>(memory, 1U, memory);
+  const auto taken = place<BlockingQueue<std::int64_t>>(memory, 2U * kSamples, memory);
+  const auto take = [&] {
+    while (const auto task = tasks->pop()) taken->push(task->position);
+  };
+  Fork one(take), other(take);
+  batch->events.samples = kSamples;
+  tasks->push(batch.get());
+  std::vector<int> seen(kSamples);
+  for (int i = 0; i < kSamples; ++i) ++seen[static_cast<std::size_t>(taken->pop()->item)];
+  tasks->close();
+  EXPECT_EQ(one.wait(), 0);
+  EXPECT_EQ(other.wait(), 0);
+  EXPECT_EQ(seen, std::vector<int>(kSamples, 1));
+}
+
+struct NotedSpans : FactObserver {
+  std::vector<Span> spans;
+  void first_ask(std::int32_t, Nanos) override {}
+  void span(std::int32_t, std::int32_t, const Span& span) override { spans.push_back(span); }
+  void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+  void step(std::int32_t, const StepEvents&) override {}
+};
+
+TEST(SharedRing, BringsTheSpansOfAnotherProcessAndCountsWhatIsLost) {
+  NotedSpans noted;
+  FoldOptions options;
+  options.observer = &noted;
+  SharedMemory memory;
+  Recorder recorder(options, 8, memory);
+  ThreadLog& log = recorder.add_thread(0, 0);
+  memory.close();
+  Fork child([&] {
+    for (int i = 0; i < 10; ++i) {
+      Span span;
+      span.begin = i;
+      span.end = i + 1;
+      span.stage = Stage::decode;
+      log.span(span);
+    }
+  });
+  EXPECT_EQ(child.wait(), 0);
+  recorder.drain();
+  ASSERT_EQ(noted.spans.size(), 8U);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(noted.spans[static_cast<std::size_t>(i)].begin, i);
+  EXPECT_EQ(recorder.lost(), 2);
+}
+
+template <class Error>
+void expect_brought(const Error& thrown, const std::string& text) {
+  SharedMemory memory;
+  const auto failure = place<WorkerFailure>(memory);
+  Fork child([&] { failure->keep(std::make_exception_ptr(thrown)); });
+  EXPECT_EQ(child.wait(), 0);
+  ASSERT_TRUE(failure->kept());
+  try {
+    failure->rethrow();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), text);
+  }
+  failure->clear();
+  EXPECT_FALSE(failure->kept());
+}
+
+TEST(WorkerFailure, KeepsItsKindAndItsWords) {
+  expect_brought(RunError("a.jpg: it ends early"), "a.jpg: it ends early");
+  expect_brought(std::runtime_error("something else"), "something else");
+  expect_brought(std::bad_alloc(), std::bad_alloc().what());
+}
+
+}  // namespace
+}  // namespace loaderscope::native
