@@ -42,7 +42,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       stop_(place<std::atomic<int>>(memory_, 0)),
       recorder_(plan.fold_options(context.observer), kRing, memory_),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
-           *stop_) {
+           std::move(fill_slot), *stop_) {
   for (std::int32_t index = 0; index < plan.ranks; ++index)
     shops_.push_back(std::make_unique<Workshop>(job_, index, memory_));
   if (shared_) {
