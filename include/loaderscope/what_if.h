@@ -55,7 +55,8 @@ class FittedModel {
   Prediction predict_at_means(std::int64_t most_samples = 1'000'000) const;
 
   // So many steps of each rank, however many the run had, behind a warm-up that fills the window.
-  Prediction predict_steps(const Changes& changes, std::int64_t steps) const;
+  Prediction predict_steps(const Changes& changes, std::int64_t steps,
+                           const Knockouts& knockouts = {}) const;
 
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;

@@ -41,20 +41,22 @@ bool changes(const ProofCase& of, std::string_view key) {
                      [&](const Change& change) { return change.key == key; });
 }
 
-// How long a run of a round is: all rounds together take about as long as the first run, and each
-// sees enough steps.
-Nanos length_of_run(const RunRecord& first, const Proof& proof) {
+// The steps of a run of a round: all rounds together have about as many as the first run, and each
+// has enough of them. They are the same steps of the data set in every run, in the prediction too.
+std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
   const RankRecord& rank = first.ranks.front();
+  if (proof.exact) return std::max<std::int64_t>(rank.steps(), 1);
   const bool bursts = first.config.task == TaskShape::batch;
-  const std::int64_t fewest =
+  std::int64_t fewest =
       std::max(kFewestSteps, bursts ? kFewestBursts * first.config.num_workers : 0);
-  Nanos length = std::max(rank.window() / kRounds, rank.window() / rank.steps() * fewest);
   const std::int64_t epochs = rank.rows.back().epoch;
   const bool of_epochs =
       std::any_of(proof.cases.begin(), proof.cases.end(),
                   [](const ProofCase& of) { return changes(of, "persistent-workers"); });
-  if (of_epochs && epochs > 0) length = std::max(length, (rank.window() / epochs) * kFewestEpochs);
-  return std::clamp<Nanos>(length, 1, std::max<Nanos>(rank.window(), 1));
+  if (of_epochs && epochs > 0)
+    fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kFewestEpochs);
+  return std::clamp<std::int64_t>(std::max(rank.steps() / kRounds, fewest), 1,
+                                  std::max<std::int64_t>(rank.steps(), 1));
 }
 
 class Prover {
@@ -62,7 +64,7 @@ class Prover {
   Prover(Proof proof, const RunRecord& first, const Measure& measure,
          const std::atomic<int>& stop_signal)
       : proof_(std::move(proof)), first_(first), measure_(measure), stop_signal_(stop_signal) {
-    length_ = length_of_run(first, proof_);
+    steps_ = steps_of_run(first, proof_);
   }
 
   Proof run() {
@@ -81,8 +83,11 @@ class Prover {
   void predict() {
     try {
       const FittedModel model(first_, &stop_signal_);
-      const Prediction base = model.predict({}, kSamplesOfPrediction);
-      plan_window(proof_.base, base);
+      const double fitted = model.predict({}, kSamplesOfPrediction).samples_per_s;
+      const double measured = run_of(first_).samples_per_s;
+      error_ = measured > 0 ? std::abs(fitted / measured - 1) : 0;
+      const Prediction base = model.predict_steps({}, steps_);
+      plan_warmup(proof_.base, base);
       for (ProofCase& of : proof_.cases) try_to_predict(model, base, of);
     } catch (const RunError& error) {
       no_prediction(error.what());
@@ -107,36 +112,23 @@ class Prover {
 
   void predict(const FittedModel& model, const Prediction& base, ProofCase& of) {
     if (!of.missing.empty() || changes(of, "cache")) return;
-    const Prediction after = model.predict(of.changes, kSamplesOfPrediction, of.knockouts);
-    plan_window(of, after);
+    const Prediction after = model.predict_steps(of.changes, steps_, of.knockouts);
+    plan_warmup(of, after);
     if (base.samples_per_s <= 0 || after.samples_per_s <= 0) return;
-    const double measured = run_of(first_).samples_per_s;
     of.predicted = ProofPrediction{run_of(base.samples_per_s, base.account),
-                                   run_of(after.samples_per_s, after.account),
-                                   measured > 0 ? std::abs(base.samples_per_s / measured - 1) : 0};
+                                   run_of(after.samples_per_s, after.account), error_};
   }
 
-  // The steps that the prediction looked at.
-  struct Window {
-    const ProofCase* of;
-    WarmUp warmup;
-    std::int64_t steps;
-  };
-  void plan_window(const ProofCase& of, const Prediction& prediction) {
-    windows_.push_back({&of, prediction.config.warmup, prediction.config.steps});
+  void plan_warmup(const ProofCase& of, const Prediction& prediction) {
+    warmups_.emplace_back(&of, prediction.config.warmup);
   }
 
   RunConfig config_of(const ProofCase& of) const {
     RunConfig config = run_again(first_.config, of.changes);
-    const auto window = std::find_if(windows_.begin(), windows_.end(),
-                                     [&](const Window& w) { return w.of == &of; });
-    if (window != windows_.end()) config.warmup.set(window->warmup);
-    if (proof_.exact && window != windows_.end()) {
-      config.steps.set(window->steps);
-      return config;
-    }
-    config.steps = Setting<std::int64_t>(0);
-    config.duration.set(length_);
+    for (const auto& [planned, warmup] : warmups_)
+      if (planned == &of) config.warmup.set(warmup);
+    config.steps.set(steps_);
+    config.duration.given = false;
     return config;
   }
 
@@ -198,8 +190,9 @@ class Prover {
   const RunRecord& first_;
   const Measure& measure_;
   const std::atomic<int>& stop_signal_;
-  Nanos length_ = 0;
-  std::vector<Window> windows_;
+  std::int64_t steps_ = 0;  // of every run
+  double error_ = 0;        // of the model on the first run
+  std::vector<std::pair<const ProofCase*, WarmUp>> warmups_;
 };
 
 }  // namespace

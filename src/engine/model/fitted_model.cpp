@@ -283,13 +283,14 @@ Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
   return run(std::move(prediction), costs);
 }
 
-Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps) const {
+Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps,
+                                      const Knockouts& knockouts) const {
   refuse_unknown(changes);
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
   set_steps(prediction.config, steps);
-  return run(std::move(prediction), costs);
+  return run(std::move(prediction), costs, knockouts);
 }
 
 Prediction FittedModel::predict_under_load_of(const RunRecord& measured,

@@ -153,9 +153,7 @@ TEST(Prove, RealRunsAreInterleavedAndShort) {
   for (std::size_t i = 0; i < runs.asked.size(); ++i) {
     const auto& [config, knockouts] = runs.asked[i];
     EXPECT_EQ(knockouts.has(Stage::decode), i % 2 == 1) << i;
-    EXPECT_EQ(config.steps, 0);
-    EXPECT_LE(config.duration, first.ranks[0].window());
-    EXPECT_GE(config.duration, first.ranks[0].window() / 5);
+    EXPECT_EQ(config.steps, 20);  // a fifth of them would be too few
   }
   EXPECT_EQ(proof.cases[0].runs.size(), 5u);
   EXPECT_TRUE(proof.cases[0].predicted.has_value());
