@@ -1,6 +1,7 @@
 // What every row of report_table() promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -72,7 +73,8 @@ std::string schema_python() {
 }
 
 void expect_valid(const std::string& json, const std::string& schema_name) {
-  const std::string path = testing::TempDir() + "loaderscope_schema_test.json";
+  const std::string path =
+      testing::TempDir() + "loaderscope_schema_test." + std::to_string(::getpid()) + ".json";
   const std::string schema = std::string(LOADERSCOPE_SOURCE_DIR) + "/reports/" + schema_name;
   std::ofstream(path) << json;
   const std::string check =

@@ -35,8 +35,8 @@ TEST(PredictionHistory, SumsUpTheLastTwenty) {
 
 TEST(PredictionHistory, LeavesOutWhatItCannotRead) {
   const TempFolder folder;
-  folder.write("predictions",
-               std::string("\0\xff 3\nnan 1\n1 0\n1e999 1\n-1 1\n1 2 3\n110 100\n5", 47));
+  using namespace std::string_literals;
+  folder.write("predictions", "\0\xff 3\nnan 1\n1 0\n1e999 1\n-1 1\n1 2 3\n110 100\n5"s);
   const PredictionHistory history(folder.path());
   EXPECT_EQ(history.summary().count, 1);
   history.add(0, 100);  // no prediction
