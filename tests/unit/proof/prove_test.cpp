@@ -207,7 +207,8 @@ class MixedProof : public testing::TestWithParam<known_answer::MixedPipeline> {}
 
 TEST_P(MixedProof, WhatIsBlamedGivesBackWhatWasPredicted) {
   Runs runs;
-  const Proof proof = runs.prove(known_answer::run(std::string("engine=model ") + GetParam().settings));
+  const Proof proof =
+      runs.prove(known_answer::run(std::string("engine=model ") + GetParam().settings));
   const ProofCase& of = exact_case(proof);
   EXPECT_GT(outcome_of(proof, of).gain.mean, 1.01) << of.name;
 }
