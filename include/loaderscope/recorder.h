@@ -13,6 +13,9 @@
 
 namespace loaderscope {
 
+template <class Entry>
+class SharedRing;  // src/measure/shared_ring.h
+
 // Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
 // forgets (traces, tests).
 class FactObserver {
@@ -70,32 +73,36 @@ class Folder {
 // loss.
 class ThreadLog {
  public:
+  enum class Kind : std::uint8_t { span, deliverable };
+  struct Entry {
+    Kind kind = Kind::span;
+    Span span;
+    std::int64_t batch = 0;
+    Nanos at = 0;
+  };
+  using Ring = SharedRing<Entry>;
+
   ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
             std::pmr::memory_resource& memory);
+  // On a ring that lies elsewhere, in memory that processes share. It outlives the log.
+  explicit ThreadLog(Ring& ring) : ring_(&ring) {}
 
   void span(const Span& span) { push({Kind::span, span, 0, 0}); }
   void deliverable(std::int64_t batch, Nanos at) { push({Kind::deliverable, {}, batch, at}); }
-  std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  std::int64_t lost() const;
 
  private:
   friend class Recorder;
-  enum class Kind : std::uint8_t { span, deliverable };
-  struct Entry {
-    Kind kind;
-    Span span;
-    std::int64_t batch;
-    Nanos at;
+  struct GivesBack {
+    std::pmr::memory_resource* memory = nullptr;
+    std::size_t bytes = 0;
+    void operator()(void* ring) const;
   };
   void push(const Entry& entry);
-  template <class Visit>
-  void take_all(const Visit& visit);
 
-  std::int32_t rank_, worker_;
-  std::pmr::vector<Entry> ring_;  // a power of two
-  alignas(64) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t seen_tail_ = 0;  // of the writer: it looks at tail_ only when the ring seems full
-  alignas(64) std::atomic<std::uint64_t> tail_{0};
-  alignas(64) std::atomic<std::int64_t> lost_{0};
+  std::int32_t rank_ = 0, worker_ = 0;
+  std::unique_ptr<void, GivesBack> own_;  // the ring's memory, where it is the log's own
+  Ring* ring_;
 };
 
 // The front of the folder for engines with threads.

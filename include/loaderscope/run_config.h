@@ -48,6 +48,10 @@ struct RunConfig {
   // what runs
   Setting<std::string> engine{"native"};
   Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
+  Setting<std::vector<std::string>> command;      // somebody else's program; given: engine is torch
+  Setting<std::string> loader;             // FILE.py:FUNCTION, which makes a DataLoader; likewise
+  Setting<std::string> train_step;         // FILE.py:FUNCTION, called with each of its batches
+  Setting<std::string> python{"python3"};  // for `loader`
   Setting<std::string> source{"synthetic"};
   Setting<std::vector<std::string>> data;  // paths, "[FORMAT:]PATH"; given: source is the format
   Setting<std::string> index;              // a manifest of the samples below the one path

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -74,7 +75,8 @@ class FittedModel {
                  const Knockouts& knockouts = {}) const;
 
   const std::atomic<int>* stop_signal_ = nullptr;
-  RunConfig config_;  // in force in the run
+  RunConfig config_;  // in force in the run; of somebody else's loader: as one of ours has them
+  std::optional<RunConfig> measured_;  // somebody else's, as it was run
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;
   std::int64_t steps_ = 0, warmup_ = 0;  // of the run; 0: as the settings say

@@ -101,10 +101,21 @@ std::string either(const std::vector<Cause>& causes) {
   return text;
 }
 
-std::string waiting_words(const Analysis& analysis, bool plural_gpus) {
+// Of somebody else's program the host sees its training, not its GPU.
+bool is_seen_from_host(const RunRecord& record) { return record.config.device.value == "script"; }
+
+std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
   const double stall = 1 - analysis.busy.mean;
-  return fmt::format("{} {} of the time ({})", plural_gpus ? "the GPUs wait" : "the GPU waits",
-                     show_percent(stall), show_points(analysis.busy.half_width()));
+  const std::string_view who = is_seen_from_host(record) ? "training waits"
+                               : record.ranks.size() > 1 ? "the GPUs wait"
+                                                         : "the GPU waits";
+  return fmt::format("{} {} of the time ({})", who, show_percent(stall),
+                     show_points(analysis.busy.half_width()));
+}
+
+std::string limit_words(const RunRecord& record) {
+  if (is_seen_from_host(record)) return "the training itself is the limit";
+  return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
 }
 
 // " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
@@ -123,20 +134,19 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
 
 std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
                           const Verdict& verdict) {
-  const bool several = record.ranks.size() > 1;
   if (verdict.withheld_reason) {
     if (analysis.steps == 0) return "no verdict: " + *verdict.withheld_reason;
-    return waiting_words(analysis, several) + "; no verdict: " + *verdict.withheld_reason;
+    return waiting_words(record, analysis) + "; no verdict: " + *verdict.withheld_reason;
   }
   if (verdict.bound_by == "compute") {
-    return fmt::format("{} the limit: busy {} ({})", several ? "the GPUs are" : "the GPU is",
-                       show_percent(analysis.busy.mean), show_points(analysis.busy.half_width()));
+    return fmt::format("{}: busy {} ({})", limit_words(record), show_percent(analysis.busy.mean),
+                       show_points(analysis.busy.half_width()));
   }
   if (verdict.bound_by) {
-    return waiting_words(analysis, several) +
+    return waiting_words(record, analysis) +
            cause_words(record, analysis, verdict.candidates.front());
   }
-  return waiting_words(analysis, several) + ", chiefly for " + either(verdict.candidates) +
+  return waiting_words(record, analysis) + ", chiefly for " + either(verdict.candidates) +
          ", which cannot be told apart";
 }
 

@@ -85,6 +85,26 @@ void refuse_leftovers(const CLI::App& app) {
   throw UsageError(what);
 }
 
+// "run -- python train.py" as "run --command python --command train.py", so that it is a setting
+// like any other.
+std::vector<std::string> with_program_as_flags(int argc, const char* const* argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto mark = std::find(words.begin(), words.end(), "--");
+  const bool takes_program =
+      !words.empty() &&
+      std::any_of(command_table().begin(), command_table().end(), [&](const Command& command) {
+        return command.takes_program && command.row.name == words.front();
+      });
+  if (!takes_program || mark == words.end()) return words;
+  if (mark + 1 == words.end()) throw UsageError("--: expected a program behind it");
+  std::vector<std::string> flags(words.begin(), mark);
+  for (auto word = mark + 1; word != words.end(); ++word) {
+    flags.push_back("--command");
+    flags.push_back(*word);
+  }
+  return flags;
+}
+
 ExitCode print(const std::string& text) {
   StandardOutput out;
   out.stream() << text;
@@ -104,7 +124,9 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   std::vector<Subcommand> commands;
   declare_commands(root, command_table(), commands);
   try {
-    root.parse(argc, argv);
+    std::vector<std::string> words = with_program_as_flags(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 wants them
+    root.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return print(root.help());
   } catch (const CLI::CallForVersion&) {

@@ -14,7 +14,7 @@ std::span<const Command> command_table() {
        declare_probe_link},
   };
   static const Command commands[] = {
-      {{"run", "Run one configuration and say what the device waited for."}, declare_run},
+      {{"run", "Run one configuration and say what the device waited for."}, declare_run, {}, true},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
       {{"selftest", "Inject known delays on this machine and say whether they are found."},

@@ -115,6 +115,11 @@ void add_data(std::vector<std::string>& paths, std::string_view text) {
   paths.emplace_back(text);
 }
 
+void add_word(std::vector<std::string>& words, std::string_view text) {
+  if (text.empty() && words.empty()) throw ValueError("expected a program");
+  words.emplace_back(text);
+}
+
 std::string same_text(const std::string& text) { return text; }
 
 // The value in force is what `memory` says; see resolve().
@@ -137,6 +142,32 @@ void add_what_runs(Table& t) {
   t.push_back(
       one({"engine", {}, kWhat, "NAME", "What produces the run; see 'loaderscope list engine'."},
           &C::engine, engine_codec()));
+  t.push_back(many<std::string>(
+      {"command",
+       {},
+       kWhat,
+       "WORD",
+       "A word of the training program to run and measure; 'run -- COMMAND...' is the short form; "
+       "repeatable.",
+       "none"},
+      &C::command, add_word, same_text));
+  t.push_back(one({"loader",
+                   {},
+                   kWhat,
+                   "FILE.py:FUNCTION",
+                   "A function of yours that makes a DataLoader, to be measured with a trainer of "
+                   "ours.",
+                   "none"},
+                  &C::loader, path_codec()));
+  t.push_back(one({"train-step",
+                   {},
+                   kWhat,
+                   "FILE.py:FUNCTION",
+                   "A function of yours that is called with each batch of --loader.",
+                   "none: the device computes for --compute"},
+                  &C::train_step, path_codec()));
+  t.push_back(one({"python", {}, kWhat, "PROGRAM", "The Python that runs --loader."}, &C::python,
+                  path_codec()));
   t.push_back(
       one({"executor",
            {},

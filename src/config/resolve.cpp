@@ -1,7 +1,9 @@
 // Defaults that depend on other values and on the machine, contradictions, impossible sizes.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "config/resolve_guest.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -54,6 +56,18 @@ std::pair<std::string, std::string> split_data(const std::string& text) {
       return {text.substr(0, colon), text.substr(colon + 1)};
   }
   return {"", text};
+}
+
+// A program or a loader that is given is measured from inside.
+void fill_engine(RunConfig& c) {
+  if (!c.command.given && !c.loader.given) return;
+  if (c.engine.given && c.engine.value != "torch")
+    refuse(c, "engine", "contradicts the program to be measured; give one of them");
+  c.engine.value = "torch";
+}
+
+void check_device_is_ours(const RunConfig& c) {
+  if (c.device.value == "script") refuse(c, "device", "needs a program: run -- COMMAND");
 }
 
 // Data that is given says what the source is.
@@ -376,6 +390,9 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
 }  // namespace
 
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes) {
+  fill_engine(c);
+  if (is_guest(c)) return resolve_guest(std::move(c), limits);
+  check_device_is_ours(c);
   fill_source(c);
   fill_device(c, limits, notes);
   fill_batch_size(c);

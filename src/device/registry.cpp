@@ -6,7 +6,7 @@
 namespace loaderscope {
 
 std::span<const DeviceRow> device_table() {
-  static const std::array<DeviceRow, 3> kTable = {{
+  static const std::array<DeviceRow, 4> kTable = {{
       {{"cuda",
         "a real GPU: copies, computes and host memory of the CUDA runtime, times of the GPU's own.",
         why_no_cuda},
@@ -23,6 +23,12 @@ std::span<const DeviceRow> device_table() {
        false,
        false,
        make_null_devices},
+      {{"script",
+        "what the measured program does with a batch, from taking it until it asks for the next: "
+        "for run -- COMMAND."},
+       false,
+       true,
+       nullptr},
   }};
   return kTable;
 }
@@ -31,16 +37,6 @@ const DeviceRow& device_row(std::string_view name) {
   const std::span<const DeviceRow> table = device_table();
   return *std::find_if(table.begin(), table.end(),
                        [&](const DeviceRow& row) { return row.row.name == name; });
-}
-
-std::unique_ptr<HostSlots> Device::make_slots(MemoryMode mode, std::size_t count,
-                                              Bytes slot_bytes) {
-  return memory_row(mode).make(count, slot_bytes);
-}
-
-std::unique_ptr<HostSlots> Device::adopt_slots(MemoryMode mode, std::byte* place, std::size_t count,
-                                               Bytes slot_bytes) {
-  return memory_row(mode).adopt(place, count, slot_bytes);
 }
 
 }  // namespace loaderscope

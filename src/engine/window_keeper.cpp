@@ -23,7 +23,7 @@ bool WindowKeeper::is_warmup(std::int64_t step, Nanos compute_end) {
   previous_end_ = compute_end;
   if (config_.steps > 0) {
     ended_ = measured_ >= config_.steps;
-  } else if (config_.epochs == 0 || config_.duration.given) {
+  } else if (config_.duration > 0 && (config_.epochs == 0 || config_.duration.given)) {
     ended_ = compute_end - window_begin_ >= config_.duration && measured_ % burst_ == 0;
   }
   return false;
@@ -32,8 +32,9 @@ bool WindowKeeper::is_warmup(std::int64_t step, Nanos compute_end) {
 double WindowKeeper::fraction() const {
   if (ended_) return 1;
   if (config_.steps > 0) return static_cast<double>(measured_) / static_cast<double>(config_.steps);
+  if (config_.duration == 0) return 0;  // as long as there is input
   const auto elapsed = static_cast<double>(measured_ > 0 ? previous_end_ - window_begin_ : 0);
-  return std::min(elapsed / static_cast<double>(std::max<Nanos>(config_.duration, 1)), 1.0);
+  return std::min(elapsed / static_cast<double>(config_.duration.value), 1.0);
 }
 
 }  // namespace loaderscope

@@ -123,15 +123,37 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
 void RankFolder::count_stages() {
   PerStage<StageStats>& stages = window_open_ ? record_.stages : warmup_stages_;
   for (const auto& part : parts_) {
-    for (const Span& span : part.mapped()) {
-      stages[span.stage].add(span.end - span.begin, span.cpu, span.queued, span.bytes);
-    }
+    count_spans(part.mapped(), stages);
     offer_samples(part.key().second, part.mapped());
   }
   count_events(stages);
   (window_open_ ? record_.samples : warmup_samples_) += current_.samples;
   add_checked(window_open_ ? record_.read_bytes : warmup_read_, current_.read_bytes);
   add_checked(window_open_ ? record_.delivered_bytes : warmup_delivered_, current_.delivered_bytes);
+}
+
+// What a stage did for one sample, in however many pieces, is one execution of it.
+void RankFolder::count_spans(const Part& part, PerStage<StageStats>& stages) {
+  for (auto at = part.begin(); at != part.end();) {
+    if (at->sample < 0) {
+      stages[at->stage].add(at->end - at->begin, at->cpu, at->queued, at->bytes);
+      ++at;
+      continue;
+    }
+    PerStage<Span> whole{};
+    for (const std::int64_t sample = at->sample; at != part.end() && at->sample == sample; ++at) {
+      Span& sum = whole[at->stage];
+      sum.end += at->end - at->begin;
+      sum.cpu += at->cpu;
+      sum.queued += at->queued;
+      sum.bytes += at->bytes;
+      sum.sample = sample;
+    }
+    for (const Stage stage : kSampleStages) {
+      const Span& sum = whole[stage];
+      if (sum.sample >= 0) stages[stage].add(sum.end, sum.cpu, sum.queued, sum.bytes);
+    }
+  }
 }
 
 void RankFolder::offer_samples(std::int32_t worker, const Part& part) {

@@ -59,6 +59,7 @@ class RankFolder {
   void give_back_parts();
   Nanos later_ready(std::int64_t batch);
   void count_stages();
+  static void count_spans(const Part& part, PerStage<StageStats>& stages);
   void offer_samples(std::int32_t worker, const Part& part);
   void count_events(PerStage<StageStats>& stages);
   void keep_exemplar(const StepRow& row);

@@ -5,21 +5,9 @@
 #include <vector>
 
 #include "measure/placed.h"
+#include "measure/shared_ring.h"
 
 namespace loaderscope {
-
-// What was written before the call. Room is given back now and then, so that the writer's cache is
-// left alone.
-template <class Visit>
-void ThreadLog::take_all(const Visit& visit) {
-  constexpr std::uint64_t kAtOnce = 256;
-  std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-  const std::uint64_t head = head_.load(std::memory_order_acquire);
-  while (tail != head) {
-    visit(ring_[tail & (ring_.size() - 1)]);
-    if (++tail % kAtOnce == 0 || tail == head) tail_.store(tail, std::memory_order_release);
-  }
-}
 
 struct Recorder::Impl {
   Folder folder;
@@ -83,7 +71,7 @@ void Recorder::drain() {
   for (const auto& [rank, at] : impl.drained_asks) impl.folder.first_ask(rank, at);
   // Whatever a step depends on was written before the step, so it is in the rings by now.
   for (ThreadLog* log : impl.drained_logs) {
-    log->take_all([&](const ThreadLog::Entry& entry) {
+    log->ring_->take_all([&](const ThreadLog::Entry& entry) {
       if (entry.kind == ThreadLog::Kind::span) {
         impl.folder.span(log->rank_, log->worker_, entry.span);
       } else {

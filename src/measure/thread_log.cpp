@@ -1,22 +1,25 @@
 #include <bit>
 
 #include "loaderscope/recorder.h"
+#include "measure/shared_ring.h"
 
 namespace loaderscope {
 
+void ThreadLog::GivesBack::operator()(void* ring) const {
+  memory->deallocate(ring, bytes, Ring::kAlignment);
+}
+
 ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
                      std::pmr::memory_resource& memory)
-    : rank_(rank), worker_(worker), ring_(std::bit_ceil(capacity), &memory) {}
-
-void ThreadLog::push(const Entry& entry) {
-  const std::uint64_t head = head_.load(std::memory_order_relaxed);
-  if (head - seen_tail_ >= ring_.size()) seen_tail_ = tail_.load(std::memory_order_acquire);
-  if (head - seen_tail_ >= ring_.size()) {
-    lost_.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  ring_[head & (ring_.size() - 1)] = entry;
-  head_.store(head + 1, std::memory_order_release);
+    : rank_(rank), worker_(worker) {
+  const std::size_t entries = std::bit_ceil(capacity), bytes = Ring::bytes_for(entries);
+  own_ = std::unique_ptr<void, GivesBack>(memory.allocate(bytes, Ring::kAlignment),
+                                          GivesBack{&memory, bytes});
+  ring_ = Ring::make(own_.get(), entries);
 }
+
+void ThreadLog::push(const Entry& entry) { ring_->push(entry); }
+
+std::int64_t ThreadLog::lost() const { return ring_->lost(); }
 
 }  // namespace loaderscope

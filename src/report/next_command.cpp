@@ -44,9 +44,17 @@ std::string flags_of(const RunConfig& config) {
   std::string flags;
   for (const Field& field : fields()) {
     if (!field.given(config) || field.name == "json" || field.name == "require") continue;
+    if (field.name == "command") continue;
     for (const std::string& text : field.texts(config)) flags += flag(field, text);
   }
   return flags;
+}
+
+// Behind all flags: the program that is measured, if it is somebody else's.
+std::string program_of(const RunConfig& config) {
+  std::string words;
+  for (const std::string& word : config.command.value) words += " " + quoted(word);
+  return words.empty() ? "" : " --" + words;
 }
 
 // Settings of the machine, other programs and speeds of stages: only the model can change them.
@@ -61,9 +69,10 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
   for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
   const std::string& json = config.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
-  if (config.source.value == "synthetic") return "loaderscope what-if" + flags_of(config) + sets;
-  return "loaderscope run" + flags_of(config) + " --json run.json && loaderscope what-if run.json" +
-         sets;
+  const bool declared = config.source.value == "synthetic" && config.engine.value != "torch";
+  if (declared) return "loaderscope what-if" + flags_of(config) + sets;
+  return "loaderscope run" + flags_of(config) + " --json run.json" + program_of(config) +
+         " && loaderscope what-if run.json" + sets;
 }
 
 }  // namespace
@@ -71,7 +80,7 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
 std::string command_for(const RunConfig& config, const Changes& changes) {
   if (std::any_of(changes.begin(), changes.end(), needs_model))
     return what_if_command(config, changes);
-  return "loaderscope run" + flags_of(with_changes(config, changes));
+  return "loaderscope run" + flags_of(with_changes(config, changes)) + program_of(config);
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {

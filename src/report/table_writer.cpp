@@ -114,10 +114,15 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
   return text + straggler_words(analysis);
 }
 
-void write_account(std::ostream& out, const Analysis& analysis, const ReportStyle& style) {
+std::string first_column(const RunRecord& record, const Analysis& analysis) {
+  if (!analysis.has_busy) return "trainer waits for";
+  return record.config.device.value == "script" ? "training" : "GPU time";
+}
+
+void write_account(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                   const ReportStyle& style) {
   const int bar_columns = std::clamp(style.width - 64, 10, 40);
-  TextTable table("lrrrll", {analysis.has_busy ? "GPU time" : "trainer waits for", "per step",
-                             "share", "95 %", "", ""});
+  TextTable table("lrrrll", {first_column(record, analysis), "per step", "share", "95 %", "", ""});
   for (const AccountLine& line : account_lines(analysis)) {
     const double length = std::round(line.share * bar_columns);
     const auto marks = static_cast<std::size_t>(std::clamp(length, 0.0, double{1} * bar_columns));
@@ -186,7 +191,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     line(window_line(record, analysis));
     line(ranks_line(record, analysis));
     write_rank_table(out, record, analysis);
-    write_account(out, analysis, style);
+    write_account(out, record, analysis, style);
     for (const std::string& proof : proof_lines(record)) line(proof);
     write_differential(out, record);
     line(why_line(analysis.account));

@@ -163,7 +163,9 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
   proof.exact = record.engine == "model";
   proof.has_busy = analysis.has_busy;
   proof.base.name = "base";
-  if (record.interrupted) {
+  if (record.engine != "native" && record.engine != "model") {
+    proof.reason = "the loader is somebody else's, of which no stage can be left out";
+  } else if (record.interrupted) {
     proof.reason = "the run was interrupted";
   } else if (analysis.steps == 0) {
     proof.reason = "no step was measured";

@@ -90,7 +90,8 @@ void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::str
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
-  if (record.config.source.value == "synthetic") return costs;
+  const bool declared = record.config.source.value == "synthetic" && record.engine != "torch";
+  if (declared) return costs;
   const bool device_is_real = !record.simulated && record.config.device.value != "null";
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {

@@ -27,6 +27,8 @@ constexpr std::int64_t kSamplesOfFit = 20'000;
 constexpr std::array<std::string_view, 12> kUnknownOfData = {
     "source",   "data",   "index",   "access",    "cache",     "size",
     "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"};
+constexpr std::string_view kTorch = "torch";  // somebody else's loader
+
 // What no model can change.
 constexpr std::array<std::string_view, 6> kNoModel = {"engine",  "device",   "json",
                                                       "require", "on-error", "prove"};
@@ -133,13 +135,36 @@ void add_result(Prediction& prediction, const RunRecord& record) {
   prediction.account = mean_account(accounts);
 }
 
+// What was seen of somebody else's loader, as the settings of one of ours.
+RunConfig as_our_loader(const RunConfig& seen) {
+  RunConfig config = seen;
+  config.command = {};
+  config.loader = config.train_step = {};
+  std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
+                                            "in-order",    "stored-bytes", "delivered-bytes"};
+  if (config.num_workers > 0) observed.push_back("prefetch-factor");
+  if (config.samples > 0) observed.push_back("samples");
+  if (config.shuffle) observed.push_back("shuffle");
+  if (config.drop_last && config.samples > 0) observed.push_back("drop-last");
+  if (config.persistent_workers) observed.push_back("persistent-workers");
+  if (config.ranks > 1) observed.push_back("ranks");
+  if (config.compute.value.mean > 0) observed.push_back("compute");
+  for (const std::string_view name : observed) find_field(name)->mark_given(config, true);
+  return config;
+}
+
+bool is_of_somebody_else(const RunRecord& record) { return record.engine == kTorch; }
+
 }  // namespace
 
 FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
-    : stop_signal_(stop_signal), config_(record.config), limits_(limits_of(record.config)) {
+    : stop_signal_(stop_signal),
+      config_(is_of_somebody_else(record) ? as_our_loader(record.config) : record.config),
+      limits_(limits_of(record.config)) {
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
+  if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();
   warmup_ = record.ranks.front().warmup_steps;
   for (const RankRecord& rank : record.ranks) {
@@ -320,7 +345,7 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
     throw UsageError("--verify: " + change.key +
                      " cannot be run, the stage works for real; leave out one of them");
   }
-  return run_again(config_, changes);
+  return run_again(measured_ ? *measured_ : config_, changes);
 }
 
 RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
@@ -328,8 +353,10 @@ RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
   }
-  if (in_force.source.value != "synthetic") config.source.set(in_force.source);
-  config.device.set(in_force.device);
+  if (in_force.engine.value != kTorch) {
+    if (in_force.source.value != "synthetic") config.source.set(in_force.source);
+    config.device.set(in_force.device);
+  }
   std::vector<std::string> notes;
   return resolve(config, limits_of(in_force), notes);
 }

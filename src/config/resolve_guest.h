@@ -1,0 +1,11 @@
+// The part of resolve() for runs of somebody else's loader.
+#pragma once
+
+#include "loaderscope/run_config.h"
+
+namespace loaderscope {
+
+bool is_guest(const RunConfig& config);
+RunConfig resolve_guest(RunConfig config, const MachineLimits& limits);
+
+}  // namespace loaderscope

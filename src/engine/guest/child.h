@@ -1,0 +1,37 @@
+// The user's command as a process group of its own, and everything that it starts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace loaderscope::guest {
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+class Child {
+ public:
+  // Starts `command` with `variables` added to the environment. What it prints goes to standard
+  // error: standard output is for the answer. Throws RunError when it cannot be started.
+  Child(const std::vector<std::string>& command, const Variables& variables);
+  ~Child();  // ends what still runs
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // How it ended, as waitpid says; nothing while it runs.
+  std::optional<int> status();
+  void signal(int number) const;  // to the whole group
+  // Kills what is left of the group and of processes that left it.
+  void end_all();
+
+ private:
+  void reap();
+
+  pid_t pid_ = -1;
+  std::optional<int> status_;
+};
+
+}  // namespace loaderscope::guest

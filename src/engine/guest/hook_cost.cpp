@@ -1,0 +1,34 @@
+#include "engine/guest/hook_cost.h"
+
+#include <algorithm>
+
+namespace loaderscope::guest {
+
+HookCost::HookCost(Nanos at, std::int64_t steps, Nanos window)
+    : turn_(std::clamp<Nanos>(window / 5, 2 * kSecond, 20 * kSecond) / static_cast<Nanos>(kTurns)),
+      began_(at),
+      steps_(steps) {}
+
+// A turn ends with a step, so that it holds whole steps.
+void HookCost::look(Nanos at, std::int64_t steps) {
+  if (over() || at - began_ < turn_ || steps == steps_) return;
+  turns_.push_back(static_cast<double>(steps - steps_) / seconds(at - began_));
+  began_ = at;
+  steps_ = steps;
+}
+
+std::optional<HookCost::Share> HookCost::share() const {
+  if (!over()) return std::nullopt;
+  // Each pair of neighbours is a measurement of its own.
+  std::vector<double> costs;
+  for (std::size_t turn = 0; turn < kTurns; turn += 2) {
+    const double on = is_on(turn) ? turns_[turn] : turns_[turn + 1];
+    const double off = is_on(turn) ? turns_[turn + 1] : turns_[turn];
+    costs.push_back(1 - on / off);
+  }
+  std::sort(costs.begin(), costs.end());
+  const double median = (costs[costs.size() / 2 - 1] + costs[costs.size() / 2]) / 2;
+  return Share{median, costs.front(), costs.back()};
+}
+
+}  // namespace loaderscope::guest

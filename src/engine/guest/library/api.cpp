@@ -1,0 +1,130 @@
+#include "engine/guest/library/api.h"
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+
+#include "device/devices.h"
+#include "engine/guest/library/membership.h"
+#include "engine/guest/library/stage_stack.h"
+#include "trace/trace.h"
+
+namespace {
+
+using namespace loaderscope;
+using namespace loaderscope::guest;
+
+Membership membership;
+std::unique_ptr<Device> device;  // of the thread that trains
+thread_local std::unique_ptr<ThreadLog> log_of_thread;
+thread_local std::unique_ptr<StageStack> stack_of_thread;
+
+// Its files under /proc are those of the parent's thread.
+void forget_in_child() {
+  stack_of_thread.reset();
+  log_of_thread.reset();
+  membership.forget();
+}
+
+StageStack* made_stack() {
+  if (membership.page() == nullptr) return nullptr;
+  if (!stack_of_thread) {
+    log_of_thread = std::make_unique<ThreadLog>(membership.page()->spans());
+    stack_of_thread = std::make_unique<StageStack>(*log_of_thread);
+  }
+  return stack_of_thread.get();
+}
+
+}  // namespace
+
+int lsg_join(const char* socket_path, const char* hello) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ::pthread_atfork(nullptr, nullptr, forget_in_child);
+    trace::connect();
+  });
+  return membership.join(socket_path, hello);
+}
+
+void lsg_say(const char* message) { membership.say(message); }
+
+const volatile std::uint32_t* lsg_flags(void) {
+  Page* page = membership.page();
+  return page == nullptr ? nullptr : reinterpret_cast<const volatile std::uint32_t*>(&page->stop);
+}
+
+std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
+
+void lsg_begin_work(std::int64_t batch) {
+  if (StageStack* stack = made_stack()) stack->begin_work(batch);
+}
+
+void lsg_sample(std::int64_t sample) {
+  if (stack_of_thread) stack_of_thread->sample(sample);
+}
+
+void lsg_enter(int stage) {
+  if (stack_of_thread) stack_of_thread->enter(static_cast<Stage>(stage));
+}
+
+void lsg_leave(std::int64_t bytes) {
+  if (stack_of_thread) stack_of_thread->leave(bytes);
+}
+
+void lsg_end_work(int goes_on_elsewhere) {
+  if (stack_of_thread) stack_of_thread->end_work(goes_on_elsewhere != 0);
+}
+
+void lsg_start_up(std::int64_t begin, std::int64_t end) {
+  if (StageStack* stack = made_stack()) stack->writer().start_up(begin, end);
+}
+
+void lsg_rest(std::int64_t begin, std::int64_t end) {
+  if (StageStack* stack = made_stack()) stack->writer().rest(begin, end);
+}
+
+void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
+              std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
+              std::int64_t count, std::int64_t bytes) {
+  if (membership.page() == nullptr) return;
+  membership.page()->facts().push({begin, end, cpu, batch, count, bytes, iterator, generation,
+                                   worker, static_cast<FactKind>(kind)});
+}
+
+void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {
+  static const std::atomic<int> kNeverStops{0};
+  RunConfig config;
+  config.copy = own_copy_stream != 0 ? CopyMode::stream : CopyMode::async;
+  config.in_flight = in_flight;
+  device = std::move(
+      (simulated != 0 ? make_sim_devices : make_null_devices)(config, kNeverStops).front());
+}
+
+void lsg_device_copy(std::int64_t step, const void* host, std::int64_t bytes, std::int64_t duration,
+                     int by_caller, int wait) {
+  device->submit_copy({step, static_cast<const std::byte*>(host), bytes, duration, by_caller != 0});
+  if (wait != 0) device->wait_copied(step);
+}
+
+void lsg_device_compute(std::int64_t step, std::int64_t duration) {
+  device->submit_compute(step, duration);
+}
+
+void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
+
+void lsg_device_collect(void) {
+  if (membership.page() == nullptr) return;
+  const auto report = [](FactKind kind, std::int64_t step, const Interval& interval) {
+    Fact fact;
+    fact.kind = kind;
+    fact.begin = interval.begin;
+    fact.end = interval.end;
+    fact.count = step;
+    membership.page()->facts().push(fact);
+  };
+  while (const auto times = device->collect()) {
+    if (times->copy.ran()) report(FactKind::copied, times->step, times->copy);
+    report(FactKind::computed, times->step, times->compute);
+  }
+}

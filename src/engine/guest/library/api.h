@@ -1,0 +1,43 @@
+// The C interface of libloaderscope_guest.so, which Python calls through ctypes.PyDLL: with the
+// GIL, so that each process writes from one thread at a time. Until `lsg_join` has succeeded, and
+// again in the child of a fork, everything else does nothing.
+#pragma once
+
+#include <cstdint>
+
+#define LOADERSCOPE_API extern "C" __attribute__((visibility("default")))
+
+// Connects to the host and says who this process is (JSON). 0, or an errno.
+LOADERSCOPE_API int lsg_join(const char* socket_path, const char* hello);
+// One message (JSON) to the host.
+LOADERSCOPE_API void lsg_say(const char* message);
+// Two numbers of the host: `stop`, `timing`. Null before the process has joined.
+LOADERSCOPE_API const volatile std::uint32_t* lsg_flags(void);
+LOADERSCOPE_API std::int64_t lsg_thread_cpu_ns(void);
+
+// The calling thread makes batch `batch`: what it does until `lsg_end_work` is written down as
+// spans, of stage `opaque` unless it has entered another one. A stage entered within a stage takes
+// its time out of the outer one's. Other threads' stages are not written down.
+LOADERSCOPE_API void lsg_begin_work(std::int64_t batch);
+// The next one; -1: none, but what handles the batch; -2: all of them at once.
+LOADERSCOPE_API void lsg_sample(std::int64_t sample);
+LOADERSCOPE_API void lsg_enter(int stage);
+LOADERSCOPE_API void lsg_leave(std::int64_t bytes);
+LOADERSCOPE_API void lsg_end_work(int goes_on_elsewhere);  // not 0: it is not a worker's thread
+LOADERSCOPE_API void lsg_start_up(std::int64_t begin, std::int64_t end);
+LOADERSCOPE_API void lsg_rest(std::int64_t begin, std::int64_t end);
+
+// `kind` is a FactKind.
+LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation,
+                              std::int32_t worker, std::int64_t batch, std::int64_t begin,
+                              std::int64_t end, std::int64_t cpu, std::int64_t count,
+                              std::int64_t bytes);
+
+// The device of a trainer of ours, as in loaderscope/device.h. What waits may be called without the
+// GIL; what it did is reported by `lsg_device_collect`.
+LOADERSCOPE_API void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight);
+LOADERSCOPE_API void lsg_device_copy(std::int64_t step, const void* host, std::int64_t bytes,
+                                     std::int64_t duration, int by_caller, int wait);
+LOADERSCOPE_API void lsg_device_compute(std::int64_t step, std::int64_t duration);
+LOADERSCOPE_API void lsg_device_wait(std::int64_t step);  // until it has computed it
+LOADERSCOPE_API void lsg_device_collect(void);

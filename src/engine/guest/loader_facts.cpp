@@ -1,0 +1,51 @@
+#include "engine/guest/loader_facts.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::guest {
+
+using nlohmann::json;
+
+LoaderFacts parse_loader_facts(const std::string& message) {
+  LoaderFacts facts;
+  try {
+    const json all = json::parse(message);
+    all.at("loader").get_to(facts.number);
+    all.at("num_workers").get_to(facts.num_workers);
+    all.at("prefetch_factor").get_to(facts.prefetch_factor);
+    all.at("batch_size").get_to(facts.batch_size);
+    all.at("samples").get_to(facts.samples);
+    all.at("pin_memory").get_to(facts.pin_memory);
+    all.at("persistent_workers").get_to(facts.persistent_workers);
+    all.at("in_order").get_to(facts.in_order);
+    all.at("drop_last").get_to(facts.drop_last);
+    all.at("shuffle").get_to(facts.shuffle);
+    all.at("mp_context").get_to(facts.mp_context);
+    all.at("dataset").get_to(facts.dataset);
+    all.at("sampler").get_to(facts.sampler);
+  } catch (const json::exception& error) {
+    throw ValueError(std::string("a description of a DataLoader: ") + error.what());
+  }
+  return facts;
+}
+
+void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
+  const bool has_workers = loader.num_workers > 0;
+  config.executor.value = has_workers ? Executor::processes : Executor::inline_;
+  config.num_workers.value = loader.num_workers;
+  if (has_workers) config.prefetch_factor.value = loader.prefetch_factor;
+  config.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
+  config.samples.value = loader.samples * ranks;
+  config.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  config.persistent_workers.value = loader.persistent_workers;
+  config.in_order.value = loader.in_order;
+  config.drop_last.value = loader.drop_last;
+  config.shuffle.value = loader.shuffle;
+  config.mp_context.value = value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
+  config.ranks.value = ranks;
+}
+
+}  // namespace loaderscope::guest

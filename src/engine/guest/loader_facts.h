@@ -1,0 +1,32 @@
+// What a measured DataLoader is, as it described itself.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "loaderscope/run_config.h"
+
+namespace loaderscope::guest {
+
+struct LoaderFacts {
+  std::int32_t number = 0;  // of the trainer's process, from 0
+  std::int64_t num_workers = 0;
+  std::int64_t prefetch_factor = 0;
+  std::int64_t batch_size = 0;
+  std::int64_t samples = 0;  // per epoch and rank; 0: not known
+  bool pin_memory = false;
+  bool persistent_workers = false;
+  bool in_order = true;
+  bool drop_last = false;
+  bool shuffle = false;
+  std::string mp_context = "fork";
+  std::string dataset, sampler;  // the names of their classes
+};
+
+// Throws ValueError where the message is not one.
+LoaderFacts parse_loader_facts(const std::string& message);
+
+// `config` with the values in force.
+void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,75 @@
+// The memory that one process of a measured job shares with the host: what it reports, and what it
+// is asked to do. The host makes it, the process gets it when it joins.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "loaderscope/recorder.h"
+#include "measure/shared_ring.h"
+
+namespace loaderscope::guest {
+
+// What the host is told beside spans. The numbers are part of the C interface (library/api.h).
+enum class FactKind : std::uint8_t {
+  epoch = 1,    // of the trainer, at `begin`: it wants an iterator, or the same one again
+  dispatched,   // at `begin`, to `worker`
+  ask,          // at `begin`
+  take,         // at `begin`
+  ended,        // the iterator had nothing left: asked at `begin`, said so at `end`
+  received,     // out of the workers' queue, `begin` to `end`; `count` 1: by a pin thread
+  pinned,       // `begin` to `end`
+  deliverable,  // at `begin`, in the queue of the pin thread
+  begun,        // by a worker at `end`; it had rested since `begin`
+  finished,     // by a worker at `begin`: `count` samples, `bytes` delivered
+  sent,         // by a worker's feeder, `begin` to `end`
+  copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the step
+  computed,     // likewise
+};
+
+struct Fact {
+  Nanos begin = 0;
+  Nanos end = 0;
+  Nanos cpu = 0;
+  std::int64_t batch = -1;  // as numbered within the iterator and generation
+  std::int64_t count = 0;
+  Bytes bytes = 0;
+  std::int32_t iterator = 0;    // of the process that trains, from 0
+  std::int32_t generation = 0;  // how often the iterator was begun again
+  std::int32_t worker = 0;
+  FactKind kind = FactKind::epoch;
+};
+static_assert(sizeof(Fact) == 64 && std::is_trivially_copyable_v<Fact>);
+
+// A span's batch while it is on its way: iterator, generation, batch within it.
+inline constexpr int kBatchBits = 28;
+inline constexpr int kGenerationBits = 16;
+
+struct alignas(64) Page {
+  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::size_t kSpans = std::size_t{1} << 14;
+  static constexpr std::size_t kFacts = std::size_t{1} << 12;
+
+  std::uint32_t version = kVersion;
+  std::atomic<std::uint32_t> stop{0};    // not 0: end at the next batch
+  std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
+
+  static std::size_t bytes() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
+  // In memory of `bytes()` zeroes.
+  static Page* make(void* memory) {
+    auto* page = new (memory) Page;
+    SharedRing<Fact>::make(page->at(facts_at()), kFacts);
+    ThreadLog::Ring::make(page->at(spans_at()), kSpans);
+    return page;
+  }
+  SharedRing<Fact>& facts() { return *static_cast<SharedRing<Fact>*>(at(facts_at())); }
+  ThreadLog::Ring& spans() { return *static_cast<ThreadLog::Ring*>(at(spans_at())); }
+
+ private:
+  static std::size_t facts_at() { return sizeof(Page); }
+  static std::size_t spans_at() { return facts_at() + SharedRing<Fact>::bytes_for(kFacts); }
+  void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace loaderscope::guest

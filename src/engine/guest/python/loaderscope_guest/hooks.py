@@ -1,0 +1,85 @@
+"""Calls us back when a module that we look at has been imported."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Callable, Dict, List, Optional
+
+Callback = Callable[[ModuleType], None]
+
+
+class _LoaderAndThen:
+    """Another loader, followed by our callbacks."""
+
+    def __init__(self, loader: Any, callbacks: List[Callback]) -> None:
+        self._loader = loader
+        self._callbacks = callbacks
+
+    def create_module(self, spec: ModuleSpec) -> Optional[ModuleType]:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        run_all(module, self._callbacks)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
+
+
+class _Finder:
+    """First in sys.meta_path: lets the others find a module, and puts the callbacks behind its loader."""
+
+    def __init__(self) -> None:
+        self.callbacks: Dict[str, List[Callback]] = {}
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        callbacks = self.callbacks.get(name)
+        if callbacks is None:
+            return None
+        for finder in sys.meta_path:
+            if finder is self or not hasattr(finder, "find_spec"):
+                continue
+            spec = finder.find_spec(name, path, target)
+            if spec is None:
+                continue
+            if spec.loader is not None and hasattr(spec.loader, "exec_module"):
+                spec.loader = _LoaderAndThen(spec.loader, callbacks)  # type: ignore[assignment]
+            return spec
+        return None
+
+
+_finder = _Finder()
+
+
+def run_all(module: ModuleType, callbacks: List[Callback]) -> None:
+    for callback in callbacks:
+        try:
+            callback(module)
+        except Exception as error:
+            from loaderscope_guest import messages
+
+            messages.degraded(f"{module.__name__} is not looked into: {error!r}")
+
+
+def after_import(name: str, callback: Callback) -> None:
+    """Calls `callback` with the module once it has been imported; now, if it has."""
+    if name in sys.modules:
+        run_all(sys.modules[name], [callback])
+    else:
+        _finder.callbacks.setdefault(name, []).append(callback)
+
+
+def _on_torch_loader(module: ModuleType) -> None:
+    from loaderscope_guest import files, stages, torch_loader
+
+    torch_loader.install(module)
+    stages.install()
+    files.install()
+
+
+def install() -> None:
+    sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
+    after_import("torch.utils.data.dataloader", _on_torch_loader)

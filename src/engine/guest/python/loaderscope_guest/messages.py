@@ -1,0 +1,49 @@
+"""Sentences for the host. Each degradation is said once per process."""
+
+import re
+import signal
+import traceback
+from typing import Any, Optional, Set
+
+from loaderscope_guest import library
+from loaderscope_guest.settings import RANK
+
+_said: Set[str] = set()
+
+
+def join_as_trainer() -> bool:
+    return library.join(role="trainer", rank=RANK)
+
+
+def degraded(sentence: str) -> None:
+    if sentence in _said:
+        return
+    _said.add(sentence)
+    library.say(what="degraded", text=sentence)
+
+
+def _worker_in(text: str) -> Optional[int]:
+    found = re.search(r"DataLoader worker process (\d+)", text)
+    return int(found.group(1)) if found else None
+
+
+def _dead_workers(iterator: Any) -> str:
+    """Those that were killed, with the signal."""
+    said = []
+    for number, process in enumerate(getattr(iterator, "_workers", ())):
+        code = getattr(process, "exitcode", None)
+        if code is not None and code < 0:
+            said.append(f"worker {number} (process {process.pid}) was killed by {signal.Signals(-code).name}")
+        elif code:
+            said.append(f"worker {number} (process {process.pid}) ended with exit code {code}")
+    return ", ".join(said)
+
+
+def failed(error: BaseException, iterator: Any) -> None:
+    """An exception came out of the loader."""
+    text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    dead = _dead_workers(iterator)
+    if dead:
+        library.say(what="failed", text=dead, worker=None)
+        return
+    library.say(what="failed", text=text, worker=_worker_in(text))

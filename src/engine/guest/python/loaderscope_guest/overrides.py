@@ -1,0 +1,72 @@
+"""Arguments of DataLoader that were given as flags of loaderscope take the place of the program's."""
+
+import functools
+import inspect
+import os
+import sys
+from typing import Any, Dict
+
+from loaderscope_guest import library, messages
+from loaderscope_guest.settings import OVERRIDES
+
+_FLAGS = {"multiprocessing_context": "mp-context"}
+_NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context")
+
+
+def _line_of_program() -> str:
+    """Where the program made its DataLoader."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(here) and os.sep + "torch" + os.sep not in name:
+            return f"{name}:{frame.f_lineno}"
+        frame = frame.f_back  # type: ignore[assignment]
+    return "the program"
+
+
+def _refuse(argument: str, reason: str) -> None:
+    flag = _FLAGS.get(argument, argument.replace("_", "-"))
+    messages.join_as_trainer()
+    library.say(what="refused", text=f"{flag}: {_line_of_program()} {reason}; change it there, or leave out --{flag}")
+    raise SystemExit(1)
+
+
+def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:
+    if given.get("batch_sampler") is not None:
+        for argument in ("batch_size", "shuffle", "drop_last"):
+            if argument in OVERRIDES:
+                _refuse(argument, "gives DataLoader a batch_sampler, which decides it")
+    if "shuffle" in OVERRIDES and given.get("sampler") is not None:
+        _refuse("shuffle", "gives DataLoader a sampler, which decides the order")
+    if "batch_size" in OVERRIDES and given.get("batch_size", 1) is None:
+        _refuse("batch_size", "makes whole batches itself (batch_size=None)")
+
+
+def apply(signature: inspect.Signature, given: Dict[str, Any]) -> None:
+    """Changes `given`, the arguments by name, to what the flags say."""
+    _refuse_what_is_fixed(given)
+    for argument, value in OVERRIDES.items():
+        if argument not in signature.parameters:
+            _refuse(argument, "runs with a PyTorch that does not have it")
+        given[argument] = value
+    if given.get("num_workers", 0) == 0:
+        for argument in _NEED_WORKERS:
+            if argument in OVERRIDES:
+                _refuse(argument, "makes a DataLoader without workers (num_workers=0)")
+            given.pop(argument, None)
+
+
+def install(loader: Any) -> None:
+    if not OVERRIDES:
+        return
+    original = loader.__init__
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        bound = signature.bind(self, *arguments, **named)
+        apply(signature, bound.arguments)
+        original(*bound.args, **bound.kwargs)
+
+    loader.__init__ = __init__

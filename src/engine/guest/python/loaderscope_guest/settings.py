@@ -1,0 +1,29 @@
+"""What the host wants of this run, from the private folder that it made."""
+
+import json
+import os
+from typing import Any, Dict, List
+
+FOLDER = os.environ["LOADERSCOPE_GUEST"]
+
+
+def _read() -> Dict[str, Any]:
+    with open(os.path.join(FOLDER, "settings.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def _local_rank() -> int:
+    for name in ("LOCAL_RANK", "RANK", "SLURM_LOCALID"):
+        value = os.environ.get(name, "")
+        if value.isdigit():
+            return int(value)
+    return -1
+
+
+_all = _read()
+STAGES: Dict[str, int] = _all["stages"]  # name -> number
+OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
+INJECTIONS: List[Dict[str, Any]] = _all["inject"]
+SEED: int = _all["seed"]
+TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
+RANK = _local_rank()  # of this process; -1: it has none

@@ -1,0 +1,70 @@
+"""`python -m loaderscope_guest.trainer`: takes batches from the user's own DataLoader as a training loop does, on a
+simulated device, or with the user's own training step."""
+
+import importlib
+import os
+import sys
+from typing import Any, Callable
+
+from loaderscope_guest import device, library, messages, settings, sizes
+
+
+def _refuse(text: str) -> None:
+    messages.join_as_trainer()
+    library.say(what="refused", text=text)
+    raise SystemExit(1)
+
+
+def _imported(flag: str, place: str) -> Callable[..., Any]:
+    """FILE.py:FUNCTION. By its own name, so that workers that are spawned can import it too."""
+    file, _, name = place.rpartition(":")
+    if not file.endswith(".py") or not os.path.isfile(file):
+        _refuse(f"{flag} {place}: expected FILE.py:FUNCTION with a file that is there")
+    sys.path.insert(0, os.path.dirname(os.path.abspath(file)))
+    try:
+        module = importlib.import_module(os.path.basename(file)[: -len(".py")])
+    except ImportError as error:
+        _refuse(f"{file}: {error}; give --python the Python that your training uses")
+    function = getattr(module, name, None)
+    if not callable(function):
+        _refuse(f"{flag} {place}: {file} has no function {name}")
+    return function
+
+
+def _epochs(loader: Any, step: Callable[[Any], None], before: Callable[[], None]) -> None:
+    most = settings.TRAINER["epochs"]
+    epoch = 0
+    while most == 0 or epoch < most:
+        iterator, taken = iter(loader), 0
+        while True:
+            before()
+            try:
+                batch = next(iterator)
+            except StopIteration:
+                break
+            step(batch)
+            taken += 1
+        if taken == 0:
+            _refuse(f"--loader {settings.TRAINER['loader']}: its DataLoader gives no batch; look at its data set")
+        epoch += 1
+
+
+def main() -> None:
+    trainer = settings.TRAINER
+    make = _imported("--loader", trainer["loader"])
+    own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
+    loader = make()
+    if "torch.utils.data.dataloader" not in sys.modules:
+        _refuse(f"--loader {trainer['loader']}: it makes no torch.utils.data.DataLoader")
+    if own_step is not None:
+        _epochs(loader, own_step, lambda: None)
+        return
+    on = device.Device(trainer)
+    try:
+        _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch)), on.wait_for_room)
+    finally:
+        on.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,363 @@
+"""What a worker process does: its tasks, its samples, and how its batches leave it."""
+
+import contextlib
+import functools
+import inspect
+import multiprocessing.queues
+import os
+import threading
+from threading import get_ident
+from types import ModuleType
+from typing import Any, Callable, Iterator, Set
+
+from loaderscope_guest import data_identity, inject, library, messages
+from loaderscope_guest.clock import now
+from loaderscope_guest.in_hand import in_hand
+from loaderscope_guest.settings import RANK
+from loaderscope_guest.sizes import bytes_of
+from loaderscope_guest.stages import COLLATE
+
+
+class Making:
+    """The batch that this process makes."""
+
+    def __init__(self, iterator: int, worker: int) -> None:
+        self.iterator = iterator
+        self.worker = worker
+        self.generation = 0
+        self.batch = -1
+        self.samples = 0
+        self.depth = 0  # of stages that are entered
+        self.injected: Set[str] = set()  # stages of this sample
+        self._thread = 0
+        self._says_draws = True
+
+    def is_here(self) -> bool:
+        """Is it the calling thread that makes it?"""
+        return self._thread == get_ident()
+
+    def fact(self, kind: int, begin: int, end: int = 0, cpu: int = 0, count: int = 0, size: int = 0,
+             batch: int = -1) -> None:
+        library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
+                     end, cpu, count, size)
+
+    def begin(self, batch: int, rested_since: int) -> None:
+        if self._says_draws:
+            data_identity.say_first_draws(self)
+            self._says_draws = False
+        self.batch = batch
+        self.samples = 0
+        self._thread = get_ident()
+        library.flags.look()
+        library.begin_batch(self.iterator, self.generation, batch)
+        self.fact(library.BEGUN, rested_since, now())
+
+    def finish(self, data: Any, by_trainer: bool) -> None:
+        self._thread = 0
+        library.end_work(by_trainer)
+        self.fact(library.FINISHED, now(), count=self.samples, size=bytes_of(data))
+
+    def whole_batch(self) -> None:
+        messages.degraded("the data set gives whole batches (__getitems__): its samples are not told apart")
+        if library.flags.timing:
+            library.sample(_WHOLE_BATCH)
+        self._begin_stages("opaque")
+
+    def _begin_stages(self, first: str) -> None:
+        self.depth = 0
+        self.injected.clear()
+        inject.apply(first, self.worker)
+
+    def next_epoch(self) -> None:
+        self.generation += 1
+        self._says_draws = True
+
+    def next_sample(self, key: Any) -> None:
+        number = key if type(key) is int else self.samples
+        self.samples += 1
+        if library.flags.timing:
+            library.sample(number)
+        self._begin_stages("opaque")
+
+
+_BETWEEN_SAMPLES, _WHOLE_BATCH = -1, -2
+
+making: Any = None  # of this process, while it makes batches
+
+
+class _Dataset:
+    """The data set, as the fetcher sees it."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._loaderscope_dataset = dataset
+        if getattr(dataset, "__getitems__", None):
+            self.__getitems__ = self._many
+
+    def __getitem__(self, key: Any) -> Any:
+        making.next_sample(key)
+        return self._loaderscope_dataset[key]
+
+    def _many(self, keys: Any) -> Any:
+        making.samples = len(keys)
+        making.whole_batch()
+        return self._loaderscope_dataset.__getitems__(keys)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__getitems__":
+            raise AttributeError(name)
+        return getattr(self._loaderscope_dataset, name)
+
+
+class _Samples:
+    """The iterator of an iterable data set."""
+
+    def __init__(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
+        self._count = 0
+        self._identity = data_identity.Stream()
+
+    def __iter__(self) -> "_Samples":
+        return self
+
+    def __next__(self) -> Any:
+        making.next_sample(self._count)
+        self._count += 1
+        try:
+            sample = next(self._iterator)
+        except StopIteration:
+            making.samples -= 1
+            raise
+        self._identity.add(making, sample)
+        return sample
+
+
+def _timed_collate(collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(collate, updated=())
+    def timed(samples: Any) -> Any:
+        if not library.flags.timing or not making.is_here():
+            return collate(samples)
+        library.sample(_BETWEEN_SAMPLES)
+        library.enter(COLLATE)
+        making.depth += 1
+        inject.apply("collate", making.worker)
+        try:
+            return collate(samples)
+        finally:
+            making.depth -= 1
+            library.leave(0)
+
+    return timed
+
+
+def _hook_fetcher(fetcher: Any) -> Any:
+    """Of a process that makes batches. A part that a fetcher of this version does not have stays opaque."""
+    if making is None:
+        return fetcher
+    if hasattr(fetcher, "dataset_iter"):
+        fetcher.dataset_iter = _Samples(fetcher.dataset_iter)
+    elif hasattr(fetcher, "dataset"):
+        fetcher.dataset = _Dataset(fetcher.dataset)
+    else:
+        messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
+    if callable(getattr(fetcher, "collate_fn", None)):
+        fetcher.collate_fn = _timed_collate(fetcher.collate_fn)
+    return fetcher
+
+
+class _Tasks:
+    """The worker's queue of tasks."""
+
+    def __init__(self, queue: Any, started: int) -> None:
+        self._queue = queue
+        self._started = started
+        self._resting = 0
+
+    def get(self, *arguments: Any, **named: Any) -> Any:
+        if self._started:
+            library.start_up(self._started, now())
+            self._started = 0
+        since = now()
+        task = self._queue.get(*arguments, **named)
+        at = now()
+        library.rest(since, at)
+        if isinstance(task, tuple) and len(task) == 2:
+            making.begin(task[0], since)
+        elif type(task).__name__ == "_ResumeIteration":
+            making.next_epoch()
+        return task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class _Results:
+    """The queue to the trainer. What its feeder thread sends is timed."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+        self._sending = _Sending(queue)
+
+    def put(self, result: Any, *arguments: Any, **named: Any) -> None:
+        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
+            making.finish(result[1], by_trainer=False)
+        self._queue.put(result, *arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class _Sending:
+    """From the begin of pickling until the bytes have been handed over, in the queue's feeder thread."""
+
+    def __init__(self, queue: Any) -> None:
+        self._thread = threading.local()
+        self._send_bytes = queue._send_bytes
+        queue._send_bytes = self.send_bytes
+        pickler = multiprocessing.queues._ForkingPickler  # type: ignore[attr-defined]
+        sending = self
+
+        class Pickler:
+            loads = pickler.loads
+
+            @staticmethod
+            def dumps(obj: Any, *more: Any) -> Any:
+                sending.begin(obj)
+                return pickler.dumps(obj, *more)
+
+        multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+
+    def begin(self, obj: Any) -> None:
+        thread = self._thread
+        thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
+        thread.generation = making.generation
+        thread.begun, thread.cpu = now(), library.thread_cpu_ns()
+        if thread.batch is not None:
+            inject.apply("transport", making.worker)
+
+    def send_bytes(self, data: Any, *more: Any) -> None:
+        self._send_bytes(data, *more)
+        thread = self._thread
+        if getattr(thread, "batch", None) is not None:
+            library.fact(library.SENT, making.iterator, thread.generation, making.worker, thread.batch, thread.begun,
+                         now(), library.thread_cpu_ns() - thread.cpu, 0, 0)
+            thread.batch = None
+
+
+class WorkerLoop:
+    """Takes the place of torch.utils.data._utils.worker._worker_loop, the target of a worker process. Also after
+    `spawn`, which pickles it."""
+
+    def __init__(self, iterator: int, started: int) -> None:
+        self.iterator = iterator
+        self.started = started
+        self.trainer = os.getpid()
+
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        from torch.utils.data._utils import worker as original
+
+        loop = _original_loop or original._worker_loop
+        try:
+            arguments, named = self._hook(loop, arguments, named)
+        except Exception as error:
+            messages.degraded(f"a worker is not looked into: {error!r}")
+        loop(*arguments, **named)
+
+    def _hook(self, loop: Callable[..., None], arguments: Any, named: Any) -> Any:
+        global making
+        bound = inspect.signature(loop).bind(*arguments, **named)
+        number = bound.arguments["worker_id"]
+        if not library.join(role="worker", rank=RANK, iterator=self.iterator, worker=number,
+                            trainer=self.trainer):
+            return arguments, named
+        making = Making(self.iterator, number)
+        bound.arguments["index_queue"] = _Tasks(bound.arguments["index_queue"], self.started)
+        bound.arguments["data_queue"] = _Results(bound.arguments["data_queue"])
+        return bound.args, bound.kwargs
+
+
+_original_loop: Any = None
+
+
+@contextlib.contextmanager
+def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
+    """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into."""
+    global making, _original_loop
+    utils = module._utils.worker
+    if _original_loop is None:
+        _original_loop = utils._worker_loop
+    utils._worker_loop = WorkerLoop(iteration.number, iteration.begun)
+    before, making = making, Making(iteration.number, 0)
+    try:
+        yield
+    finally:
+        utils._worker_loop = _original_loop
+        making = before
+
+
+class _InTrainer:
+    """The fetcher of an iterator without workers."""
+
+    def __init__(self, fetcher: Any, maker: Making) -> None:
+        self._fetcher = fetcher
+        self._making = maker
+        self._batch = 0
+
+    def fetch(self, index: Any) -> Any:
+        global making
+        before, making = making, self._making
+        batch, self._batch = self._batch, self._batch + 1
+        at = now()
+        self._making.fact(library.DISPATCHED, at, batch=batch)
+        self._making.begin(batch, at)
+        data = None
+        try:
+            data = self._fetcher.fetch(index)
+        finally:
+            self._making.finish(data, by_trainer=True)
+            making = before
+            in_hand.iteration, in_hand.batch = self._making, batch
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fetcher, name)
+
+
+def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
+    """In the trainer: from the first byte of a result until it is an object."""
+    receive, get = queue._recv_bytes, queue.get
+    begun = [0, 0]
+
+    def timed_receive(*arguments: Any) -> Any:
+        begun[0], begun[1] = now(), library.thread_cpu_ns()
+        return receive(*arguments)
+
+    def timed_get(*arguments: Any, **named: Any) -> Any:
+        result = get(*arguments, **named)
+        batch = result[0] if isinstance(result, tuple) else None
+        if isinstance(batch, int):
+            inject.apply("transport.recv")
+            iteration.fact(library.RECEIVED, batch, begin=begun[0], end=now(),
+                           cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
+        return result
+
+    queue._recv_bytes, queue.get = timed_receive, timed_get
+
+
+def install(module: ModuleType) -> None:
+    kinds = module._DatasetKind
+    original = kinds.create_fetcher
+
+    def create_fetcher(*arguments: Any, **named: Any) -> Any:
+        return _hook_fetcher(original(*arguments, **named))
+
+    kinds.create_fetcher = staticmethod(create_fetcher)
+    single = module._SingleProcessDataLoaderIter.__init__
+
+    @functools.wraps(single)
+    def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
+        single(self, loader, *more, **named)
+        if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
+            maker = Making(self._loaderscope.number, 0)
+            self._dataset_fetcher = _InTrainer(self._dataset_fetcher, maker)
+
+    module._SingleProcessDataLoaderIter.__init__ = with_fetcher

@@ -1,0 +1,37 @@
+// The Python with torch that tests drive: LOADERSCOPE_PYTHON, else what scripts/python-env has
+// made.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "cli/run_script.h"
+
+namespace loaderscope::testing_cli {
+
+// "" where there is none.
+inline const std::string& torch_python() {
+  static const std::string python = [] {
+    if (const char* given = std::getenv("LOADERSCOPE_PYTHON")) return std::string(given);
+    const Ended found = run_program(script_path("python-env"), {"--find"});
+    if (found.exit_code != 0) return std::string();
+    return found.out.substr(0, found.out.find('\n'));
+  }();
+  return python;
+}
+
+inline std::string torch_job() { return LOADERSCOPE_SOURCE_DIR "/tests/torch/jobs.py"; }
+
+// Of a test fixture: skips where there is no such Python.
+class TorchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (torch_python().empty())
+      GTEST_SKIP() << "no Python with torch: scripts/python-env makes one, or name one in "
+                      "LOADERSCOPE_PYTHON";
+  }
+};
+
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,200 @@
+// Somebody else's PyTorch DataLoader, measured from inside: what is known of it is what comes out.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+#include "cli/torch_python.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+class Torch : public TorchTest {
+ protected:
+  // `run FLAGS -- python jobs.py JOB WORKERS`, with its result as JSON.
+  json measured(const std::string& job, int workers, const Words& flags = {}) {
+    Words words = {"run", "--json", "-"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    for (const std::string& word :
+         {std::string("--"), torch_python(), torch_job(), job, std::to_string(workers)})
+      words.push_back(word);
+    ended_ = run_binary(words);
+    if (ended_.exit_code != 0) return {};
+    return json::parse(ended_.out);
+  }
+  // What the program says that it measured itself.
+  double own_rate() const {
+    const auto begin = ended_.err.find("{\"samples_per_s\"");
+    if (begin == std::string::npos) return 0;
+    const auto end = ended_.err.find('\n', begin);
+    return json::parse(ended_.err.substr(begin, end - begin)).at("samples_per_s");
+  }
+
+  Ended ended_;
+};
+
+double seconds_at(const json& object, const char* name) { return object.at(name).get<double>(); }
+
+// In every result: the account closes to the nanosecond.
+void expect_closed(const json& result) {
+  const json& account = result.at("account");
+  double sum = seconds_at(account, "compute_s");
+  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
+  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
+  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum);
+}
+
+TEST_F(Torch, SleepsOfWorkersAreFoundWhereTheyAre) {
+  const json result = measured("sleeps", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_EQ(result.at("engine"), "torch");
+  EXPECT_EQ(result.at("config").at("num_workers"), 2);
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  EXPECT_EQ(result.at("config").at("executor"), "processes");
+  const json& stages = result.at("stages");
+  EXPECT_EQ(stages.at("opaque").at("count").get<int>() % 8, 0);
+  EXPECT_GE(seconds_at(stages.at("opaque"), "p50_s"), 0.004);
+  EXPECT_GE(seconds_at(stages.at("collate"), "p50_s"), 0.032);
+  // Half of a batch's making sleeps in each of the two.
+  const json& stall = result.at("account").at("stall_s");
+  const double wall = result.at("window").at("wall_s");
+  EXPECT_GT(seconds_at(stall, "opaque") + seconds_at(stall, "collate"), 0.5 * wall);
+  EXPECT_NEAR(own_rate(), result.at("throughput").at("samples_per_s").at("mean").get<double>(),
+              0.03 * own_rate());
+}
+
+TEST_F(Torch, WithoutWorkersTheTrainerMakesTheBatches) {
+  const json result = measured("sleeps", 0);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_EQ(result.at("config").at("executor"), "inline");
+  const json& stages = result.at("stages");
+  const double batches = result.at("window").at("steps");
+  // What was declared is what was slept, and no more than the machine's own delays.
+  EXPECT_GE(seconds_at(stages.at("opaque"), "wall_s"), batches * 8 * 0.004);
+  EXPECT_GE(seconds_at(stages.at("collate"), "wall_s"), batches * 0.032);
+  EXPECT_NEAR(own_rate(), result.at("throughput").at("samples_per_s").at("mean").get<double>(),
+              0.03 * own_rate());
+}
+
+TEST_F(Torch, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
+  const json result = measured("plain_forever", 2, {"--steps", "40"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(result.at("window").at("steps"), 40);
+  EXPECT_TRUE(result.at("hooks").contains("cost_share"));
+  EXPECT_THAT(ended_.err, HasSubstr("cleaned up"));
+}
+
+class TorchShapes : public Torch, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TorchShapes, AreMeasuredOverTwoEpochsBesideAnotherLoader) {
+  const Environment kind("JOB_KIND", GetParam());
+  const json result = measured("shapes", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  const auto begin = ended_.err.find("{\"batches\"");
+  ASSERT_NE(begin, std::string::npos) << ended_.err;
+  const auto batches =
+      json::parse(ended_.err.substr(begin, ended_.err.find('\n', begin) - begin)).at("batches");
+  EXPECT_EQ(result.at("window").at("steps").get<int>() + 5, batches.get<int>());
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("2 iterations of other DataLoaders"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, TorchShapes,
+                         ::testing::Values("persistent", "dicts", "stream", "single"),
+                         [](const auto& of) { return std::string(of.param); });
+
+struct BadEnd {
+  const char* job;
+  const char* said;
+};
+
+class TorchBadEnds : public Torch, public ::testing::WithParamInterface<BadEnd> {};
+
+TEST_P(TorchBadEnds, AreOneSentence) {
+  const Words patience =
+      std::string(GetParam().job) == "silent" ? Words{"--timeout", "6s"} : Words{};
+  measured(GetParam().job, 2, patience);
+  EXPECT_EQ(ended_.exit_code, 1) << ended_.err;
+  EXPECT_THAT(ended_.err, HasSubstr(GetParam().said));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
+                         ::testing::Values(BadEnd{"raises", "ValueError: sample 60 is rotten"},
+                                           BadEnd{"killed", "was killed by SIGKILL"},
+                                           BadEnd{"silent", "no batch came for 6.000 s"},
+                                           BadEnd{"no_loader", "without taking a batch"}),
+                         [](const auto& of) { return std::string(of.param.job); });
+
+TEST_F(Torch, AProgramThatForksOrExitsEarlyLeavesNothing) {
+  const TestFolder temporary;
+  const Environment folder("TMPDIR", temporary.path(""));
+  for (const char* job : {"forks", "exits_early"}) {
+    const json result = measured(job, 2);
+    ASSERT_EQ(ended_.exit_code, 0) << job << ": " << ended_.err;
+    expect_closed(result);
+  }
+  EXPECT_EQ(temporary.files(), 0);
+}
+
+TEST_F(Torch, FlagsTakeThePlaceOfArguments) {
+  const json result =
+      measured("plain_forever", 0, {"--num-workers", "2", "--batch-size", "4", "--steps", "20"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(result.at("config").at("num_workers"), 2);
+  EXPECT_EQ(result.at("config").at("batch_size"), 4);
+}
+
+TEST_F(Torch, ALoaderIsTrainedOnASimulatedDevice) {
+  const Ended ended = run_binary({"run", "--loader", torch_job() + ":make_loader", "--python",
+                                  torch_python(), "--compute", "30ms", "--inject", "collate=+10ms",
+                                  "--steps", "40", "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json result = json::parse(ended.out);
+  expect_closed(result);
+  EXPECT_EQ(result.at("stages").at("compute").at("count"), 40);
+  EXPECT_NEAR(seconds_at(result.at("stages").at("compute"), "mean_s"), 0.030, 1e-6);
+  EXPECT_GE(seconds_at(result.at("stages").at("collate"), "p50_s"), 0.010);
+}
+
+// These need no torch.
+
+TEST(Guest, AProgramWithoutADataLoaderIsSaidToHaveNone) {
+  const Ended ended = run_binary({"run", "--", "python3", "-c", "print('hello')"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("hello\n"));  // standard output is for the answer
+  EXPECT_THAT(ended.err, HasSubstr("without taking a batch from a torch.utils.data.DataLoader"));
+  EXPECT_EQ(ended.out, "");
+}
+
+TEST(Guest, OtherProgramsAreSaidNotToBePython) {
+  EXPECT_THAT(run_binary({"run", "--", "/bin/true"}).err, HasSubstr("no Python was started"));
+  EXPECT_THAT(run_binary({"run", "--", "/bin/false"}).err, HasSubstr("ended with exit code 1"));
+  EXPECT_THAT(run_binary({"run", "--", "no-such-program"}).err, HasSubstr("cannot be started"));
+}
+
+TEST(Guest, TheWordsBehindTheDashesAreTheProgramsOwn) {
+  const Ended ended = run_binary(
+      {"run", "--", "python3", "-c", "import sys; print(sys.argv)", "--workers", "--", "", "-x"});
+  EXPECT_THAT(ended.err, HasSubstr("['-c', '--workers', '--', '', '-x']"));
+}
+
+TEST(Guest, SettingsOfOurLoaderAreRefused) {
+  const Ended ended = run_binary({"run", "--cost", "decode=1ms", "--", "python3", "x.py"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("cost = decode=1ms: is for our own loader"));
+  EXPECT_EQ(run_binary({"run", "--"}).exit_code, 64);
+  EXPECT_EQ(run_binary({"run", "--engine", "torch"}).exit_code, 64);
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,165 @@
+// What processes report becomes steps: a job of known times, written as its processes would.
+#include "engine/guest/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+namespace loaderscope::guest {
+namespace {
+
+struct Delete {
+  void operator()(Page* page) const { ::operator delete (page, std::align_val_t{64}); }
+};
+using PagePointer = std::unique_ptr<Page, Delete>;
+
+PagePointer make_page() {
+  void* memory = ::operator new (Page::bytes(), std::align_val_t{64});
+  return PagePointer(Page::make(memory));
+}
+
+constexpr Nanos kMs = kMillisecond;
+
+Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+  Fact fact;
+  fact.kind = kind;
+  fact.batch = batch;
+  fact.begin = begin;
+  fact.end = end;
+  return fact;
+}
+
+class TrainingTest : public testing::Test {
+ protected:
+  TrainingTest() : trainer_(make_page()), worker_(make_page()) {
+    given_.device.value = "script";
+    given_.duration.value = 0;
+    given_.warmup.value = {0, 0};
+    loader_.num_workers = 1;
+    loader_.prefetch_factor = 2;
+    loader_.batch_size = 4;
+  }
+
+  // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
+  void epoch(std::int32_t iterator, Nanos begin, int batches) {
+    training_.add_iterator(iterator, loader_);
+    const auto tell = [&](Page& page, Fact of_iterator) {
+      of_iterator.iterator = iterator;
+      page.facts().push(of_iterator);
+    };
+    tell(*trainer_, fact(FactKind::epoch, -1, begin));
+    Nanos asked = begin;
+    for (int k = 0; k < batches; ++k) {
+      const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
+      tell(*trainer_, fact(FactKind::dispatched, k, from));
+      tell(*worker_, fact(FactKind::begun, k, from, from));
+      span(iterator, k, from, done);
+      Fact finished = fact(FactKind::finished, k, done);
+      finished.count = 4;
+      tell(*worker_, finished);
+      tell(*worker_, fact(FactKind::sent, k, done, done));
+      tell(*trainer_, fact(FactKind::ask, -1, asked));
+      tell(*trainer_, fact(FactKind::received, k, done, done));
+      tell(*trainer_, fact(FactKind::take, k, done));
+      asked = done + 2 * kMs;
+    }
+    tell(*trainer_, fact(FactKind::ask, -1, asked));
+    tell(*trainer_, fact(FactKind::ended, -1, asked, asked + kMs));
+  }
+
+  void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
+    ThreadLog::Entry entry;
+    entry.span.begin = begin;
+    entry.span.end = end;
+    entry.span.sample = 0;
+    entry.span.stage = Stage::decode;
+    entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
+    worker_->spans().push(entry);
+  }
+
+  void read() {
+    training_.read(*trainer_, {});
+    training_.read(*worker_, {0, 0});
+    training_.advance(false);
+  }
+
+  RunConfig given_;
+  LoaderFacts loader_;
+  PagePointer trainer_, worker_;
+  Training training_{given_};
+};
+
+TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
+  epoch(0, kSecond, 5);
+  read();
+  ASSERT_NE(training_.loader(), nullptr);
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 5);
+  EXPECT_EQ(record.samples, 20);
+  // Five times 10 ms of making, 2 ms of each next one hidden behind training, and 2 ms of the last.
+  EXPECT_EQ(record.window(), 52 * kMs);
+  Nanos compute = 0, decode = 0, other = 0;
+  record.rows.for_each([&](const StepRow& row) {
+    compute += row.compute();
+    decode += row.stall[Cause::decode];
+    other += row.stall[Cause::other];
+  });
+  EXPECT_EQ(compute, 10 * kMs);
+  EXPECT_EQ(decode, 42 * kMs);
+  EXPECT_EQ(other, 0);
+}
+
+TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
+  epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
+  epoch(1, kSecond + 100 * kMs, 3);
+  read();
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 6);
+  std::vector<Nanos> computes;
+  record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
+  EXPECT_EQ(computes.at(1), 2 * kMs);
+  // From its take at 1.030 until the next epoch at 1.100, without what the iterator took to end.
+  EXPECT_EQ(computes.at(2), 69 * kMs);
+}
+
+TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
+  epoch(0, kSecond, 5);
+  training_.read(*worker_, {0, 0});
+  training_.advance(false);
+  EXPECT_EQ(training_.loader(), nullptr);
+  read();
+  EXPECT_EQ(training_.finish().steps(), 5);
+}
+
+TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
+  training_.add_iterator(0, loader_);
+  trainer_->facts().push(fact(FactKind::epoch, -1, kSecond));
+  trainer_->facts().push(fact(FactKind::dispatched, 0, kSecond));
+  trainer_->facts().push(fact(FactKind::ask, -1, kSecond));
+  trainer_->facts().push(fact(FactKind::take, 0, kSecond + 5 * kMs));
+  read();
+  const RankRecord record = training_.finish();
+  std::vector<Nanos> computes;
+  record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
+  EXPECT_EQ(computes, std::vector<Nanos>{});
+}
+
+TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
+  LoaderFacts other = loader_;
+  other.number = 1;
+  training_.add_iterator(7, other);
+  Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
+  epoch_of_other.iterator = 7;
+  trainer_->facts().push(epoch_of_other);
+  epoch(0, kSecond + kMs, 4);
+  read();
+  EXPECT_EQ(training_.loader()->number, 0);
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 4);
+  EXPECT_EQ(record.first_ask, kSecond + kMs);
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
