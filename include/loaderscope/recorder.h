@@ -94,8 +94,8 @@ class ThreadLog {
  private:
   friend class Recorder;
   struct GivesBack {
-    std::pmr::memory_resource* memory = nullptr;
-    std::size_t bytes = 0;
+    std::pmr::memory_resource* memory;
+    std::size_t bytes;
     void operator()(void* ring) const;
   };
   void push(const Entry& entry);
