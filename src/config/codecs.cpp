@@ -1,5 +1,7 @@
 #include "config/codecs.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "loaderscope/device.h"
@@ -94,6 +96,21 @@ std::string known_name(std::string_view name, std::span<const Entry> table) {
 
 std::string same(const std::string& text) { return text; }
 
+// "train.py:make_loader"; whether it is there is seen when it is run.
+std::string parse_function(std::string_view text) {
+  const auto colon = text.rfind(':');
+  const std::string_view name = colon == text.npos ? "" : text.substr(colon + 1);
+  const auto in_a_name = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c > 127;
+  };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), in_a_name) ||
+      std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !text.substr(0, colon).ends_with(".py")) {
+    throw ValueError("expected FILE.py:FUNCTION, such as train.py:make_loader");
+  }
+  return parse_path(text);
+}
+
 }  // namespace
 
 ValueError unknown_word(std::string_view word, const std::vector<std::string_view>& known) {
@@ -164,6 +181,8 @@ Codec<Link> link_codec() {
 }
 
 Codec<std::string> path_codec() { return {parse_path, same}; }
+
+Codec<std::string> function_codec() { return {parse_function, same}; }
 
 Codec<std::string> engine_codec() {
   return {[](std::string_view name) { return known_name(name, engine_table()); }, same};

@@ -45,6 +45,7 @@ Codec<Distribution> bytes_codec();
 Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();
 Codec<std::string> path_codec();
+Codec<std::string> function_codec();  // FILE.py:FUNCTION
 
 // Names of rows of a family, whether or not they are available here.
 Codec<std::string> engine_codec();

@@ -158,14 +158,14 @@ void add_what_runs(Table& t) {
                    "A function of yours that makes a DataLoader, to be measured with a trainer of "
                    "ours.",
                    "none"},
-                  &C::loader, path_codec()));
+                  &C::loader, function_codec()));
   t.push_back(one({"train-step",
                    {},
                    kWhat,
                    "FILE.py:FUNCTION",
                    "A function of yours that is called with each batch of --loader.",
                    "none: the device computes for --compute"},
-                  &C::train_step, path_codec()));
+                  &C::train_step, function_codec()));
   t.push_back(one({"python", {}, kWhat, "PROGRAM", "The Python that runs --loader."}, &C::python,
                   path_codec()));
   t.push_back(
