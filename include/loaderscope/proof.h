@@ -43,7 +43,9 @@ struct ProofRun {
 
 struct ProofPrediction {
   ProofRun base, after;
-  double error = 0;  // of the model on the base case: |predicted / measured - 1| of the rate
+  // |predicted / measured - 1| of the rate: of the model on the base case, or the worst of its past
+  // predictions on this machine where that is more.
+  double error = 0;
 
   double gain() const;
   bool operator==(const ProofPrediction&) const = default;

@@ -59,11 +59,21 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
                                   std::max<std::int64_t>(rank.steps(), 1));
 }
 
+// By how much predictions on this machine were off, where enough of them were run.
+double past_error(const PastPredictions& past) {
+  constexpr std::int64_t kEnough = 10;
+  return past.count < kEnough ? 0 : past.worst;
+}
+
 class Prover {
  public:
   Prover(Proof proof, const RunRecord& first, const Measure& measure,
-         const std::atomic<int>& stop_signal)
-      : proof_(std::move(proof)), first_(first), measure_(measure), stop_signal_(stop_signal) {
+         const std::atomic<int>& stop_signal, double past_error)
+      : proof_(std::move(proof)),
+        first_(first),
+        measure_(measure),
+        stop_signal_(stop_signal),
+        error_(past_error) {
     steps_ = steps_of_run(first, proof_);
   }
 
@@ -85,7 +95,7 @@ class Prover {
       const FittedModel model(first_, &stop_signal_);
       const double fitted = model.predict({}, kSamplesOfPrediction).samples_per_s;
       const double measured = run_of(first_).samples_per_s;
-      error_ = measured > 0 ? std::abs(fitted / measured - 1) : 0;
+      if (measured > 0) error_ = std::max(error_, std::abs(fitted / measured - 1));
       const Prediction base = model.predict_steps({}, steps_);
       plan_warmup(proof_.base, base);
       for (ProofCase& of : proof_.cases) try_to_predict(model, base, of);
@@ -191,7 +201,7 @@ class Prover {
   const Measure& measure_;
   const std::atomic<int>& stop_signal_;
   std::int64_t steps_ = 0;  // of every run
-  double error_ = 0;        // of the model on the first run
+  double error_;            // of the model: on the first run, or in the past where that is more
   std::vector<std::pair<const ProofCase*, WarmUp>> warmups_;
 };
 
@@ -201,7 +211,8 @@ Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const
             const std::atomic<int>& stop_signal) {
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
-  return Prover(std::move(proof), first, measure, stop_signal).run();
+  const double error = proof.exact ? 0 : past_error(analysis.past);
+  return Prover(std::move(proof), first, measure, stop_signal, error).run();
 }
 
 }  // namespace loaderscope
