@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -23,9 +22,6 @@ using Words = std::vector<std::string>;
 // The history of predictions goes to a folder of the test.
 class ProveFlag : public testing::Test {
  protected:
-  ProveFlag() { ::setenv("XDG_CACHE_HOME", folder_.path("cache").c_str(), 1); }
-  ~ProveFlag() override { ::unsetenv("XDG_CACHE_HOME"); }
-
   // 2 workers need 20 ms for a batch, the GPU 10 ms; without decode it is always busy.
   static Words modelled(const Words& more) {
     Words words = {"run",         "--engine",  "model", "--cost",    "decode=9ms", "--cost",
@@ -36,6 +32,7 @@ class ProveFlag : public testing::Test {
   }
 
   TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
 
 TEST_F(ProveFlag, SaysWhatWasPredictedAndMeasured) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
@@ -21,9 +20,6 @@ using Words = std::vector<std::string>;
 // The history of predictions goes to a folder of the test.
 class WhatIf : public testing::Test {
  protected:
-  WhatIf() { ::setenv("XDG_CACHE_HOME", folder_.path("cache").c_str(), 1); }
-  ~WhatIf() override { ::unsetenv("XDG_CACHE_HOME"); }
-
   // 4 workers need 20 ms for each of the batches, of which the GPU takes one in 10 ms.
   std::string saved_run() const {
     const std::string path = folder_.path("r.json");
@@ -35,6 +31,7 @@ class WhatIf : public testing::Test {
   }
 
   TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
 
 TEST_F(WhatIf, PredictsFromASavedResult) {
