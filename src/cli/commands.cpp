@@ -15,6 +15,10 @@ std::span<const Command> command_table() {
   };
   static const Command commands[] = {
       {{"run", "Run one configuration and say what the device waited for."}, declare_run, {}, true},
+      {{"sweep", "Measure a grid of settings: a table, the best, and the cheapest as good as it."},
+       declare_sweep},
+      {{"tune", "Find the cheapest setting that is as good as the best, by running few."},
+       declare_tune},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
       {{"selftest", "Inject known delays on this machine and say whether they are found."},

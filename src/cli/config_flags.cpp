@@ -54,6 +54,11 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
 }
 
 RunConfig ConfigFlags::config() const {
+  OtherKeys none;
+  return config(none);
+}
+
+RunConfig ConfigFlags::config(OtherKeys& others) const {
   RunConfig config;
   for (const auto& [field, option] : flags_) {
     if (option->count() == 0) continue;
@@ -65,7 +70,7 @@ RunConfig ConfigFlags::config() const {
     for (std::size_t i = first; i < values.size(); ++i)
       set_field(config, "", field->name, values[i]);
   }
-  if (!scenario_->empty()) read_scenario(scenario_->results().back(), config);
+  if (!scenario_->empty()) read_scenario(scenario_->results().back(), config, others);
   return config;
 }
 

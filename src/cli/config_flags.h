@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/other_keys.h"
 #include "loaderscope/run_config.h"
 
 namespace CLI {
@@ -23,6 +24,8 @@ class ConfigFlags {
 
   // The configuration that flags and scenario give, not yet resolved. Throws UsageError.
   RunConfig config() const;
+  // The same for a command that has keys of its own in a scenario.
+  RunConfig config(OtherKeys& others) const;
 
  private:
   std::vector<std::pair<const Field*, const CLI::Option*>> flags_;

@@ -7,12 +7,12 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
+#include "cli/limits.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/prove.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "loaderscope/device.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "measure/machine.h"
@@ -45,19 +45,6 @@ void write_results(const RunConfig& config, const RunRecord& record, const Analy
   }
   if (!json.empty()) write_json(json, record, analysis);
   if (failure) std::rethrow_exception(failure);
-}
-
-// Looking for a GPU starts its driver: only where the answer matters.
-MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
-  MachineLimits limits;
-  limits.cores = machine.cores;
-  if (given.command.given || given.loader.given || given.device.given || given.link.given ||
-      given.engine.value == "model")
-    return limits;
-  const auto reason = device_row("cuda").row.reason_not_available();
-  limits.has_gpu = !reason;
-  limits.why_no_gpu = reason.value_or("");
-  return limits;
 }
 
 void remember(const Proof& proof) {

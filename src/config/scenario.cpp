@@ -1,4 +1,5 @@
 // Scenario files: "key = rest of line", one setting per line, in the words of the flags.
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -6,6 +7,7 @@
 #include <map>
 #include <optional>
 
+#include "config/other_keys.h"
 #include "config/precedence.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_config.h"
@@ -124,6 +126,16 @@ bool is_overruled(const RunConfig& flags, std::string_view key) {
   return false;
 }
 
+// Takes the lines away whose keys are the command's own.
+void take_others(std::vector<Line>& lines, OtherKeys& others) {
+  std::erase_if(lines, [&](const Line& line) {
+    const auto& names = others.names;
+    if (std::find(names.begin(), names.end(), line.key) == names.end()) return false;
+    others.found.emplace_back(line.key, line.value);
+    return true;
+  });
+}
+
 std::string read_text(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
@@ -153,10 +165,12 @@ bool flag_wins(const RunConfig& flags, const Field& field, std::string_view valu
   return field.given(flags) || is_overruled(flags, field.name);
 }
 
-Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config) {
+static Scenario parse(std::string_view text, const std::string& path, RunConfig& config,
+                      OtherKeys& others) {
   Scenario scenario{path, {}};
   if (text.size() > kLargestFile) throw UsageError(path + ": is larger than 1 MiB");
-  const std::vector<Line> lines = split_lines(text, scenario);
+  std::vector<Line> lines = split_lines(text, scenario);
+  take_others(lines, others);
   check_lines(lines);
   const RunConfig flags = config;
   for (const Line& line : lines) {
@@ -167,8 +181,17 @@ Scenario parse_scenario(std::string_view text, const std::string& path, RunConfi
   return scenario;
 }
 
+Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config) {
+  OtherKeys none;
+  return parse(text, path, config, none);
+}
+
 Scenario read_scenario(const std::string& path, RunConfig& config) {
   return parse_scenario(read_text(path), path, config);
+}
+
+Scenario read_scenario(const std::string& path, RunConfig& config, OtherKeys& others) {
+  return parse(read_text(path), path, config, others);
 }
 
 }  // namespace loaderscope

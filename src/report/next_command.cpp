@@ -75,6 +75,15 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
          " && loaderscope what-if run.json" + sets;
 }
 
+// What a tune varies by itself: it finds how much of it is enough, and proves it.
+bool is_tunable(const Change& change) {
+  return change.key == "num-workers" || change.key == "prefetch-factor" || change.key == "memory";
+}
+
+std::string tune_command(const RunConfig& config) {
+  return "loaderscope tune --from " + quoted(config.json.value);
+}
+
 }  // namespace
 
 std::string command_for(const RunConfig& config, const Changes& changes) {
@@ -86,7 +95,11 @@ std::string command_for(const RunConfig& config, const Changes& changes) {
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.verdict.withheld_reason) {
     if (analysis.findings.empty() || analysis.findings.front().regained_s <= 0) return "";
-    return command_for(record.config, analysis.findings.front().to_run);
+    const Changes& changes = analysis.findings.front().to_run;
+    const bool saved = !record.config.json.value.empty() && record.config.json.value != "-";
+    if (saved && !changes.empty() && std::all_of(changes.begin(), changes.end(), is_tunable))
+      return tune_command(record.config);
+    return command_for(record.config, changes);
   }
   const Changes changes = for_withheld(record, analysis);
   return changes.empty() ? "" : command_for(record.config, changes);

@@ -11,8 +11,8 @@ namespace loaderscope {
 // model can change what is to change.
 std::string command_for(const RunConfig& config, const Changes& changes);
 
-// What its first finding suggests trying, or a run that is long enough for a verdict. "" when there
-// is nothing to try.
+// What its first finding suggests trying - a tune, where it is about what a tune varies and the run
+// was saved - or a run that is long enough for a verdict. "" when there is nothing to try.
 std::string next_command(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

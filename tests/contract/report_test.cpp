@@ -14,7 +14,10 @@
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "report/selftest_report.h"
+#include "report/sweep_report.h"
+#include "report/tune_report.h"
 #include "report/what_if_report.h"
+#include "unit/experiment/model_laboratory.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -134,6 +137,29 @@ TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {
     std::ostringstream out;
     write_selftest_json(out, result, "1.0");
     expect_valid(out.str(), "selftest.schema.json");
+  }
+}
+
+TEST(ReportContract, SweepAndTuneAreWhatTheirSchemasSay) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  const RunConfig base = scenario(
+      "cost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 4\n"
+      "samples = 1000\ndrop-last = true");
+  const std::vector<std::string> axes = {"workers=0,2,3", "prefetch=1,2", "batch=4,2000"};
+  Experiment experiment = plan(base, axes);
+  for (const bool has_run : {false, true}) {
+    if (has_run) run_sweep(experiment, model_laboratory(), {});
+    std::ostringstream sweep;
+    write_sweep_json(sweep, experiment, "1.0");
+    expect_valid(sweep.str(), "sweep.schema.json");
+  }
+  for (const bool has_run : {false, true}) {
+    Laboratory laboratory = model_laboratory();
+    if (!has_run) laboratory.stopped = [] { return true; };
+    std::ostringstream answer;
+    write_tune_json(answer, tune(plan(base, axes), laboratory, {}), "1.0");
+    expect_valid(answer.str(), "tune.schema.json");
   }
 }
 

@@ -56,6 +56,14 @@ TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
             "run.json && loaderscope what-if run.json --set decode.speed=2");
 }
 
+TEST(NextCommand, TunesASavedRunWhereThatIsWhatHelps) {
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.json.set("my run.json");
+  EXPECT_EQ(next_with({{"num-workers", "4"}}, record), "loaderscope tune --from 'my run.json'");
+  EXPECT_EQ(next_with({{"num-workers", "4"}, {"copy", "stream"}}, record),
+            "loaderscope run --num-workers 4 --batch-size 16 --copy stream --compute 25ms");
+}
+
 TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
   RunRecord record = record_of(4, 8, usual_step);
   record.config.epochs.set(2);

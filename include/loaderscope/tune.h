@@ -1,0 +1,85 @@
+// Tuning: the cheapest setting of a grid that is as good as the best, found by running few of them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+// What is asked for: a rate, or a GPU that is kept busy.
+struct TuneGoal {
+  double within = 0.03;        // of the best rate
+  std::optional<double> busy;  // instead
+
+  double share() const { return 1 - within; }
+};
+
+// "gpu:0.95" or "gpu:95%". Throws ValueError.
+double parse_busy_goal(std::string_view text);
+
+struct TuneOptions {
+  TuneGoal goal;
+  Nanos budget = 2 * 60 * kSecond;
+  std::optional<std::int64_t> max_workers;  // of a rank
+  std::optional<Bytes> max_memory;          // of all ranks
+  // What the machine has left; nothing where it does not tell.
+  std::optional<Bytes> free_memory, free_shared;
+  Bytes resident_before = 0;  // of this process
+  std::uint64_t seed = 0;
+};
+
+// What a model says of one case.
+struct Guess {
+  double samples_per_s = 0;
+  double busy = 0;  // 0 without a compute
+};
+// A model fitted to one run: changes of the axes that it knows.
+using Guesser = std::function<Guess(const Changes&)>;
+using Fitter = std::function<Guesser(const RunRecord&)>;
+// By FittedModel.
+Guesser fit_guesser(const RunRecord& record);
+
+// One case of the grid beside its runs.
+struct Candidate {
+  std::size_t stratum = 0;  // cases that one model can tell apart
+  std::optional<Guess> predicted;
+  std::string refused;  // why it was not run though it could be tried: it would not fit
+};
+
+// How the answer changes with the compute, in the model.
+struct ComputeShift {
+  double factor = 1;                    // of the time of a step
+  std::optional<std::size_t> cheapest;  // that reaches the goal
+};
+
+struct Tune {
+  Experiment experiment;
+  TuneGoal goal;
+  std::vector<Candidate> candidates;  // one per case
+  std::optional<std::size_t> best, recommended;
+  bool proven = false;       // that the recommended one reaches the goal
+  double probability = 0;    // that it does
+  bool goal_reached = true;  // false: no case of the grid keeps the GPU as busy as that
+  double error_median = 0, error_worst = 0;  // |predicted / measured - 1| of what ran
+  std::string limit;  // what holds the recommended case back: compute, a cause, or "" when untold
+  std::string limit_sentence;
+  Changes next_step;  // that would move it
+  std::optional<Guess> after_next_step;
+  std::vector<ComputeShift> shifts;
+  Nanos grid_time = 0;  // that two runs of each case would take
+};
+
+// The default axes on a machine: workers, prefetch factors, memory modes.
+Axes default_axes(const RunConfig& base, const MachineLimits& limits,
+                  std::optional<std::int64_t> max_workers);
+
+// `experiment` holds the grid and no run. Throws UsageError when the budget is too short for one
+// case.
+Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
+          const Fitter& fit = fit_guesser);
+
+}  // namespace loaderscope

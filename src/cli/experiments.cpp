@@ -1,0 +1,100 @@
+#include "cli/experiments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/version_text.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
+#include "measure/process_counters.h"
+#include "measure/thread_meter.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kOtherLoad = 0.1;        // cores; below it other programs are no matter
+constexpr Bytes kLeak = Bytes{64} << 20;  // over an experiment; below it no matter
+constexpr std::size_t kSettled = 3;       // runs, until allocators have what they want
+
+// What grows from run to run to the end is not given back.
+std::string leak_note(const std::vector<Bytes>& resident) {
+  if (resident.size() < 2 * kSettled) return "";
+  const Bytes begin = resident[kSettled - 1], middle = resident[resident.size() / 2];
+  const Bytes end = resident.back();
+  const Bytes grown = end - begin;
+  if (grown < kLeak || middle - begin < grown / 4 || end - middle < grown / 4) return "";
+  return fmt::format(
+      "memory is not given back between the cases: this process grew by {} over {} runs; later "
+      "cases ran with less of it",
+      show_size(static_cast<double>(grown)), resident.size() - kSettled);
+}
+
+}  // namespace
+
+void refuse_flags_of_run(const RunConfig& given) {
+  if (given.require.given)
+    throw UsageError("--require: is for a run; look at the values that --json saves");
+}
+
+double parse_share(std::string_view text) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const double share = parse_real(text) / (percent ? 100 : 1);
+  if (share > 0 && share < 1) return share;
+  throw ValueError("expected a share such as 3% or 0.03");
+}
+
+ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
+                                   std::function<void(const Experiment&)> save)
+    : machine_(machine),
+      stop_signal_(catch_stop_signals()),
+      save_(std::move(save)),
+      load_(read_machine_load("/")) {
+  const auto progress = std::make_shared<ProgressPrinter>("runs");
+  const auto runs = std::make_shared<std::int64_t>(0);
+  laboratory_.run = [this](const RunConfig& config) { return run(config); };
+  laboratory_.now = monotonic_now;
+  laboratory_.stopped = [this] { return stop_signal_.load() != 0; };
+  laboratory_.after_run = [this, progress, runs](const Experiment& experiment, Nanos budget) {
+    if (save_) save_(experiment);
+    progress->show(++*runs, static_cast<double>(experiment.spent) / static_cast<double>(budget));
+  };
+}
+
+RunRecord ExperimentRunner::run(const RunConfig& config) {
+  EngineContext context;
+  context.stop_signal = &stop_signal_;
+  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  record.machine = machine_;
+  record.tool_version = version_number();
+  resident_after_.push_back(read_process_counters().resident);
+  return record;
+}
+
+void ExperimentRunner::add_notes(Experiment& experiment) const {
+  if (experiment.base.engine.value == "model") return;
+  for (std::string& note : notes_on_cores(machine_, "/")) experiment.notes.push_back(note);
+  const std::optional<MachineLoad> now = read_machine_load("/");
+  if (load_ && now) {
+    const double others = other_cores(*load_, *now);
+    if (others >= kOtherLoad) {
+      experiment.notes.push_back(
+          fmt::format("other programs took {:.1f} of {:g} cores meanwhile: alone the answer may "
+                      "differ",
+                      others, machine_.cores));
+    }
+  }
+  const std::string leak = leak_note(resident_after_);
+  if (!leak.empty()) experiment.notes.push_back(leak);
+}
+
+ExitCode ExperimentRunner::exit_code(const Experiment& experiment) const {
+  if (stop_signal_.load() != 0) return exit_code_of_signal(stop_signal_.load());
+  return reason_for_nothing(experiment).empty() ? ExitCode::ok : ExitCode::failed;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,39 @@
+// What sweep and tune share on the command line.
+#pragma once
+
+#include <functional>
+
+#include "cli/own_flags.h"
+#include "loaderscope/experiment.h"
+#include "measure/machine_load.h"
+
+namespace loaderscope {
+
+// Refuses what is for a single run.
+void refuse_flags_of_run(const RunConfig& given);
+
+double parse_share(std::string_view text);  // "3%" or 0.03; throws ValueError
+
+// Runs cases in this process, with progress on standard error.
+class ExperimentRunner {
+ public:
+  // `save` writes what is there after each run; it may be empty.
+  ExperimentRunner(const MachineFacts& machine, std::function<void(const Experiment&)> save);
+
+  const Laboratory& laboratory() const { return laboratory_; }
+  // Adds what was seen of the machine and between the cases.
+  void add_notes(Experiment& experiment) const;
+  ExitCode exit_code(const Experiment& experiment) const;
+
+ private:
+  RunRecord run(const RunConfig& config);
+
+  MachineFacts machine_;
+  const std::atomic<int>& stop_signal_;
+  std::function<void(const Experiment&)> save_;
+  Laboratory laboratory_;
+  std::optional<MachineLoad> load_;
+  std::vector<Bytes> resident_after_;  // each run
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,19 @@
+#include "cli/limits.h"
+
+#include "loaderscope/device.h"
+
+namespace loaderscope {
+
+MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
+  MachineLimits limits;
+  limits.cores = machine.cores;
+  if (given.command.given || given.loader.given || given.device.given || given.link.given ||
+      given.engine.value == "model")
+    return limits;
+  const auto reason = device_row("cuda").row.reason_not_available();
+  limits.has_gpu = !reason;
+  limits.why_no_gpu = reason.value_or("");
+  return limits;
+}
+
+}  // namespace loaderscope

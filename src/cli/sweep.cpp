@@ -1,0 +1,98 @@
+// loaderscope sweep
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/experiments.h"
+#include "cli/limits.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "measure/machine.h"
+#include "report/sweep_report.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr OwnFlag kFlags[] = {
+    {"vary", "L", "KEY=VALUES",
+     "An axis: any flag and its values, such as num-workers=0,1,2,4; parted by | where values hold "
+     "commas; repeatable.",
+     true},
+    {"one-at-a-time", "", "", "Vary one axis at a time instead of all combinations."},
+    {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
+    {"precision", "", "SHARE",
+     "Run a case again until its rate is known to this, as half of its 95 % interval. Default: "
+     "3%."},
+    {"resume", "", "FILE",
+     "Go on with what a sweep saved there with --json has not run; with the same settings."},
+};
+
+struct SweepFlags {
+  explicit SweepFlags(CLI::App& app) : own(app, kFlags), base(app) {}
+
+  OwnFlags own;
+  ConfigFlags base;
+};
+
+void write_answer(const std::string& json, const Experiment& experiment) {
+  if (json != "-") {
+    StandardOutput out;
+    write_sweep_table(out.stream(), experiment, standard_output_style());
+    out.finish();
+  }
+  if (json.empty()) return;
+  write_output(json,
+               [&](std::ostream& out) { write_sweep_json(out, experiment, version_number()); });
+}
+
+SweepOptions options_of(const OwnFlags& flags, const RunConfig& given) {
+  SweepOptions options;
+  options.budget = flags.value("budget", parse_duration, options.budget);
+  if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
+  options.precision = flags.value("precision", parse_share, options.precision);
+  options.seed = static_cast<std::uint64_t>(given.seed.value);
+  return options;
+}
+
+Axes axes_of(const OwnFlags& flags) {
+  const std::vector<std::string> texts = flags.texts("vary");
+  if (texts.empty())
+    throw UsageError("--vary: nothing varies; give an axis, such as --vary num-workers=0,1,2,4");
+  return parse_axes(texts);
+}
+
+ExitCode sweep(SweepFlags& flags) {
+  const RunConfig given = flags.own.read(flags.base);
+  refuse_flags_of_run(given);
+  const SweepOptions options = options_of(flags.own, given);
+  const Axes axes = axes_of(flags.own);
+  const std::string& json = given.json.value;
+  if (!json.empty()) check_output(json);
+
+  const MachineFacts machine = read_machine();
+  Experiment experiment =
+      plan_experiment(given, axes, flags.own.is_on("one-at-a-time"), limits_of(machine, given));
+  if (flags.own.is_given("resume")) resume_sweep(flags.own.text("resume"), experiment);
+  ExperimentRunner runner(machine, [&](const Experiment& so_far) {
+    if (json.empty() || json == "-") return;
+    write_output(json, [&](std::ostream& out) { write_sweep_json(out, so_far, version_number()); });
+  });
+  run_sweep(experiment, runner.laboratory(), options);
+  runner.add_notes(experiment);
+  const std::string nothing = reason_for_nothing(experiment);
+  if (!nothing.empty() && !experiment.interrupted)
+    throw RunError("no case could be run: " + nothing);
+  write_answer(json, experiment);
+  return runner.exit_code(experiment);
+}
+
+}  // namespace
+
+Action declare_sweep(CLI::App& app) {
+  const auto flags = std::make_shared<SweepFlags>(app);
+  return [flags] { return sweep(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,154 @@
+// loaderscope tune
+#include <CLI/CLI.hpp>
+
+#include <sys/statvfs.h>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/experiments.h"
+#include "cli/limits.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "loaderscope/report.h"
+#include "loaderscope/tune.h"
+#include "measure/machine.h"
+#include "measure/process_counters.h"
+#include "report/tune_report.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr OwnFlag kFlags[] = {
+    {"vary", "L", "KEY=VALUES",
+     "An axis instead of the default ones, such as num-workers=2,4,8; repeatable. Default: workers "
+     "up to twice the cores, prefetch factors 1 to 8, and memory modes, as far as no flag fixes "
+     "them.",
+     true},
+    {"within", "", "SHARE",
+     "Recommend the cheapest setting proven to be this near to the best. Default: 3%."},
+    {"goal", "", "gpu:SHARE",
+     "Recommend the cheapest setting proven to keep the GPU so busy instead, such as gpu:0.95."},
+    {"max-memory", "", "SIZE", "Settings that need more host memory are not run."},
+    {"max-workers", "", "N", "Settings with more workers per rank are not run."},
+    {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
+    {"from", "", "RESULT",
+     "Tune the run that 'run --json' saved there; its settings are the base case."},
+};
+
+struct TuneFlags {
+  explicit TuneFlags(CLI::App& app) : own(app, kFlags), base(app) {}
+
+  OwnFlags own;
+  ConfigFlags base;
+};
+
+std::optional<Bytes> free_shared_memory() {
+  struct statvfs state {};
+  if (::statvfs("/dev/shm", &state) != 0) return std::nullopt;
+  return static_cast<Bytes>(state.f_bavail) * static_cast<Bytes>(state.f_frsize);
+}
+
+TuneOptions options_of(const OwnFlags& flags, const RunConfig& base) {
+  TuneOptions options;
+  options.goal.within = flags.value("within", parse_share, options.goal.within);
+  if (flags.is_given("goal")) {
+    options.goal.busy = flags.value("goal", parse_busy_goal, 0.0);
+    if (flags.is_given("within")) flags.refuse("within", "contradicts --goal; give one of them");
+    if (!base.compute.given)
+      flags.refuse("goal", "there is no compute to be busy with; give --compute, such as 12ms");
+  }
+  options.budget = flags.value("budget", parse_duration, options.budget);
+  if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
+  if (flags.is_given("max-workers"))
+    options.max_workers = flags.value("max-workers", parse_count, std::int64_t{0});
+  if (flags.is_given("max-memory"))
+    options.max_memory = flags.value("max-memory", parse_size, Bytes{0});
+  options.free_memory = free_memory("/");
+  options.free_shared = free_shared_memory();
+  options.resident_before = read_process_counters().resident;
+  options.seed = static_cast<std::uint64_t>(base.seed.value);
+  return options;
+}
+
+// The settings of a saved run, on the same data and device; flags of the answer go with it.
+RunConfig base_of(const OwnFlags& flags, const RunConfig& given) {
+  if (!flags.is_given("from")) return given;
+  for (const Field& field : fields()) {
+    if (field.name == "json" || !field.given(given)) continue;
+    throw UsageError("--" + std::string(field.name) +
+                     ": the result says what the base case is; vary it with --vary");
+  }
+  RunConfig base = read_result(flags.text("from")).config;
+  if (base.source.value != "synthetic") base.source.set(base.source);
+  base.device.set(base.device);
+  base.json = given.json;
+  base.require = {};
+  // How long a run is follows from the budget.
+  for (const char* key : {"duration", "steps", "epochs", "warmup"})
+    find_field(key)->mark_given(base, false);
+  base.steps = {};
+  base.epochs = {};
+  base.warmup = RunConfig().warmup;
+  base.duration = RunConfig().duration;
+  return base;
+}
+
+// A setting that a result or a flag gives and an axis varies is the axis's.
+Axes axes_of(const OwnFlags& flags, const RunConfig& base, const MachineLimits& limits,
+             const TuneOptions& options) {
+  const std::vector<std::string> texts = flags.texts("vary");
+  if (!texts.empty()) return parse_axes(texts);
+  RunConfig free = base;
+  if (flags.is_given("from")) {
+    for (const char* key : {"num-workers", "prefetch-factor", "memory", "pin-memory"})
+      find_field(key)->mark_given(free, false);
+  }
+  const Axes axes = default_axes(free, limits, options.max_workers);
+  if (axes.empty())
+    throw UsageError(
+        "tune: flags fix the workers, the window and the memory, so that nothing is "
+        "left to tune; leave one out, or give --vary");
+  return axes;
+}
+
+void write_answer(const std::string& json, const Tune& answer) {
+  if (json != "-") {
+    StandardOutput out;
+    write_tune_table(out.stream(), answer, standard_output_style());
+    out.finish();
+  }
+  if (json.empty()) return;
+  write_output(json, [&](std::ostream& out) { write_tune_json(out, answer, version_number()); });
+}
+
+ExitCode run_tune(TuneFlags& flags) {
+  const RunConfig given = flags.own.read(flags.base);
+  refuse_flags_of_run(given);
+  const RunConfig base = base_of(flags.own, given);
+  const TuneOptions options = options_of(flags.own, base);
+  const std::string& json = given.json.value;
+  const MachineFacts machine = read_machine();
+  const MachineLimits limits = limits_of(machine, base);
+  const Axes axes = axes_of(flags.own, base, limits, options);
+  if (!json.empty()) check_output(json);
+
+  ExperimentRunner runner(machine, {});
+  Tune answer = tune(plan_experiment(base, axes, false, limits), runner.laboratory(), options);
+  runner.add_notes(answer.experiment);
+  const std::string nothing = reason_for_nothing(answer.experiment);
+  if (!nothing.empty() && !answer.experiment.interrupted)
+    throw RunError("no setting could be run: " + nothing);
+  write_answer(json, answer);
+  return runner.exit_code(answer.experiment);
+}
+
+}  // namespace
+
+Action declare_tune(CLI::App& app) {
+  const auto flags = std::make_shared<TuneFlags>(app);
+  return [flags] { return run_tune(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,193 @@
+#include "experiment/case_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/units.h"
+#include "report/totals.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kFewestSteps = 20;
+constexpr std::int64_t kFewestBursts = 4;
+constexpr Nanos kShortestBudget = kSecond / 10;
+
+std::optional<double> metric_of(const RunRecord& record, std::string_view name) {
+  for (const Metric& metric : record.metrics) {
+    if (metric.name == name && std::isfinite(metric.value)) return metric.value;
+  }
+  return std::nullopt;
+}
+
+Bytes bytes_of(const RunRecord& record, std::string_view name) {
+  return std::llround(std::min(metric_of(record, name).value_or(0), 0x1p60));
+}
+
+double cpu_of_stages(const RunRecord& record) {
+  Nanos sum = 0;
+  for (const StageStats& stage : job_stages(record)) sum += stage.cpu;
+  return seconds(sum);
+}
+
+std::int64_t burst_of(const RunConfig& config) {
+  const bool bursts = config.task == TaskShape::batch && config.executor != Executor::inline_;
+  return bursts ? std::max<std::int64_t>(1, config.num_workers) : 1;
+}
+
+std::int64_t warmup_of(const RunConfig& config) {
+  return std::max<std::int64_t>(config.warmup.value.steps, burst_of(config));
+}
+
+// Virtual time is what the model's run would have taken.
+Nanos virtual_time(const RunRecord& record) {
+  Nanos longest = 0;
+  for (const RankRecord& rank : record.ranks)
+    longest = std::max(longest, rank.window_end - rank.first_ask);
+  return longest;
+}
+
+Nanos step_of(const RunRecord& record) {
+  if (record.ranks.empty() || record.ranks.front().steps() <= 0) return 0;
+  return record.ranks.front().window() / record.ranks.front().steps();
+}
+
+std::int64_t steps_of(const RunRecord& record) {
+  return record.ranks.empty() ? 0 : record.ranks.front().steps();
+}
+
+// What fails for lack of samples is no failure: all there are were measured.
+bool had_enough(const RunRecord& record, const RunConfig& config) {
+  return steps_of(record) >= fewest_steps(config);
+}
+
+}  // namespace
+
+std::int64_t fewest_steps(const RunConfig& config) {
+  const std::int64_t burst = burst_of(config);
+  const std::int64_t steps = std::max(kFewestSteps, kFewestBursts * burst);
+  return (steps + burst - 1) / burst * burst;
+}
+
+CaseRun kept_of(const RunRecord& record) {
+  const Analysis analysis = analyse(record);
+  CaseRun run;
+  run.samples_per_s = analysis.samples_per_s;
+  run.has_busy = analysis.has_busy;
+  run.busy = analysis.busy;
+  run.account = analysis.account;
+  run.steps = analysis.steps;
+  run.samples = analysis.samples;
+  run.cpu_s = metric_of(record, "process.cpu_s");
+  if (!run.cpu_s) run.cpu_s = cpu_of_stages(record);
+  run.resident = bytes_of(record, "memory.resident_bytes");
+  run.pinned = bytes_of(record, "memory.pinned_bytes");
+  run.shared = bytes_of(record, "memory.shm_bytes");
+  run.slots = bytes_of(record, "memory.host_bytes");
+  if (run.slots == 0) run.slots = bytes_of(record, "memory.needed_bytes");
+  run.first_batch = analysis.first_batch_wall;
+  run.bound_by = analysis.verdict.bound_by.value_or("");
+  run.withheld = analysis.verdict.withheld_reason.value_or("");
+  return run;
+}
+
+CaseRunner::CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length,
+                       Nanos budget)
+    : experiment_(experiment),
+      laboratory_(laboratory),
+      length_(length),
+      budget_(budget),
+      length_given_(experiment.base.duration.given || experiment.base.steps.given ||
+                    experiment.base.epochs.given) {}
+
+// By duration where the step is only believed to be so long, so that a wrong belief costs no time.
+RunConfig CaseRunner::with_length(const RunConfig& config, int round, Nanos step,
+                                  bool measured) const {
+  RunConfig result = config;
+  result.seed.value += round;
+  if (!config.warmup.given) result.warmup.value.steps = warmup_of(config);
+  if (length_given_) return result;
+  result.duration.given = false;
+  const bool believed_enough = !measured && step > 0 && length_ / step >= fewest_steps(config);
+  if (step <= 0 || believed_enough) {
+    result.duration.set(length_);
+    return result;
+  }
+  const std::int64_t burst = burst_of(config);
+  const std::int64_t wanted = (length_ / step + burst - 1) / burst * burst;
+  result.steps.set(std::max(wanted, fewest_steps(config)));
+  return result;
+}
+
+std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config, Nanos& took) {
+  const Nanos begin = laboratory_.now();
+  try {
+    RunRecord record = laboratory_.run(config);
+    took = record.engine == "model" ? virtual_time(record) : laboratory_.now() - begin;
+    experiment_.spent += took;
+    if (!record.interrupted) return record;
+    experiment_.interrupted = true;
+  } catch (const UsageError& error) {
+    one.skipped = error.what();
+  } catch (const RunError& error) {
+    one.skipped = error.what();
+    experiment_.spent += laboratory_.now() - begin;
+  }
+  if (stopped()) one.skipped.clear();
+  return std::nullopt;
+}
+
+void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took) {
+  CaseRun run = kept_of(record);
+  run.round = round;
+  run.took = took;
+  if (run.steps == 0 || !(run.samples_per_s.mean > 0)) {
+    one.skipped = "no step was measured: " +
+                  (run.withheld.empty() ? std::string("the run was too short") : run.withheld);
+    return;
+  }
+  one.runs.push_back(std::move(run));
+}
+
+void CaseRunner::refuse_short_budget(const Case& one, const RunRecord& record, Nanos took) const {
+  const std::int64_t steps = fewest_steps(one.config) + warmup_of(one.config);
+  const Nanos step = step_of(record) > 0 ? step_of(record) : took;
+  if (step * steps <= left()) return;
+  const Nanos all = 2 * step * steps * static_cast<Nanos>(experiment_.cases.size());
+  throw UsageError(fmt::format(
+      "--budget {}: is too short for one case, which takes about {} ({} steps of {}); {} cases "
+      "need about {}",
+      spell_duration(budget_), show_duration(step * steps), steps, show_duration(step),
+      experiment_.cases.size(), show_duration(all)));
+}
+
+std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
+  const bool first = std::all_of(experiment_.cases.begin(), experiment_.cases.end(),
+                                 [](const Case& c) { return c.runs.empty(); });
+  if (step == 0 && !one.runs.empty())
+    step = one.runs.back().account.window / std::max<std::int64_t>(1, one.runs.back().steps);
+  Nanos took = 0;
+  const bool measured = !one.runs.empty();
+  std::optional<RunRecord> record =
+      attempt(one, with_length(one.config, round, step, measured), took);
+  if (record && !length_given_ && !measured && !had_enough(*record, one.config) &&
+      !record->input_ended_in_warmup) {
+    if (first) refuse_short_budget(one, *record, took);
+    const Nanos known = step_of(*record) > 0 ? step_of(*record) : std::max<Nanos>(1, took);
+    record = attempt(one, with_length(one.config, round, known, true), took);
+  }
+  if (!record) return std::nullopt;
+  keep(one, *record, round, took);
+  if (laboratory_.after_run) laboratory_.after_run(experiment_, budget_);
+  if (!one.skipped.empty()) return std::nullopt;
+  return record;
+}
+
+Nanos CaseRunner::next_run(const Case& one) const {
+  return one.runs.empty() ? 0 : one.runs.back().took;
+}
+
+}  // namespace loaderscope

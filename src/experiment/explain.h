@@ -1,0 +1,16 @@
+// What stands behind the answer of a tune: its limit, what would move it, how sure the model is,
+// and how the answer changes with the compute.
+#pragma once
+
+#include <map>
+
+#include "experiment/belief.h"
+#include "loaderscope/tune.h"
+
+namespace loaderscope {
+
+// `guessers` by stratum, `records` by case; `length` of one run.
+void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Guesser>& guessers,
+             const std::map<std::size_t, RunRecord>& records, Nanos length);
+
+}  // namespace loaderscope

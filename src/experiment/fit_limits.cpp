@@ -1,0 +1,60 @@
+#include "experiment/fit_limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiment/settings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kGrowth = 1.2;  // what a worker may still grow by after a short run
+
+std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
+
+// Batches cross between processes in shared memory.
+bool uses_shared_memory(const RunConfig& config) {
+  const bool ours = config.engine.value == "native" || config.engine.value == "model";
+  return config.executor == Executor::processes || (!ours && config.num_workers > 0);
+}
+
+std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std::string& whose) {
+  if (needed <= limit) return "";
+  return fmt::format("{} {}, more than the {} {}", what, shown(needed), shown(limit), whose);
+}
+
+}  // namespace
+
+Bytes private_bytes_of(const Case& one, Bytes resident_before) {
+  if (one.runs.empty() || one.config.num_workers <= 0) return 0;
+  const CaseRun& run = one.runs.back();
+  const Bytes rest = run.resident - resident_before - run.slots;
+  return std::max<Bytes>(0, rest) / (one.config.num_workers * one.config.ranks);
+}
+
+std::string reason_not_to_run(const RunConfig& config, const TuneOptions& options,
+                              Bytes private_bytes) {
+  if (options.max_workers && config.num_workers > *options.max_workers)
+    return fmt::format("{} workers, more than --max-workers {}", config.num_workers.value,
+                       *options.max_workers);
+  if (config.engine.value == "model" && !options.max_memory) return "";
+  const Price price = price_of(config);
+  const auto of_workers = static_cast<Bytes>(kGrowth * static_cast<double>(private_bytes) *
+                                             static_cast<double>(price.workers));
+  const Bytes needed = price.slots + of_workers;
+  const std::string what = fmt::format("slots{} take", of_workers > 0 ? " and workers" : "");
+  if (options.max_memory) {
+    const std::string reason = beyond(what, needed, *options.max_memory, "of --max-memory");
+    if (!reason.empty()) return reason;
+  }
+  if (options.free_shared && uses_shared_memory(config)) {
+    const std::string reason =
+        beyond("slots take", price.slots, *options.free_shared, "free in /dev/shm");
+    if (!reason.empty()) return reason;
+  }
+  return options.free_memory ? beyond(what, needed, *options.free_memory, "of memory that are free")
+                             : "";
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,98 @@
+#include "experiment/judgement.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "experiment/settings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kWithin = 0.03;  // of the best rate: as good as the best
+
+double variance_of(double low, double high) {
+  const double deviation = (high - low) / (2 * 1.96);
+  return deviation * deviation;
+}
+
+std::vector<Observation> rates_of(const std::vector<Case>& cases) {
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const CaseRun& run : cases[i].runs) {
+      const Estimate& rate = run.samples_per_s;
+      if (!(rate.mean > 0)) continue;
+      const double low = std::log(std::max(rate.low, rate.mean / 10));
+      all.push_back({i, run.round, std::log(rate.mean),
+                     variance_of(low, std::log(std::max(rate.high, rate.mean)))});
+    }
+  }
+  return all;
+}
+
+std::vector<Observation> busy_of_runs(const std::vector<Case>& cases) {
+  std::vector<Observation> all;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    for (const CaseRun& run : cases[i].runs) {
+      if (run.has_busy)
+        all.push_back({i, run.round, run.busy.mean, variance_of(run.busy.low, run.busy.high)});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Judgement::Judgement(const std::vector<Case>& cases)
+    : rates_(cases.size(), rates_of(cases)),
+      busy_(cases.size(), busy_of_runs(cases)),
+      size_(cases.size()) {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (measured(i) && (!best_ || rates_.level(i) > rates_.level(*best_) + 1e-9)) best_ = i;
+  }
+}
+
+Estimate Judgement::rate(std::size_t i) const {
+  const Estimate logarithm = rates_.estimate(i);
+  return {std::exp(logarithm.mean), std::exp(logarithm.low), std::exp(logarithm.high)};
+}
+
+double Judgement::reaches(std::size_t i, double share) const {
+  double open = 0;
+  for (std::size_t j = 0; j < size_; ++j) {
+    if (j != i && measured(j)) open += 1 - rates_.probability(i, j, std::log(share));
+  }
+  return std::max(0.0, 1 - open);
+}
+
+double Judgement::reaches_best(std::size_t i, double share) const {
+  return !best_ || i == *best_ ? 1 : rates_.probability(i, *best_, std::log(share));
+}
+
+double Judgement::keeps_busy(std::size_t i, double goal) const {
+  return has_busy(i) ? busy_.probability(i, goal) : 0;
+}
+
+SweepAnswer judge_sweep(const Experiment& experiment) {
+  const std::vector<Case>& cases = experiment.cases;
+  const Judgement judgement(cases);
+  SweepAnswer answer;
+  answer.best = judgement.best();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    answer.rate.emplace_back();
+    answer.busy.emplace_back();
+    if (judgement.measured(i)) answer.rate.back() = judgement.rate(i);
+    if (judgement.has_busy(i)) answer.busy.back() = judgement.busy(i);
+  }
+  const bool priced = std::any_of(experiment.axes.begin(), experiment.axes.end(), has_price);
+  if (!answer.best || !priced) return answer;
+  const double enough = (1 - kWithin) * answer.rate[*answer.best]->mean;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!answer.rate[i] || answer.rate[i]->high < enough) continue;
+    if (!answer.knee || price_of(cases[i].config) < price_of(cases[*answer.knee].config))
+      answer.knee = i;
+  }
+  return answer;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,34 @@
+// What the runs of an experiment say of its cases.
+#pragma once
+
+#include <optional>
+
+#include "experiment/levels.h"
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+// Rates are compared as ratios: their logarithms have levels.
+class Judgement {
+ public:
+  explicit Judgement(const std::vector<Case>& cases);
+
+  bool measured(std::size_t i) const { return rates_.known(i); }
+  Estimate rate(std::size_t i) const;
+  double variance(std::size_t i) const { return rates_.variance_of_mean(i); }  // of ln rate
+  Estimate busy(std::size_t i) const { return busy_.estimate(i); }
+  bool has_busy(std::size_t i) const { return busy_.known(i); }
+  std::optional<std::size_t> best() const { return best_; }
+  // A lower bound of the probability that the rate of case `i` is at least `share` of that of each
+  // other one (Bonferroni: what each leaves open is added up).
+  double reaches(std::size_t i, double share) const;
+  double reaches_best(std::size_t i, double share) const;  // of the best one alone
+  double keeps_busy(std::size_t i, double goal) const;
+
+ private:
+  Levels rates_, busy_;
+  std::size_t size_;
+  std::optional<std::size_t> best_;
+};
+
+}  // namespace loaderscope

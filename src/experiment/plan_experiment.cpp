@@ -1,0 +1,69 @@
+// The cases of an experiment, ready to be run.
+#include <algorithm>
+#include <map>
+
+#include "experiment/settings.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits) {
+  RunConfig config = with_changes(base, changes);
+  for (const Change& change : changes) {
+    const std::optional<Speedup> speedup = speedup_of(change);
+    if (speedup && !make_faster(config, *speedup)) {
+      throw UsageError(change.key +
+                       ": the stage is not declared, so that only a what-if can make "
+                       "it faster");
+    }
+  }
+  std::vector<std::string> notes;
+  return resolve(std::move(config), limits, notes);
+}
+
+std::string setting_text(const Case& one, const std::string& key) {
+  for (const Change& change : one.changes) {
+    if (change.key == key) return change.value;
+  }
+  const bool of_window = key == "prefetch-factor" || key == "window";
+  if (of_window && one.config.executor == Executor::inline_) return "-";
+  const Field* field = find_field(key);
+  return field == nullptr ? "1" : field->text(one.config);
+}
+
+Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_a_time_only,
+                           const MachineLimits& limits) {
+  Experiment experiment;
+  experiment.base = base;
+  experiment.axes = axes;
+  experiment.one_at_a_time = one_at_a_time_only;
+  for (Changes& changes : one_at_a_time_only ? one_at_a_time(axes, base) : grid(axes, base)) {
+    Case one;
+    one.changes = std::move(changes);
+    try {
+      one.config = configure(base, one.changes, limits);
+    } catch (const UsageError& error) {
+      one.skipped = error.what();
+    } catch (const RunError& error) {
+      one.skipped = error.what();
+    }
+    experiment.cases.push_back(std::move(one));
+  }
+  return experiment;
+}
+
+std::string reason_for_nothing(const Experiment& experiment) {
+  std::map<std::string, std::int64_t> reasons;
+  for (const Case& one : experiment.cases) {
+    if (!one.runs.empty()) return "";
+    if (!one.skipped.empty()) ++reasons[one.skipped];
+  }
+  const auto commonest =
+      std::max_element(reasons.begin(), reasons.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (commonest == reasons.end()) return "nothing was run";
+  return commonest->first;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,107 @@
+// All cases, in random order, round after round.
+#include <algorithm>
+#include <numeric>
+
+#include "experiment/case_run.h"
+#include "experiment/judgement.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr int kFewestRounds = 2;
+constexpr int kMostRounds = 20;
+constexpr Nanos kShortest = 3 * kSecond / 10;  // of one run
+constexpr Nanos kLongest = 10 * kSecond;
+constexpr double kForMeasuring = 0.8;  // of the budget; the rest is for starts and warm-ups
+
+// Fisher-Yates on splitmix64: the same order from every standard library.
+std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  for (std::size_t i = n; i > 1; --i) {
+    seed += 0x9e3779b97f4a7c15;
+    std::uint64_t z = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    std::swap(order[i - 1], order[(z ^ (z >> 31)) % i]);
+  }
+  return order;
+}
+
+bool ran_in(const Case& one, int round) {
+  return std::any_of(one.runs.begin(), one.runs.end(),
+                     [&](const CaseRun& run) { return run.round == round; });
+}
+
+class Sweep {
+ public:
+  Sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options)
+      : experiment_(experiment),
+        options_(options),
+        runner_(experiment, laboratory, length(), options.budget) {}
+
+  void run() {
+    for (int round = 0; round < kMostRounds && !is_over(); ++round) {
+      const std::vector<bool> wanted = wanted_in(round);
+      if (std::none_of(wanted.begin(), wanted.end(), [](bool w) { return w; })) continue;
+      const auto seed = options_.seed * 1000 + static_cast<std::uint64_t>(round);
+      for (const std::size_t i : shuffled(wanted.size(), seed)) {
+        if (wanted[i] && !is_over()) run_case(experiment_.cases[i], round);
+      }
+    }
+  }
+
+ private:
+  bool is_over() const {
+    return runner_.stopped() || experiment_.interrupted || experiment_.budget_spent;
+  }
+
+  Nanos length() const {
+    const auto runs =
+        static_cast<Nanos>(kFewestRounds * std::max<std::size_t>(1, experiment_.cases.size()));
+    const auto each =
+        static_cast<Nanos>(kForMeasuring * static_cast<double>(options_.budget)) / runs;
+    return std::clamp(each, std::min(kShortest, options_.budget), kLongest);
+  }
+
+  // Those whose interval is not narrow enough yet, and that have not run in this round before a
+  // resumption.
+  std::vector<bool> wanted_in(int round) const {
+    const Judgement judgement(experiment_.cases);
+    std::vector<bool> wanted;
+    for (std::size_t i = 0; i < experiment_.cases.size(); ++i) {
+      const Case& one = experiment_.cases[i];
+      bool wants = one.skipped.empty() && !ran_in(one, round);
+      if (wants && one.runs.size() >= kFewestRounds) {
+        const Estimate rate = judgement.rate(i);
+        wants = rate.half_width() > options_.precision * rate.mean;
+      }
+      wanted.push_back(wants);
+    }
+    return wanted;
+  }
+
+  void run_case(Case& one, int round) {
+    if (runner_.left() <= runner_.next_run(one)) {
+      experiment_.budget_spent = true;
+      return;
+    }
+    runner_.run(one, round);
+    if (runner_.stopped()) experiment_.interrupted = true;
+  }
+
+  Experiment& experiment_;
+  SweepOptions options_;
+  CaseRunner runner_;
+};
+
+}  // namespace
+
+void run_sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options) {
+  experiment.spent = 0;
+  experiment.interrupted = experiment.budget_spent = false;
+  Sweep(experiment, laboratory, options).run();
+}
+
+}  // namespace loaderscope

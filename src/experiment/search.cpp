@@ -1,0 +1,95 @@
+#include "experiment/search.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostRuns = 8;  // of one case
+
+// All but the workers are the same; without workers there is no window to be the same.
+bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const bool none = cases[a].config.num_workers == 0 || cases[b].config.num_workers == 0;
+  const auto rest = [&](std::size_t i) {
+    Changes changes = cases[i].changes;
+    std::erase_if(changes, [&](const Change& change) {
+      return change.key == "num-workers" || (none && change.key == "prefetch-factor");
+    });
+    return changes;
+  };
+  return rest(a) == rest(b);
+}
+
+// The next smaller and the next larger number of workers: more are not always better.
+std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const auto workers = [&](std::size_t i) { return cases[i].config.num_workers.value; };
+  std::optional<std::size_t> less, more;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (!is_possible(tune, i) || !is_alike(tune, i, of)) continue;
+    if (workers(i) < workers(of) && (!less || workers(i) > workers(*less))) less = i;
+    if (workers(i) > workers(of) && (!more || workers(i) < workers(*more))) more = i;
+  }
+  std::vector<std::size_t> result;
+  if (less) result.push_back(*less);
+  if (more) result.push_back(*more);
+  return result;
+}
+
+bool may_win(const Tune& tune, const Belief& belief, std::size_t i) {
+  if (!tune.goal.busy) return belief.may_change_the_best(i);
+  return belief.may_reach_goal(i) && !belief.reaches_goal(*belief.cheapest());
+}
+
+// Those that were not ruled out: of the measured all, of the others the most promising cheaper one
+// and the most promising better one.
+std::vector<std::size_t> challengers(const Tune& tune, const Belief& belief) {
+  std::vector<std::size_t> result;
+  std::optional<std::size_t> cheaper, better;
+  const auto keep = [&](std::optional<std::size_t>& place, std::size_t i) {
+    if (!place || belief.rate(i) > belief.rate(*place)) place = i;
+  };
+  for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
+    if (!is_possible(tune, i) || !belief.knows(i)) continue;
+    const bool is_measured = belief.judgement().measured(i);
+    const bool is_cheaper = belief.is_cheaper(i, *belief.cheapest());
+    if (is_measured && is_cheaper && !belief.is_ruled_out(i)) result.push_back(i);
+    if (!is_measured && is_cheaper && belief.may_reach_goal(i)) keep(cheaper, i);
+    if (!is_measured && may_win(tune, belief, i)) keep(better, i);
+  }
+  if (cheaper) result.push_back(*cheaper);
+  if (better && better != cheaper) result.push_back(*better);
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
+  if (!belief.best()) return {};
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const auto runs = [&](std::size_t i) { return cases[i].runs.size(); };
+  std::vector<std::size_t> wanted;
+  const auto add = [&](std::size_t i) {
+    const bool is_new = std::find(wanted.begin(), wanted.end(), i) == wanted.end();
+    if (is_new && is_possible(tune, i) && runs(i) < kMostRuns) wanted.push_back(i);
+  };
+  const std::size_t best = *belief.best(), cheapest = *belief.cheapest();
+  for (const std::size_t i : neighbours(tune, cheapest)) {
+    if (runs(i) == 0) add(i);
+  }
+  for (const std::size_t i : challengers(tune, belief)) add(i);
+  const bool is_hopeless = runs(cheapest) >= kFewestRuns && belief.is_ruled_out(cheapest);
+  const bool is_proven = belief.probability(cheapest) >= kProven;
+  const bool is_open = !wanted.empty() || (!is_hopeless && !is_proven);
+  for (const std::size_t i : {best, cheapest}) {
+    if (is_open || runs(i) < kFewestRuns) add(i);
+  }
+  // The best one alone, again and again, would answer nothing.
+  const bool answers_something = std::any_of(wanted.begin(), wanted.end(), [&](std::size_t i) {
+    return runs(i) < kFewestRuns || !belief.is_cheaper(cheapest, i);
+  });
+  return answers_something ? wanted : std::vector<std::size_t>{};
+}
+
+}  // namespace loaderscope

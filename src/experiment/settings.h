@@ -1,0 +1,31 @@
+// The settings of a case: in force, as text, and what they cost.
+#pragma once
+
+#include <compare>
+#include <string>
+
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+// `base` with `changes`, resolved. Throws UsageError and RunError.
+RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits);
+
+// The value that a case has on an axis; "-" where it has none.
+std::string setting_text(const Case& one, const std::string& key);
+
+// In the order in which one would rather pay: workers, then the bytes of the host slots, then
+// page-locked memory.
+struct Price {
+  std::int64_t workers = 0;  // of all ranks
+  Bytes slots = 0;           // of all ranks
+  int memory = 0;            // 0: pageable
+
+  auto operator<=>(const Price&) const = default;
+};
+Price price_of(const RunConfig& config);
+
+// Whether the values of an axis differ in their price.
+bool has_price(const Axis& axis);
+
+}  // namespace loaderscope

@@ -1,0 +1,64 @@
+// What tune varies where nothing is given.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/tune.h"
+
+namespace loaderscope {
+namespace {
+
+// 0, 1, 2, 3, 4, 6, 8, 12, 16, ... to twice the cores of a rank.
+std::vector<std::string> worker_counts(std::int64_t most) {
+  std::vector<std::string> counts = {"0", "1"};
+  for (std::int64_t power = 2; power <= most; power *= 2) {
+    counts.push_back(std::to_string(power));
+    if (power + power / 2 <= most && power >= 2)
+      counts.push_back(std::to_string(power + power / 2));
+  }
+  return counts;
+}
+
+bool fixes(const RunConfig& base, std::string_view key) { return find_field(key)->given(base); }
+
+}  // namespace
+
+double parse_busy_goal(std::string_view text) {
+  constexpr std::string_view kPrefix = "gpu:";
+  constexpr const char* kExpected = "expected gpu: and a share, such as gpu:0.95 or gpu:95%";
+  if (!text.starts_with(kPrefix)) throw ValueError(kExpected);
+  text.remove_prefix(kPrefix.size());
+  const bool percent = text.ends_with('%');
+  if (percent) text.remove_suffix(1);
+  try {
+    const double share = parse_real(text) / (percent ? 100 : 1);
+    if (share > 0 && share < 1) return share;
+  } catch (const ValueError&) {
+  }
+  throw ValueError(kExpected);
+}
+
+Axes default_axes(const RunConfig& base, const MachineLimits& limits,
+                  std::optional<std::int64_t> max_workers) {
+  const double cores = base.cores.given ? base.cores.value : limits.cores;
+  const auto of_rank = static_cast<std::int64_t>(
+      std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.ranks))));
+  const std::int64_t most =
+      std::min(std::max<std::int64_t>(4, of_rank), max_workers.value_or(4096));
+  Axes axes;
+  if (!fixes(base, "num-workers")) axes.push_back({"num-workers", worker_counts(most)});
+  if (!fixes(base, "prefetch-factor") && !fixes(base, "window"))
+    axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
+  if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
+  const bool ours = base.engine.value == "native" || base.engine.value == "model";
+  if (ours) {
+    axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});
+  } else {
+    axes.push_back({"memory", {"pageable", "pin-thread"}});
+  }
+  return axes;
+}
+
+}  // namespace loaderscope

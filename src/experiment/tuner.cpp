@@ -1,0 +1,211 @@
+// The search: a probe of each stratum, its model for all of the grid, and runs of what could be the
+// answer.
+#include <algorithm>
+#include <map>
+
+#include "experiment/belief.h"
+#include "experiment/case_run.h"
+#include "experiment/explain.h"
+#include "experiment/fit_limits.h"
+#include "experiment/search.h"
+#include "experiment/strata.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/tune.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr int kMostRounds = 30;
+constexpr Nanos kRunsOfBudget = 20;
+constexpr Nanos kShortest = kSecond / 2;  // of one run
+constexpr Nanos kLongest = 10 * kSecond;
+
+class Tuner {
+ public:
+  Tuner(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
+        const Fitter& fit)
+      : options_(options), fit_(fit), laboratory_(laboratory) {
+    tune_.experiment = std::move(experiment);
+    tune_.goal = options.goal;
+    tune_.candidates.resize(tune_.experiment.cases.size());
+    length_ =
+        std::clamp(options.budget / kRunsOfBudget, std::min(kShortest, options.budget), kLongest);
+    runner_.emplace(tune_.experiment, laboratory_, length_, options.budget);
+  }
+
+  Tune run() {
+    refuse_what_does_not_fit(0);
+    probe_and_predict();
+    for (int round = 1; round < kMostRounds && !is_over(); ++round) {
+      const std::vector<std::size_t> wanted = what_to_run(tune_, Belief(tune_));
+      if (wanted.empty()) break;
+      for (const std::size_t i : wanted) {
+        if (!is_over()) run_case(i, round);
+      }
+    }
+    decide();
+    return std::move(tune_);
+  }
+
+ private:
+  std::vector<Case>& cases() { return tune_.experiment.cases; }
+  bool is_over() const {
+    return runner_->stopped() || tune_.experiment.interrupted || tune_.experiment.budget_spent;
+  }
+  void refuse_what_does_not_fit(Bytes private_bytes) {
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (is_possible(tune_, i) && cases()[i].runs.empty())
+        tune_.candidates[i].refused = reason_not_to_run(cases()[i].config, options_, private_bytes);
+    }
+  }
+
+  // --- probes ---
+
+  void probe_and_predict() {
+    const std::vector<std::size_t> strata = strata_of(cases());
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < strata.size(); ++i) {
+      tune_.candidates[i].stratum = strata[i];
+      count = std::max(count, strata[i] + 1);
+    }
+    Bytes private_bytes = 0;
+    for (std::size_t stratum = 0; stratum < count && !is_over(); ++stratum) {
+      const std::optional<std::size_t> probe = probe_of(stratum);
+      if (!probe) continue;
+      run_case(*probe, 0);
+      if (cases()[*probe].runs.empty()) {
+        skip_stratum(stratum, cases()[*probe].skipped);
+        continue;
+      }
+      private_bytes =
+          std::max(private_bytes, private_bytes_of(cases()[*probe], options_.resident_before));
+      predict(stratum, *probe);
+    }
+    refuse_what_does_not_fit(private_bytes);
+  }
+
+  // As many workers as there are cores, and a window that is neither the deepest nor the
+  // shallowest.
+  std::optional<std::size_t> probe_of(std::size_t stratum) {
+    std::optional<std::size_t> best;
+    const auto strangeness = [&](std::size_t i) {
+      const RunConfig& config = cases()[i].config;
+      const auto cores = static_cast<std::int64_t>(config.cores);
+      return std::pair(
+          std::abs(config.num_workers * config.ranks - std::max<std::int64_t>(1, cores)),
+          std::abs(config.prefetch_factor - 2));
+    };
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
+      if (!best || strangeness(i) < strangeness(*best)) best = i;
+    }
+    return best;
+  }
+
+  // What stops the probe stops its neighbours too.
+  void skip_stratum(std::size_t stratum, const std::string& reason) {
+    if (reason.empty()) return;
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (tune_.candidates[i].stratum == stratum && cases()[i].skipped.empty())
+        cases()[i].skipped = reason;
+    }
+  }
+
+  void predict(std::size_t stratum, std::size_t probe) {
+    Guesser& guess = guessers_[stratum];
+    try {
+      guess = fit_(records_.at(probe));
+    } catch (const RunError& error) {
+      tune_.experiment.notes.push_back(std::string("no prediction: ") + error.what());
+      return;
+    }
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
+      try {
+        tune_.candidates[i].predicted = guess(predictable(cases()[i].changes));
+      } catch (const UsageError& error) {
+        cases()[i].skipped = error.what();
+      } catch (const RunError& error) {
+        cases()[i].skipped = error.what();
+      }
+    }
+  }
+
+  // --- rounds ---
+
+  Nanos step_of(std::size_t i, const Belief& belief) const {
+    if (!belief.knows(i)) return 0;
+    const RunConfig& config = tune_.experiment.cases[i].config;
+    return static_cast<Nanos>(1e9 * static_cast<double>(config.batch_size * config.ranks) /
+                              belief.rate(i));
+  }
+
+  void run_case(std::size_t i, int round) {
+    Case& one = cases()[i];
+    const Nanos step = one.runs.empty() ? step_of(i, Belief(tune_)) : 0;
+    const Nanos expected =
+        one.runs.empty() ? step * fewest_steps(one.config) : runner_->next_run(one);
+    if (runner_->left() <= expected) {
+      tune_.experiment.budget_spent = true;
+      return;
+    }
+    std::optional<RunRecord> record = runner_->run(one, round, step);
+    if (record) records_.insert_or_assign(i, std::move(*record));
+    if (runner_->stopped()) tune_.experiment.interrupted = true;
+  }
+
+  // --- the answer ---
+
+  void decide() {
+    const Belief belief(tune_);
+    const Judgement& judgement = belief.judgement();
+    tune_.best = judgement.best();
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (!judgement.measured(i) || belief.probability(i) < kProven) continue;
+      if (cases()[i].runs.size() < kFewestRuns) continue;
+      if (!tune_.recommended || belief.is_cheaper(i, *tune_.recommended)) tune_.recommended = i;
+    }
+    tune_.proven = tune_.recommended.has_value() && !has_unseen_rivals(belief);
+    if (!tune_.recommended) tune_.recommended = fallback(belief);
+    if (tune_.recommended) {
+      tune_.probability = belief.probability(*tune_.recommended);
+      tune_.goal_reached = tune_.proven || belief.reaches_goal(*tune_.recommended);
+    }
+    explain(tune_, belief, guessers_, records_, length_);
+  }
+
+  // Cases that should have run and did not.
+  bool has_unseen_rivals(const Belief& belief) {
+    const std::vector<std::size_t> open = what_to_run(tune_, belief);
+    return std::any_of(open.begin(), open.end(),
+                       [&](std::size_t i) { return cases()[i].runs.empty(); });
+  }
+
+  // Nothing is proven: the cheapest that was measured to reach the goal, else the best.
+  std::optional<std::size_t> fallback(const Belief& belief) {
+    std::optional<std::size_t> result;
+    for (std::size_t i = 0; i < cases().size(); ++i) {
+      if (!belief.judgement().measured(i) || !belief.reaches_goal(i)) continue;
+      if (!result || belief.is_cheaper(i, *result)) result = i;
+    }
+    return result ? result : tune_.best;
+  }
+
+  TuneOptions options_;
+  const Fitter& fit_;
+  const Laboratory& laboratory_;
+  Nanos length_ = 0;
+  Tune tune_;
+  std::optional<CaseRunner> runner_;
+  std::map<std::size_t, Guesser> guessers_;   // by stratum
+  std::map<std::size_t, RunRecord> records_;  // the last run of each case
+};
+
+}  // namespace
+
+Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
+          const Fitter& fit) {
+  return Tuner(std::move(experiment), laboratory, options, fit).run();
+}
+
+}  // namespace loaderscope

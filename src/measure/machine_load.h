@@ -1,0 +1,30 @@
+// How busy the machine is beside this program.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+struct MachineLoad {
+  double busy_s = 0;  // CPU time of all cores since boot
+  double own_s = 0;   // of this program and its ended children
+  Nanos at = 0;
+};
+
+// `root` is "/", or a copy of /proc for tests. Nothing where the kernel does not tell.
+std::optional<MachineLoad> read_machine_load(const std::filesystem::path& root);
+
+// Cores that other programs took between two readings; at least 0.
+double other_cores(const MachineLoad& begin, const MachineLoad& end);
+
+// What of the machine bends a comparison of worker counts: a quota, hyperthreads. One sentence
+// each.
+std::vector<std::string> notes_on_cores(const MachineFacts& machine,
+                                        const std::filesystem::path& root);
+
+}  // namespace loaderscope

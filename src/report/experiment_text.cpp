@@ -1,0 +1,116 @@
+#include "report/experiment_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/wording.h"
+#include "experiment/settings.h"
+#include "report/totals.h"
+
+namespace loaderscope {
+namespace {
+
+struct Letter {
+  Cause cause;
+  char letter;
+};
+
+constexpr Letter kLetters[] = {
+    {Cause::read, 'r'},   {Cause::decode, 'd'},     {Cause::augment, 'a'},  {Cause::collate, 'c'},
+    {Cause::opaque, 'o'}, {Cause::transport, 't'},  {Cause::pin, 'p'},      {Cause::h2d, 'h'},
+    {Cause::launch, 'l'}, {Cause::contention, 'x'}, {Cause::prefetch, 'f'}, {Cause::startup, 's'},
+    {Cause::other, '.'}};
+constexpr double kVisible = 0.02;  // of the window, for the legend
+
+Account sum_of_runs(const Case& one) {
+  Account sum;
+  for (const CaseRun& run : one.runs) {
+    sum.window += run.account.window;
+    sum.compute += run.account.compute;
+    for (std::size_t c = 0; c < kCauses; ++c) sum.stall.at(c) += run.account.stall.at(c);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::string settings_text(const Experiment& experiment, const Case& one) {
+  std::string text;
+  for (const Axis& axis : experiment.axes) {
+    const std::string value = setting_text(one, axis.key);
+    if (value != "-") text += (text.empty() ? "" : " ") + axis.key + "=" + value;
+  }
+  return text;
+}
+
+std::string interval_text(const Estimate& rate) {
+  return fmt::format("{} ({}-{})", show_rate(rate.mean), show_rate(rate.low), show_rate(rate.high));
+}
+
+std::string busy_text(const Estimate& busy) {
+  return fmt::format("{:.1f} ({:.1f}-{:.1f})", 100 * busy.mean, 100 * std::max(0.0, busy.low),
+                     100 * std::min(1.0, busy.high));
+}
+
+// Shares are rounded where their sums end, so that the bar is always as long.
+std::string account_bar(const Account& account, int columns) {
+  std::string bar;
+  double share = share_of(account.compute, account);
+  const auto fill = [&](char letter) {
+    const auto end = static_cast<std::size_t>(
+        std::clamp(std::lround(share * columns), 0L, static_cast<long>(columns)));
+    if (end > bar.size()) bar.append(end - bar.size(), letter);
+  };
+  fill('#');
+  for (const auto& [cause, letter] : kLetters) {
+    share += share_of(account.stall[cause], account);
+    fill(letter);
+  }
+  return bar;
+}
+
+std::string bar_legend(const std::vector<Case>& cases) {
+  std::string text;
+  const auto add = [&](char letter, std::string_view name, const auto& part_of) {
+    const bool visible = std::any_of(cases.begin(), cases.end(), [&](const Case& one) {
+      const Account account = sum_of_runs(one);
+      return share_of(part_of(account), account) >= kVisible;
+    });
+    if (visible) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", letter, name);
+  };
+  add('#', "compute", [](const Account& a) { return a.compute; });
+  for (const auto& [cause, letter] : kLetters)
+    add(letter, name_of(cause), [cause = cause](const Account& a) { return a.stall[cause]; });
+  return text;
+}
+
+double cores_of(const Case& one) {
+  double cpu = 0, window = 0;
+  for (const CaseRun& run : one.runs) {
+    cpu += run.cpu_s.value_or(0);
+    window += seconds(run.account.window);
+  }
+  return window > 0 ? cpu / window : 0;
+}
+
+std::optional<double> cpu_per_thousand(const Case& one) {
+  double cpu = 0;
+  std::int64_t samples = 0;
+  for (const CaseRun& run : one.runs) {
+    if (!run.cpu_s) return std::nullopt;
+    cpu += *run.cpu_s;
+    samples += run.samples;
+  }
+  if (samples == 0 || cpu <= 0) return std::nullopt;
+  return 1000 * cpu / static_cast<double>(samples);
+}
+
+double mean_of(const Case& one, Bytes CaseRun::*bytes) {
+  double sum = 0;
+  for (const CaseRun& run : one.runs) sum += static_cast<double>(run.*bytes);
+  return one.runs.empty() ? 0 : sum / static_cast<double>(one.runs.size());
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,28 @@
+// What the tables of sweep and tune have in common.
+#pragma once
+
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "loaderscope/experiment.h"
+#include "loaderscope/report.h"
+
+namespace loaderscope {
+
+// "num-workers=4 prefetch-factor=2 memory=pageable": the values on all axes.
+std::string settings_text(const Experiment& experiment, const Case& one);
+std::string interval_text(const Estimate& rate);  // 1,386 (1,371-1,402)
+std::string busy_text(const Estimate& busy);      // 96.8 (96.2-97.3)
+
+// Where the time went, one letter per part: "####dddda."; and what the letters mean.
+std::string account_bar(const Account& account, int columns);
+std::string bar_legend(const std::vector<Case>& cases);
+
+// Means over the runs of a case.
+double cores_of(const Case& one);  // that its CPU time kept busy
+std::optional<double> cpu_per_thousand(const Case& one);
+double mean_of(const Case& one, Bytes CaseRun::*bytes);
+
+}  // namespace loaderscope

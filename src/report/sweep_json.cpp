@@ -1,0 +1,111 @@
+// A sweep as JSON, and read back to go on with it.
+#include <filesystem>
+#include <fstream>
+
+#include "experiment/settings.h"
+#include "loaderscope/errors.h"
+#include "report/experiment_json.h"
+#include "report/sweep_report.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::string_view kSchema = "loaderscope.sweep/1";
+constexpr std::string_view kGiveSweep = "give a file that 'loaderscope sweep --json' saved";
+
+void write_index(JsonStream& json, std::string_view key, const std::optional<std::size_t>& index) {
+  if (index) {
+    json.member(key, static_cast<std::int64_t>(*index));
+  } else {
+    json.null(key);
+  }
+}
+
+void write_case(JsonStream& json, const Experiment& experiment, const SweepAnswer& answer,
+                std::size_t i) {
+  const Case& one = experiment.cases[i];
+  json.begin_object();
+  write_settings(json, experiment, one);
+  if (one.skipped.empty()) {
+    json.null("skipped");
+  } else {
+    json.member("skipped", std::string_view(one.skipped));
+  }
+  write_estimate(json, "samples_per_s", answer.rate[i]);
+  write_estimate(json, "busy", answer.busy[i]);
+  write_runs(json, one);
+  json.end_object();
+}
+
+// The settings of a saved case are those of `one`.
+bool is_case(const JsonCursor& saved, const Experiment& experiment, const Case& one) {
+  const JsonCursor settings = saved.at("settings");
+  for (const Axis& axis : experiment.axes) {
+    const JsonCursor value = settings.at(axis.key);
+    if ((value.is_null() ? "-" : value.text()) != setting_text(one, axis.key)) return false;
+  }
+  return true;
+}
+
+JsonNode read_document(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    throw RunError(path + ": there is no such file; " + std::string(kGiveSweep));
+  std::ifstream in(path, std::ios::binary);
+  if (!in || std::filesystem::is_directory(path, error))
+    throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
+  return read_json(in, path, {});
+}
+
+void check_schema(const JsonCursor& document, const std::string& path) {
+  if (document.has("schema")) {
+    const JsonCursor schema = document.at("schema");
+    if (schema.text() == kSchema) return;
+  }
+  throw RunError(path + ": is no sweep (" + std::string(kSchema) + "); " + std::string(kGiveSweep));
+}
+
+}  // namespace
+
+void write_sweep_json(std::ostream& out, const Experiment& experiment,
+                      std::string_view tool_version) {
+  const SweepAnswer answer = judge_sweep(experiment);
+  JsonStream json(out);
+  json.begin_object();
+  json.member("schema", kSchema);
+  json.begin_object("tool");
+  json.member("version", tool_version);
+  json.end_object();
+  write_base(json, experiment);
+  write_index(json, "best", answer.best);
+  write_index(json, "knee", answer.knee);
+  json.member("spent_s", Seconds{experiment.spent});
+  json.member("interrupted", experiment.interrupted);
+  json.member("budget_spent", experiment.budget_spent);
+  json.begin_array("cases");
+  for (std::size_t i = 0; i < experiment.cases.size(); ++i) write_case(json, experiment, answer, i);
+  json.end_array();
+  write_texts(json, "notes", experiment.notes);
+  json.end_object();
+}
+
+void resume_sweep(const std::string& path, Experiment& experiment) {
+  const JsonNode root = read_document(path);
+  const JsonCursor document(root, path);
+  check_schema(document, path);
+  const std::string differs = difference(document, experiment);
+  if (!differs.empty()) {
+    throw UsageError("--resume " + path + ": " + differs +
+                     "; resume with the same settings, or begin a new sweep");
+  }
+  const JsonCursor cases = document.at("cases");
+  cases.expect_array();
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const JsonCursor saved = cases.item(i);
+    for (Case& one : experiment.cases) {
+      if (one.skipped.empty() && is_case(saved, experiment, one)) one.runs = read_runs(saved);
+    }
+  }
+}
+
+}  // namespace loaderscope

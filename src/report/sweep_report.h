@@ -1,0 +1,20 @@
+// What a sweep says, for people and as JSON, and a saved one read back.
+#pragma once
+
+#include <ostream>
+
+#include "loaderscope/experiment.h"
+#include "loaderscope/report.h"
+
+namespace loaderscope {
+
+void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
+void write_sweep_json(std::ostream& out, const Experiment& experiment,
+                      std::string_view tool_version);  // schema loaderscope.sweep/1
+
+// Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
+// that is no sweep, UsageError when it is one of another base case or other axes, naming the first
+// difference.
+void resume_sweep(const std::string& path, Experiment& experiment);
+
+}  // namespace loaderscope

@@ -1,0 +1,174 @@
+// loaderscope sweep and tune, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+using Words = std::vector<std::string>;
+
+// Each batch takes 32 ms of decoding and 12 ms of the GPU: three workers keep it busy.
+Words in_model(const std::string& command, const Words& more) {
+  Words words = {command, "--engine", "model", "--cost",  "decode=8ms", "--compute",
+                 "12ms",  "--batch",  "4",     "--cores", "8"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
+  const Ended ended =
+      run_binary(in_model("sweep", {"-L", "workers=1,2,3,4", "--vary", "prefetch=1,2"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("Best: num-workers=3 prefetch-factor=1: 333 samples/s (±0), "
+                                    "100.0 % busy\n"));
+  EXPECT_THAT(ended.out, HasSubstr("<- knee, best"));
+  EXPECT_THAT(ended.out, HasSubstr("num-workers \\ prefetch-factor"));
+  EXPECT_THAT(ended.out, HasSubstr("# compute, d decode"));
+}
+
+TEST(SweepCommand, TakesItsFlagsFromAScenarioToo) {
+  const TestFolder folder;
+  const std::string file = folder.write("grid.conf",
+                                        "engine = model\ncost = decode=8ms\ncompute = 12ms\n"
+                                        "batch = 4\ncores = 8\nvary = workers=1,2\n"
+                                        "vary = prefetch=1,2\nbudget = 1m\none-at-a-time = true\n");
+  const Ended ended = run_binary({"sweep", "--scenario", file, "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_EQ(answer.at("axes").size(), 2U);
+  EXPECT_EQ(answer.at("one_at_a_time"), true);
+  const Ended typo = run_binary({"sweep", "--scenario", folder.write("x.conf", "varies = a\n")});
+  EXPECT_EQ(typo.exit_code, 64);
+  EXPECT_THAT(typo.err, HasSubstr("x.conf:1: varies: unknown key"));
+  EXPECT_THAT(run_binary({"run", "--scenario", file}).err, HasSubstr("vary: unknown key"));
+}
+
+TEST(SweepCommand, GoesOnWithASavedSweep) {
+  const TestFolder folder;
+  const std::string path = folder.path("s.json");
+  const Words axis = {"-L", "workers=1,2,3", "--json", path};
+  Words brief = axis;
+  brief.insert(brief.end(), {"--budget", "2s"});
+  ASSERT_EQ(run_binary(in_model("sweep", brief)).exit_code, 0);
+  const json before = json::parse(folder.read("s.json"));
+  Words resumed = axis;
+  resumed.insert(resumed.end(), {"--resume", path});
+  ASSERT_EQ(run_binary(in_model("sweep", resumed)).exit_code, 0);
+  const json after = json::parse(folder.read("s.json"));
+  EXPECT_EQ(before.at("budget_spent"), true);
+  EXPECT_EQ(after.at("budget_spent"), false);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(after.at("cases").at(i).at("runs").size(), 2U);
+    const json& old_runs = before.at("cases").at(i).at("runs");
+    for (std::size_t r = 0; r < old_runs.size(); ++r)
+      EXPECT_EQ(after.at("cases").at(i).at("runs").at(r), old_runs.at(r));
+  }
+  const Ended other = run_binary(in_model("sweep", {"-L", "workers=1,2", "--resume", path}));
+  EXPECT_EQ(other.exit_code, 64);
+  EXPECT_THAT(other.err, HasSubstr("--vary num-workers is 1 2 3 there and 1 2 here"));
+}
+
+TEST(SweepCommand, KeepsItsRunsWhenInterrupted) {
+  const TestFolder folder;
+  const std::string path = folder.path("s.json");
+  RunningBinary sweep({"sweep", "--cost", "decode=2ms:sleep", "--compute", "4ms", "--batch", "2",
+                       "-L", "workers=1,2", "--steps", "25", "--precision", "0.0001", "--budget",
+                       "1h", "--json", path});
+  while (!sweep.has_ended() && folder.files() == 0) {
+  }
+  sweep.send(SIGINT);
+  const Ended ended = sweep.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  const json answer = json::parse(folder.read("s.json"));
+  EXPECT_EQ(answer.at("interrupted"), true);
+  EXPECT_THAT(ended.out, StartsWith("Best: "));
+}
+
+TEST(SweepCommand, FailsWithTheCommonestReason) {
+  const Ended ended =
+      run_binary({"sweep", "--data", "/nonexistent/photos", "--budget", "5s", "-L", "workers=1,2"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no case could be run: "));
+  EXPECT_THAT(ended.err, HasSubstr("/nonexistent/photos"));
+}
+
+TEST(TuneCommand, PutsTheSettingFirstAndTheCallToPasteBehindIt) {
+  const Ended ended = run_binary(in_model("tune", {}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable: 100.0 % "
+                                    "busy"));
+  EXPECT_THAT(ended.out, HasSubstr("DataLoader(ds, batch_size=4, num_workers=3, prefetch_factor=1, "
+                                   "pin_memory=False, persistent_workers=True)"));
+  EXPECT_THAT(ended.out, HasSubstr("num_threads=3"));
+  EXPECT_THAT(ended.out, HasSubstr("use ->"));
+  EXPECT_THAT(ended.out, HasSubstr("limit: the GPU"));
+  EXPECT_THAT(ended.out, HasSubstr("settings run"));
+  EXPECT_THAT(ended.out, HasSubstr("next: loaderscope run "));
+}
+
+TEST(TuneCommand, SavesTheAnswer) {
+  const Ended ended = run_binary(in_model("tune", {"--json", "-"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_EQ(answer.at("schema"), "loaderscope.tune/1");
+  EXPECT_EQ(answer.at("recommendation").at("workers"), 3);
+  EXPECT_EQ(answer.at("recommendation").at("prefetch"), 1);
+  EXPECT_EQ(answer.at("recommendation").at("memory"), "pageable");
+  EXPECT_EQ(answer.at("recommendation").at("proven"), true);
+  EXPECT_NEAR(answer.at("best").at("samples_per_s").at("mean").get<double>(), 333.3, 0.1);
+  EXPECT_EQ(answer.at("limit").at("bound_by"), "compute");
+}
+
+TEST(TuneCommand, TunesASavedRun) {
+  const TestFolder folder;
+  const std::string path = folder.path("r.json");
+  ASSERT_EQ(run_binary(in_model("run", {"--workers", "1", "--json", path})).exit_code, 0);
+  const Ended ended = run_binary({"tune", "--from", path});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable"));
+}
+
+struct Refused {
+  Words words;
+  const char* message;
+  int exit_code = 64;
+};
+
+TEST(SweepAndTune, RefuseInOneSentence) {
+  for (const Refused& refused : std::vector<Refused>{
+           {in_model("sweep", {}), "give an axis"},
+           {in_model("sweep", {"-L", "worker=1"}), "did you mean 'workers'?"},
+           {in_model("sweep", {"-L", "workers="}), "the list is empty"},
+           {in_model("sweep", {"-L", "workers=1,x"}), "expected a whole number"},
+           {in_model("sweep", {"-L", "workers=1", "--budget", "0s"}), "--budget 0s"},
+           {in_model("sweep", {"-L", "workers=1", "--budget", "1ms"}), "too short for one case"},
+           {in_model("sweep", {"-L", "workers=1", "--precision", "3"}), "expected a share"},
+           {in_model("sweep", {"-L", "workers=1", "--resume", "/nonexistent"}), "no such file", 1},
+           {in_model("sweep", {"-L", "workers=1", "--require", "device.busy > 0"}), "--require"},
+           {in_model("tune", {"--goal", "0.9"}), "expected gpu: and a share"},
+           {in_model("tune", {"--goal", "gpu:0.9", "--within", "3%"}), "contradicts --goal"},
+           {in_model("tune", {"--budget", "1ms"}), "too short for one case"},
+           {in_model("tune", {"--max-memory", "1"}), "no setting could be run", 1},
+           {in_model("tune", {"--from", "/nonexistent"}), "the result says what the base case is"},
+           {{"tune", "--from", "/nonexistent"}, "there is no such file", 1},
+           {{"tune", "--cost", "decode=1ms", "--goal", "gpu:0.9"}, "give --compute"},
+       }) {
+    const Ended ended = run_binary(refused.words);
+    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(refused.message));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,71 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "loaderscope/errors.h"
+#include "unit/experiment/model_laboratory.h"
+
+namespace loaderscope {
+namespace {
+
+using test::scenario;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string complaint(const std::string& text) {
+  try {
+    parse_axis(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Axes, AreReadUnderTheNameOfTheField) {
+  EXPECT_EQ(parse_axis("workers=0,1,2"), (Axis{"num-workers", {"0", "1", "2"}}));
+  EXPECT_EQ(parse_axis("memory=pageable"), (Axis{"memory", {"pageable"}}));
+  EXPECT_EQ(parse_axis("decode.speed=1,2"), (Axis{"decode.speed", {"1", "2"}}));
+}
+
+TEST(Axes, PartValuesThatHoldCommasAtBars) {
+  EXPECT_THAT(parse_axis("data=/a,b|/c").values, ElementsAre("/a,b", "/c"));
+}
+
+TEST(Axes, RefuseNonsenseByName) {
+  EXPECT_THAT(complaint("worker=1,2"), HasSubstr("did you mean 'workers'?"));
+  EXPECT_THAT(complaint("workers="), HasSubstr("the list is empty"));
+  EXPECT_THAT(complaint("workers"), HasSubstr("expected KEY=VALUE,VALUE..."));
+  EXPECT_THAT(complaint("workers=1,,2"), HasSubstr("a value of the list is empty"));
+  EXPECT_THAT(complaint("workers=1,two"), HasSubstr("workers = two: expected a whole number"));
+  EXPECT_THAT(complaint("memory=pageable,pined-slots"), HasSubstr("did you mean 'pinned-slots'?"));
+  EXPECT_THAT(complaint("workers=2,2"), HasSubstr("stands there twice"));
+  EXPECT_THAT(complaint("json=a,b"), HasSubstr("cannot be varied"));
+  EXPECT_THAT(complaint("decod.speed=2"), HasSubstr("did you mean 'decode'?"));
+  EXPECT_THROW(parse_axes({"workers=1", "num-workers=2"}), UsageError);
+}
+
+TEST(Axes, SpanAGridWithoutWhatHasNoMeaning) {
+  const std::vector<Changes> cases =
+      grid(parse_axes({"workers=0,2", "prefetch=1,4"}), scenario("cost = decode=1ms"));
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(spell_changes(cases[0]), "num-workers=0");
+  EXPECT_EQ(spell_changes(cases[2]), "num-workers=2 prefetch-factor=4");
+}
+
+TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {
+  const std::vector<Changes> cases =
+      one_at_a_time(parse_axes({"workers=1,2", "batch=8,16"}), scenario("workers = 2\nbatch = 8"));
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_TRUE(cases[0].empty());
+  EXPECT_EQ(spell_changes(cases[1]), "num-workers=1");
+  EXPECT_EQ(spell_changes(cases[2]), "batch-size=16");
+}
+
+TEST(Axes, ACaseThatCannotBeIsSkippedWithItsReason) {
+  const Experiment experiment =
+      test::plan(scenario("cost = decode=1ms\nsamples = 100\ndrop-last = true"), {"batch=8,200"});
+  EXPECT_EQ(experiment.cases[0].skipped, "");
+  EXPECT_THAT(experiment.cases[1].skipped, HasSubstr("not one batch of 200 samples"));
+}
+
+}  // namespace
+}  // namespace loaderscope

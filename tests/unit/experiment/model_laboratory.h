@@ -1,0 +1,32 @@
+// Experiments in virtual time.
+#pragma once
+
+#include <string>
+
+#include "loaderscope/engine.h"
+#include "loaderscope/experiment.h"
+
+namespace loaderscope::test {
+
+inline RunConfig scenario(const std::string& lines) {
+  RunConfig config;
+  parse_scenario("engine = model\n" + lines, "test", config);
+  return config;
+}
+
+inline Laboratory model_laboratory() {
+  Laboratory laboratory;
+  laboratory.run = [](const RunConfig& config) {
+    return find_row("model", engine_table()).run(config, {});
+  };
+  laboratory.now = [] { return Nanos{0}; };
+  laboratory.stopped = [] { return false; };
+  return laboratory;
+}
+
+inline Experiment plan(const RunConfig& base, const std::vector<std::string>& axes,
+                       bool one_at_a_time = false) {
+  return plan_experiment(base, parse_axes(axes), one_at_a_time, {4});
+}
+
+}  // namespace loaderscope::test

@@ -1,0 +1,182 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "experiment/case_run.h"
+#include "loaderscope/errors.h"
+#include "report/sweep_report.h"
+#include "unit/experiment/model_laboratory.h"
+
+namespace loaderscope {
+namespace {
+
+using test::plan;
+using test::scenario;
+using ::testing::HasSubstr;
+
+constexpr const char* kDecodeBound = "cost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 8";
+
+// 32 ms of decoding for a batch: one in 32, 16, 12 ms.
+TEST(Sweep, FindsTheBestAndTheKnee) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3,4,6"});
+  run_sweep(experiment, test::model_laboratory(), {});
+  const SweepAnswer answer = judge_sweep(experiment);
+  ASSERT_TRUE(answer.best && answer.knee);
+  EXPECT_EQ(*answer.knee, 2U);
+  EXPECT_NEAR(answer.rate[0]->mean, 125, 1e-6);
+  EXPECT_NEAR(answer.rate[1]->mean, 250, 1e-6);
+  EXPECT_NEAR(answer.rate[2]->mean, 4 / 0.012, 1e-6);
+  EXPECT_NEAR(answer.busy[1]->mean, 0.75, 1e-6);
+}
+
+TEST(Sweep, RunsEachCaseTwiceWhereNothingVaries) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
+  run_sweep(experiment, test::model_laboratory(), {});
+  for (const Case& one : experiment.cases) {
+    EXPECT_EQ(one.runs.size(), 2U);
+    EXPECT_GE(one.runs.back().steps, fewest_steps(one.config));
+  }
+  EXPECT_FALSE(experiment.budget_spent);
+}
+
+TEST(Sweep, RunsUntilTheIntervalIsNarrowEnough) {
+  const RunConfig base = scenario(
+      "cost = decode=exponential:8ms\nbatch = 1\ncompute = 1ms\n"
+      "cores = 8");
+  const auto runs_at = [&](double precision) {
+    Experiment experiment = plan(base, {"workers=1,2"});
+    SweepOptions options;
+    options.precision = precision;
+    options.budget = 8 * kSecond;
+    run_sweep(experiment, test::model_laboratory(), options);
+    return experiment.cases[0].runs.size() + experiment.cases[1].runs.size();
+  };
+  EXPECT_LE(runs_at(0.5), runs_at(0.02));
+  EXPECT_EQ(runs_at(0.5), 4U);
+}
+
+TEST(Sweep, StopsWhenTheBudgetIsSpent) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3,4,6"});
+  SweepOptions options;
+  options.budget = 3 * kSecond;
+  run_sweep(experiment, test::model_laboratory(), options);
+  EXPECT_TRUE(experiment.budget_spent);
+  EXPECT_LT(experiment.spent, 4 * kSecond);
+}
+
+TEST(Sweep, SaysWhatABudgetTooShortForOneCaseWouldHaveToBe) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
+  SweepOptions options;
+  options.budget = kMillisecond;
+  try {
+    run_sweep(experiment, test::model_laboratory(), options);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("too short for one case, which takes about"));
+    EXPECT_THAT(error.what(), HasSubstr("2 cases need about"));
+  }
+}
+
+TEST(Sweep, GoesOnPastACaseThatFails) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
+  Laboratory laboratory = test::model_laboratory();
+  laboratory.run = [model = laboratory.run](const RunConfig& config) {
+    if (config.num_workers == 1) throw RunError("the disk is gone");
+    return model(config);
+  };
+  run_sweep(experiment, laboratory, {});
+  EXPECT_EQ(experiment.cases[0].skipped, "the disk is gone");
+  EXPECT_EQ(experiment.cases[1].runs.size(), 2U);
+  EXPECT_EQ(reason_for_nothing(experiment), "");
+}
+
+TEST(Sweep, SaysTheCommonestReasonWhereEveryCaseFails) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
+  Laboratory laboratory = test::model_laboratory();
+  laboratory.run = [](const RunConfig& config) -> RunRecord {
+    throw RunError(config.num_workers == 2 ? "rare" : "common");
+  };
+  run_sweep(experiment, laboratory, {});
+  EXPECT_EQ(reason_for_nothing(experiment), "common");
+}
+
+TEST(Sweep, KeepsWhatItHasWhenItIsStopped) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
+  Laboratory laboratory = test::model_laboratory();
+  int runs = 0;
+  laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
+  laboratory.stopped = [&] { return runs >= 2; };
+  run_sweep(experiment, laboratory, {});
+  EXPECT_TRUE(experiment.interrupted);
+  EXPECT_EQ(runs, 2);
+}
+
+class ResumedSweep : public testing::Test {
+ protected:
+  // A sweep that was stopped after two runs, saved.
+  ResumedSweep() {
+    Experiment experiment = plan(base_, axes_);
+    Laboratory laboratory = test::model_laboratory();
+    int runs = 0;
+    laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
+    laboratory.stopped = [&] { return runs >= 2; };
+    run_sweep(experiment, laboratory, {});
+    std::ofstream out(path_);
+    write_sweep_json(out, experiment, "1.0");
+  }
+  ~ResumedSweep() override { std::remove(path_.c_str()); }
+
+  std::string refusal(const RunConfig& base, const std::vector<std::string>& axes) const {
+    Experiment experiment = plan(base, axes);
+    try {
+      resume_sweep(path_, experiment);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  RunConfig base_ = scenario(kDecodeBound);
+  std::vector<std::string> axes_ = {"workers=1,2,3"};
+  std::string path_ = testing::TempDir() + "loaderscope_resumed_sweep.json";
+};
+
+TEST_F(ResumedSweep, RunsOnlyWhatIsMissing) {
+  Experiment experiment = plan(base_, axes_);
+  resume_sweep(path_, experiment);
+  int runs = 0;
+  Laboratory laboratory = test::model_laboratory();
+  laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
+  run_sweep(experiment, laboratory, {});
+  EXPECT_EQ(runs, 4);
+
+  Experiment whole = plan(base_, axes_);
+  run_sweep(whole, test::model_laboratory(), {});
+  std::ostringstream resumed, in_one;
+  write_sweep_table(resumed, experiment, {});
+  whole.spent = experiment.spent;
+  write_sweep_table(in_one, whole, {});
+  EXPECT_EQ(resumed.str(), in_one.str());
+}
+
+TEST_F(ResumedSweep, RefusesAnotherSweepAndNamesTheFirstDifference) {
+  EXPECT_THAT(refusal(base_, {"workers=1,2,4"}),
+              HasSubstr("--vary num-workers is 1 2 3 there and 1 2 4 here"));
+  RunConfig other = base_;
+  set_field(other, "", "compute", "14ms");
+  EXPECT_THAT(refusal(other, axes_), HasSubstr("compute is 12ms there and 14ms here"));
+  EXPECT_THAT(refusal(base_, {"workers=1,2,3", "prefetch=2"}),
+              HasSubstr("prefetch-factor is not given there"));
+}
+
+TEST_F(ResumedSweep, RefusesAFileThatIsNoSweep) {
+  Experiment experiment = plan(base_, axes_);
+  std::ofstream(path_) << R"({"schema": "loaderscope.run/1"})";
+  EXPECT_THROW(resume_sweep(path_, experiment), RunError);
+  EXPECT_THROW(resume_sweep("/nonexistent.json", experiment), RunError);
+}
+
+}  // namespace
+}  // namespace loaderscope
