@@ -84,7 +84,8 @@ TEST(SweepCommand, KeepsItsRunsWhenInterrupted) {
   RunningBinary sweep({"sweep", "--cost", "decode=2ms:sleep", "--compute", "4ms", "--batch", "2",
                        "-L", "workers=1,2", "--steps", "25", "--precision", "0.0001", "--budget",
                        "1h", "--json", path});
-  while (!sweep.has_ended() && folder.files() == 0) {
+  // The file is there, empty, before the first run: that it can be written is found out first.
+  while (!sweep.has_ended() && (folder.files() == 0 || folder.read("s.json").empty())) {
   }
   sweep.send(SIGINT);
   const Ended ended = sweep.wait();

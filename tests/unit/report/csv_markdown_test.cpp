@@ -42,7 +42,7 @@ TEST(Markdown, LeadsWithTheAnswer) {
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));
   EXPECT_THAT(out.str(), HasSubstr("\n\nFix: num"));
-  EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope run "));
+  EXPECT_THAT(out.str(), HasSubstr("```sh\nloaderscope tune --from "));
 }
 
 TEST(TextTable, AlignsAndLeavesEmptyColumnsOut) {

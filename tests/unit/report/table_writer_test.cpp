@@ -57,7 +57,7 @@ queue ready: 0.2 of 4 on average, at most 2; takers waited 3.000 s
 note: prefetch-factor has no effect
 too short: no epoch ended within the window, so what restarting the workers costs was not seen
 files: out/r 50.json
-next: loaderscope run --samples 64000 --num-workers 4 --batch-size 16 --compute 25ms
+next: loaderscope tune --from 'out/r 50.json'
 )");
 }
 
