@@ -32,6 +32,11 @@ std::int64_t images_in(const std::string& path) {
   return json::parse(ended.out).at("images").get<std::int64_t>();
 }
 
+std::int64_t files_below(const std::string& path) {
+  std::error_code none;
+  return std::distance(std::filesystem::recursive_directory_iterator(path, none), {});
+}
+
 TEST(DataMake, TwiceIsOnce) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
@@ -51,7 +56,9 @@ TEST(DataMake, GoesOnAfterItWasKilled) {
                        "--size", "500x375", "--threads", "1"};
   for (const int signal : {SIGKILL, SIGINT}) {
     RunningBinary running(words);
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    const std::int64_t before = files_below(path);
+    while (!running.has_ended() && files_below(path) < before + 3)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ASSERT_FALSE(running.has_ended());
     running.send(signal);
     EXPECT_EQ(running.wait().exit_code, signal == SIGKILL ? -SIGKILL : 130);
