@@ -8,6 +8,12 @@
 
 namespace loaderscope {
 
+// The best of those that save time; null where none does.
+const Finding* fix_of(const Analysis& analysis);
+
+// "Wrong data: NAME: EVIDENCE", each followed by "Mend: ...".
+std::vector<std::string> wrong_data_lines(const Analysis& analysis);
+
 // What to do, what it gives and what the waiting costs now: "Fix: num-workers=8 -> 25.0 % to
 // 50.0 % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. Waste now: 18.0 GPU-h/day".
 // Without a finding that saves time only what is wasted, or "".

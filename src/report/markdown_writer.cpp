@@ -42,13 +42,14 @@ void write_differential(std::ostream& out, const RunRecord& record) {
 void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
                            const ReportStyle&) {
   out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
+  for (const std::string& fault : wrong_data_lines(analysis)) out << escaped(fault) << "\n\n";
   for (const std::string& line :
        {fix_line(record, analysis), pytorch_line(analysis), cause_line(analysis)}) {
     if (!line.empty()) out << escaped(line) << "\n\n";
   }
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
-    for (const AccountLine& line : account_lines(analysis)) {
+    for (const AccountLine& line : account_lines(record, analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
                          show_percent(line.share), show_points(line.half_width),
                          escaped(line.remark));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
+#include "report/findings_text.h"
 
 namespace loaderscope {
 namespace {
@@ -94,8 +95,9 @@ std::string command_for(const RunConfig& config, const Changes& changes) {
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.verdict.withheld_reason) {
-    if (analysis.findings.empty() || analysis.findings.front().regained_s <= 0) return "";
-    const Changes& changes = analysis.findings.front().to_run;
+    const Finding* fix = fix_of(analysis);
+    if (fix == nullptr) return "";
+    const Changes& changes = fix->to_run;
     const bool saved = !record.config.json.value.empty() && record.config.json.value != "-";
     if (saved && !changes.empty() && std::all_of(changes.begin(), changes.end(), is_tunable))
       return tune_command(record.config);

@@ -135,9 +135,22 @@ void Job::look() {
     training_of(*member).read(*member->page(), writer);
   }
   for (auto& [process, training] : trainings_) training.advance(false);
+  watch_processes();
   host_.let_go([this](const Member& member) {
     return member.page() == nullptr || training_of(member).let_go(*member.page());
   });
+}
+
+void Job::watch_processes() {
+  const bool measures = std::any_of(trainings_.begin(), trainings_.end(),
+                                    [](const auto& entry) { return entry.second.in_window(); });
+  if (!measures) return;
+  std::vector<WatchedProcess> processes;
+  for (const auto& member : host_.members()) {
+    if (member->page() != nullptr && !member->ended())
+      processes.push_back({member->pid, member->is_worker});
+  }
+  watch_.look(processes);
 }
 
 Training& Job::training_of(const Member& member) {
@@ -159,14 +172,21 @@ void Job::understand(Member& member, const std::string& text) {
   const nlohmann::json message = nlohmann::json::parse(text);
   const std::string what = message.value("what", "");
   if (what == "loader") {
-    training_of(member).add_iterator(message.value("iterator", 0), parse_loader_facts(text));
+    meet_loader(member, message.value("iterator", 0), parse_loader_facts(text));
+    user_code_.hear_loader(message);
   } else if (what == "degraded") {
     const std::string note = message.value("text", "");
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
   } else if (what == "other") {
     ++other_iterators_;
-  } else if (what == "order" || what == "draws" || what == "stream") {
+  } else if (DataIdentity::understands(what)) {
     identity_.hear(member.is_worker ? member.trainer : member.pid, message);
+  } else if (what == "spent") {
+    user_code_.hear_spent(member.pid, message);
+  } else if (what == "threads") {
+    watch_.hear({member.pid, member.is_worker}, message);
+  } else if (what == "padding") {
+    padding_[member.pid] = {message.at("real"), message.at("padded")};
   } else if (what == "refused") {
     refusal_ = message.value("text", "");
   } else if (what == "failed" && failure_.empty()) {
@@ -174,6 +194,11 @@ void Job::understand(Member& member, const std::string& text) {
     if (message.contains("worker") && message["worker"].is_number_integer())
       failure_ = fmt::format("worker {}: {}", message["worker"].get<int>(), failure_);
   }
+}
+
+void Job::meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader) {
+  training_of(member).add_iterator(iterator, loader);
+  identity_.know({member.pid, member.rank, loader.shuffle || loader.iterable});
 }
 
 bool Job::windows_ended() const {
@@ -286,6 +311,40 @@ void Job::say_hook_cost(RunRecord& record) const {
                             std::round(1e4 * share->median) * 1e-4});
 }
 
+std::vector<Metric> Job::loader_metrics(const RunRecord& record) const {
+  std::vector<Metric> metrics;
+  double real = 0, padded = 0, batches = 0;
+  for (const auto& [process, elements] : padding_) {
+    real += static_cast<double>(elements.first);
+    padded += static_cast<double>(elements.second);
+  }
+  if (padded > 0) {
+    metrics.push_back({"collate.padding_share", "1",
+                       "of the elements of batches whose samples differ in length",
+                       1 - real / padded});
+  }
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) {
+    window = std::max(window, rank.window());
+    batches += static_cast<double>(rank.steps());
+  }
+  for (Metric& metric : watch_.metrics(batches, seconds(window)))
+    metrics.push_back(std::move(metric));
+  return metrics;
+}
+
+void Job::put_beside_account(RunRecord& record) const {
+  const auto move_to = [](auto& to, auto from) {
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+  };
+  DataIdentity::Faults faults = identity_.faults();
+  move_to(record.metrics, std::move(faults.metrics));
+  move_to(record.metrics, loader_metrics(record));
+  move_to(record.details, std::move(faults.details));
+  move_to(record.details, user_code_.details());
+  move_to(record.notes, watch_.notes());
+}
+
 RunRecord Job::record() {
   RunRecord record;
   record.engine = "torch";
@@ -311,9 +370,7 @@ RunRecord Job::record() {
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
   if (hook_cost_) say_hook_cost(record);
-  DataIdentity::Faults faults = identity_.faults();
-  std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));
-  std::move(faults.notes.begin(), faults.notes.end(), std::back_inserter(record.notes));
+  put_beside_account(record);
   if (other_iterators_ > 0) {
     record.notes.push_back(fmt::format(
         "{} of other DataLoaders count as what the training does",

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/guest/belongings.h"
@@ -13,7 +14,9 @@
 #include "engine/guest/data_identity.h"
 #include "engine/guest/hook_cost.h"
 #include "engine/guest/host.h"
+#include "engine/guest/process_watch.h"
 #include "engine/guest/training.h"
+#include "engine/guest/user_code.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::guest {
@@ -30,8 +33,10 @@ class Job {
 
  private:
   void look();
+  void watch_processes();
   void on_message(Member& member, const std::string& message);
   void understand(Member& member, const std::string& message);
+  void meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader);
   Training& training_of(const Member& member);
   bool windows_ended() const;
   void measure_hooks();  // once the windows have ended
@@ -42,6 +47,8 @@ class Job {
   void check_end() const;
   std::string program() const;
   void say_hook_cost(RunRecord& record) const;
+  void put_beside_account(RunRecord& record) const;
+  std::vector<Metric> loader_metrics(const RunRecord& record) const;
   RunRecord record();
 
   const RunConfig& config_;
@@ -59,6 +66,9 @@ class Job {
   std::vector<std::string> notes_;
   std::int64_t other_iterators_ = 0;
   DataIdentity identity_;
+  UserCode user_code_;
+  ProcessWatch watch_;
+  std::map<pid_t, std::pair<std::int64_t, std::int64_t>> padding_;  // real and padded elements
   std::optional<HookCost> hook_cost_;
   bool interrupted_ = false, complete_ = false;
   Nanos stopping_since_ = 0;

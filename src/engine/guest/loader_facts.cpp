@@ -23,6 +23,7 @@ LoaderFacts parse_loader_facts(const std::string& message) {
     all.at("in_order").get_to(facts.in_order);
     all.at("drop_last").get_to(facts.drop_last);
     all.at("shuffle").get_to(facts.shuffle);
+    all.at("iterable").get_to(facts.iterable);
     all.at("mp_context").get_to(facts.mp_context);
     all.at("dataset").get_to(facts.dataset);
     all.at("sampler").get_to(facts.sampler);

@@ -19,6 +19,7 @@ struct LoaderFacts {
   bool in_order = true;
   bool drop_last = false;
   bool shuffle = false;
+  bool iterable = false;
   std::string mp_context = "fork";
   std::string dataset, sampler;  // the names of their classes
 };

@@ -1,5 +1,7 @@
 #include "engine/guest/library/api.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 
 #include <memory>
@@ -55,6 +57,15 @@ const volatile std::uint32_t* lsg_flags(void) {
 }
 
 std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
+
+std::int64_t lsg_object_size(std::int64_t address) {
+  Dl_info place;
+  void* symbol = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(address), &place, &symbol, RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr)
+    return 0;
+  return static_cast<std::int64_t>(static_cast<const ElfW(Sym)*>(symbol)->st_size);
+}
 
 void lsg_begin_work(std::int64_t batch) {
   if (StageStack* stack = made_stack()) stack->begin_work(batch);

@@ -14,6 +14,8 @@ LOADERSCOPE_API void lsg_say(const char* message);
 // Two numbers of the host: `stop`, `timing`. Null before the process has joined.
 LOADERSCOPE_API const volatile std::uint32_t* lsg_flags(void);
 LOADERSCOPE_API std::int64_t lsg_thread_cpu_ns(void);
+// Of the exported object at `address`, in bytes; 0: not known.
+LOADERSCOPE_API std::int64_t lsg_object_size(std::int64_t address);
 
 // The calling thread makes batch `batch`: what it does until `lsg_end_work` is written down as
 // spans, of stage `opaque` unless it has entered another one. A stage entered within a stage takes

@@ -21,6 +21,7 @@ _SIGNATURES: Dict[str, Any] = {
     "lsg_start_up": (None, [_L, _L]),
     "lsg_rest": (None, [_L, _L]),
     "lsg_fact": (None, [ctypes.c_int, _I, _I, _I, _L, _L, _L, _L, _L, _L]),
+    "lsg_object_size": (_L, [_L]),
     "lsg_device_collect": (None, []),
 }
 
@@ -44,6 +45,7 @@ end_work = _library.lsg_end_work
 start_up = _library.lsg_start_up
 rest = _library.lsg_rest
 fact = _library.lsg_fact
+object_size = _library.lsg_object_size
 collect = _library.lsg_device_collect
 
 # Kinds of facts; FactKind of the host.

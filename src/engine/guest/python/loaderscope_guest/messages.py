@@ -1,9 +1,10 @@
 """Sentences for the host. Each degradation is said once per process."""
 
+import contextlib
 import re
 import signal
 import traceback
-from typing import Any, Optional, Set
+from typing import Any, Iterator, Optional, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.settings import RANK
@@ -20,6 +21,15 @@ def degraded(sentence: str) -> None:
         return
     _said.add(sentence)
     library.say(what="degraded", text=sentence)
+
+
+@contextlib.contextmanager
+def never_failing(part: str) -> Iterator[None]:
+    """What looks at the user's own objects, which may do anything when they are looked at."""
+    try:
+        yield
+    except Exception as error:
+        degraded(f"{part} not looked into: {error!r}")
 
 
 def _worker_in(text: str) -> Optional[int]:

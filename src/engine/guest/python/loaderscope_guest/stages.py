@@ -5,7 +5,8 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import hooks, inject, library, messages
+from loaderscope_guest import hooks, inject, library, messages, user_code
+from loaderscope_guest.clock import now
 from loaderscope_guest.settings import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -19,6 +20,7 @@ class Row(NamedTuple):
     names: str  # functions or CLASS.METHOD, separated by spaces
     stage: int
     outermost: bool = False  # a part of whatever stage it is called in
+    entries: bool = False  # a Compose: what it calls is told apart, by name
 
 
 TABLE: Tuple[Row, ...] = (
@@ -39,11 +41,11 @@ TABLE: Tuple[Row, ...] = (
     Row("turbojpeg", "TurboJPEG.decode", DECODE),
     Row("imageio.v2", "imread", DECODE),
     Row("imageio.v3", "imread", DECODE),
-    Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT),
-    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT),
+    Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT, entries=True),
+    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT, entries=True),
     Row("torchvision.transforms.functional", "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop "
         "hflip vflip pad rotate affine", AUGMENT, outermost=True),
-    Row("albumentations.core.composition", "Compose.__call__", AUGMENT),
+    Row("albumentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
     Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
     Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
     Row("tiktoken.core", "Encoding.encode Encoding.encode_ordinary", AUGMENT),
@@ -65,12 +67,13 @@ TABLE: Tuple[Row, ...] = (
 )
 
 
-def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> Callable[..., Any]:
-    """`function`, whose time is the stage's, where the calling thread makes a batch."""
+def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
+          called: str = "", entries: bool = False) -> Callable[..., Any]:
+    """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`."""
     from loaderscope_guest import worker
 
     name = NAMES[stage]
-    enter, leave, flags = library.enter, library.leave, library.flags
+    enter, leave, flags, spend = library.enter, library.leave, library.flags, user_code.spending.add
 
     @functools.wraps(function, updated=())
     def timed_function(*arguments: Any, **named: Any) -> Any:
@@ -81,10 +84,19 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> 
             return function(*arguments, **named)
         enter(stage)
         making.depth += 1
+        inside, making.named_inside = making.named_inside, 0
+        begun = now()
         try:
             inject.once_per_sample(name, making)
+            if entries:
+                with user_code.entries_timed(arguments[0]):
+                    return function(*arguments, **named)
             return function(*arguments, **named)
         finally:
+            duration = now() - begun
+            if called:
+                spend(name, called, duration - making.named_inside)
+            making.named_inside = inside + duration
             making.depth -= 1
             leave(0)
 
@@ -101,7 +113,8 @@ def _patch(module: ModuleType, row: Row) -> None:
         if function is None:
             continue
         try:
-            setattr(owner, attribute, timed(function, row.stage, row.outermost))
+            called = "" if row.entries else f"{row.module}.{name}"
+            setattr(owner, attribute, timed(function, row.stage, row.outermost, called, row.entries))
         except (AttributeError, TypeError) as error:  # of a type made in C
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 

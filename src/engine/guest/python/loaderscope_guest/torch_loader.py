@@ -5,7 +5,8 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict, List
 
-from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, worker
+from loaderscope_guest import (data_identity, dataset_values, library, messages, overrides, pin_thread, threads,
+                               user_code, worker)
 from loaderscope_guest.clock import now
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
@@ -18,12 +19,13 @@ class Stopped(SystemExit):
 class Iteration:
     """One iterator of a DataLoader that is measured: the batches dispatched and not yet taken."""
 
-    def __init__(self, number: int, begun: int) -> None:
+    def __init__(self, number: int, begun: int, loader: Any) -> None:
         self.number = number
+        self.shuffled = data_identity.shuffles(loader)
         self.generation = 0
         self.begun = begun
         self.taken = 0
-        self.order = data_identity.Order()
+        self.order = data_identity.Order(self.shuffled)
         self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
 
     def fact(self, kind: int, batch: int = -1, worker: int = 0, begin: int = 0, end: int = 0, cpu: int = 0,
@@ -33,10 +35,15 @@ class Iteration:
     def restart(self, at: int) -> None:
         self.generation += 1
         self.taken = 0
-        self.order = data_identity.Order()
-        self.order = data_identity.Order()
+        self.order = data_identity.Order(self.shuffled)
         self._received.clear()
         self.fact(library.EPOCH, begin=at)
+
+    def say_settings(self, dataset: Any) -> None:
+        """What the trainer's own copy of the data set is set to when an epoch begins."""
+        with messages.never_failing("the data set is"):
+            library.say(what="settings", iterator=self.number, generation=self.generation,
+                        values=dataset_values.settings_of(dataset))
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _CUT_SHORT:
@@ -79,10 +86,14 @@ class _Loaders:
             self.others += 1
             library.say(what="other", loader=number)
             return None
-        iteration = Iteration(self._iterators, begun)
+        if self._iterators == 0:
+            threads.say()
+        iteration = Iteration(self._iterators, begun, loader)
         self._iterators += 1
         library.say(what="loader", iterator=iteration.number, loader=number, **describe(loader))
         iteration.fact(library.EPOCH, begin=begun)
+        if getattr(loader, "persistent_workers", False):
+            iteration.say_settings(loader.dataset)
         return iteration
 
     def yields(self, loader_number: int) -> None:
@@ -93,21 +104,14 @@ class _Loaders:
 loaders = _Loaders()
 
 
-def _length(thing: Any) -> int:
-    try:
-        return len(thing)
-    except Exception:
-        return 0
-
-
 def describe(loader: Any) -> Dict[str, Any]:
-    sampler = getattr(loader, "sampler", None)
+    sampler = data_identity.sampler_of(loader)
     context = getattr(loader, "multiprocessing_context", None)
     if context is None:
         import multiprocessing
 
         context = multiprocessing
-    iterable = type(loader.dataset).__name__ == "IterableDataset" or not hasattr(loader.dataset, "__getitem__")
+    iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "num_workers": loader.num_workers,
         "prefetch_factor": getattr(loader, "prefetch_factor", None) or 0,
@@ -116,13 +120,13 @@ def describe(loader: Any) -> Dict[str, Any]:
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
         "drop_last": bool(loader.drop_last),
-        "shuffle": type(sampler).__name__ in ("RandomSampler", "WeightedRandomSampler")
-        or bool(getattr(sampler, "shuffle", False)),
+        "shuffle": data_identity.shuffles(loader),
         "mp_context": context.get_start_method(),
-        "samples": 0 if iterable else _length(sampler) or _length(loader.dataset),
+        "samples": 0 if iterable else data_identity.length_of(sampler) or data_identity.length_of(loader.dataset),
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
         "iterable": iterable,
+        "code": user_code.names_of(loader),
     }
 
 
@@ -178,6 +182,7 @@ def _reset(original: Callable[..., None]) -> Callable[..., None]:
         iteration = self.__dict__.get("_loaderscope")
         if iteration is not None and not first_iter:
             iteration.restart(now())
+            iteration.say_settings(loader.dataset)
         if iteration is not None and first_iter and not hasattr(self, "_pin_memory_thread"):
             worker.time_receiving(self._worker_result_queue, iteration)
         original(self, loader, first_iter)

@@ -10,12 +10,14 @@ from threading import get_ident
 from types import ModuleType
 from typing import Any, Callable, Iterator, Set
 
-from loaderscope_guest import data_identity, inject, library, messages
+from loaderscope_guest import data_identity, dataset_values, inject, library, messages, random_numbers, threads
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
+from loaderscope_guest.padding import padding
 from loaderscope_guest.settings import RANK
 from loaderscope_guest.sizes import bytes_of
 from loaderscope_guest.stages import COLLATE
+from loaderscope_guest.user_code import spending
 
 
 class Making:
@@ -29,8 +31,12 @@ class Making:
         self.samples = 0
         self.depth = 0  # of stages that are entered
         self.injected: Set[str] = set()  # stages of this sample
+        self.dataset: Any = None
+        self.named = True  # samples have numbers that all processes know them by
         self._thread = 0
-        self._says_draws = True
+        self._batches = 0  # of this epoch
+        self._draws: Any = None
+        self.named_inside = 0  # ns of the callees that are known by name
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
@@ -42,9 +48,9 @@ class Making:
                      end, cpu, count, size)
 
     def begin(self, batch: int, rested_since: int) -> None:
-        if self._says_draws:
-            data_identity.say_first_draws(self)
-            self._says_draws = False
+        if self._batches == 0:
+            self._begin_epoch()
+        self._batches += 1
         self.batch = batch
         self.samples = 0
         self._thread = get_ident()
@@ -52,10 +58,28 @@ class Making:
         library.begin_batch(self.iterator, self.generation, batch)
         self.fact(library.BEGUN, rested_since, now())
 
+    def _begin_epoch(self) -> None:
+        with messages.never_failing("the random numbers of a worker are"):
+            self._draws = random_numbers.FirstDraws(self)
+        if self.generation > 0:
+            with messages.never_failing("the data set of a worker is"):
+                library.say(what="settings", iterator=self.iterator, generation=self.generation, worker=self.worker,
+                            values=dataset_values.settings_of(self.dataset))
+
+    def _end_first_batch(self) -> None:
+        draws, self._draws = self._draws, None
+        with messages.never_failing("the random numbers of a worker are"):
+            draws.say(self)
+        if self.generation == 0:
+            threads.say()
+
     def finish(self, data: Any, by_trainer: bool) -> None:
         self._thread = 0
         library.end_work(by_trainer)
         self.fact(library.FINISHED, now(), count=self.samples, size=bytes_of(data))
+        if self._draws is not None:
+            self._end_first_batch()
+        spending.say()
 
     def whole_batch(self) -> None:
         messages.degraded("the data set gives whole batches (__getitems__): its samples are not told apart")
@@ -70,9 +94,12 @@ class Making:
 
     def next_epoch(self) -> None:
         self.generation += 1
-        self._says_draws = True
+        self._batches = 0
 
-    def next_sample(self, key: Any) -> None:
+    def next_sample(self, key: Any, is_name: bool = True) -> None:
+        if self.named and not (is_name and type(key) is int):
+            self.named = False
+            library.say(what="unnamed")
         number = key if type(key) is int else self.samples
         self.samples += 1
         if library.flags.timing:
@@ -111,21 +138,25 @@ class _Dataset:
 class _Samples:
     """The iterator of an iterable data set."""
 
-    def __init__(self, iterator: Iterator[Any]) -> None:
+    def __init__(self, iterator: Iterator[Any], dataset: Any) -> None:
+        from torch.utils.data import get_worker_info
+
         self._iterator = iterator
         self._count = 0
-        self._identity = data_identity.Stream()
+        info = get_worker_info()
+        self._identity = data_identity.Stream(info.num_workers if info else 1, data_identity.length_of(dataset))
 
     def __iter__(self) -> "_Samples":
         return self
 
     def __next__(self) -> Any:
-        making.next_sample(self._count)
+        making.next_sample(self._count, is_name=False)
         self._count += 1
         try:
             sample = next(self._iterator)
         except StopIteration:
             making.samples -= 1
+            self._identity.end(making)
             raise
         self._identity.add(making, sample)
         return sample
@@ -141,10 +172,13 @@ def _timed_collate(collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
         making.depth += 1
         inject.apply("collate", making.worker)
         try:
-            return collate(samples)
+            batch = collate(samples)
         finally:
             making.depth -= 1
             library.leave(0)
+        with messages.never_failing("padding is"):
+            padding.look(samples, batch)
+        return batch
 
     return timed
 
@@ -153,8 +187,9 @@ def _hook_fetcher(fetcher: Any) -> Any:
     """Of a process that makes batches. A part that a fetcher of this version does not have stays opaque."""
     if making is None:
         return fetcher
+    making.dataset = getattr(fetcher, "dataset", None)
     if hasattr(fetcher, "dataset_iter"):
-        fetcher.dataset_iter = _Samples(fetcher.dataset_iter)
+        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, making.dataset)
     elif hasattr(fetcher, "dataset"):
         fetcher.dataset = _Dataset(fetcher.dataset)
     else:
@@ -358,6 +393,7 @@ def install(module: ModuleType) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
             maker = Making(self._loaderscope.number, 0)
+            maker.dataset = loader.dataset
             self._dataset_fetcher = _InTrainer(self._dataset_fetcher, maker)
 
     module._SingleProcessDataLoaderIter.__init__ = with_fetcher
