@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/proof.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
 
@@ -38,6 +39,8 @@ struct EngineContext {
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out
+  // When batches that were delivered take the place of the loader; may be null. `torch` only.
+  const ReplayTurns* replay = nullptr;
 };
 
 struct EngineRow {

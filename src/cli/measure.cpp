@@ -8,11 +8,12 @@ namespace loaderscope {
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts) {
+                  const Knockouts& knockouts, const ReplayTurns* replay) {
   ProgressPrinter progress("steps");
   EngineContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
+  context.replay = replay;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
   RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
   record.machine = machine;

@@ -284,6 +284,9 @@ void check_injections(const RunConfig& c) {
     if (injection.rank && *injection.rank >= c.ranks) {
       throw UsageError(place + "expected a rank below " + std::to_string(c.ranks));
     }
+    if (injection.stage == Stage::opaque) {
+      throw UsageError(place + "nothing is opaque in a loader of ours; give another stage");
+    }
     if (injection.worker && *injection.worker >= workers) {
       throw UsageError(place + "expected a worker below " + std::to_string(workers));
     }

@@ -14,8 +14,9 @@ FOLDER = tempfile.mkdtemp()
 SETTINGS = {
     "stages": {"read": 0, "read.decompress": 1, "decode": 2, "augment": 3, "collate": 4, "opaque": 5},
     "overrides": {},
-    "inject": [{"stage": "decode", "seconds": 0.0, "every": 2, "probability": 1, "worker": 0}],
+    "inject": [],
     "seed": 0,
+    "replay": None,
     "trainer": {},
 }
 PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "src", "engine", "guest", "python")
@@ -94,16 +95,94 @@ class Overrides(unittest.TestCase):
 
 
 class Inject(unittest.TestCase):
-    def test_every_second_one_of_its_worker(self):
+    def setUp(self):
         from loaderscope_guest import inject
 
-        slept = []
-        inject.time = types.SimpleNamespace(sleep=slept.append)
+        self.inject, self.slept, self.clock, self.said = inject, [], 0.0, []
+        inject.time = types.SimpleNamespace(sleep=self.sleep, monotonic=lambda: self.clock)
+        inject.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
+        self.addCleanup(inject._by_stage.clear)
+
+    def sleep(self, seconds):
+        """Too long by a sixteenth of a second."""
+        self.slept.append(seconds)
+        self.clock += seconds + 0.0625
+
+    def use(self, **given):
+        self.inject._by_stage["decode"] = [self.inject._Injection(7, {
+            "stage": "decode", "seconds": 0.25, "every": 1, "probability": 1, **given})]
+
+    def test_every_second_one_of_its_worker(self):
+        self.use(every=2, worker=0)
         for _ in range(4):
-            inject.apply("decode", 0)
-            inject.apply("decode", 1)
-            inject.apply("augment", 0)
-        self.assertEqual(slept, [0.0, 0.0])
+            self.inject.apply("decode", 0)
+            self.inject.apply("decode", 1)
+            self.inject.apply("augment", 0)
+        self.assertEqual(len(self.slept), 2)
+
+    def test_sleeps_make_up_for_the_one_before(self):
+        self.use()
+        for _ in range(3):
+            self.inject.apply("decode")
+        self.assertEqual(self.slept, [0.25, 0.1875, 0.1875])
+
+    def test_the_host_is_told_once(self):
+        self.use(probability=0.0)
+        for _ in range(3):
+            self.inject.apply("decode")
+        self.assertEqual(self.said, [{"what": "injected", "number": 7}])
+        self.assertEqual(self.slept, [])
+
+    def test_samples_made_at_once_have_one_each(self):
+        self.use()
+        making = types.SimpleNamespace(injected={}, samples_at_once=3, worker=0)
+        for _ in range(5):
+            self.inject.once_per_sample("decode", making)
+        self.assertEqual(len(self.slept), 3)
+
+
+class Replay(unittest.TestCase):
+    TURNS = {"lead": 2, "loader": 3, "replay": 4}
+
+    def test_comes_by_turns_and_repeats_what_was_kept(self):
+        from loaderscope_guest import replay
+
+        kept, given = replay.Kept(self.TURNS), []
+        for step in range(16):
+            if kept.is_next():
+                given.append(kept.take())
+            else:
+                kept.taken([step])
+                given.append(step)
+        again = [(number, [number]) for number in (0, 1, 2, 3, 4)] + [(0, [0]), (1, [1]), (2, [2])]
+        self.assertEqual(given, [0, 1, 2, 3, 4, *again[:4], 9, 10, 11, *again[4:]])
+
+    def test_is_never_next_where_nobody_asked(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept(None)
+        kept.taken([1])
+        self.assertFalse(kept.is_next())
+
+    def test_keeps_what_there_is_room_for_and_one_at_least(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept(self.TURNS)
+        kept._room = 10
+        for _ in range(3):
+            kept.taken([b"eight by", 1])
+        self.assertEqual(len(kept._batches), 1)
+
+    def test_a_batch_that_is_taken_apart_is_whole_the_next_time(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept({"lead": 1, "loader": 0, "replay": 9})
+        kept.taken({"x": [1, 2], "y": (3, [4])})
+        for _ in range(2):
+            _, batch = kept.take()
+            self.assertEqual(batch, {"x": [1, 2], "y": (3, [4])})
+            batch.pop("y")[1].clear()
+            batch["x"].append(5)
 
 
 class Sizes(unittest.TestCase):

@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -81,6 +80,11 @@ std::string last_line(std::string text) {
   return begin == text.npos ? text : text.substr(begin + 1);
 }
 
+std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
+  if (context.replay != nullptr) return "batches are replayed";
+  return config.inject.value.empty() ? "" : "delays are injected";
+}
+
 }  // namespace
 
 Job::Job(const RunConfig& config, const EngineContext& context,
@@ -88,9 +92,12 @@ Job::Job(const RunConfig& config, const EngineContext& context,
     : config_(config),
       context_(context),
       command_(command),
-      host_((belongings_.write("settings.json", settings_json(config)), belongings_.socket_path())),
+      host_((belongings_.write("settings.json", settings_json(config, context.replay)),
+             belongings_.socket_path())),
       child_(command, variables_for(belongings_)),
-      started_(monotonic_now()) {}
+      started_(monotonic_now()),
+      injected_(config),
+      hooks_(why_no_hook_cost(config, context)) {}
 
 std::string Job::program() const {
   if (config_.loader.given) return "--loader " + shown_text(config_.loader.value);
@@ -114,9 +121,10 @@ RunRecord Job::run() {
       child_.signal(SIGINT);
       begin_to_stop();
     }
-    if (windows_ended()) measure_hooks();
+    measure_hooks();
     stop_harder();
     watch_for_silence();
+    watch_injections();
     report_progress();
     sleep_until(monotonic_now() + kLookEvery);
   }
@@ -167,6 +175,8 @@ void Job::understand(Member& member, const std::string& text) {
     ++other_iterators_;
   } else if (what == "order" || what == "draws" || what == "stream") {
     identity_.hear(member.is_worker ? member.trainer : member.pid, message);
+  } else if (what == "injected") {
+    injected_.executed(message.value("number", std::size_t{0}));
   } else if (what == "refused") {
     refusal_ = message.value("text", "");
   } else if (what == "failed" && failure_.empty()) {
@@ -186,19 +196,30 @@ bool Job::windows_ended() const {
   return any;
 }
 
-void Job::measure_hooks() {
-  complete_ = true;
-  std::int64_t taken = 0;
-  Nanos window = 0, last = 0;
+HookSeries::Seen Job::seen() const {
+  HookSeries::Seen seen;
   for (const auto& [process, training] : trainings_) {
-    taken += training.taken();
-    window = std::max(window, training.window_length());
-    last = std::max(last, training.last_taken());
+    const LoaderFacts* loader = training.loader();
+    if (loader == nullptr) continue;
+    seen.window = std::max(seen.window, training.window_length());
+    seen.steps = std::max(seen.steps, training.steps());
+    seen.taken += training.taken_within_epochs();
+    seen.clock = std::max(seen.clock, training.clock_within_epochs());
+    seen.ahead += loader->num_workers * loader->prefetch_factor;
   }
-  if (!hook_cost_) hook_cost_.emplace(last, taken, window);
-  hook_cost_->look(last, taken);
-  host_.time_stages(hook_cost_->timing());
-  if (hook_cost_->over()) begin_to_stop();
+  return seen;
+}
+
+void Job::measure_hooks() {
+  const bool by_duration = config_.duration > 0 && (config_.epochs == 0 || config_.duration.given);
+  const bool has_end = config_.steps > 0 || by_duration;
+  if (windows_ended()) {
+    complete_ = true;
+    if (hooks_.behind_window(seen())) begin_to_stop();
+  } else if (!has_end) {
+    hooks_.meanwhile(seen());
+  }
+  host_.time_stages(hooks_.timing());
 }
 
 void Job::begin_to_stop() {
@@ -228,10 +249,28 @@ void Job::watch_for_silence() {
     return since != 0 && monotonic_now() - since > allowed;
   });
   if (!silent) return;
-  child_.end_all();
-  throw RunError(fmt::format(
+  give_up(fmt::format(
       "{}: no batch came for {}; look at what the workers wait for, or give a longer --timeout",
       program(), show_duration(allowed)));
+}
+
+void Job::give_up(const std::string& why) {
+  child_.end_all();
+  remove_shared_memory_of(processes_);
+  throw RunError(why);
+}
+
+// A job of hours is not to end in an error that was certain after its first batches.
+void Job::watch_injections() {
+  constexpr std::int64_t kEnough = 20, kEach = 4;  // batches, and of each worker
+  for (const auto& [process, training] : trainings_) {
+    const LoaderFacts* loader = training.loader();
+    if (loader == nullptr) return;
+    if (training.taken() < std::max(kEnough, kEach * loader->num_workers)) return;
+  }
+  if (trainings_.empty() || stopping_since_ != 0) return;
+  const std::string missing = injected_.missing(true);
+  if (!missing.empty()) give_up(missing);
 }
 
 void Job::report_progress() {
@@ -250,7 +289,10 @@ void Job::report_progress() {
 
 void Job::check_end() const {
   if (!refusal_.empty()) throw RunError(refusal_);
-  if (interrupted_ || complete_) return;
+  if (interrupted_) return;
+  const std::string missing = injected_.missing(false);
+  if (complete_ && !missing.empty()) throw RunError(missing);
+  if (complete_) return;
   const bool measured = std::any_of(trainings_.begin(), trainings_.end(), [](const auto& entry) {
     return entry.second.loader() != nullptr;
   });
@@ -271,19 +313,7 @@ void Job::check_end() const {
                    ": ended without taking a batch from a torch.utils.data.DataLoader; name a "
                    "program that does");
   }
-}
-
-void Job::say_hook_cost(RunRecord& record) const {
-  const std::optional<HookCost::Share> share = hook_cost_->share();
-  if (!share) return;
-  record.notes.push_back(fmt::format(
-      "timing the stages costs {:.1f} % of the step rate (on and off by turns for {}: {:.1f} to "
-      "{:.1f} %)",
-      100 * share->median, show_duration(hook_cost_->duration()), 100 * share->low,
-      100 * share->high));
-  record.metrics.push_back({"hooks.cost_share", "1",
-                            "of the step rate that timing the stages costs",
-                            std::round(1e4 * share->median) * 1e-4});
+  if (!missing.empty()) throw RunError(missing);
 }
 
 RunRecord Job::record() {
@@ -310,7 +340,7 @@ RunRecord Job::record() {
     record.ranks.push_back(training->finish());
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
-  if (hook_cost_) say_hook_cost(record);
+  hooks_.say(record);
   DataIdentity::Faults faults = identity_.faults();
   std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));
   std::move(faults.notes.begin(), faults.notes.end(), std::back_inserter(record.notes));

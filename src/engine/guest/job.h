@@ -11,8 +11,9 @@
 #include "engine/guest/belongings.h"
 #include "engine/guest/child.h"
 #include "engine/guest/data_identity.h"
-#include "engine/guest/hook_cost.h"
+#include "engine/guest/hook_series.h"
 #include "engine/guest/host.h"
+#include "engine/guest/injected.h"
 #include "engine/guest/training.h"
 #include "loaderscope/engine.h"
 
@@ -34,14 +35,16 @@ class Job {
   void understand(Member& member, const std::string& message);
   Training& training_of(const Member& member);
   bool windows_ended() const;
-  void measure_hooks();  // once the windows have ended
+  HookSeries::Seen seen() const;
+  void measure_hooks();
   void begin_to_stop();
   void stop_harder();
   void watch_for_silence();
+  void watch_injections();
+  [[noreturn]] void give_up(const std::string& why);
   void report_progress();
   void check_end() const;
   std::string program() const;
-  void say_hook_cost(RunRecord& record) const;
   RunRecord record();
 
   const RunConfig& config_;
@@ -59,7 +62,8 @@ class Job {
   std::vector<std::string> notes_;
   std::int64_t other_iterators_ = 0;
   DataIdentity identity_;
-  std::optional<HookCost> hook_cost_;
+  Injected injected_;
+  HookSeries hooks_;
   bool interrupted_ = false, complete_ = false;
   Nanos stopping_since_ = 0;
   int stop_level_ = 0;

@@ -25,6 +25,7 @@ enum class FactKind : std::uint8_t {
   sent,         // by a worker's feeder, `begin` to `end`
   copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the step
   computed,     // likewise
+  replayed,     // at `begin`: the batch that was taken as the `batch`th, from 0, is taken again
 };
 
 struct Fact {

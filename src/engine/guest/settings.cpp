@@ -1,5 +1,6 @@
 #include "engine/guest/settings.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/plan.h"
@@ -48,7 +49,11 @@ json overrides(const RunConfig& c) {
 // Of the steps one after the other, from the first again behind the last.
 json compute_times(const Plan& plan) {
   constexpr std::int64_t kDraws = 1000;
-  const bool constant = plan.config.compute.value.shape == Distribution::Shape::constant;
+  const auto& injections = plan.config.inject.value;
+  const bool constant =
+      plan.config.compute.value.shape == Distribution::Shape::constant &&
+      std::none_of(injections.begin(), injections.end(),
+                   [](const Injection& one) { return one.stage == Stage::compute; });
   json times = json::array();
   for (std::int64_t step = 0; step < (constant ? 1 : kDraws); ++step) {
     Execution execution;
@@ -76,13 +81,19 @@ json trainer(const RunConfig& c) {
           {"compute", compute_times(plan)}};
 }
 
+json replay_turns(const ReplayTurns* turns) {
+  if (turns == nullptr) return nullptr;
+  return {{"lead", turns->lead}, {"loader", turns->loader()}, {"replay", turns->replay()}};
+}
+
 }  // namespace
 
-std::string settings_json(const RunConfig& config) {
+std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
   return json{{"stages", stages()},
               {"inject", injections(config)},
               {"seed", config.seed.value},
               {"trainer", trainer(config)},
+              {"replay", replay_turns(replay)},
               {"overrides", overrides(config)}}
       .dump();
 }

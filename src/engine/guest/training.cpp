@@ -57,7 +57,10 @@ void Training::read(Page& page, const Writer& writer) {
 
 void Training::note_asking(const Fact& fact) {
   if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
-  if (fact.kind == FactKind::take || fact.kind == FactKind::ended) asking_since_ = 0;
+  if (fact.kind == FactKind::take || fact.kind == FactKind::replayed ||
+      fact.kind == FactKind::ended) {
+    asking_since_ = 0;
+  }
 }
 
 bool Training::let_go(const Page& page) {
@@ -138,6 +141,9 @@ bool Training::take_fact(const Fact& fact) {
     case FactKind::take:
       taken(fact, batch);
       break;
+    case FactKind::replayed:
+      replayed(fact);
+      break;
     case FactKind::ended:
       stopped_for_ = fact.end - fact.begin;
       break;
@@ -196,6 +202,10 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   events.made_by_trainer = chosen_->num_workers == 0;
   events.ask = epoch_fresh_ ? epoch_begun_ : asked_;
   events.take = fact.begin;
+  if (epoch_fresh_) {
+    between_epochs_ += fact.begin - (last_taken_ > 0 ? last_taken_ : fact.begin);
+    ++epochs_taken_from_;
+  }
   epoch_fresh_ = false;
   if (trains_itself()) {
     open_ = batch;
@@ -203,6 +213,17 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
     on_device_[events.step] = batch;
   }
   last_taken_ = fact.begin;
+}
+
+// None of the loader's work is in it, and none of its numbers are its own.
+void Training::replayed(const Fact& fact) {
+  const std::int64_t number = -++replays_;
+  Batch& again = batches_known_[number];
+  again.begun = again.finished = again.sent = again.received = true;
+  again.replays = fact.batch;
+  StepEvents& events = again.events;
+  events.dispatched = events.begun = events.finished = events.deliverable = asked_;
+  taken(fact, number);
 }
 
 void Training::close_step(Nanos compute_end) {
@@ -316,12 +337,26 @@ bool Training::all_known(const Batch& batch) const {
 void Training::fold_steps(bool no_more) {
   while (!complete_.empty()) {
     const auto found = batches_known_.find(complete_.front());
-    const Batch& batch = found->second;
+    Batch& batch = found->second;
     const bool waited = monotonic_now() - batch.complete_since > kPatience;
     if (!all_known(batch) && !waited && !no_more) return;
+    remember_size(batch);
     fold(batch.events);
     batches_known_.erase(found);
     complete_.pop_front();
+  }
+}
+
+void Training::remember_size(Batch& batch) {
+  constexpr std::size_t kMost = 64;  // more are never kept
+  StepEvents& events = batch.events;
+  const auto index = static_cast<std::size_t>(std::max<std::int64_t>(batch.replays, 0));
+  if (batch.replays < 0) {
+    if (first_sizes_.size() < kMost)
+      first_sizes_.push_back({events.samples, events.delivered_bytes});
+  } else if (index < first_sizes_.size()) {
+    events.samples = first_sizes_[index].samples;
+    events.delivered_bytes = first_sizes_[index].bytes;
   }
 }
 

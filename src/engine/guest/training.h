@@ -44,8 +44,11 @@ class Training {
   std::int64_t samples() const { return samples_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
   Nanos window_length() const { return window_end_ - window_begin_; }
+  // Batches that came behind another one of their epoch, and when the last did on a clock that
+  // stands still between epochs.
+  std::int64_t taken_within_epochs() const { return steps_ - epochs_taken_from_; }
+  Nanos clock_within_epochs() const { return last_taken_ - between_epochs_; }
   Nanos first_ask() const { return first_ask_; }
-  Nanos last_taken() const { return last_taken_; }      // when a batch was
   Nanos asking_since() const { return asking_since_; }  // for one that has not come; 0: is not
   RankRecord finish();
 
@@ -60,7 +63,12 @@ class Training {
     StepEvents events;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
          deliverable = false;
-    Nanos complete_since = 0;  // all of its compute is known
+    std::int64_t replays = -1;  // the step whose batch it is again
+    Nanos complete_since = 0;   // all of its compute is known
+  };
+  struct Size {
+    std::int32_t samples = 0;
+    Bytes bytes = 0;
   };
 
   void note_asking(const Fact& fact);
@@ -77,6 +85,7 @@ class Training {
   void forget_cut_short();
   void dispatched(const Fact& fact, std::int64_t batch);
   void taken(const Fact& fact, std::int64_t batch);
+  void replayed(const Fact& fact);
   void close_step(Nanos compute_end);
   void end_open_step();
   void of_device(const Fact& fact);
@@ -85,6 +94,7 @@ class Training {
   bool all_known(const Batch& batch) const;
   void fold_steps(bool no_more);
   void fold(StepEvents events);
+  void remember_size(Batch& batch);
 
   const RunConfig& given_;
   RunConfig config_;                             // what the window is kept by
@@ -99,10 +109,14 @@ class Training {
   std::map<std::int64_t, Batch> batches_known_;
   std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
   std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
-  std::optional<std::int64_t> open_;                // the batch that the trainer has
+  std::vector<Size> first_sizes_;  // of the first batches taken, which may be replayed
+  std::int64_t replays_ = 0;
+  std::optional<std::int64_t> open_;  // the batch that the trainer has
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
   Nanos asked_ = 0, epoch_begun_ = 0, epoch_dispatch_ = 0, first_ask_ = 0, last_taken_ = 0,
         asking_since_ = 0;
+  Nanos between_epochs_ = 0;
+  std::int64_t epochs_taken_from_ = 0;
   bool epoch_fresh_ = false;  // no batch of it has been taken
   std::int32_t epoch_ = -1;
   std::int64_t steps_ = 0, folded_ = 0, samples_ = 0;

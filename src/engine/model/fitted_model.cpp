@@ -140,6 +140,9 @@ RunConfig as_our_loader(const RunConfig& seen) {
   RunConfig config = seen;
   config.command = {};
   config.loader = config.train_step = {};
+  // They are in what was measured; the model has no name for this one.
+  std::erase_if(config.inject.value,
+                [](const Injection& injection) { return injection.stage == Stage::opaque; });
   std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
                                             "in-order",    "stored-bytes", "delivered-bytes"};
   if (config.num_workers > 0) observed.push_back("prefetch-factor");

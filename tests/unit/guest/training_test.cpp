@@ -124,6 +124,25 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   EXPECT_EQ(computes.at(2), 69 * kMs);
 }
 
+TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
+  epoch(0, kSecond, 3);
+  Nanos at = kSecond + 40 * kMs;
+  for (int k = 0; k < 2; ++k) {
+    trainer_->facts().push(fact(FactKind::ask, -1, at));
+    trainer_->facts().push(fact(FactKind::replayed, k, at + kMs));
+    at += 5 * kMs;
+  }
+  trainer_->facts().push(fact(FactKind::ask, -1, at));
+  read();
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 5);
+  EXPECT_EQ(record.samples, 20);
+  const StepRow last = record.rows.back();
+  EXPECT_EQ(last.samples, 4);
+  EXPECT_EQ(last.compute(), 4 * kMs);
+  EXPECT_EQ(last.stall[Cause::transport], kMs);  // the hand-over is all that is left
+}
+
 TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   epoch(0, kSecond, 5);
   training_.read(*worker_, {0, 0});

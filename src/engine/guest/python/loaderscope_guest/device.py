@@ -4,7 +4,7 @@ import ctypes
 import os
 from typing import Any, Dict
 
-from loaderscope_guest import library
+from loaderscope_guest import inject, library
 from loaderscope_guest.settings import FOLDER
 
 _L = ctypes.c_int64
@@ -43,8 +43,11 @@ class Device:
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
         trainer = self._trainer
+        inject.apply("launch")
         rate = trainer["link_rate"]
         duration = int(size / rate * 1e9) if rate > 0 else 0
+        if trainer["device"] == "sim":  # the other one copies nothing
+            duration += int(inject.extra("h2d") * 1e9)
         tensor = _first_tensor(batch)
         host, held = (tensor.data_ptr(), tensor.element_size() * tensor.nelement()) if tensor is not None else (0, 0)
         # A pageable copy touches the bytes, of the batch's largest part at least.

@@ -48,6 +48,7 @@ collect = _library.lsg_device_collect
 
 # Kinds of facts; FactKind of the host.
 EPOCH, DISPATCHED, ASK, TAKE, ENDED, RECEIVED, PINNED, DELIVERABLE, BEGUN, FINISHED, SENT = range(1, 12)
+REPLAYED = 14
 
 _BATCH_BITS, _GENERATION_BITS = 28, 16  # of a span's batch
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 FOLDER = os.environ["LOADERSCOPE_GUEST"]
 
@@ -25,5 +25,6 @@ STAGES: Dict[str, int] = _all["stages"]  # name -> number
 OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
 INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]
+REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn with the loader and without
 TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
 RANK = _local_rank()  # of this process; -1: it has none

@@ -5,7 +5,7 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict, List
 
-from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, worker
+from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, replay, worker
 from loaderscope_guest.clock import now
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
@@ -33,7 +33,6 @@ class Iteration:
     def restart(self, at: int) -> None:
         self.generation += 1
         self.taken = 0
-        self.order = data_identity.Order()
         self.order = data_identity.Order()
         self._received.clear()
         self.fact(library.EPOCH, begin=at)
@@ -136,6 +135,10 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             raise Stopped(0)
         asked = now()
         iteration.fact(library.ASK, begin=asked)
+        if replay.is_next():
+            number, data = replay.take()
+            iteration.fact(library.REPLAYED, number, begin=now())
+            return data
         try:
             data = original(self)
         except StopIteration:
@@ -150,6 +153,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if iteration.taken == 0:
             loaders.yields(self._loaderscope_loader)
         iteration.taken += 1
+        replay.taken(data)
         return data
 
     return __next__

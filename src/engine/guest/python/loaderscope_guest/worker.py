@@ -8,7 +8,7 @@ import os
 import threading
 from threading import get_ident
 from types import ModuleType
-from typing import Any, Callable, Iterator, Set
+from typing import Any, Callable, Dict, Iterator
 
 from loaderscope_guest import data_identity, inject, library, messages
 from loaderscope_guest.clock import now
@@ -28,7 +28,8 @@ class Making:
         self.batch = -1
         self.samples = 0
         self.depth = 0  # of stages that are entered
-        self.injected: Set[str] = set()  # stages of this sample
+        self.samples_at_once = 1  # that are not told apart
+        self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self._thread = 0
         self._says_draws = True
 
@@ -50,6 +51,8 @@ class Making:
         self._thread = get_ident()
         library.flags.look()
         library.begin_batch(self.iterator, self.generation, batch)
+        if not library.flags.timing:
+            library.sample(_WHOLE_BATCH)  # opaque, all of it
         self.fact(library.BEGUN, rested_since, now())
 
     def finish(self, data: Any, by_trainer: bool) -> None:
@@ -61,12 +64,14 @@ class Making:
         messages.degraded("the data set gives whole batches (__getitems__): its samples are not told apart")
         if library.flags.timing:
             library.sample(_WHOLE_BATCH)
-        self._begin_stages("opaque")
+        self._begin_stages(self.samples)
 
-    def _begin_stages(self, first: str) -> None:
+    def _begin_stages(self, samples_at_once: int) -> None:
         self.depth = 0
+        self.samples_at_once = samples_at_once
         self.injected.clear()
-        inject.apply(first, self.worker)
+        for _ in range(samples_at_once):
+            inject.once_per_sample("opaque", self)
 
     def next_epoch(self) -> None:
         self.generation += 1
@@ -77,7 +82,7 @@ class Making:
         self.samples += 1
         if library.flags.timing:
             library.sample(number)
-        self._begin_stages("opaque")
+        self._begin_stages(1)
 
 
 _BETWEEN_SAMPLES, _WHOLE_BATCH = -1, -2
@@ -270,6 +275,7 @@ class WorkerLoop:
                             trainer=self.trainer):
             return arguments, named
         making = Making(self.iterator, number)
+        inject.apply("startup", number)
         bound.arguments["index_queue"] = _Tasks(bound.arguments["index_queue"], self.started)
         bound.arguments["data_queue"] = _Results(bound.arguments["data_queue"])
         return bound.args, bound.kwargs
