@@ -74,10 +74,10 @@ void check_settings(const RunConfig& c) {
 
 void fill_device(RunConfig& c) {
   if (!c.device.given) c.device.value = "sim";
-  if (c.device.value != "sim" && c.device.value != "null") {
-    throw UsageError("device = " + c.device.value +
-                     ": a loader of --loader is tried with sim and null; measure the program "
-                     "itself with run -- COMMAND");
+  if (c.device.value == "script") {
+    throw UsageError(
+        "device = script: a loader of --loader is tried with cuda, sim and null; measure the "
+        "program itself with run -- COMMAND");
   }
   if (c.device.value == "null" && c.compute.given)
     refuse(c, std::array{"compute"}, "device = null computes nothing; leave one of them out");
@@ -86,6 +86,8 @@ void fill_device(RunConfig& c) {
 }  // namespace
 
 bool is_guest(const RunConfig& c) { return c.engine.value == "torch"; }
+
+bool trains_itself(const RunConfig& c) { return c.command.given || c.train_step.given; }
 
 RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   if (c.command.given == c.loader.given) {
@@ -100,10 +102,10 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
     c.memory.value = c.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
   c.cores.value = limits.cores;
   if (c.memory != MemoryMode::pin_thread) c.memory.value = MemoryMode::pageable;
-  if (c.loader.given && !c.train_step.given) {
-    fill_device(c);
-  } else {
+  if (trains_itself(c)) {
     c.device.value = "script";
+  } else {
+    fill_device(c);
   }
   // All of a job; a loader alone has no end.
   if (c.command.given && c.steps == 0 && !c.duration.given) c.duration.value = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
+#include "config/resolve_guest.h"
 
 namespace loaderscope {
 namespace {
@@ -57,10 +58,12 @@ std::string program_of(const RunConfig& config) {
   return words.empty() ? "" : " --" + words;
 }
 
-// Settings of the machine, other programs and speeds of stages: only the model can change them.
-bool needs_model(const Change& change) {
+// Settings of the machine, other programs, speeds of stages and how a program copies: only the
+// model can change them.
+bool needs_model(const RunConfig& config, const Change& change) {
   return change.key.ends_with(".speed") || change.key.starts_with("storage-") ||
-         change.key == "cores" || change.key == kOtherThreads;
+         change.key == "cores" || change.key == kOtherThreads ||
+         (change.key == "copy" && trains_itself(config));
 }
 
 // A what-if needs a saved result, except where everything is declared.
@@ -87,7 +90,8 @@ std::string tune_command(const RunConfig& config) {
 }  // namespace
 
 std::string command_for(const RunConfig& config, const Changes& changes) {
-  if (std::any_of(changes.begin(), changes.end(), needs_model))
+  const auto in_model = [&](const Change& change) { return needs_model(config, change); };
+  if (std::any_of(changes.begin(), changes.end(), in_model))
     return what_if_command(config, changes);
   return "loaderscope run" + flags_of(with_changes(config, changes)) + program_of(config);
 }

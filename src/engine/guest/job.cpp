@@ -12,6 +12,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "config/resolve_guest.h"
 #include "engine/guest/settings.h"
 #include "loaderscope/errors.h"
 #include "measure/sleep.h"
@@ -55,7 +56,7 @@ void put_measured(RunConfig& config, const RankRecord& rank) {
         static_cast<double>(rank.read_bytes) / static_cast<double>(rank.samples);
   }
   const StageStats& compute = rank.stages[Stage::compute];
-  if (config.device.value == "script" && compute.count > 0)
+  if (trains_itself(config) && compute.count > 0)
     config.compute.value.mean = static_cast<double>(compute.wall / compute.count);
 }
 
@@ -163,6 +164,8 @@ void Job::understand(Member& member, const std::string& text) {
   } else if (what == "degraded") {
     const std::string note = message.value("text", "");
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  } else if (what == "gpu") {
+    training_of(member).watch_gpu();
   } else if (what == "other") {
     ++other_iterators_;
   } else if (what == "order" || what == "draws" || what == "stream") {
@@ -286,6 +289,35 @@ void Job::say_hook_cost(RunRecord& record) const {
                             std::round(1e4 * share->median) * 1e-4});
 }
 
+// Where every measured step of every rank has the GPU's own times, the account is the GPU's.
+void Job::say_gpu(RunRecord& record, const std::vector<const Training*>& trainings) const {
+  std::int64_t steps = 0, of_gpu = 0, late = 0;
+  Nanos copied = 0;
+  Bytes bytes = 0;
+  bool watched = false;
+  for (const Training* training : trainings) {
+    steps += training->steps();
+    of_gpu += training->steps_of_gpu();
+    const GpuTimeline* gpu = training->gpu();
+    if (gpu == nullptr) continue;
+    watched = true;
+    late += gpu->late();
+    copied += gpu->copied();
+    bytes += gpu->copied_bytes();
+  }
+  if (!watched) return;
+  if (steps > 0 && of_gpu == steps) record.config.device.value = "cuda";
+  record.notes.push_back(
+      fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
+                  steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
+  if (late > 0)
+    record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
+  record.metrics.push_back(
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)});
+  record.metrics.push_back({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs",
+                            static_cast<double>(bytes)});
+}
+
 RunRecord Job::record() {
   RunRecord record;
   record.engine = "torch";
@@ -301,7 +333,9 @@ RunRecord Job::record() {
   }
   std::stable_sort(trainings.begin(), trainings.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Training*> of_ranks;
   for (const auto& [rank, training] : trainings) {
+    of_ranks.push_back(training);
     if (record.ranks.empty()) {
       put_into(record.config, *training->loader(), static_cast<std::int64_t>(trainings.size()));
       record.before_first_ask.emplace_back("script", training->first_ask() - started_);
@@ -310,6 +344,7 @@ RunRecord Job::record() {
     record.ranks.push_back(training->finish());
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
+  say_gpu(record, of_ranks);
   if (hook_cost_) say_hook_cost(record);
   DataIdentity::Faults faults = identity_.faults();
   std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));

@@ -42,6 +42,7 @@ class Job {
   void check_end() const;
   std::string program() const;
   void say_hook_cost(RunRecord& record) const;
+  void say_gpu(RunRecord& record, const std::vector<const Training*>& trainings) const;
   RunRecord record();
 
   const RunConfig& config_;

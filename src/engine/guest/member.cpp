@@ -78,8 +78,6 @@ void Member::time_stages(bool on) {
   if (page_ != nullptr) page_->timing.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 
-std::int64_t Member::lost() const {
-  return page_ == nullptr ? 0 : page_->spans().lost() + page_->facts().lost();
-}
+std::int64_t Member::lost() const { return page_ == nullptr ? 0 : page_->lost(); }
 
 }  // namespace loaderscope::guest

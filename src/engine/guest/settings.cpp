@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "config/resolve_guest.h"
 #include "engine/plan.h"
 
 namespace loaderscope::guest {
@@ -65,7 +66,7 @@ json trainer(const RunConfig& c) {
   return {{"loader", c.loader.value},
           {"train_step", c.train_step.value},
           {"epochs", c.epochs.value},
-          {"device", c.device.value},
+          {"device", trains_itself(c) ? "script" : c.device.value},
           {"own_copy_stream", c.copy.value == CopyMode::stream ? 1 : 0},
           {"sync_copies", c.copy.value == CopyMode::sync ? 1 : 0},
           {"copied_by_caller", pageable ? 1 : 0},
@@ -73,7 +74,8 @@ json trainer(const RunConfig& c) {
           {"link_rate", !has_link  ? 0.0
                         : pageable ? c.link.value.pageable
                                    : c.link.value.pinned},
-          {"compute", compute_times(plan)}};
+          {"compute", compute_times(plan)},
+          {"products", c.compute.value.gemm}};
 }
 
 }  // namespace

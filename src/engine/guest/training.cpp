@@ -8,7 +8,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kPatience = 2 * kSecond;  // with facts of a batch that has been delivered
+constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
+constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
 
 FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
   FoldOptions options;
@@ -53,6 +54,14 @@ void Training::read(Page& page, const Writer& writer) {
   });
   page.spans().take_all(
       [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
+  if (!gpu_) return;
+  page.gpu().take_all([&](const GpuRecord& record) {
+    if (record.copy) {
+      gpu_->copy(record.begin, record.end, record.bytes);
+    } else {
+      gpu_->kernel(record.begin, record.end);
+    }
+  });
 }
 
 void Training::note_asking(const Fact& fact) {
@@ -99,6 +108,7 @@ void Training::advance(bool no_more) {
     take_spans(process);
   }
   if (no_more && open_) end_open_step();
+  if (no_more) complete_on_device(computed_before_);
   fold_steps(no_more);
 }
 
@@ -137,6 +147,9 @@ bool Training::take_fact(const Fact& fact) {
       break;
     case FactKind::take:
       taken(fact, batch);
+      break;
+    case FactKind::moved:
+      if (batches_known_.count(batch) > 0) batches_known_[batch].moved += fact.end - fact.begin;
       break;
     case FactKind::ended:
       stopped_for_ = fact.end - fact.begin;
@@ -186,6 +199,9 @@ void Training::dispatched(const Fact& fact, std::int64_t batch) {
 
 void Training::taken(const Fact& fact, std::int64_t batch) {
   if (open_) close_step(asked_);
+  if (const auto last = batches_known_.find(taken_last_.value_or(-1)); last != batches_known_.end())
+    last->second.next_take = fact.begin;
+  taken_last_ = batch;
   Batch& taken = batches_known_[batch];
   StepEvents& events = taken.events;
   events.step = steps_++;
@@ -205,29 +221,56 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   last_taken_ = fact.begin;
 }
 
+// What the program does in a step is training, wherever between its copies it does it.
 void Training::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
-  batch.events.ready = batch.events.take;
-  batch.events.compute = {batch.events.take, compute_end, 0, 0};
-  batch.complete_since = monotonic_now();
-  complete_.push_back(*open_);
+  StepEvents& events = batch.events;
+  const Nanos begin = std::min(events.take + batch.moved, compute_end);
+  if (batch.moved > 0) events.copy = {events.take, begin, 0, 0};
+  events.compute = {begin, compute_end, 0, 0};
+  complete(*open_);
   open_.reset();
 }
 
+void Training::complete(std::int64_t number) {
+  Batch& batch = batches_known_[number];
+  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
+  batch.complete_since = monotonic_now();
+  complete_.push_back(number);
+}
+
+// A loader around the DataLoader may take several batches before it gives one, and give what is
+// left when there is none to take. What is computed between two takes is one step, that of the
+// batch taken last: for it the computing waited.
 void Training::of_device(const Fact& fact) {
+  complete_on_device(fact.count);
   const auto found = on_device_.find(fact.count);
   if (found == on_device_.end()) return;
-  Batch& batch = batches_known_[found->second];
-  if (fact.kind == FactKind::copied) {
-    batch.events.copy = {fact.begin, fact.end, 0, 0};
-    return;
+  StepEvents& events = batches_known_[found->second].events;
+  Interval& whole = fact.kind == FactKind::copied ? events.copy : events.compute;
+  whole = {fact.begin - whole.wall(), fact.end, 0, 0};
+  if (fact.kind == FactKind::copied) return;
+  if (events.copy.ran() && events.copy.end > whole.begin)
+    events.copy = {whole.begin - events.copy.wall(), whole.begin, 0, 0};
+  computed_before_ = fact.count + 1;
+}
+
+// Those whose number is less: nothing more is computed of them.
+void Training::complete_on_device(std::int64_t before) {
+  while (!on_device_.empty() && on_device_.begin()->first < before) {
+    const std::int64_t number = on_device_.begin()->second;
+    on_device_.erase(on_device_.begin());
+    Batch& batch = batches_known_[number];
+    StepEvents& events = batch.events;
+    if (!events.compute.ran()) {
+      const Nanos at = std::max(events.take + batch.moved, device_end_);
+      events.compute = {at, at, 0, 0};
+    }
+    if (batch.moved > 0 && !events.copy.ran())
+      events.copy = {events.take, std::min(events.take + batch.moved, events.compute.begin), 0, 0};
+    device_end_ = events.compute.end;
+    complete(number);
   }
-  const Interval& copy = batch.events.copy;
-  batch.events.compute = {fact.begin, fact.end, 0, 0};
-  batch.events.ready = copy.ran() ? copy.end : batch.events.take;
-  batch.complete_since = monotonic_now();
-  complete_.push_back(found->second);
-  on_device_.erase(found);
 }
 
 void Training::deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
@@ -313,19 +356,41 @@ bool Training::all_known(const Batch& batch) const {
   return batch.sent && batch.received && (!batch.pins || batch.deliverable);
 }
 
+bool Training::gpu_known(const Batch& batch) const {
+  if (!gpu_ || !trains_itself() || ended_) return true;
+  if (batch.next_take == 0) return false;
+  return gpu_->known_until() >= batch.next_take ||
+         monotonic_now() - batch.complete_since > kGpuPatience;
+}
+
+// Kernels run when the host has long gone on: what the GPU did until the next batch was taken is
+// the step's.
+void Training::put_gpu_view(Batch& batch) {
+  if (!gpu_ || !trains_itself()) return;
+  StepEvents& events = batch.events;
+  const Nanos end = batch.next_take != 0 ? batch.next_take : kNever;
+  const std::optional<GpuTimeline::Work> work = gpu_->take(events.take, end);
+  if (!work) return;
+  events.copy = work->copy;
+  events.compute = work->compute;
+  events.ready = events.copy.ran() ? events.copy.end : events.compute.begin;
+  batch.gpu = true;
+}
+
 void Training::fold_steps(bool no_more) {
   while (!complete_.empty()) {
     const auto found = batches_known_.find(complete_.front());
-    const Batch& batch = found->second;
+    Batch& batch = found->second;
     const bool waited = monotonic_now() - batch.complete_since > kPatience;
-    if (!all_known(batch) && !waited && !no_more) return;
-    fold(batch.events);
+    if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
+    put_gpu_view(batch);
+    fold(batch.events, batch.gpu);
     batches_known_.erase(found);
     complete_.pop_front();
   }
 }
 
-void Training::fold(StepEvents events) {
+void Training::fold(StepEvents events, bool of_gpu) {
   if (ended_) return;
   fill_gaps(events);
   events.warmup = window_->is_warmup(events.step, events.compute.end);
@@ -335,6 +400,7 @@ void Training::fold(StepEvents events) {
   folder_->step(0, events);
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
+  if (!events.warmup && of_gpu) ++steps_of_gpu_;
   if (!window_->ended()) return;
   ended_ = true;
   folder_->close(0);

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/resolve_guest.h"
+#include "engine/guest/gpu_timeline.h"
 #include "engine/guest/loader_facts.h"
 #include "engine/guest/page.h"
 #include "engine/window_keeper.h"
@@ -28,6 +30,8 @@ class Training {
   explicit Training(const RunConfig& given) : given_(given) {}
 
   void add_iterator(std::int32_t number, const LoaderFacts& loader);
+  // From now on the process tells what its GPU does.
+  void watch_gpu() { gpu_.emplace(); }
   // Takes what a process of this job has written so far.
   void read(Page& page, const Writer& writer);
   // Of a process that has ended and was read since: true when nothing of it is needed any more.
@@ -47,6 +51,10 @@ class Training {
   Nanos first_ask() const { return first_ask_; }
   Nanos last_taken() const { return last_taken_; }      // when a batch was
   Nanos asking_since() const { return asking_since_; }  // for one that has not come; 0: is not
+  // What is known of the GPU; null where it is not watched.
+  const GpuTimeline* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  // Measured steps whose compute is the GPU's own, and not what the host saw.
+  std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
   RankRecord finish();
 
  private:
@@ -60,6 +68,9 @@ class Training {
     StepEvents events;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
          deliverable = false;
+    Nanos moved = 0;           // by the program to a device, all copies together
+    Nanos next_take = 0;       // 0: not yet
+    bool gpu = false;          // copy and compute are its own times
     Nanos complete_since = 0;  // all of its compute is known
   };
 
@@ -67,8 +78,7 @@ class Training {
   void choose_loader();
   bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
   bool is_chosen(std::int32_t iterator) const;
-  // Between two batches the program trains; else a device of ours does.
-  bool trains_itself() const { return given_.device.value == "script"; }
+  bool trains_itself() const { return loaderscope::trains_itself(given_); }
   void take_facts(Process& process);
   bool take_fact(const Fact& fact);
   void take_spans(Process& process);
@@ -80,11 +90,15 @@ class Training {
   void close_step(Nanos compute_end);
   void end_open_step();
   void of_device(const Fact& fact);
+  void complete(std::int64_t number);
+  void complete_on_device(std::int64_t before);
   void of_batch(const Fact& fact, std::int64_t batch);
   void deliverable(std::int64_t batch, Nanos at);
   bool all_known(const Batch& batch) const;
+  bool gpu_known(const Batch& batch) const;
+  void put_gpu_view(Batch& batch);
   void fold_steps(bool no_more);
-  void fold(StepEvents events);
+  void fold(StepEvents events, bool of_gpu);
 
   const RunConfig& given_;
   RunConfig config_;                             // what the window is kept by
@@ -98,8 +112,13 @@ class Training {
   std::int64_t batches_ = 0;                      // dispatched so far
   std::map<std::int64_t, Batch> batches_known_;
   std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
+  Nanos device_end_ = 0;                            // of the last of them that is complete
+  std::int64_t computed_before_ = 0;                // the number of the first that is not known
   std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
   std::optional<std::int64_t> open_;                // the batch that the trainer has
+  std::optional<std::int64_t> taken_last_;          // before the one that it takes
+  std::optional<GpuTimeline> gpu_;
+  std::int64_t steps_of_gpu_ = 0;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
   Nanos asked_ = 0, epoch_begun_ = 0, epoch_dispatch_ = 0, first_ask_ = 0, last_taken_ = 0,
         asking_since_ = 0;

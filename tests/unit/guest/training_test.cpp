@@ -34,7 +34,7 @@ Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
 class TrainingTest : public testing::Test {
  protected:
   TrainingTest() : trainer_(make_page()), worker_(make_page()) {
-    given_.device.value = "script";
+    given_.command.given = true;
     given_.duration.value = 0;
     given_.warmup.value = {0, 0};
     loader_.num_workers = 1;
@@ -63,6 +63,9 @@ class TrainingTest : public testing::Test {
       tell(*trainer_, fact(FactKind::ask, -1, asked));
       tell(*trainer_, fact(FactKind::received, k, done, done));
       tell(*trainer_, fact(FactKind::take, k, done));
+      for (const Fact& moved : moved_) {
+        if (moved.batch == k) tell(*trainer_, moved);
+      }
       asked = done + 2 * kMs;
     }
     tell(*trainer_, fact(FactKind::ask, -1, asked));
@@ -88,6 +91,7 @@ class TrainingTest : public testing::Test {
   RunConfig given_;
   LoaderFacts loader_;
   PagePointer trainer_, worker_;
+  std::vector<Fact> moved_;  // by the program, when it has taken a batch
   Training training_{given_};
 };
 
@@ -159,6 +163,87 @@ TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
   const RankRecord record = training_.finish();
   EXPECT_EQ(record.steps(), 4);
   EXPECT_EQ(record.first_ask, kSecond + kMs);
+}
+
+TEST_F(TrainingTest, CopiesOfTheProgramAreNotTraining) {
+  // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
+  const Nanos take = kSecond + 20 * kMs;
+  moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
+            fact(FactKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
+  epoch(0, kSecond, 3);
+  trainer_->facts().push(fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
+  read();
+  std::vector<Nanos> copies, computes;
+  training_.finish().rows.for_each([&](const StepRow& row) {
+    copies.push_back(row.stall[Cause::h2d]);
+    computes.push_back(row.compute());
+  });
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, 0}));
+  EXPECT_EQ(computes, (std::vector<Nanos>{2 * kMs, kMs, 2 * kMs}));
+}
+
+class TrainedByUs : public TrainingTest {
+ protected:
+  TrainedByUs() { given_.command.given = false; }
+
+  void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
+    Fact done = fact(kind, -1, begin, end);
+    done.count = taken;
+    trainer_->facts().push(done);
+  }
+};
+
+TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
+  epoch(0, kSecond, 3);  // taken at 1.010, 1.020, 1.030
+  on_device(FactKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
+  on_device(FactKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 30 * kMs, kSecond + 33 * kMs);
+  on_device(FactKind::copied, 2, kSecond + 33 * kMs, kSecond + 34 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 34 * kMs, kSecond + 37 * kMs);  // the last one
+  read();
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 3);
+  std::vector<Nanos> computes, copies, decodes;
+  record.rows.for_each([&](const StepRow& row) {
+    computes.push_back(row.compute());
+    copies.push_back(row.stall[Cause::h2d]);
+    decodes.push_back(row.stall[Cause::decode]);
+    EXPECT_EQ(row.clamped, 0);
+  });
+  EXPECT_EQ(computes, (std::vector<Nanos>{0, 3 * kMs, 6 * kMs}));
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, kMs}));
+  EXPECT_EQ(decodes, (std::vector<Nanos>{10 * kMs, 10 * kMs, 6 * kMs}));
+  EXPECT_EQ(record.window(), 37 * kMs);
+}
+
+TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
+  epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
+  training_.watch_gpu();
+  const auto kernel = [&](Nanos begin, Nanos end) {
+    trainer_->gpu().push({kSecond + begin, kSecond + end, 0, false});
+  };
+  trainer_->gpu().push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
+  kernel(11 * kMs, 14 * kMs);
+  kernel(15 * kMs, 17 * kMs);
+  kernel(21 * kMs, 32 * kMs);  // into the next step
+  // Of the fourth batch none is known: that step is as the host saw it.
+  read();
+  const RankRecord record = training_.finish();
+  struct Seen {
+    Nanos compute, h2d, launch, decode;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  record.rows.for_each([&](const StepRow& row) {
+    seen.push_back(
+        {row.compute(), row.stall[Cause::h2d], row.stall[Cause::launch], row.stall[Cause::decode]});
+  });
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0], (Seen{5 * kMs, kMs, kMs, 10 * kMs}));
+  EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
+  EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
+  EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
+  EXPECT_EQ(training_.steps_of_gpu(), 3);
 }
 
 }  // namespace

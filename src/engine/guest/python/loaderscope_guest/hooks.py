@@ -73,9 +73,10 @@ def after_import(name: str, callback: Callback) -> None:
 
 
 def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import files, stages, torch_loader
+    from loaderscope_guest import files, moves, stages, torch_loader
 
     torch_loader.install(module)
+    moves.install(sys.modules["torch"])
     stages.install()
     files.install()
 

@@ -13,8 +13,9 @@ for _injection in INJECTIONS:
 _draws = random.Random(SEED)  # of our own: the program's draws stay what they are
 
 
-def apply(stage: str, worker: int = -1) -> None:
-    """`worker`: who executes the stage; -1: nobody's."""
+def drawn(stage: str, worker: int = -1) -> float:
+    """Seconds of delay, for the next execution of the stage. `worker`: who executes it; -1: nobody's."""
+    seconds = 0.0
     for injection in _by_stage.get(stage, ()):
         if injection.get("worker", worker) != worker:
             continue
@@ -23,7 +24,14 @@ def apply(stage: str, worker: int = -1) -> None:
             continue
         if injection["probability"] < 1 and _draws.random() >= injection["probability"]:
             continue
-        time.sleep(injection["seconds"])
+        seconds += injection["seconds"]
+    return seconds
+
+
+def apply(stage: str, worker: int = -1) -> None:
+    seconds = drawn(stage, worker)
+    if seconds > 0:
+        time.sleep(seconds)
 
 
 def once_per_sample(stage: str, making: Any) -> None:

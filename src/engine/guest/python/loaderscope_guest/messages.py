@@ -15,6 +15,13 @@ def join_as_trainer() -> bool:
     return library.join(role="trainer", rank=RANK)
 
 
+def refuse(sentence: str) -> None:
+    """Our side of the job cannot begin."""
+    join_as_trainer()
+    library.say(what="refused", text=sentence)
+    raise SystemExit(1)
+
+
 def degraded(sentence: str) -> None:
     if sentence in _said:
         return
@@ -39,11 +46,11 @@ def _dead_workers(iterator: Any) -> str:
     return ", ".join(said)
 
 
-def failed(error: BaseException, iterator: Any) -> None:
-    """An exception came out of the loader."""
+def failed(error: BaseException, iterator: Any, where: str = "") -> None:
+    """An exception came out of the loader. `where`: words behind it."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     dead = _dead_workers(iterator)
     if dead:
         library.say(what="failed", text=dead, worker=None)
         return
-    library.say(what="failed", text=text, worker=_worker_in(text))
+    library.say(what="failed", text=text + where, worker=_worker_in(text))

@@ -5,8 +5,9 @@ import weakref
 from types import ModuleType
 from typing import Any, Callable, Dict, List
 
-from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, worker
+from loaderscope_guest import data_identity, gpu, library, messages, moves, overrides, pin_thread, worker
 from loaderscope_guest.clock import now
+from loaderscope_guest.delivered import delivered, device_of
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
@@ -33,7 +34,6 @@ class Iteration:
     def restart(self, at: int) -> None:
         self.generation += 1
         self.taken = 0
-        self.order = data_identity.Order()
         self.order = data_identity.Order()
         self._received.clear()
         self.fact(library.EPOCH, begin=at)
@@ -62,10 +62,17 @@ class _Loaders:
         self._iterators = 0
         self.chosen = -1
         self.others = 0
+        self._number_of_next = -1
+
+    def is_made_again(self) -> None:
+        """The next new DataLoader stands for the one that is measured."""
+        self._number_of_next = self.chosen
 
     def number_of(self, loader: Any) -> int:
         if loader not in self._numbers:
-            number = self._datasets.get(id(loader.dataset), len(self._datasets))
+            new = self._number_of_next if self._number_of_next >= 0 else len(self._datasets)
+            number = self._datasets.get(id(loader.dataset), new)
+            self._number_of_next = -1
             self._datasets[id(loader.dataset)] = number
             self._numbers[loader] = number
         return self._numbers[loader]
@@ -133,8 +140,10 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if iteration is None:
             return original(self)
         if library.flags.must_stop():
+            gpu.watch.finish()
             raise Stopped(0)
         asked = now()
+        moves.step.end()
         iteration.fact(library.ASK, begin=asked)
         try:
             data = original(self)
@@ -145,14 +154,25 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         except Exception as error:
             messages.failed(error, self)
             raise
-        batch = iteration.batch_of(data)
-        iteration.fact(library.TAKE, batch, begin=now())
+        batch, at = iteration.batch_of(data), now()
+        iteration.fact(library.TAKE, batch, begin=at)
         if iteration.taken == 0:
+            _look_at_first(data)
             loaders.yields(self._loaderscope_loader)
         iteration.taken += 1
+        if loaders.chosen == self._loaderscope_loader:
+            delivered.add(data, at - asked)
+            gpu.watch.look()
+            moves.step.begin(iteration, batch)
         return data
 
     return __next__
+
+
+def _look_at_first(data: Any) -> None:
+    device = device_of(data)
+    if device != "cpu":
+        messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 
 
 def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., None]:
