@@ -46,8 +46,26 @@ struct EngineRow {
   // caller). Throws UsageError for settings that this engine does not have, RunError when the run
   // fails.
   RunRecord (*run)(const RunConfig& config, const EngineContext& context);
+  bool is_guest = false;  // somebody else's loader, in a Python of its own
 };
 
 std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
+
+// The row of a resolved configuration's engine, whether or not it is available with the default
+// Python.
+const EngineRow& engine_row(std::string_view name);
+
+bool is_guest_engine(std::string_view name);
+
+// A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
+// normalise, f32 NCHW. `--loader` names it.
+struct PipelineRow {
+  Row row;
+  std::string_view engine;
+};
+
+std::span<const PipelineRow> pipeline_table();  // src/engine/registry.cpp
+
+const PipelineRow* find_pipeline(std::string_view name);  // null: there is none of this name
 
 }  // namespace loaderscope

@@ -68,7 +68,7 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
 RunRecord ExperimentRunner::run(const RunConfig& config) {
   EngineContext context;
   context.stop_signal = &stop_signal_;
-  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  RunRecord record = engine_row(config.engine.value).run(config, context);
   record.machine = machine_;
   record.tool_version = version_number();
   resident_after_.push_back(read_process_counters().resident);

@@ -14,7 +14,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
-  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  RunRecord record = engine_row(config.engine.value).run(config, context);
   record.machine = machine;
   record.tool_version = version_number();
   record.notes.insert(record.notes.begin(), notes.begin(), notes.end());

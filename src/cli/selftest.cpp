@@ -78,7 +78,7 @@ selftest::Result measure_recovery(const std::vector<selftest::Trial>& trials,
   world.run = [&](const RunConfig& config) {
     EngineContext context;
     context.stop_signal = &stop_signal;
-    return find_row(config.engine.value, engine_table()).run(config, context);
+    return engine_row(config.engine.value).run(config, context);
   };
   world.now = monotonic_now;
   world.on_progress = [&](std::int64_t runs, double fraction) { progress.show(runs, fraction); };

@@ -102,6 +102,10 @@ std::string cause_line(const Analysis& analysis) {
   return fmt::format("Cause: {}: {}{}", fix->id, fix->evidence, past.empty() ? "" : "; " + past);
 }
 
+std::string unseen_line(const std::string& note) {
+  return note.starts_with("no findings") ? note : "too short: " + note;
+}
+
 std::string pytorch_line(const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   return fix == nullptr ? "" : "PyTorch: " + fix->pytorch;

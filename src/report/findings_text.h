@@ -12,7 +12,9 @@ namespace loaderscope {
 // 50.0 % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. Waste now: 18.0 GPU-h/day".
 // Without a finding that saves time only what is wasted, or "".
 std::string fix_line(const RunRecord& record, const Analysis& analysis);
-std::string cause_line(const Analysis& analysis);    // what the fix rests on
+std::string cause_line(const Analysis& analysis);  // what the fix rests on
+// What a run does not show: it was too short for it, or there are no findings for another reason.
+std::string unseen_line(const std::string& note);
 std::string pytorch_line(const Analysis& analysis);  // "PyTorch: DataLoader(..., num_workers=8)"
 
 // The further findings, a line each.

@@ -67,7 +67,7 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
   write_list(out, "", other_findings(analysis));
   if (const std::string fit = fit_line(analysis); !fit.empty()) out << "- " << escaped(fit) << '\n';
   write_list(out, "note: ", record.notes);
-  write_list(out, "too short: ", analysis.notes);
+  for (const std::string& note : analysis.notes) out << "- " << escaped(unseen_line(note)) << '\n';
   out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),
                      escaped(record.engine));
   const std::string command = next_command(record, analysis);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
+#include "loaderscope/engine.h"
 
 namespace loaderscope {
 namespace {
@@ -69,7 +70,7 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
   for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
   const std::string& json = config.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
-  const bool declared = config.source.value == "synthetic" && config.engine.value != "torch";
+  const bool declared = config.source.value == "synthetic" && !is_guest_engine(config.engine.value);
   if (declared) return "loaderscope what-if" + flags_of(config) + sets;
   return "loaderscope run" + flags_of(config) + " --json run.json" + program_of(config) +
          " && loaderscope what-if run.json" + sets;

@@ -158,7 +158,7 @@ void write_notes(std::ostream& out, const RunRecord& record, const Analysis& ana
     for (const std::string& sample : record.skipped.first) lines.push_back(kInset + sample);
   }
   for (const std::string& note : record.notes) lines.push_back("note: " + note);
-  for (const std::string& note : analysis.notes) lines.push_back("too short: " + note);
+  for (const std::string& note : analysis.notes) lines.push_back(unseen_line(note));
   for (const std::string& line : lines) {
     if (line.empty()) continue;
     const bool inset = line.starts_with(kInset);

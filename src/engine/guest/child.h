@@ -23,6 +23,7 @@ class Child {
 
   // How it ended, as waitpid says; nothing while it runs.
   std::optional<int> status();
+  pid_t pid() const { return pid_; }
   void signal(int number) const;  // to the whole group
   // Kills what is left of the group and of processes that left it.
   void end_all();

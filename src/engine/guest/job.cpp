@@ -90,6 +90,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       command_(command),
       host_((belongings_.write("settings.json", settings_json(config)), belongings_.socket_path())),
       child_(command, variables_for(belongings_)),
+      cpu_(child_.pid()),
       started_(monotonic_now()) {}
 
 std::string Job::program() const {
@@ -114,6 +115,7 @@ RunRecord Job::run() {
       child_.signal(SIGINT);
       begin_to_stop();
     }
+    look_at_cpu();
     if (windows_ended()) measure_hooks();
     stop_harder();
     watch_for_silence();
@@ -184,6 +186,12 @@ bool Job::windows_ended() const {
     any = true;
   }
   return any;
+}
+
+void Job::look_at_cpu() {
+  const bool begun = std::any_of(trainings_.begin(), trainings_.end(),
+                                 [](const auto& entry) { return entry.second.window_begun(); });
+  cpu_.look(begun, windows_ended());
 }
 
 void Job::measure_hooks() {
@@ -288,7 +296,7 @@ void Job::say_hook_cost(RunRecord& record) const {
 
 RunRecord Job::record() {
   RunRecord record;
-  record.engine = "torch";
+  record.engine = config_.engine.value;
   record.config = config_;
   record.simulated = config_.device.value == "sim";
   record.interrupted = interrupted_;
@@ -311,6 +319,11 @@ RunRecord Job::record() {
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
   if (hook_cost_) say_hook_cost(record);
+  if (const std::optional<double> cpu = cpu_.seconds()) {
+    record.metrics.push_back({"process.cpu_s", "s",
+                              "CPU time of the program and all processes it started in the window",
+                              *cpu});
+  }
   DataIdentity::Faults faults = identity_.faults();
   std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));
   std::move(faults.notes.begin(), faults.notes.end(), std::back_inserter(record.notes));

@@ -14,6 +14,7 @@
 #include "engine/guest/hook_cost.h"
 #include "engine/guest/host.h"
 #include "engine/guest/training.h"
+#include "engine/guest/tree_cpu.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::guest {
@@ -33,6 +34,7 @@ class Job {
   void on_message(Member& member, const std::string& message);
   void understand(Member& member, const std::string& message);
   Training& training_of(const Member& member);
+  void look_at_cpu();
   bool windows_ended() const;
   void measure_hooks();  // once the windows have ended
   void begin_to_stop();
@@ -50,6 +52,7 @@ class Job {
   Belongings belongings_;
   Host host_;
   Child child_;
+  TreeCpu cpu_;
   Nanos started_;
   std::map<pid_t, Training> trainings_;  // by the process that trains
   std::map<pid_t, std::int32_t> ranks_;

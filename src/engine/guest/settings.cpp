@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/plan.h"
+#include "loaderscope/engine.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -29,12 +31,29 @@ json injections(const RunConfig& config) {
   return all;
 }
 
+bool is_pipeline(const RunConfig& c) { return find_pipeline(c.loader.value) != nullptr; }
+
+// What a pipeline that we bring is told, which need not be overridden; null: the loader is the
+// user's.
+json pipeline(const RunConfig& c) {
+  if (!is_pipeline(c)) return nullptr;
+  return {{"folder", c.data.value.front()},
+          {"made", source::user_cache_folder()},
+          {"workers", c.num_workers.value},
+          {"batch_size", c.batch_size.value},
+          {"size", c.size.value},
+          {"seed", c.seed.value},
+          {"prefetch", c.prefetch_factor.value}};
+}
+
 // Only what was given: everything else stays as the program has it.
 json overrides(const RunConfig& c) {
   json all = json::object();
-  if (c.num_workers.given) all["num_workers"] = c.num_workers.value;
-  if (c.prefetch_factor.given) all["prefetch_factor"] = c.prefetch_factor.value;
-  if (c.batch_size.given) all["batch_size"] = c.batch_size.value;
+  if (!is_pipeline(c)) {
+    if (c.num_workers.given) all["num_workers"] = c.num_workers.value;
+    if (c.batch_size.given) all["batch_size"] = c.batch_size.value;
+    if (c.prefetch_factor.given) all["prefetch_factor"] = c.prefetch_factor.value;
+  }
   if (c.pin_memory.given || c.memory.given)
     all["pin_memory"] = c.memory.value == MemoryMode::pin_thread;
   if (c.persistent_workers.given) all["persistent_workers"] = c.persistent_workers.value;
@@ -63,6 +82,7 @@ json trainer(const RunConfig& c) {
   const bool pageable = c.memory.value == MemoryMode::pageable;
   const bool has_link = c.device.value == "sim";
   return {{"loader", c.loader.value},
+          {"pipeline", pipeline(c)},
           {"train_step", c.train_step.value},
           {"epochs", c.epochs.value},
           {"device", c.device.value},

@@ -12,8 +12,8 @@ constexpr Nanos kPatience = 2 * kSecond;  // with facts of a batch that has been
 
 FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
   FoldOptions options;
-  options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(1, loader.num_workers));
-  options.in_order = loader.in_order || loader.num_workers == 0;
+  options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(1, loader.seen_workers()));
+  options.in_order = loader.in_order || loader.seen_workers() == 0;
   options.seed = static_cast<std::uint64_t>(given.seed.value);
   return options;
 }
@@ -55,6 +55,7 @@ void Training::read(Page& page, const Writer& writer) {
       [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
 }
 
+// What is asked for before it is known of which loader has the iterator -1.
 void Training::note_asking(const Fact& fact) {
   if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
   if (fact.kind == FactKind::take || fact.kind == FactKind::ended) asking_since_ = 0;
@@ -82,7 +83,7 @@ void Training::choose_loader() {
     chosen_ = loaders_.at(take->iterator);
     config_ = given_;
     folder_ = std::make_unique<Folder>(fold_options(given_, *chosen_));
-    window_.emplace(config_, chosen_->num_workers);
+    window_.emplace(config_, chosen_->seen_workers());
     return;
   }
 }
@@ -119,6 +120,7 @@ bool Training::take_fact(const Fact& fact) {
     of_device(fact);
     return true;
   }
+  if (fact.iterator < 0) return true;
   if (!knows(fact.iterator)) return false;
   if (!is_chosen(fact.iterator)) return true;
   if (fact.kind == FactKind::epoch) {
@@ -193,7 +195,7 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   events.epoch = epoch_;
   events.first_of_epoch = epoch_fresh_;
   events.epoch_dispatch = epoch_dispatch_ > 0 ? epoch_dispatch_ : epoch_begun_;
-  events.made_by_trainer = chosen_->num_workers == 0;
+  events.made_by_trainer = chosen_->seen_workers() == 0;
   events.ask = epoch_fresh_ ? epoch_begun_ : asked_;
   events.take = fact.begin;
   epoch_fresh_ = false;
@@ -241,7 +243,7 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
       batch.begun = true;
       events.begun = fact.end;
       events.worker = fact.worker;
-      events.worker_idle = chosen_->num_workers > 0 ? fact.end - fact.begin : 0;
+      events.worker_idle = chosen_->seen_workers() > 0 ? fact.end - fact.begin : 0;
       break;
     case FactKind::finished:
       batch.finished = true;
@@ -294,7 +296,7 @@ void Training::take_spans(Process& process) {
 
 // A worker of the epoch before may still end while its successor begins.
 void Training::take_span(std::int32_t worker, Span span) {
-  if (worker >= std::max<std::int64_t>(1, chosen_->num_workers)) return;
+  if (worker >= std::max<std::int64_t>(1, chosen_->seen_workers())) return;
   Nanos& last = span_end_[worker];
   span.begin = std::max(span.begin, last);
   if (span.end <= span.begin) return;

@@ -70,13 +70,18 @@ class TrainingTest : public testing::Test {
   }
 
   void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
+    span(*worker_, Stage::decode, iterator, batch, begin, end);
+  }
+
+  static void span(Page& page, Stage stage, std::int32_t iterator, std::int64_t batch, Nanos begin,
+                   Nanos end) {
     ThreadLog::Entry entry;
     entry.span.begin = begin;
     entry.span.end = end;
     entry.span.sample = 0;
-    entry.span.stage = Stage::decode;
+    entry.span.stage = stage;
     entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
-    worker_->spans().push(entry);
+    page.spans().push(entry);
   }
 
   void read() {
@@ -109,6 +114,36 @@ TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   EXPECT_EQ(compute, 10 * kMs);
   EXPECT_EQ(decode, 42 * kMs);
   EXPECT_EQ(other, 0);
+}
+
+// It has two threads or processes of its own, of which nothing is told.
+TEST_F(TrainingTest, OfAnOpaqueLoaderTheWaitIsKnown) {
+  loader_.is_opaque = true;
+  loader_.num_workers = 2;
+  training_.add_iterator(0, loader_);
+  const auto tell = [&](const Fact& told) { trainer_->facts().push(told); };
+  tell(fact(FactKind::epoch, -1, kSecond));
+  for (int k = 0; k < 5; ++k) {
+    const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
+    tell(fact(FactKind::ask, -1, asked));
+    tell(fact(FactKind::begun, k, asked, asked));
+    span(*trainer_, Stage::opaque, 0, k, asked, taken);
+    tell(fact(FactKind::dispatched, k, asked));
+    tell(fact(FactKind::finished, k, taken));
+    tell(fact(FactKind::take, k, taken));
+  }
+  tell(fact(FactKind::ask, -1, kSecond + 50 * kMs));
+  training_.read(*trainer_, {});
+  training_.advance(false);
+  const RankRecord record = training_.finish();
+  EXPECT_EQ(record.steps(), 5);
+  Nanos opaque = 0, compute = 0;
+  record.rows.for_each([&](const StepRow& row) {
+    opaque += row.stall[Cause::opaque];
+    compute += row.compute();
+  });
+  EXPECT_EQ(opaque, 5 * 8 * kMs);
+  EXPECT_EQ(compute, 5 * 2 * kMs);
 }
 
 TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {

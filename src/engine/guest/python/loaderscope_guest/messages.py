@@ -15,6 +15,13 @@ def join_as_trainer() -> bool:
     return library.join(role="trainer", rank=RANK)
 
 
+def refuse(sentence: str) -> None:
+    """Ends this program, which cannot be measured as it is to be."""
+    join_as_trainer()
+    library.say(what="refused", text=sentence)
+    raise SystemExit(1)
+
+
 def degraded(sentence: str) -> None:
     if sentence in _said:
         return

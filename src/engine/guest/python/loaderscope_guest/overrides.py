@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any, Dict
 
-from loaderscope_guest import library, messages
+from loaderscope_guest import messages
 from loaderscope_guest.settings import OVERRIDES
 
 _FLAGS = {"multiprocessing_context": "mp-context"}
@@ -27,9 +27,7 @@ def _line_of_program() -> str:
 
 def _refuse(argument: str, reason: str) -> None:
     flag = _FLAGS.get(argument, argument.replace("_", "-"))
-    messages.join_as_trainer()
-    library.say(what="refused", text=f"{flag}: {_line_of_program()} {reason}; change it there, or leave out --{flag}")
-    raise SystemExit(1)
+    messages.refuse(f"{flag}: {_line_of_program()} {reason}; change it there, or leave out --{flag}")
 
 
 def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:

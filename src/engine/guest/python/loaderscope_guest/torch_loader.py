@@ -8,6 +8,8 @@ from typing import Any, Callable, Dict, List
 from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, worker
 from loaderscope_guest.clock import now
 
+FOREIGN = -2  # the number of a loader that is no DataLoader
+
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
 
@@ -79,11 +81,19 @@ class _Loaders:
             self.others += 1
             library.say(what="other", loader=number)
             return None
+        library.say(what="loader", iterator=self._iterators, loader=number, **describe(loader))
+        return self._iteration(begun)
+
+    def _iteration(self, begun: int) -> Iteration:
         iteration = Iteration(self._iterators, begun)
         self._iterators += 1
-        library.say(what="loader", iterator=iteration.number, loader=number, **describe(loader))
         iteration.fact(library.EPOCH, begin=begun)
         return iteration
+
+    def begin_foreign(self, begun: int) -> Iteration:
+        """Of a loader that is no DataLoader, which describes itself once it has given a batch."""
+        self.chosen = FOREIGN
+        return self._iteration(begun)
 
     def yields(self, loader_number: int) -> None:
         if self.chosen == -1:
@@ -109,6 +119,7 @@ def describe(loader: Any) -> Dict[str, Any]:
         context = multiprocessing
     iterable = type(loader.dataset).__name__ == "IterableDataset" or not hasattr(loader.dataset, "__getitem__")
     return {
+        "is_opaque": False,
         "num_workers": loader.num_workers,
         "prefetch_factor": getattr(loader, "prefetch_factor", None) or 0,
         "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", 0) or 0,

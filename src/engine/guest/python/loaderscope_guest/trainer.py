@@ -1,18 +1,14 @@
-"""`python -m loaderscope_guest.trainer`: takes batches from the user's own DataLoader as a training loop does, on a
-simulated device, or with the user's own training step."""
+"""`python -m loaderscope_guest.trainer`: takes batches from the user's own loader, or from one of a pipeline that we bring,
+as a training loop does, on a simulated device or with the user's own training step."""
 
+import functools
 import importlib
 import os
 import sys
 from typing import Any, Callable
 
-from loaderscope_guest import device, library, messages, settings, sizes
-
-
-def _refuse(text: str) -> None:
-    messages.join_as_trainer()
-    library.say(what="refused", text=text)
-    raise SystemExit(1)
+from loaderscope_guest import device, foreign, hooks, settings, sizes
+from loaderscope_guest.messages import refuse as _refuse
 
 
 def _imported(flag: str, place: str) -> Callable[..., Any]:
@@ -45,17 +41,31 @@ def _epochs(loader: Any, step: Callable[[Any], None], before: Callable[[], None]
             step(batch)
             taken += 1
         if taken == 0:
-            _refuse(f"--loader {settings.TRAINER['loader']}: its DataLoader gives no batch; look at its data set")
+            _refuse(f"--loader {settings.TRAINER['loader']}: it gives no batch; look at its data set")
         epoch += 1
+
+
+def _pipeline(name: str, told: Any) -> Any:
+    try:
+        import loaderscope_pipelines as pipelines
+
+        options = pipelines.Options(**{**told, "made": told["made"] or settings.FOLDER})
+        return pipelines.module_of(name).make_loader(options)
+    except ImportError as error:
+        _refuse(f"--loader {name}: {error}; give --python a Python that has it")
+    except OSError as error:
+        _refuse(f"--loader {name}: {error}")
 
 
 def main() -> None:
     trainer = settings.TRAINER
-    make = _imported("--loader", trainer["loader"])
+    hooks.look_into_stages()
+    if trainer["pipeline"] is None:
+        make = _imported("--loader", trainer["loader"])
+    else:
+        make = functools.partial(_pipeline, trainer["loader"], trainer["pipeline"])
     own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
-    loader = make()
-    if "torch.utils.data.dataloader" not in sys.modules:
-        _refuse(f"--loader {trainer['loader']}: it makes no torch.utils.data.DataLoader")
+    loader = foreign.Watched(make())
     if own_step is not None:
         _epochs(loader, own_step, lambda: None)
         return

@@ -8,13 +8,13 @@ import os
 import threading
 from threading import get_ident
 from types import ModuleType
-from typing import Any, Callable, Iterator, Set
+from typing import Any, Callable, Iterator, Optional, Set
 
 from loaderscope_guest import data_identity, inject, library, messages
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
 from loaderscope_guest.settings import RANK
-from loaderscope_guest.sizes import bytes_of
+from loaderscope_guest.sizes import bytes_of, samples_of
 from loaderscope_guest.stages import COLLATE
 
 
@@ -26,7 +26,7 @@ class Making:
         self.worker = worker
         self.generation = 0
         self.batch = -1
-        self.samples = 0
+        self.samples: Optional[int] = 0  # None: those of the data
         self.depth = 0  # of stages that are entered
         self.injected: Set[str] = set()  # stages of this sample
         self._thread = 0
@@ -55,10 +55,12 @@ class Making:
     def finish(self, data: Any, by_trainer: bool) -> None:
         self._thread = 0
         library.end_work(by_trainer)
-        self.fact(library.FINISHED, now(), count=self.samples, size=bytes_of(data))
+        count = samples_of(data) if self.samples is None else self.samples
+        self.fact(library.FINISHED, now(), count=count, size=bytes_of(data))
 
-    def whole_batch(self) -> None:
-        messages.degraded("the data set gives whole batches (__getitems__): its samples are not told apart")
+    def whole_batch(self, samples: Optional[int] = None) -> None:
+        messages.degraded("the data set gives whole batches: their samples are not told apart")
+        self.samples = samples
         if library.flags.timing:
             library.sample(_WHOLE_BATCH)
         self._begin_stages("opaque")
@@ -74,7 +76,7 @@ class Making:
 
     def next_sample(self, key: Any) -> None:
         number = key if type(key) is int else self.samples
-        self.samples += 1
+        self.samples = (self.samples or 0) + 1
         if library.flags.timing:
             library.sample(number)
         self._begin_stages("opaque")
@@ -88,18 +90,21 @@ making: Any = None  # of this process, while it makes batches
 class _Dataset:
     """The data set, as the fetcher sees it."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, gives_batches: bool) -> None:
         self._loaderscope_dataset = dataset
+        self._loaderscope_gives_batches = gives_batches
         if getattr(dataset, "__getitems__", None):
             self.__getitems__ = self._many
 
     def __getitem__(self, key: Any) -> Any:
-        making.next_sample(key)
+        if self._loaderscope_gives_batches:
+            making.whole_batch()
+        else:
+            making.next_sample(key)
         return self._loaderscope_dataset[key]
 
     def _many(self, keys: Any) -> Any:
-        making.samples = len(keys)
-        making.whole_batch()
+        making.whole_batch(len(keys))
         return self._loaderscope_dataset.__getitems__(keys)
 
     def __getattr__(self, name: str) -> Any:
@@ -111,8 +116,9 @@ class _Dataset:
 class _Samples:
     """The iterator of an iterable data set."""
 
-    def __init__(self, iterator: Iterator[Any]) -> None:
+    def __init__(self, iterator: Iterator[Any], gives_batches: bool) -> None:
         self._iterator = iterator
+        self._gives_batches = gives_batches
         self._count = 0
         self._identity = data_identity.Stream()
 
@@ -120,12 +126,15 @@ class _Samples:
         return self
 
     def __next__(self) -> Any:
-        making.next_sample(self._count)
+        if self._gives_batches:
+            making.whole_batch()
+        else:
+            making.next_sample(self._count)
         self._count += 1
         try:
             sample = next(self._iterator)
         except StopIteration:
-            making.samples -= 1
+            making.samples = max(0, (making.samples or 0) - 1)
             raise
         self._identity.add(making, sample)
         return sample
@@ -153,10 +162,11 @@ def _hook_fetcher(fetcher: Any) -> Any:
     """Of a process that makes batches. A part that a fetcher of this version does not have stays opaque."""
     if making is None:
         return fetcher
+    gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
-        fetcher.dataset_iter = _Samples(fetcher.dataset_iter)
+        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, gives_batches)
     elif hasattr(fetcher, "dataset"):
-        fetcher.dataset = _Dataset(fetcher.dataset)
+        fetcher.dataset = _Dataset(fetcher.dataset, gives_batches)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)):
