@@ -155,6 +155,103 @@ class Identity(unittest.TestCase):
         self.assertEqual(said[0]["samples"], 4)
 
 
+class FakeLoader:
+    def __init__(self, dataset, workers=2):
+        self.dataset, self.num_workers, self.batch_size = dataset, workers, 8
+
+
+class Numbers(unittest.TestCase):
+    """Of DataLoaders."""
+
+    def setUp(self):
+        from loaderscope_guest import places, torch_loader
+
+        self.loaders = torch_loader._Loaders()
+        self.places = places
+
+    def number(self, loader):
+        self.places.remember(loader)
+        return self.loaders.number_of(loader)
+
+    def test_stay_with_a_loader_that_is_made_anew(self):
+        numbers = [self.number(FakeLoader([index])) for index in range(3)]
+        self.assertEqual(numbers, [0, 0, 0])
+
+    def test_differ_where_both_are_alive_or_unlike(self):
+        alive = [FakeLoader([1]), FakeLoader([1])]
+        self.assertEqual([self.number(loader) for loader in alive], [0, 1])
+        self.assertEqual([self.number(loader) for loader in reversed(alive)], [1, 0])
+        self.assertEqual(self.number(FakeLoader([1], workers=3)), 2)
+
+    def test_come_with_the_line_of_the_program(self):
+        loader = FakeLoader([])
+        self.places.remember(loader)
+        line = inspect.currentframe().f_lineno - 1
+        self.assertEqual(self.places.of(loader).line, f"{os.path.abspath(__file__)}:{line}")
+
+
+class TypesMadeInC(unittest.TestCase):
+    def test_are_looked_into_like_others(self):
+        import collections
+
+        from loaderscope_guest import stages
+
+        original, called = collections.deque.rotate, []
+        stages._set(collections.deque, "rotate", lambda self, by: called.append(by))
+        try:
+            collections.deque().rotate(3)
+        finally:
+            stages._set(collections.deque, "rotate", original)
+        self.assertEqual(called, [3])
+        turned = collections.deque([1, 2, 3])
+        turned.rotate(1)
+        self.assertEqual(list(turned), [3, 1, 2])
+
+    def test_reads_know_their_bytes(self):
+        from loaderscope_guest import stages
+
+        self.assertEqual(stages._bytes_in(b"12345"), 5)
+        self.assertEqual(stages._bytes_in(types.SimpleNamespace(nbytes=12)), 12)
+        self.assertEqual(stages._bytes_in({"a": 1}), 0)
+
+
+class TinySamples(unittest.TestCase):
+    def making(self, nanoseconds):
+        """Of a batch of two samples that took so long."""
+        from loaderscope_guest import inject, worker
+
+        inject._by_stage.clear()
+        fetcher = types.SimpleNamespace(auto_collation=True)
+        fetcher.dataset = worker._Dataset([10, 11])
+        making = worker.Making(0, 0)
+        making._says_draws = False
+        making.watch(fetcher)
+        making.begin(0, 0, worker.now() - nanoseconds, [0, 1])
+        worker.making = making
+        values = [fetcher.dataset[key] for key in (0, 1)]
+        worker.making = None
+        self.assertEqual(values, [10, 11])
+        self.assertEqual(making.samples, 2)
+        making.finish(values, by_trainer=False)
+        return making, fetcher
+
+    def test_are_not_told_apart_once_they_are_seen_to_be(self):
+        making, fetcher = self.making(nanoseconds=0)
+        self.assertEqual(fetcher.dataset, [10, 11])
+        making.begin(1, 0, 0, [0, 1, 0])
+        self.assertEqual(making.samples, 3)
+
+    def test_are_told_apart_again_in_the_next_epoch(self):
+        making, _ = self.making(nanoseconds=0)
+        making.watch(types.SimpleNamespace(auto_collation=True))
+        making.begin(1, 0, 0, [0, 1, 0])
+        self.assertEqual(making.samples, 0)
+
+    def test_others_are(self):
+        _, fetcher = self.making(nanoseconds=10**9)
+        self.assertNotEqual(fetcher.dataset, [10, 11])
+
+
 if __name__ == "__main__":
     LIBRARY = sys.argv.pop(1)
     unittest.main()

@@ -117,6 +117,11 @@ void Child::signal(int number) const {
   if (pid_ > 0) ::kill(-pid_, number);
 }
 
+bool Child::has_offspring() {
+  reap();
+  return !children_of(::getpid()).empty();
+}
+
 void Child::end_all() {
   if (pid_ <= 0) return;
   constexpr Nanos kPatience = 5 * kSecond;  // with processes that hang in the kernel

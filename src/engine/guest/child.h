@@ -24,6 +24,7 @@ class Child {
   // How it ended, as waitpid says; nothing while it runs.
   std::optional<int> status();
   void signal(int number) const;  // to the whole group
+  bool has_offspring();           // processes that it has left behind, once it has ended
   // Kills what is left of the group and of processes that left it.
   void end_all();
 

@@ -47,6 +47,12 @@ std::string end_words(int status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
+std::string where_to_look(int status) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return "where nobody did so, memory ran out: look at dmesg, and at the limits of its container";
+  return "what it said of it is above";
+}
+
 // What the program's data and training turned out to be, as the settings that they would be.
 void put_measured(RunConfig& config, const RankRecord& rank) {
   if (rank.samples > 0) {
@@ -109,17 +115,14 @@ RunRecord Job::run() {
     const bool silent = std::all_of(members.begin(), members.end(),
                                     [](const auto& member) { return member->ended(); });
     if (status_ && (silent || monotonic_now() - ended_at > kLastWords)) break;
-    if (context_.stop_signal != nullptr && context_.stop_signal->load() != 0 && !interrupted_) {
-      interrupted_ = true;
-      child_.signal(SIGINT);
-      begin_to_stop();
-    }
+    look_for_signals();
     if (windows_ended()) measure_hooks();
     stop_harder();
     watch_for_silence();
     report_progress();
     sleep_until(monotonic_now() + kLookEvery);
   }
+  left_behind_ = child_.has_offspring();
   child_.end_all();
   remove_shared_memory_of(processes_);
   look();
@@ -132,19 +135,23 @@ void Job::look() {
   for (const auto& member : host_.members()) {
     if (member->page() == nullptr) continue;
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
-    training_of(*member).read(*member->page(), writer);
+    process_of(*member).read(*member->page(), writer);
   }
-  for (auto& [process, training] : trainings_) training.advance(false);
+  for (auto& [pid, trainer] : trainers_) trainer.advance(false);
   host_.let_go([this](const Member& member) {
-    return member.page() == nullptr || training_of(member).let_go(*member.page());
+    return member.page() == nullptr || process_of(member).let_go(*member.page());
   });
 }
 
-Training& Job::training_of(const Member& member) {
+TrainerProcess& Job::process_of(const Member& member) {
   const pid_t trainer = member.is_worker ? member.trainer : member.pid;
   if (!member.is_worker) ranks_[trainer] = member.rank;
   processes_.insert(member.pid);
-  return trainings_.try_emplace(trainer, config_).first->second;
+  return trainers_.try_emplace(trainer, config_).first->second;
+}
+
+DataIdentity& Job::identity_of(const Member& member, std::int32_t iterator) {
+  return identities_[process_of(member).loader_of(iterator)];
 }
 
 void Job::on_message(Member& member, const std::string& text) {
@@ -159,14 +166,13 @@ void Job::understand(Member& member, const std::string& text) {
   const nlohmann::json message = nlohmann::json::parse(text);
   const std::string what = message.value("what", "");
   if (what == "loader") {
-    training_of(member).add_iterator(message.value("iterator", 0), parse_loader_facts(text));
+    process_of(member).add_iterator(message.value("iterator", 0), parse_loader_facts(text));
   } else if (what == "degraded") {
     const std::string note = message.value("text", "");
     if (std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
-  } else if (what == "other") {
-    ++other_iterators_;
   } else if (what == "order" || what == "draws" || what == "stream") {
-    identity_.hear(member.is_worker ? member.trainer : member.pid, message);
+    identity_of(member, message.value("iterator", -1))
+        .hear(member.is_worker ? member.trainer : member.pid, message);
   } else if (what == "refused") {
     refusal_ = message.value("text", "");
   } else if (what == "failed" && failure_.empty()) {
@@ -178,9 +184,10 @@ void Job::understand(Member& member, const std::string& text) {
 
 bool Job::windows_ended() const {
   bool any = false;
-  for (const auto& [process, training] : trainings_) {
-    if (training.loader() == nullptr) continue;
-    if (!training.window_ended()) return false;
+  for (const auto& [pid, trainer] : trainers_) {
+    const Training* training = trainer.measured();
+    if (training == nullptr) continue;
+    if (!training->window_ended()) return false;
     any = true;
   }
   return any;
@@ -190,15 +197,28 @@ void Job::measure_hooks() {
   complete_ = true;
   std::int64_t taken = 0;
   Nanos window = 0, last = 0;
-  for (const auto& [process, training] : trainings_) {
-    taken += training.taken();
-    window = std::max(window, training.window_length());
-    last = std::max(last, training.last_taken());
+  for (const auto& [pid, trainer] : trainers_) {
+    const Training* training = trainer.measured();
+    if (training == nullptr) continue;
+    taken += training->taken();
+    window = std::max(window, training->window_length());
+    last = std::max(last, training->last_taken());
   }
   if (!hook_cost_) hook_cost_.emplace(last, taken, window);
   hook_cost_->look(last, taken);
   host_.time_stages(hook_cost_->timing());
   if (hook_cost_->over()) begin_to_stop();
+}
+
+void Job::look_for_signals() {
+  if (second_signal_) {
+    if (second_signal_->came()) child_.signal(SIGKILL);
+    return;
+  }
+  if (context_.stop_signal == nullptr || context_.stop_signal->load() == 0) return;
+  second_signal_.emplace();
+  child_.signal(SIGINT);
+  begin_to_stop();
 }
 
 void Job::begin_to_stop() {
@@ -223,7 +243,7 @@ void Job::stop_harder() {
 void Job::watch_for_silence() {
   const Nanos allowed = config_.timeout;
   if (allowed == 0 || stopping_since_ != 0) return;
-  const bool silent = std::any_of(trainings_.begin(), trainings_.end(), [&](const auto& entry) {
+  const bool silent = std::any_of(trainers_.begin(), trainers_.end(), [&](const auto& entry) {
     const Nanos since = entry.second.asking_since();
     return since != 0 && monotonic_now() - since > allowed;
   });
@@ -239,34 +259,45 @@ void Job::report_progress() {
   if (!context_.on_progress || now - last_progress_ < 200 * kMillisecond) return;
   last_progress_ = now;
   Progress progress;
-  progress.fraction = trainings_.empty() ? 0 : 1;
-  for (const auto& [process, training] : trainings_) {
-    progress.steps += training.steps();
-    progress.samples += training.samples();
-    progress.fraction = std::min(progress.fraction, training.fraction());
+  progress.fraction = first_measured() == nullptr ? 0 : 1;
+  for (const auto& [pid, trainer] : trainers_) {
+    const Training* training = trainer.measured();
+    if (training == nullptr) continue;
+    progress.steps += training->steps();
+    progress.samples += training->samples();
+    progress.fraction = std::min(progress.fraction, training->fraction());
   }
   context_.on_progress(progress);
 }
 
+const Training* Job::first_measured() const {
+  for (const auto& [pid, trainer] : trainers_) {
+    if (const Training* training = trainer.measured()) return training;
+  }
+  return nullptr;
+}
+
 void Job::check_end() const {
   if (!refusal_.empty()) throw RunError(refusal_);
-  if (interrupted_ || complete_) return;
-  const bool measured = std::any_of(trainings_.begin(), trainings_.end(), [](const auto& entry) {
-    return entry.second.loader() != nullptr;
-  });
+  if (second_signal_ || complete_) return;
   const std::string end = end_words(*status_);
   if (!failure_.empty() && !is_success(*status_)) {
     throw RunError(fmt::format("{}: {}: {}; its traceback is above", program(), end, failure_));
   }
   if (!is_success(*status_)) {
-    throw RunError(fmt::format("{}: {}; what it said of it is above", program(), end));
+    throw RunError(fmt::format("{}: {}; {}", program(), end, where_to_look(*status_)));
   }
   if (belongings_.pythons_seen() == 0) {
     throw RunError(program() +
                    ": no Python was started that could be measured; name a Python program, and "
                    "leave out Python's own flags -E, -I and -S");
   }
-  if (!measured) {
+  if (first_measured() == nullptr && left_behind_) {
+    throw RunError(program() +
+                   ": ended, and left processes behind to go on without it; start it in the "
+                   "foreground");
+  }
+  if (first_measured() == nullptr) {
     throw RunError(program() +
                    ": ended without taking a batch from a torch.utils.data.DataLoader; name a "
                    "program that does");
@@ -286,24 +317,40 @@ void Job::say_hook_cost(RunRecord& record) const {
                             std::round(1e4 * share->median) * 1e-4});
 }
 
+void Job::say_which_loader(RunRecord& record) const {
+  const Training* training = first_measured();
+  if (training == nullptr) return;
+  std::int64_t others = 0;
+  for (const auto& [pid, trainer] : trainers_) others += trainer.other_iterations();
+  const LoaderFacts& loader = training->loader();
+  std::string note =
+      fmt::format("measured is the DataLoader of {}, made at {}", loader.dataset, loader.place);
+  if (others > 0) {
+    note += fmt::format("; {} of other DataLoaders count{} as what the training does",
+                        others == 1 ? "1 iteration" : fmt::format("{} iterations", others),
+                        others == 1 ? "s" : "");
+  }
+  record.notes.push_back(note);
+}
+
 RunRecord Job::record() {
   RunRecord record;
   record.engine = "torch";
   record.config = config_;
   record.simulated = config_.device.value == "sim";
-  record.interrupted = interrupted_;
+  record.interrupted = second_signal_.has_value();
   record.lost_spans = host_.lost();
   record.contention_known = RunQueueMeter().known();
   std::vector<std::pair<std::int32_t, Training*>> trainings;
-  for (auto& [process, training] : trainings_) {
-    training.advance(true);
-    if (training.loader() != nullptr) trainings.emplace_back(ranks_[process], &training);
+  for (auto& [pid, trainer] : trainers_) {
+    trainer.advance(true);
+    if (Training* training = trainer.measured()) trainings.emplace_back(ranks_[pid], training);
   }
   std::stable_sort(trainings.begin(), trainings.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [rank, training] : trainings) {
     if (record.ranks.empty()) {
-      put_into(record.config, *training->loader(), static_cast<std::int64_t>(trainings.size()));
+      put_into(record.config, training->loader(), static_cast<std::int64_t>(trainings.size()));
       record.before_first_ask.emplace_back("script", training->first_ask() - started_);
     }
     record.input_ended_in_warmup |= training->input_ended_in_warmup();
@@ -311,14 +358,12 @@ RunRecord Job::record() {
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
   if (hook_cost_) say_hook_cost(record);
-  DataIdentity::Faults faults = identity_.faults();
+  say_which_loader(record);
+  DataIdentity::Faults faults;
+  if (const Training* training = first_measured())
+    faults = identities_[training->loader().number].faults();
   std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));
   std::move(faults.notes.begin(), faults.notes.end(), std::back_inserter(record.notes));
-  if (other_iterators_ > 0) {
-    record.notes.push_back(fmt::format(
-        "{} of other DataLoaders count as what the training does",
-        other_iterators_ == 1 ? "an iteration" : fmt::format("{} iterations", other_iterators_)));
-  }
   record.notes.insert(record.notes.end(), notes_.begin(), notes_.end());
   return record;
 }

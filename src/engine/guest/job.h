@@ -13,7 +13,8 @@
 #include "engine/guest/data_identity.h"
 #include "engine/guest/hook_cost.h"
 #include "engine/guest/host.h"
-#include "engine/guest/training.h"
+#include "engine/guest/second_signal.h"
+#include "engine/guest/trainer_process.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::guest {
@@ -32,16 +33,20 @@ class Job {
   void look();
   void on_message(Member& member, const std::string& message);
   void understand(Member& member, const std::string& message);
-  Training& training_of(const Member& member);
+  TrainerProcess& process_of(const Member& member);
+  DataIdentity& identity_of(const Member& member, std::int32_t iterator);
   bool windows_ended() const;
   void measure_hooks();  // once the windows have ended
+  void look_for_signals();
   void begin_to_stop();
   void stop_harder();
   void watch_for_silence();
   void report_progress();
   void check_end() const;
+  const Training* first_measured() const;
   std::string program() const;
   void say_hook_cost(RunRecord& record) const;
+  void say_which_loader(RunRecord& record) const;
   RunRecord record();
 
   const RunConfig& config_;
@@ -51,16 +56,16 @@ class Job {
   Host host_;
   Child child_;
   Nanos started_;
-  std::map<pid_t, Training> trainings_;  // by the process that trains
+  std::map<pid_t, TrainerProcess> trainers_;  // by the process that trains
   std::map<pid_t, std::int32_t> ranks_;
   std::set<pid_t> processes_;  // all that have joined
   std::string failure_;        // what the loader threw
   std::string refusal_;        // why our side of it did not begin
   std::vector<std::string> notes_;
-  std::int64_t other_iterators_ = 0;
-  DataIdentity identity_;
+  std::map<std::int32_t, DataIdentity> identities_;  // by the number of the loader
   std::optional<HookCost> hook_cost_;
-  bool interrupted_ = false, complete_ = false;
+  std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
+  bool complete_ = false, left_behind_ = false;
   Nanos stopping_since_ = 0;
   int stop_level_ = 0;
   Nanos last_progress_ = 0;

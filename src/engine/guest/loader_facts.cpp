@@ -26,6 +26,7 @@ LoaderFacts parse_loader_facts(const std::string& message) {
     all.at("mp_context").get_to(facts.mp_context);
     all.at("dataset").get_to(facts.dataset);
     all.at("sampler").get_to(facts.sampler);
+    all.at("place").get_to(facts.place);
   } catch (const json::exception& error) {
     throw ValueError(std::string("a description of a DataLoader: ") + error.what());
   }

@@ -21,6 +21,7 @@ struct LoaderFacts {
   bool shuffle = false;
   std::string mp_context = "fork";
   std::string dataset, sampler;  // the names of their classes
+  std::string place;             // FILE:LINE that made it
 };
 
 // Throws ValueError where the message is not one.

@@ -15,7 +15,7 @@ enum class FactKind : std::uint8_t {
   epoch = 1,    // of the trainer, at `begin`: it wants an iterator, or the same one again
   dispatched,   // at `begin`, to `worker`
   ask,          // at `begin`
-  take,         // at `begin`
+  take,         // at `begin`; `count` 1: gradients are wanted
   ended,        // the iterator had nothing left: asked at `begin`, said so at `end`
   received,     // out of the workers' queue, `begin` to `end`; `count` 1: by a pin thread
   pinned,       // `begin` to `end`
@@ -44,6 +44,15 @@ static_assert(sizeof(Fact) == 64 && std::is_trivially_copyable_v<Fact>);
 // A span's batch while it is on its way: iterator, generation, batch within it.
 inline constexpr int kBatchBits = 28;
 inline constexpr int kGenerationBits = 16;
+inline std::int64_t batch_of(const Span& span) {
+  return span.batch & ((std::int64_t{1} << kBatchBits) - 1);
+}
+inline std::int32_t generation_of(const Span& span) {
+  return static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
+}
+inline std::int32_t iterator_of(const Span& span) {
+  return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
+}
 
 struct alignas(64) Page {
   static constexpr std::uint32_t kVersion = 1;

@@ -39,65 +39,13 @@ void fill_gaps(StepEvents& events) {
 
 }  // namespace
 
-void Training::add_iterator(std::int32_t number, const LoaderFacts& loader) {
-  loaders_.emplace(number, loader);
-}
-
-// Facts first: the spans of a batch that is told to be finished have been written.
-void Training::read(Page& page, const Writer& writer) {
-  Process& process = processes_[&page];
-  process.writer = writer;
-  page.facts().take_all([&](const Fact& fact) {
-    note_asking(fact);
-    process.facts.push_back(fact);
-  });
-  page.spans().take_all(
-      [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
-}
-
-void Training::note_asking(const Fact& fact) {
-  if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
-  if (fact.kind == FactKind::take || fact.kind == FactKind::ended) asking_since_ = 0;
-}
-
-bool Training::let_go(const Page& page) {
-  const auto found = processes_.find(&page);
-  if (found == processes_.end()) return true;
-  const Process& process = found->second;
-  if (!process.facts.empty() || !process.spans.empty()) return false;
-  processes_.erase(found);
-  return true;
-}
-
-bool Training::is_chosen(std::int32_t iterator) const {
-  const auto found = loaders_.find(iterator);
-  return chosen_ && found != loaders_.end() && found->second.number == chosen_->number;
-}
-
-void Training::choose_loader() {
-  for (const auto& [page, process] : processes_) {
-    const auto take = std::find_if(process.facts.begin(), process.facts.end(),
-                                   [](const Fact& fact) { return fact.kind == FactKind::take; });
-    if (take == process.facts.end() || !knows(take->iterator)) continue;
-    chosen_ = loaders_.at(take->iterator);
-    config_ = given_;
-    folder_ = std::make_unique<Folder>(fold_options(given_, *chosen_));
-    window_.emplace(config_, chosen_->num_workers);
-    return;
-  }
-}
+Training::Training(const RunConfig& given, const LoaderFacts& loader)
+    : given_(given),
+      loader_(loader),
+      folder_(std::make_unique<Folder>(fold_options(given, loader))),
+      window_(given_, loader.num_workers) {}
 
 void Training::advance(bool no_more) {
-  if (!chosen_) choose_loader();
-  if (!chosen_) return;
-  // The trainer has joined first, and says where an epoch's batches begin.
-  for (auto& [page, process] : processes_) {
-    if (process.writer.iterator < 0) take_facts(process);
-  }
-  for (auto& [page, process] : processes_) {
-    if (process.writer.iterator >= 0) take_facts(process);
-    take_spans(process);
-  }
   if (no_more && open_) end_open_step();
   fold_steps(no_more);
 }
@@ -109,18 +57,11 @@ void Training::end_open_step() {
   open_.reset();
 }
 
-void Training::take_facts(Process& process) {
-  while (!process.facts.empty() && take_fact(process.facts.front())) process.facts.pop_front();
-}
-
-// False: what it needs has not come yet.
 bool Training::take_fact(const Fact& fact) {
   if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
     of_device(fact);
     return true;
   }
-  if (!knows(fact.iterator)) return false;
-  if (!is_chosen(fact.iterator)) return true;
   if (fact.kind == FactKind::epoch) {
     begin_epoch(fact);
     return true;
@@ -157,7 +98,7 @@ void Training::begin_epoch(const Fact& fact) {
   stopped_for_.reset();
   if (first_ask_ == 0) {
     first_ask_ = fact.begin;
-    window_->first_ask(first_ask_);
+    window_.first_ask(first_ask_);
     folder_->first_ask(0, first_ask_);
   }
   forget_cut_short();
@@ -193,7 +134,7 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   events.epoch = epoch_;
   events.first_of_epoch = epoch_fresh_;
   events.epoch_dispatch = epoch_dispatch_ > 0 ? epoch_dispatch_ : epoch_begun_;
-  events.made_by_trainer = chosen_->num_workers == 0;
+  events.made_by_trainer = loader_.num_workers == 0;
   events.ask = epoch_fresh_ ? epoch_begun_ : asked_;
   events.take = fact.begin;
   epoch_fresh_ = false;
@@ -203,12 +144,14 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
     on_device_[events.step] = batch;
   }
   last_taken_ = fact.begin;
+  with_gradients_ |= fact.count != 0;
 }
 
 void Training::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
   batch.events.ready = batch.events.take;
   batch.events.compute = {batch.events.take, compute_end, 0, 0};
+  spent_ += compute_end - batch.events.ask;
   batch.complete_since = monotonic_now();
   complete_.push_back(*open_);
   open_.reset();
@@ -225,6 +168,7 @@ void Training::of_device(const Fact& fact) {
   const Interval& copy = batch.events.copy;
   batch.events.compute = {fact.begin, fact.end, 0, 0};
   batch.events.ready = copy.ran() ? copy.end : batch.events.take;
+  spent_ += fact.end - batch.events.ask;
   batch.complete_since = monotonic_now();
   complete_.push_back(found->second);
   on_device_.erase(found);
@@ -241,7 +185,7 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
       batch.begun = true;
       events.begun = fact.end;
       events.worker = fact.worker;
-      events.worker_idle = chosen_->num_workers > 0 ? fact.end - fact.begin : 0;
+      events.worker_idle = loader_.num_workers > 0 ? fact.end - fact.begin : 0;
       break;
     case FactKind::finished:
       batch.finished = true;
@@ -272,29 +216,20 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
   }
 }
 
-void Training::take_spans(Process& process) {
-  for (; !process.spans.empty(); process.spans.pop_front()) {
-    Span span = process.spans.front();
-    std::int32_t iterator = process.writer.iterator;
-    if (span.batch >= 0) {
-      const auto within = span.batch & ((std::int64_t{1} << kBatchBits) - 1);
-      const auto generation =
-          static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
-      iterator = static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
-      if (is_chosen(iterator)) {
-        const auto first = first_of_epoch_.find({iterator, generation});
-        if (first == first_of_epoch_.end()) return;
-        span.batch = first->second + within;
-      }
-    }
-    if (!knows(iterator)) return;
-    if (is_chosen(iterator)) take_span(process.writer.worker, span);
+bool Training::take_span(std::int32_t worker, const Span& span) {
+  Span booked = span;
+  if (span.batch >= 0) {
+    const auto first = first_of_epoch_.find({iterator_of(span), generation_of(span)});
+    if (first == first_of_epoch_.end()) return false;
+    booked.batch = first->second + batch_of(span);
   }
+  book_span(worker, booked);
+  return true;
 }
 
 // A worker of the epoch before may still end while its successor begins.
-void Training::take_span(std::int32_t worker, Span span) {
-  if (worker >= std::max<std::int64_t>(1, chosen_->num_workers)) return;
+void Training::book_span(std::int32_t worker, Span span) {
+  if (worker >= std::max<std::int64_t>(1, loader_.num_workers)) return;
   Nanos& last = span_end_[worker];
   span.begin = std::max(span.begin, last);
   if (span.end <= span.begin) return;
@@ -328,23 +263,21 @@ void Training::fold_steps(bool no_more) {
 void Training::fold(StepEvents events) {
   if (ended_) return;
   fill_gaps(events);
-  events.warmup = window_->is_warmup(events.step, events.compute.end);
+  events.warmup = window_.is_warmup(events.step, events.compute.end);
   if (!window_open_) window_begin_ = events.compute.end;
   window_open_ |= !events.warmup;
   window_end_ = events.compute.end;
   folder_->step(0, events);
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
-  if (!window_->ended()) return;
+  if (!window_.ended()) return;
   ended_ = true;
   folder_->close(0);
 }
 
 RankRecord Training::finish() {
   advance(true);
-  std::vector<RankRecord> records(1);
-  if (folder_) records = folder_->finish();
-  return std::move(records.front());
+  return std::move(folder_->finish().front());
 }
 
 }  // namespace loaderscope::guest

@@ -1,5 +1,5 @@
 // What processes report becomes steps: a job of known times, written as its processes would.
-#include "engine/guest/training.h"
+#include "engine/guest/trainer_process.h"
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ class TrainingTest : public testing::Test {
 
   // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
   void epoch(std::int32_t iterator, Nanos begin, int batches) {
-    training_.add_iterator(iterator, loader_);
+    trainer_process_.add_iterator(iterator, loader_);
     const auto tell = [&](Page& page, Fact of_iterator) {
       of_iterator.iterator = iterator;
       page.facts().push(of_iterator);
@@ -62,7 +62,9 @@ class TrainingTest : public testing::Test {
       tell(*worker_, fact(FactKind::sent, k, done, done));
       tell(*trainer_, fact(FactKind::ask, -1, asked));
       tell(*trainer_, fact(FactKind::received, k, done, done));
-      tell(*trainer_, fact(FactKind::take, k, done));
+      Fact take = fact(FactKind::take, k, done);
+      take.count = gradients_;
+      tell(*trainer_, take);
       asked = done + 2 * kMs;
     }
     tell(*trainer_, fact(FactKind::ask, -1, asked));
@@ -80,22 +82,23 @@ class TrainingTest : public testing::Test {
   }
 
   void read() {
-    training_.read(*trainer_, {});
-    training_.read(*worker_, {0, 0});
-    training_.advance(false);
+    trainer_process_.read(*trainer_, {});
+    trainer_process_.read(*worker_, {0, 0});
+    trainer_process_.advance(false);
   }
 
   RunConfig given_;
   LoaderFacts loader_;
+  std::int64_t gradients_ = 1;
   PagePointer trainer_, worker_;
-  Training training_{given_};
+  TrainerProcess trainer_process_{given_};
 };
 
 TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   epoch(0, kSecond, 5);
   read();
-  ASSERT_NE(training_.loader(), nullptr);
-  const RankRecord record = training_.finish();
+  ASSERT_NE(trainer_process_.measured(), nullptr);
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 5);
   EXPECT_EQ(record.samples, 20);
   // Five times 10 ms of making, 2 ms of each next one hidden behind training, and 2 ms of the last.
@@ -115,7 +118,7 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
   epoch(1, kSecond + 100 * kMs, 3);
   read();
-  const RankRecord record = training_.finish();
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 6);
   std::vector<Nanos> computes;
   record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
@@ -126,21 +129,21 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
 
 TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   epoch(0, kSecond, 5);
-  training_.read(*worker_, {0, 0});
-  training_.advance(false);
-  EXPECT_EQ(training_.loader(), nullptr);
+  trainer_process_.read(*worker_, {0, 0});
+  trainer_process_.advance(false);
+  EXPECT_EQ(trainer_process_.measured(), nullptr);
   read();
-  EXPECT_EQ(training_.finish().steps(), 5);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 5);
 }
 
 TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
-  training_.add_iterator(0, loader_);
+  trainer_process_.add_iterator(0, loader_);
   trainer_->facts().push(fact(FactKind::epoch, -1, kSecond));
   trainer_->facts().push(fact(FactKind::dispatched, 0, kSecond));
   trainer_->facts().push(fact(FactKind::ask, -1, kSecond));
   trainer_->facts().push(fact(FactKind::take, 0, kSecond + 5 * kMs));
   read();
-  const RankRecord record = training_.finish();
+  const RankRecord record = trainer_process_.measured()->finish();
   std::vector<Nanos> computes;
   record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
   EXPECT_EQ(computes, std::vector<Nanos>{});
@@ -149,16 +152,41 @@ TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
 TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
   LoaderFacts other = loader_;
   other.number = 1;
-  training_.add_iterator(7, other);
+  trainer_process_.add_iterator(7, other);
   Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
   epoch_of_other.iterator = 7;
   trainer_->facts().push(epoch_of_other);
   epoch(0, kSecond + kMs, 4);
   read();
-  EXPECT_EQ(training_.loader()->number, 0);
-  const RankRecord record = training_.finish();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 4);
   EXPECT_EQ(record.first_ask, kSecond + kMs);
+}
+
+// A validation of more batches came first, without gradients.
+TEST_F(TrainingTest, TheLoaderWithGradientsIsMeasured) {
+  loader_.number = 1;
+  gradients_ = 0;
+  epoch(0, kSecond, 9);
+  loader_.number = 2;
+  gradients_ = 1;
+  epoch(1, 2 * kSecond, 3);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 2);
+  EXPECT_EQ(trainer_process_.other_iterations(), 1);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+TEST_F(TrainingTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
+  epoch(0, kSecond, 4);
+  loader_.number = 1;
+  epoch(1, 2 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  epoch(2, 3 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
 }
 
 }  // namespace

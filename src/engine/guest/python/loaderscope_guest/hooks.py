@@ -81,5 +81,8 @@ def _on_torch_loader(module: ModuleType) -> None:
 
 
 def install() -> None:
+    """Once; more often does nothing."""
+    if _finder in sys.meta_path:
+        return
     sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
     after_import("torch.utils.data.dataloader", _on_torch_loader)

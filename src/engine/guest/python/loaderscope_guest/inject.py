@@ -13,6 +13,10 @@ for _injection in INJECTIONS:
 _draws = random.Random(SEED)  # of our own: the program's draws stay what they are
 
 
+def any_declared() -> bool:
+    return bool(_by_stage)
+
+
 def apply(stage: str, worker: int = -1) -> None:
     """`worker`: who executes the stage; -1: nobody's."""
     for injection in _by_stage.get(stage, ()):

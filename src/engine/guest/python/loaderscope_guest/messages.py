@@ -9,6 +9,7 @@ from loaderscope_guest import library
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
+_LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": " (/dev/shm is full)"}
 
 
 def join_as_trainer() -> bool:
@@ -33,7 +34,8 @@ def _dead_workers(iterator: Any) -> str:
     for number, process in enumerate(getattr(iterator, "_workers", ())):
         code = getattr(process, "exitcode", None)
         if code is not None and code < 0:
-            said.append(f"worker {number} (process {process.pid}) was killed by {signal.Signals(-code).name}")
+            name = signal.Signals(-code).name
+            said.append(f"worker {number} (process {process.pid}) was killed by {name}{_LIKELY_CAUSE.get(name, '')}")
         elif code:
             said.append(f"worker {number} (process {process.pid}) ended with exit code {code}")
     return ", ".join(said)

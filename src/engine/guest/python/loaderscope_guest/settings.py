@@ -4,7 +4,9 @@ import json
 import os
 from typing import Any, Dict, List
 
-FOLDER = os.environ["LOADERSCOPE_GUEST"]
+# A worker that is spawned may have lost the environment; the package lies in FOLDER/python.
+_PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.environ.get("LOADERSCOPE_GUEST") or os.path.dirname(_PYTHON)
 
 
 def _read() -> Dict[str, Any]:

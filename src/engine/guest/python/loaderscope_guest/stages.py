@@ -1,7 +1,10 @@
 """What is looked into: which function of which module is which stage. A row whose module is never imported costs
 nothing; one that this version of the module does not have is left out, and its time stays `opaque`."""
 
+import ctypes
 import functools
+import gc
+import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
@@ -46,11 +49,17 @@ TABLE: Tuple[Row, ...] = (
     Row("albumentations.core.composition", "Compose.__call__", AUGMENT),
     Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
     Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
+    Row("tokenizers", "Tokenizer.encode Tokenizer.encode_batch", AUGMENT, outermost=True),
     Row("tiktoken.core", "Encoding.encode Encoding.encode_ordinary", AUGMENT),
     Row("numpy", "load fromfile loadtxt genfromtxt", READ),
     Row("pyarrow.parquet", "read_table", READ),
     Row("pyarrow.parquet.core", "ParquetFile.read ParquetFile.read_row_group ParquetFile.read_row_groups", READ),
     Row("pyarrow.feather", "read_table", READ),
+    Row("pyarrow.lib", "NativeFile.read NativeFile.read_at NativeFile.readall NativeFile.read_buffer "
+        "_RecordBatchFileReader.read_all _RecordBatchFileReader.get_batch RecordBatchReader.read_all "
+        "RecordBatchReader.read_next_batch", READ, outermost=True),
+    Row("pyarrow.lib", "_Tabular.to_pydict _Tabular.to_pylist Table.to_pydict Table.to_pylist", DECODE, outermost=True),
+    Row("pyarrow._dataset", "Dataset.to_table Dataset.take Dataset.head Scanner.to_table Scanner.take", READ),
     Row("pandas.io.parquet", "read_parquet", READ),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
     Row("h5py._hl.dataset", "Dataset.__getitem__", READ),
@@ -63,6 +72,30 @@ TABLE: Tuple[Row, ...] = (
     Row("lzma", "decompress", DECOMPRESS),
     Row("bz2", "decompress", DECOMPRESS),
 )
+
+
+def _bytes_in(result: Any) -> int:
+    """Of what a read has given."""
+    if isinstance(result, (bytes, bytearray)):
+        return len(result)
+    size = getattr(result, "nbytes", 0)
+    return size if isinstance(size, int) else 0
+
+
+def _set_in_c_type(owner: type, attribute: str, function: Callable[..., Any]) -> None:
+    """setattr refuses a type that is made in C; its dictionary, which CPython looks methods up in, does not."""
+    (names,) = gc.get_referents(vars(owner))
+    names[attribute] = function
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))  # CPython forgets what it has looked up
+
+
+def _set(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
+    try:
+        setattr(owner, attribute, function)
+    except TypeError:
+        if not isinstance(owner, type) or sys.implementation.name != "cpython":
+            raise
+        _set_in_c_type(owner, attribute, function)
 
 
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> Callable[..., Any]:
@@ -81,12 +114,16 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> 
             return function(*arguments, **named)
         enter(stage)
         making.depth += 1
+        size = 0
         try:
             inject.once_per_sample(name, making)
-            return function(*arguments, **named)
+            result = function(*arguments, **named)
+            if stage == READ:
+                size = _bytes_in(result)
+            return result
         finally:
             making.depth -= 1
-            leave(0)
+            leave(size)
 
     return timed_function
 
@@ -101,8 +138,8 @@ def _patch(module: ModuleType, row: Row) -> None:
         if function is None:
             continue
         try:
-            setattr(owner, attribute, timed(function, row.stage, row.outermost))
-        except (AttributeError, TypeError) as error:  # of a type made in C
+            _set(owner, attribute, timed(function, row.stage, row.outermost))
+        except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 
 

@@ -1,11 +1,13 @@
 """The hooks in torch.utils.data: what the trainer does with its DataLoader. PyTorch 1.13 and later."""
 
+import contextlib
 import functools
+import sys
 import weakref
 from types import ModuleType
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, worker
+from loaderscope_guest import data_identity, library, messages, overrides, pin_thread, places, worker
 from loaderscope_guest.clock import now
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
@@ -34,7 +36,6 @@ class Iteration:
         self.generation += 1
         self.taken = 0
         self.order = data_identity.Order()
-        self.order = data_identity.Order()
         self._received.clear()
         self.fact(library.EPOCH, begin=at)
 
@@ -53,41 +54,61 @@ class Iteration:
         return batch
 
 
+class _Made(NamedTuple):
+    loader: Any  # references that do not keep alive
+    dataset: Any
+    stack: Tuple[str, ...]
+    alike: Tuple[Any, ...]  # what stays the same where a loader is made anew
+
+    def succeeds(self, other: "_Made") -> bool:
+        if other.loader() is not None or other.alike != self.alike:
+            return False
+        return other.stack == self.stack or other.dataset() is self.dataset()
+
+
+def _reference(thing: Any) -> Callable[[], Any]:
+    try:
+        return weakref.ref(thing)
+    except TypeError:
+        return lambda: None
+
+
 class _Loaders:
-    """Which DataLoader is measured: the first one that yields, and those made anew on its data set."""
+    """The program's DataLoaders by number. One that is made anew, as some programs do for each epoch, has the number
+    of its predecessor."""
 
     def __init__(self) -> None:
-        self._numbers: "weakref.WeakKeyDictionary[Any, int]" = weakref.WeakKeyDictionary()
-        self._datasets: Dict[int, int] = {}
+        self._made: List[_Made] = []
         self._iterators = 0
-        self.chosen = -1
-        self.others = 0
 
     def number_of(self, loader: Any) -> int:
-        if loader not in self._numbers:
-            number = self._datasets.get(id(loader.dataset), len(self._datasets))
-            self._datasets[id(loader.dataset)] = number
-            self._numbers[loader] = number
-        return self._numbers[loader]
+        for number, made in enumerate(self._made):
+            if made.loader() is loader:
+                return number
+        new = _Made(_reference(loader), _reference(loader.dataset), places.of(loader).stack,
+                    (type(loader.dataset), loader.num_workers, loader.batch_size))
+        for number, made in enumerate(self._made):
+            if new.succeeds(made):
+                self._made[number] = new
+                return number
+        self._made.append(new)
+        return len(self._made) - 1
 
     def begin(self, loader: Any, begun: int) -> Any:
-        """An Iteration, or None where this one is not to be measured."""
-        number = self.number_of(loader)
-        if not messages.join_as_trainer():
+        """An Iteration, or None where it cannot be measured."""
+        try:
+            number = self.number_of(loader)
+            said = describe(loader)
+        except Exception as error:
+            messages.degraded(f"a DataLoader of {places.of(loader).line} is not looked into: {error!r}")
             return None
-        if self.chosen not in (-1, number):
-            self.others += 1
-            library.say(what="other", loader=number)
+        if not messages.join_as_trainer():
             return None
         iteration = Iteration(self._iterators, begun)
         self._iterators += 1
-        library.say(what="loader", iterator=iteration.number, loader=number, **describe(loader))
+        library.say(what="loader", iterator=iteration.number, loader=number, **said)
         iteration.fact(library.EPOCH, begin=begun)
         return iteration
-
-    def yields(self, loader_number: int) -> None:
-        if self.chosen == -1:
-            self.chosen = loader_number
 
 
 loaders = _Loaders()
@@ -98,6 +119,16 @@ def _length(thing: Any) -> int:
         return len(thing)
     except Exception:
         return 0
+
+
+def _pins(loader: Any) -> bool:
+    if not loader.pin_memory:
+        return False
+    torch = sys.modules["torch"]
+    if getattr(torch, "accelerator", torch.cuda).is_available():
+        return True
+    messages.degraded("pin_memory=True does nothing here: PyTorch finds no GPU to pin for")
+    return False
 
 
 def describe(loader: Any) -> Dict[str, Any]:
@@ -112,7 +143,7 @@ def describe(loader: Any) -> Dict[str, Any]:
         "num_workers": loader.num_workers,
         "prefetch_factor": getattr(loader, "prefetch_factor", None) or 0,
         "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", 0) or 0,
-        "pin_memory": bool(loader.pin_memory),
+        "pin_memory": _pins(loader),
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
         "drop_last": bool(loader.drop_last),
@@ -122,11 +153,14 @@ def describe(loader: Any) -> Dict[str, Any]:
         "samples": 0 if iterable else _length(sampler) or _length(loader.dataset),
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
+        "place": places.of(loader).line,
         "iterable": iterable,
     }
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    with_gradients = getattr(sys.modules.get("torch"), "is_grad_enabled", lambda: True)
+
     @functools.wraps(original)
     def __next__(self: Any) -> Any:
         iteration = self.__dict__.get("_loaderscope")
@@ -146,13 +180,18 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             messages.failed(error, self)
             raise
         batch = iteration.batch_of(data)
-        iteration.fact(library.TAKE, batch, begin=now())
-        if iteration.taken == 0:
-            loaders.yields(self._loaderscope_loader)
+        iteration.fact(library.TAKE, batch, begin=now(), count=int(with_gradients()))
         iteration.taken += 1
         return data
 
     return __next__
+
+
+def _enter(hooked: contextlib.ExitStack, of_iteration: Any, module: ModuleType, iteration: Iteration) -> None:
+    try:
+        hooked.enter_context(of_iteration(module, iteration))
+    except Exception as error:
+        messages.degraded(f"{of_iteration.__module__}: this PyTorch is not looked into: {error!r}")
 
 
 def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., None]:
@@ -162,14 +201,20 @@ def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., No
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         begun = now()
         self._loaderscope = loaders.begin(loader, begun)
-        if self._loaderscope is None:
-            original(self, loader, *more, **named)
-            return
-        self._loaderscope_loader = loaders.number_of(loader)
-        with worker.of_iteration(module, self._loaderscope), pin_thread.of_iteration(module, self._loaderscope):
+        with contextlib.ExitStack() as hooked:
+            if self._loaderscope is not None:
+                _enter(hooked, worker.of_iteration, module, self._loaderscope)
+                _enter(hooked, pin_thread.of_iteration, module, self._loaderscope)
             original(self, loader, *more, **named)
 
     return __init__
+
+
+def _time_receiving(iterator: Any, iteration: Iteration) -> None:
+    try:
+        worker.time_receiving(iterator._worker_result_queue, iteration)
+    except AttributeError as error:
+        messages.degraded(f"how long batches travel is not seen: {error!r}")
 
 
 def _reset(original: Callable[..., None]) -> Callable[..., None]:
@@ -179,7 +224,7 @@ def _reset(original: Callable[..., None]) -> Callable[..., None]:
         if iteration is not None and not first_iter:
             iteration.restart(now())
         if iteration is not None and first_iter and not hasattr(self, "_pin_memory_thread"):
-            worker.time_receiving(self._worker_result_queue, iteration)
+            _time_receiving(self, iteration)
         original(self, loader, first_iter)
 
     return _reset
@@ -211,13 +256,27 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
     return _try_put_index
 
 
+def _drawn(draw: Callable[[Any], Any], iterator: Any, maker: worker.InTrainer) -> Any:
+    maker.begin()
+    try:
+        return draw(iterator)
+    except BaseException:
+        maker.end()
+        raise
+
+
 def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def _next_index(self: Any) -> Any:
-        index = original(self)
         iteration = self.__dict__.get("_loaderscope")
-        if iteration is not None:
-            iteration.order.add(iteration, index)
+        if iteration is None:
+            return original(self)
+        maker = self.__dict__.get("_dataset_fetcher")
+        if isinstance(maker, worker.InTrainer):
+            index = _drawn(original, self, maker)
+        else:
+            index = original(self)
+        iteration.order.add(iteration, index)
         return index
 
     return _next_index
@@ -234,6 +293,7 @@ _METHODS = (
 
 
 def install(module: ModuleType) -> None:
+    overrides.install(module.DataLoader)
     for class_name, name, wrap in _METHODS:
         owner = getattr(module, class_name, None)
         method = getattr(owner, name, None)
@@ -245,4 +305,3 @@ def install(module: ModuleType) -> None:
         owner = getattr(module, class_name)
         owner.__init__ = _init(owner.__init__, module)
     worker.install(module)
-    overrides.install(module.DataLoader)

@@ -10,7 +10,7 @@ from threading import get_ident
 from types import ModuleType
 from typing import Any, Callable, Iterator, Set
 
-from loaderscope_guest import data_identity, inject, library, messages
+from loaderscope_guest import data_identity, hooks, inject, library, messages
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
 from loaderscope_guest.settings import RANK
@@ -31,6 +31,9 @@ class Making:
         self.injected: Set[str] = set()  # stages of this sample
         self._thread = 0
         self._says_draws = True
+        self._fetcher: Any = None  # whose data set tells samples apart
+        self._begun = 0
+        self._tells_samples = True
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
@@ -41,7 +44,21 @@ class Making:
         library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
                      end, cpu, count, size)
 
-    def begin(self, batch: int, rested_since: int) -> None:
+    def watch(self, fetcher: Any) -> None:
+        """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
+        self._tells_samples = True
+        dataset = getattr(fetcher, "dataset", None)
+        if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
+            self._fetcher = fetcher
+
+    def _stop_telling_samples_apart(self) -> None:
+        """Where that costs about as much as making them."""
+        fetcher, self._fetcher = self._fetcher, None
+        fetcher.dataset = fetcher.dataset._loaderscope_dataset
+        self._tells_samples = False
+        messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
+
+    def begin(self, batch: int, rested_since: int, begun: int, keys: Any) -> None:
         if self._says_draws:
             data_identity.say_first_draws(self)
             self._says_draws = False
@@ -50,10 +67,18 @@ class Making:
         self._thread = get_ident()
         library.flags.look()
         library.begin_batch(self.iterator, self.generation, batch)
-        self.fact(library.BEGUN, rested_since, now())
+        self._begun = begun
+        self.fact(library.BEGUN, rested_since, begun)
+        if not self._tells_samples:
+            self.samples = len(keys)
+            if library.flags.timing:
+                library.sample(_WHOLE_BATCH)
+            self._begin_stages("opaque")
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self._thread = 0
+        if self._fetcher is not None and now() - self._begun < _TINY * self.samples and not inject.any_declared():
+            self._stop_telling_samples_apart()
         library.end_work(by_trainer)
         self.fact(library.FINISHED, now(), count=self.samples, size=bytes_of(data))
 
@@ -81,6 +106,7 @@ class Making:
 
 
 _BETWEEN_SAMPLES, _WHOLE_BATCH = -1, -2
+_TINY = 50_000  # ns of a sample
 
 making: Any = None  # of this process, while it makes batches
 
@@ -157,6 +183,7 @@ def _hook_fetcher(fetcher: Any) -> Any:
         fetcher.dataset_iter = _Samples(fetcher.dataset_iter)
     elif hasattr(fetcher, "dataset"):
         fetcher.dataset = _Dataset(fetcher.dataset)
+        making.watch(fetcher)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)):
@@ -181,7 +208,7 @@ class _Tasks:
         at = now()
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
-            making.begin(task[0], since)
+            making.begin(task[0], since, now(), task[1])
         elif type(task).__name__ == "_ResumeIteration":
             making.next_epoch()
         return task
@@ -257,6 +284,7 @@ class WorkerLoop:
 
         loop = _original_loop or original._worker_loop
         try:
+            hooks.install()  # a process without our environment has none
             arguments, named = self._hook(loop, arguments, named)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
@@ -294,21 +322,33 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
         making = before
 
 
-class _InTrainer:
+class InTrainer:
     """The fetcher of an iterator without workers."""
 
     def __init__(self, fetcher: Any, maker: Making) -> None:
         self._fetcher = fetcher
         self._making = maker
+        self._making.watch(fetcher)
         self._batch = 0
+        self._begun = 0
+
+    def begin(self) -> None:
+        """Before the sampler says which samples are next: that is part of the batch's making."""
+        self._begun = now()
+        library.rest(self._begun, self._begun)
+
+    def end(self) -> None:
+        """The sampler has none left."""
+        library.begin_batch(self._making.iterator, self._making.generation, self._batch)
+        library.end_work(True)
 
     def fetch(self, index: Any) -> Any:
         global making
         before, making = making, self._making
         batch, self._batch = self._batch, self._batch + 1
-        at = now()
+        at, self._begun = self._begun or now(), 0
         self._making.fact(library.DISPATCHED, at, batch=batch)
-        self._making.begin(batch, at)
+        self._making.begin(batch, at, at, index)
         data = None
         try:
             data = self._fetcher.fetch(index)
@@ -348,7 +388,12 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
-        return _hook_fetcher(original(*arguments, **named))
+        fetcher = original(*arguments, **named)
+        try:
+            return _hook_fetcher(fetcher)
+        except Exception as error:
+            messages.degraded(f"samples are not told apart: {error!r}")
+            return fetcher
 
     kinds.create_fetcher = staticmethod(create_fetcher)
     single = module._SingleProcessDataLoaderIter.__init__
@@ -358,6 +403,6 @@ def install(module: ModuleType) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
             maker = Making(self._loaderscope.number, 0)
-            self._dataset_fetcher = _InTrainer(self._dataset_fetcher, maker)
+            self._dataset_fetcher = InTrainer(self._dataset_fetcher, maker)
 
     module._SingleProcessDataLoaderIter.__init__ = with_fetcher
