@@ -35,6 +35,12 @@ struct EngineContext {
   // false: no stage is timed, so that what the measuring costs can be measured. The
   // record then has steps and throughput, but no stages. `native` only.
   bool time_stages = true;
+  // false: what timing the stages costs a measured program is not measured behind the window.
+  // `torch` only.
+  bool measure_hooks = true;
+  // The end of what a measured program prints goes there, instead of all of it to standard error.
+  // `torch` only.
+  std::string* program_output = nullptr;
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out

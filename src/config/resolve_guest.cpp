@@ -100,6 +100,8 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
     c.memory.value = c.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
   c.cores.value = limits.cores;
   if (c.memory != MemoryMode::pin_thread) c.memory.value = MemoryMode::pageable;
+  const bool has_none = c.num_workers.given && c.num_workers == 0;
+  c.executor.value = has_none ? Executor::inline_ : Executor::processes;
   if (c.loader.given && !c.train_step.given) {
     fill_device(c);
   } else {

@@ -52,11 +52,11 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
   if (!fixes(base, "prefetch-factor") && !fixes(base, "window"))
     axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
   if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
-  const bool ours = base.engine.value == "native" || base.engine.value == "model";
-  if (ours) {
-    axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});
+  const bool somebody_elses = base.command.given || base.loader.given;
+  if (somebody_elses) {
+    axes.push_back({"pin-memory", {"false", "true"}});
   } else {
-    axes.push_back({"memory", {"pageable", "pin-thread"}});
+    axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});
   }
   return axes;
 }

@@ -89,7 +89,8 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       context_(context),
       command_(command),
       host_((belongings_.write("settings.json", settings_json(config)), belongings_.socket_path())),
-      child_(command, variables_for(belongings_)),
+      output_(context.program_output),
+      child_(command, variables_for(belongings_), output_.descriptor()),
       started_(monotonic_now()) {}
 
 std::string Job::program() const {
@@ -114,6 +115,7 @@ RunRecord Job::run() {
       child_.signal(SIGINT);
       begin_to_stop();
     }
+    watch_consumption();
     if (windows_ended()) measure_hooks();
     stop_harder();
     watch_for_silence();
@@ -145,6 +147,20 @@ Training& Job::training_of(const Member& member) {
   if (!member.is_worker) ranks_[trainer] = member.rank;
   processes_.insert(member.pid);
   return trainings_.try_emplace(trainer, config_).first->second;
+}
+
+// The window of the job is that of its ranks together.
+void Job::watch_consumption() {
+  std::vector<JobProcess> processes;
+  for (const auto& member : host_.members()) {
+    if (!member->ended()) processes.push_back({member->pid, member->is_worker});
+  }
+  consumption_.look(processes);
+  const bool begun = std::any_of(trainings_.begin(), trainings_.end(),
+                                 [](const auto& entry) { return entry.second.window_begun(); });
+  if (begun && !consumption_.begun()) consumption_.window_begins(processes);
+  if (consumption_.begun() && !consumption_.ended() && windows_ended())
+    consumption_.window_ends(processes);
 }
 
 void Job::on_message(Member& member, const std::string& text) {
@@ -188,6 +204,7 @@ bool Job::windows_ended() const {
 
 void Job::measure_hooks() {
   complete_ = true;
+  if (!context_.measure_hooks) return begin_to_stop();
   std::int64_t taken = 0;
   Nanos window = 0, last = 0;
   for (const auto& [process, training] : trainings_) {
@@ -310,6 +327,7 @@ RunRecord Job::record() {
     record.ranks.push_back(training->finish());
   }
   if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
+  record.metrics = consumption_.metrics();
   if (hook_cost_) say_hook_cost(record);
   DataIdentity::Faults faults = identity_.faults();
   std::move(faults.metrics.begin(), faults.metrics.end(), std::back_inserter(record.metrics));

@@ -10,9 +10,11 @@
 
 #include "engine/guest/belongings.h"
 #include "engine/guest/child.h"
+#include "engine/guest/consumption.h"
 #include "engine/guest/data_identity.h"
 #include "engine/guest/hook_cost.h"
 #include "engine/guest/host.h"
+#include "engine/guest/program_output.h"
 #include "engine/guest/training.h"
 #include "loaderscope/engine.h"
 
@@ -32,6 +34,7 @@ class Job {
   void look();
   void on_message(Member& member, const std::string& message);
   void understand(Member& member, const std::string& message);
+  void watch_consumption();
   Training& training_of(const Member& member);
   bool windows_ended() const;
   void measure_hooks();  // once the windows have ended
@@ -49,6 +52,7 @@ class Job {
   const std::vector<std::string>& command_;
   Belongings belongings_;
   Host host_;
+  ProgramOutput output_;
   Child child_;
   Nanos started_;
   std::map<pid_t, Training> trainings_;  // by the process that trains
@@ -59,6 +63,7 @@ class Job {
   std::vector<std::string> notes_;
   std::int64_t other_iterators_ = 0;
   DataIdentity identity_;
+  Consumption consumption_;
   std::optional<HookCost> hook_cost_;
   bool interrupted_ = false, complete_ = false;
   Nanos stopping_since_ = 0;

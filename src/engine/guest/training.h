@@ -37,6 +37,7 @@ class Training {
 
   // The loader that is measured: the first one that has given a batch; null before that.
   const LoaderFacts* loader() const { return chosen_ ? &*chosen_ : nullptr; }
+  bool window_begun() const { return window_open_; }
   bool window_ended() const { return ended_; }
   bool input_ended_in_warmup() const { return folded_ > 0 && !window_open_; }
   std::int64_t steps() const { return window_ ? window_->measured() : 0; }

@@ -348,7 +348,7 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
   return run_again(measured_ ? *measured_ : config_, changes);
 }
 
-RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
+RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
   RunConfig config = with_changes(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
@@ -357,8 +357,12 @@ RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
     if (in_force.source.value != "synthetic") config.source.set(in_force.source);
     config.device.set(in_force.device);
   }
+  return config;
+}
+
+RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
   std::vector<std::string> notes;
-  return resolve(config, limits_of(in_force), notes);
+  return resolve(given_again(in_force, changes), limits_of(in_force), notes);
 }
 
 std::string GoodnessOfFit::sentence() const {
