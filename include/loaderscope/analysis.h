@@ -90,6 +90,7 @@ struct Finding {
   double rate_before = 0, rate_after = 0;  // samples per second, both of the model
   double busy_before = 0, busy_after = 0;  // 0 without a compute
   double regained_s = 0;                   // of the window
+  bool wrong_data = false;                 // worse than any waiting; nothing is predicted then
 };
 
 // What the waiting costs.
@@ -117,7 +118,7 @@ struct Analysis {
   std::optional<double> epoch_predicted_s;
   std::optional<Waste> waste;  // not without a busy
   Verdict verdict;
-  std::vector<Finding> findings;     // those that give back most first; see findings.h
+  std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h
   std::optional<GoodnessOfFit> fit;  // of the model that they rest on
   std::vector<std::string> fit_notes;
   PastPredictions past;             // handed in

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/proof.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
 
@@ -35,9 +36,17 @@ struct EngineContext {
   // false: no stage is timed, so that what the measuring costs can be measured. The
   // record then has steps and throughput, but no stages. `native` only.
   bool time_stages = true;
+  // false: what timing the stages costs a measured program is not measured behind the window.
+  // `torch` only.
+  bool measure_hooks = true;
+  // The end of what a measured program prints goes there, instead of all of it to standard error.
+  // `torch` only.
+  std::string* program_output = nullptr;
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out
+  // When batches that were delivered take the place of the loader; may be null. `torch` only.
+  const ReplayTurns* replay = nullptr;
 };
 
 struct EngineRow {
@@ -46,8 +55,26 @@ struct EngineRow {
   // caller). Throws UsageError for settings that this engine does not have, RunError when the run
   // fails.
   RunRecord (*run)(const RunConfig& config, const EngineContext& context);
+  bool is_guest = false;  // somebody else's loader, in a Python of its own
 };
 
 std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
+
+// The row of a resolved configuration's engine, whether or not it is available with the default
+// Python.
+const EngineRow& engine_row(std::string_view name);
+
+bool is_guest_engine(std::string_view name);
+
+// A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
+// normalise, f32 NCHW. `--loader` names it.
+struct PipelineRow {
+  Row row;
+  std::string_view engine;
+};
+
+std::span<const PipelineRow> pipeline_table();  // src/engine/registry.cpp
+
+const PipelineRow* find_pipeline(std::string_view name);  // null: there is none of this name
 
 }  // namespace loaderscope

@@ -45,6 +45,7 @@ struct CaseRun {
   std::optional<double> cpu_s;  // of the window
   Bytes resident = 0;           // at the end of the window
   Bytes slots = 0, pinned = 0, shared = 0;
+  Bytes of_worker = 0;  // memory of one worker process; 0: not known
   Nanos first_batch = 0;
   Nanos took = 0;        // with its start and warm-up; virtual where the time of the run is
   std::string bound_by;  // "" when it cannot be told

@@ -20,7 +20,8 @@ struct Candidate;
 // that is not what it is about.
 enum class GivesBack : std::uint8_t {
   time,
-  resources,  // memory, cores, sound data or a sound machine, and perhaps time
+  resources,   // memory, cores or a sound machine, and perhaps time
+  sound_data,  // what the training is given is wrong: said first, and without a verdict too
   nothing,
 };
 
@@ -33,14 +34,17 @@ struct FindingRow {
 
 std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.cpp
 
-// The findings of a run, those that `predict` says give back most first; none where the verdict is
-// withheld. What gives back less than 1 % of the window is left out.
+// What is wrong with the data that the training is given.
+std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis);
+
+// The other findings of a run, those that `predict` says give back most first; none where the
+// verdict is withheld. What gives back less than 1 % of the window is left out.
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict);
 
 // `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
 // stall divides into mean and spread, and how deep a window would do. `past` is quoted beside them.
-// Nothing of it once `stop_signal` is no longer 0.
+// Of it only wrong data once `stop_signal` is no longer 0.
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {},
                   const std::atomic<int>* stop_signal = nullptr);
 

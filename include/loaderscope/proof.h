@@ -69,6 +69,7 @@ struct Proof {
   bool exact = false;        // in virtual time: running it again gives the same
   bool has_busy = false;     // there is a compute to be busy with
   bool interrupted = false;  // what was measured until then counts
+  bool by_turns = false;     // the base and the first case are turns of one run
   ProofCase base;            // of `blamed`
   std::vector<ProofCase> cases;
 
@@ -77,6 +78,32 @@ struct Proof {
 
 // What to run for `asked`: cases without runs, or the reason why none shows anything.
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis);
+
+// Of somebody else's loader no stage can be left out: one run takes batches from the loader and,
+// by turns, again those that it has delivered before. Numbers of steps.
+struct ReplayTurns {
+  std::int64_t lead = 0;           // of the loader, before the first turn
+  std::int64_t settle_loader = 0;  // the first of each turn do not count
+  std::int64_t settle_replay = 0;
+  std::int64_t steps = 0;   // of each turn, that count
+  std::int64_t rounds = 0;  // a turn of the loader, and one without it
+
+  std::int64_t loader() const { return settle_loader + steps; }
+  std::int64_t replay() const { return settle_replay + steps; }
+  std::int64_t round() const { return loader() + replay(); }
+  std::int64_t all() const { return lead + rounds * round(); }
+};
+
+// Turns of `steps` steps where `first` has so many, else fewer and shorter ones, but of at least
+// `fewest`, or `why_not`. `gain`: of the rate, without the loader.
+ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t fewest, double gain,
+                       std::string& why_not);
+
+// What the turns of `record` gave; rounds that it did not get through are left out.
+struct TurnRuns {
+  std::vector<ProofRun> loader, replay;
+};
+TurnRuns runs_of_turns(const RunRecord& record, const ReplayTurns& turns);
 
 // A mean over the rounds with its 95 % interval, where there are enough of them to tell.
 struct Measured {

@@ -49,7 +49,7 @@ struct RunConfig {
   Setting<std::string> engine{"native"};
   Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
   Setting<std::vector<std::string>> command;      // somebody else's program; given: engine is torch
-  Setting<std::string> loader;             // FILE.py:FUNCTION, which makes a DataLoader; likewise
+  Setting<std::string> loader;             // FILE.py:FUNCTION, which makes one, or a PipelineRow
   Setting<std::string> train_step;         // FILE.py:FUNCTION, called with each of its batches
   Setting<std::string> python{"python3"};  // for `loader`
   Setting<std::string> source{"synthetic"};

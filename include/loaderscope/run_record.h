@@ -127,6 +127,16 @@ struct Metric {
   double value = 0;
 };
 
+// What a fact is called in the measured program: ("augment", "RandomCrop", 0.6), or
+// ("data.alike_seeds", "numpy").
+struct Detail {
+  std::string about;  // a stage, or a metric
+  std::string text;
+  double share = 0;  // of the stage's named time; 0: not known
+
+  bool operator==(const Detail&) const = default;
+};
+
 struct RankRecord {
   Nanos first_ask = 0;
   Nanos window_begin = 0;  // end of compute of the last warm-up step, or first_ask
@@ -175,6 +185,7 @@ struct RunRecord {
   std::int64_t lost_spans = 0;         // not 0 withholds the verdict
   SkippedSamples skipped;
   std::vector<Metric> metrics;
+  std::vector<Detail> details;     // the largest share of each first
   std::vector<std::string> notes;  // what a reader must know: settings without effect, fallbacks
   std::optional<Proof> proof;      // runs made afterwards, to prove what the analysis says
 };

@@ -27,7 +27,7 @@ struct TuneOptions {
   std::optional<std::int64_t> max_workers;  // of a rank
   std::optional<Bytes> max_memory;          // of all ranks
   // What the machine has left; nothing where it does not tell.
-  std::optional<Bytes> free_memory, free_shared;
+  std::optional<Bytes> free_memory, free_shared, lockable;
   Bytes resident_before = 0;  // of this process
   std::uint64_t seed = 0;
 };

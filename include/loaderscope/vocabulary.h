@@ -60,7 +60,7 @@ enum class Why : std::uint8_t {
 };
 inline constexpr std::size_t kWhys = 4;
 
-enum class Executor : std::uint8_t { inline_, threads, processes };
+enum class Executor : std::uint8_t { inline_, threads, processes, opaque };
 enum class TaskShape : std::uint8_t { batch, sample };
 enum class MemoryMode : std::uint8_t {
   pageable,

@@ -184,6 +184,8 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
 std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
+      if (config.executor == Executor::opaque)
+        return "capacity, the loader, which cannot be looked into, does not keep up";
       return config.num_workers == 0
                  ? "capacity, without workers the trainer makes every batch itself"
                  : "capacity, the workers never rest";

@@ -37,6 +37,7 @@ std::string leak_note(const std::vector<Bytes>& resident) {
 void refuse_flags_of_run(const RunConfig& given) {
   if (given.require.given)
     throw UsageError("--require: is for a run; look at the values that --json saves");
+  if (given.prove.given) throw UsageError("--prove: is for a run; run the setting that is found");
 }
 
 double parse_share(std::string_view text) {
@@ -65,12 +66,32 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
   };
 }
 
+// A program may say the same in every run: what the first one says that fails is enough.
+RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const EngineContext& context,
+                                        const std::string& output) {
+  try {
+    return engine_row(config.engine.value).run(config, context);
+  } catch (const RunError&) {
+    if (!shown_ && stop_signal_.load() == 0) {
+      std::fputs(output.c_str(), stderr);
+      shown_ = true;
+    }
+    throw;
+  }
+}
+
 RunRecord ExperimentRunner::run(const RunConfig& config) {
+  std::string output;
   EngineContext context;
   context.stop_signal = &stop_signal_;
-  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  context.measure_hooks = false;
+  context.program_output = &output;
+  RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;
   record.tool_version = version_number();
+  for (const Metric& metric : record.metrics) {
+    if (metric.name == "memory.left_shm_bytes") left_shared_ += metric.value;
+  }
   resident_after_.push_back(read_process_counters().resident);
   return record;
 }
@@ -90,6 +111,12 @@ void ExperimentRunner::add_notes(Experiment& experiment) const {
   }
   const std::string leak = leak_note(resident_after_);
   if (!leak.empty()) experiment.notes.push_back(leak);
+  if (left_shared_ > 0) {
+    experiment.notes.push_back(fmt::format(
+        "shared memory is not given back between the cases: the programs left {} in /dev/shm over "
+        "{} runs; later cases ran with less of it",
+        show_size(left_shared_), resident_after_.size()));
+  }
 }
 
 ExitCode ExperimentRunner::exit_code(const Experiment& experiment) const {

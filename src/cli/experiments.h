@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cli/own_flags.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 #include "measure/machine_load.h"
 
@@ -27,6 +28,8 @@ class ExperimentRunner {
 
  private:
   RunRecord run(const RunConfig& config);
+  RunRecord run_or_show(const RunConfig& config, const EngineContext& context,
+                        const std::string& output);
 
   MachineFacts machine_;
   const std::atomic<int>& stop_signal_;
@@ -34,6 +37,8 @@ class ExperimentRunner {
   Laboratory laboratory_;
   std::optional<MachineLoad> load_;
   std::vector<Bytes> resident_after_;  // each run
+  double left_shared_ = 0;             // bytes that programs left in /dev/shm
+  bool shown_ = false;                 // what a program printed that failed
 };
 
 }  // namespace loaderscope

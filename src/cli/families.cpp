@@ -48,6 +48,7 @@ const std::vector<FamilyListing>& families() {
   static const std::vector<FamilyListing> all = {
       of_table("command", "", command_table()),
       of_table("engine", "--engine", engine_table()),
+      of_table("pipeline", "--loader", pipeline_table()),
       of_table("source", "--source", source_table()),
       of_table("decoder", "", decoder_table()),
       of_table("operation", "--augment", operation_table()),

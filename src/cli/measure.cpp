@@ -8,13 +8,14 @@ namespace loaderscope {
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts) {
+                  const Knockouts& knockouts, const ReplayTurns* replay) {
   ProgressPrinter progress("steps");
   EngineContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
+  context.replay = replay;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
-  RunRecord record = find_row(config.engine.value, engine_table()).run(config, context);
+  RunRecord record = engine_row(config.engine.value).run(config, context);
   record.machine = machine;
   record.tool_version = version_number();
   record.notes.insert(record.notes.begin(), notes.begin(), notes.end());

@@ -12,6 +12,6 @@ namespace loaderscope {
 // Runs the resolved `config`. `notes` come first in those of the record.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts = {});
+                  const Knockouts& knockouts = {}, const ReplayTurns* replay = nullptr);
 
 }  // namespace loaderscope

@@ -43,12 +43,15 @@ bool changes(const ProofCase& of, std::string_view key) {
 
 // The steps of a run of a round: all rounds together have about as many as the first run, and each
 // has enough of them. They are the same steps of the data set in every run, in the prediction too.
+std::int64_t fewest_steps(const RunConfig& config) {
+  const bool bursts = config.task == TaskShape::batch;
+  return std::max(kFewestSteps, bursts ? kFewestBursts * config.num_workers : 0);
+}
+
 std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
   const RankRecord& rank = first.ranks.front();
   if (proof.exact) return std::max<std::int64_t>(rank.steps(), 1);
-  const bool bursts = first.config.task == TaskShape::batch;
-  std::int64_t fewest =
-      std::max(kFewestSteps, bursts ? kFewestBursts * first.config.num_workers : 0);
+  std::int64_t fewest = fewest_steps(first.config);
   const std::int64_t epochs = rank.rows.back().epoch;
   const bool of_epochs =
       std::any_of(proof.cases.begin(), proof.cases.end(),
@@ -68,10 +71,11 @@ double past_error(const PastPredictions& past) {
 class Prover {
  public:
   Prover(Proof proof, const RunRecord& first, const Measure& measure,
-         const std::atomic<int>& stop_signal, double past_error)
+         const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal, double past_error)
       : proof_(std::move(proof)),
         first_(first),
         measure_(measure),
+        measure_turns_(measure_turns),
         stop_signal_(stop_signal),
         error_(past_error) {
     steps_ = steps_of_run(first, proof_);
@@ -79,6 +83,7 @@ class Prover {
 
   Proof run() {
     predict();
+    if (proof_.by_turns) return run_turns();
     const int rounds = proof_.exact ? 1 : kRounds;
     for (int round = 0; round < rounds && !proof_.interrupted && proof_.reason.empty(); ++round)
       run_round();
@@ -154,6 +159,43 @@ class Prover {
     }
   }
 
+  // All rounds are one run.
+  Proof run_turns() {
+    ProofCase& replayed = proof_.cases.front();
+    if (proof_.interrupted || !proof_.reason.empty() || !replayed.missing.empty())
+      return std::move(proof_);
+    constexpr double kUsualGain = 4;
+    const double gain = replayed.predicted ? replayed.predicted->gain() : kUsualGain;
+    const ReplayTurns turns =
+        plan_turns(first_, steps_, fewest_steps(first_.config), gain, replayed.missing);
+    if (!replayed.missing.empty()) return std::move(proof_);
+    try {
+      take_turns(measure_turns_(config_of(turns), turns), turns);
+    } catch (const RunError& error) {
+      replayed.missing = error.what();
+    }
+    proof_.interrupted = stopped();
+    return std::move(proof_);
+  }
+
+  void take_turns(const RunRecord& record, const ReplayTurns& turns) {
+    TurnRuns runs = runs_of_turns(record, turns);
+    ProofCase& replayed = proof_.cases.front();
+    ProofCase& base = has_base() ? proof_.base : proof_.cases.back();
+    replayed.runs = std::move(runs.replay);
+    base.runs = std::move(runs.loader);
+    if (base.runs.empty() && !stopped())
+      replayed.missing = "the program ended before it had trained on delivered batches";
+  }
+
+  RunConfig config_of(const ReplayTurns& turns) const {
+    RunConfig config = run_again(first_.config, {});
+    config.warmup.set({turns.lead, 0});
+    config.steps.set(turns.all() - turns.lead);
+    config.duration.given = false;
+    return config;
+  }
+
   // False when all is over.
   bool run_case(ProofCase& of) {
     if (!of.missing.empty()) return true;
@@ -199,6 +241,7 @@ class Prover {
   Proof proof_;
   const RunRecord& first_;
   const Measure& measure_;
+  const MeasureTurns& measure_turns_;
   const std::atomic<int>& stop_signal_;
   std::int64_t steps_ = 0;  // of every run
   double error_;            // of the model: on the first run, or in the past where that is more
@@ -208,11 +251,11 @@ class Prover {
 }  // namespace
 
 Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const Measure& measure,
-            const std::atomic<int>& stop_signal) {
+            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal) {
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
   const double error = proof.exact ? 0 : past_error(analysis.past);
-  return Prover(std::move(proof), first, measure, stop_signal, error).run();
+  return Prover(std::move(proof), first, measure, measure_turns, stop_signal, error).run();
 }
 
 }  // namespace loaderscope

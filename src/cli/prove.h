@@ -13,9 +13,12 @@ namespace loaderscope {
 // Runs a configuration without the stages that are knocked out.
 using Measure = std::function<RunRecord(const RunConfig&, const Knockouts&)>;
 
+// Runs a configuration in which delivered batches take the loader's place by turns.
+using MeasureTurns = std::function<RunRecord(const RunConfig&, const ReplayTurns&)>;
+
 // Puts what `analysis` says of the run `first` to the test, or says why it cannot be. A case that
 // fails to run says why; nothing is thrown. `stop_signal` not 0: what was measured so far.
 Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const Measure& measure,
-            const std::atomic<int>& stop_signal);
+            const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal);
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 // loaderscope run
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <exception>
 #include <memory>
 
@@ -56,12 +57,24 @@ void remember(const Proof& proof) {
   }
 }
 
+void say_second_run() {
+  std::fputs(
+      "loaderscope: --prove runs the command again, trains it by turns on batches that it had "
+      "before, and ends it\n",
+      stderr);
+}
+
 void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& machine,
                const std::atomic<int>& stop_signal) {
   const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
     return measure(config, machine, {}, stop_signal, knockouts);
   };
-  record.proof = prove(record.config.prove, record, analysis, measure_without, stop_signal);
+  const auto measure_turns = [&](const RunConfig& config, const ReplayTurns& turns) {
+    if (config.command.given) say_second_run();
+    return measure(config, machine, {}, stop_signal, {}, &turns);
+  };
+  record.proof =
+      prove(record.config.prove, record, analysis, measure_without, measure_turns, stop_signal);
   remember(*record.proof);
 }
 

@@ -19,12 +19,14 @@
 #include "measure/machine.h"
 #include "measure/thread_meter.h"
 #include "report/selftest_report.h"
+#include "selftest/own_loader.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kImages = 64;  // 4.6 MB
 constexpr Nanos kBudget = 60 * kSecond;
+constexpr Nanos kLoaderBudget = 150 * kSecond;  // each run starts its Python
 constexpr Nanos kQuickBudget = 20 * kSecond;
 
 bool has_flag(const Field& field) {
@@ -41,7 +43,7 @@ struct SelftestFlags {
 selftest::Options options_of(const SelftestFlags& flags, const RunConfig& given) {
   selftest::Options options;
   if (flags.quick) options.rounds = 1;
-  options.budget = flags.quick ? kQuickBudget : kBudget;
+  options.budget = flags.quick ? kQuickBudget : given.loader.given ? kLoaderBudget : kBudget;
   if (!given.duration.given) return options;
   if (given.duration <= 0)
     throw UsageError("duration = 0s: expected a time above 0, such as --duration 2m");
@@ -70,16 +72,20 @@ bool make_images(const ScratchFolder& folder, const std::atomic<int>& stop_signa
   return dataset::make_dataset(options, context).complete;
 }
 
+selftest::Run runner(const std::atomic<int>& stop_signal) {
+  return [&stop_signal](const RunConfig& config) {
+    EngineContext context;
+    context.stop_signal = &stop_signal;
+    return find_row(config.engine.value, engine_table()).run(config, context);
+  };
+}
+
 selftest::Result measure_recovery(const std::vector<selftest::Trial>& trials,
                                   const selftest::Options& options,
                                   const std::atomic<int>& stop_signal) {
   ProgressPrinter progress("runs");
   selftest::World world;
-  world.run = [&](const RunConfig& config) {
-    EngineContext context;
-    context.stop_signal = &stop_signal;
-    return find_row(config.engine.value, engine_table()).run(config, context);
-  };
+  world.run = runner(stop_signal);
   world.now = monotonic_now;
   world.on_progress = [&](std::int64_t runs, double fraction) { progress.show(runs, fraction); };
   return run_selftest(trials, options, world);
@@ -96,26 +102,46 @@ void write_answer(const std::string& json, const selftest::Result& result) {
                [&](std::ostream& out) { write_selftest_json(out, result, version_number()); });
 }
 
+selftest::Result interrupted() {
+  selftest::Result result;
+  result.interrupted = true;
+  return result;
+}
+
+selftest::Result of_own_loader(const RunConfig& given, const MachineLimits& limits,
+                               const selftest::Options& options,
+                               const std::atomic<int>& stop_signal) {
+  const selftest::OwnLoader own = selftest::try_loader(given, limits, runner(stop_signal));
+  if (own.interrupted) return interrupted();
+  selftest::Result result = measure_recovery({own.trial}, options, stop_signal);
+  result.notes = own.notes;
+  return result;
+}
+
+selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limits,
+                               const selftest::Options& options,
+                               const std::atomic<int>& stop_signal) {
+  RunConfig given = asked;
+  std::optional<ScratchFolder> folder;
+  if (!selftest::names_data(given) && given.engine.value != "model") {
+    folder.emplace("selftest");
+    if (!make_images(*folder, stop_signal)) return interrupted();
+    set_field(given, "selftest", "data", folder->path() + "/images");
+  }
+  return measure_recovery(selftest::make_trials(given, limits), options, stop_signal);
+}
+
 ExitCode run_with(const SelftestFlags& flags) {
-  RunConfig given = flags.base.config();
+  const RunConfig given = flags.base.config();
   const selftest::Options options = options_of(flags, given);
   const MachineLimits limits{read_machine().cores};
-  selftest::make_trials(given, limits);  // complains before anything is made
+  const auto test = given.loader.given ? of_own_loader : of_our_loader;
+  if (!given.loader.given) selftest::make_trials(given, limits);  // complains before all else
   if (!given.json.value.empty()) check_output(given.json.value);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  std::optional<ScratchFolder> folder;
-  selftest::Result result;
-  result.interrupted = true;
-  bool has_data = selftest::names_data(given) || given.engine.value == "model";
-  if (!has_data) {
-    folder.emplace("selftest");
-    has_data = make_images(*folder, stop_signal);
-    set_field(given, "selftest", "data", folder->path() + "/images");
-  }
-  if (has_data)
-    result = measure_recovery(selftest::make_trials(given, limits), options, stop_signal);
-  result.notes = notes_on(given);
+  selftest::Result result = test(given, limits, options, stop_signal);
+  for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
   write_answer(given.json, result);
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;

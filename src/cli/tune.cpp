@@ -1,8 +1,6 @@
 // loaderscope tune
 #include <CLI/CLI.hpp>
 
-#include <sys/statvfs.h>
-
 #include <memory>
 
 #include "cli/command.h"
@@ -11,8 +9,10 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "experiment/settings.h"
 #include "loaderscope/report.h"
 #include "loaderscope/tune.h"
+#include "loaderscope/what_if.h"
 #include "measure/machine.h"
 #include "measure/process_counters.h"
 #include "report/tune_report.h"
@@ -44,10 +44,9 @@ struct TuneFlags {
   ConfigFlags base;
 };
 
-std::optional<Bytes> free_shared_memory() {
-  struct statvfs state {};
-  if (::statvfs("/dev/shm", &state) != 0) return std::nullopt;
-  return static_cast<Bytes>(state.f_bavail) * static_cast<Bytes>(state.f_frsize);
+// A program of the user's trains itself: there is something to be busy with.
+bool has_training(const RunConfig& base) {
+  return base.compute.given || base.command.given || base.train_step.given;
 }
 
 TuneOptions options_of(const OwnFlags& flags, const RunConfig& base) {
@@ -56,7 +55,7 @@ TuneOptions options_of(const OwnFlags& flags, const RunConfig& base) {
   if (flags.is_given("goal")) {
     options.goal.busy = flags.value("goal", parse_busy_goal, 0.0);
     if (flags.is_given("within")) flags.refuse("within", "contradicts --goal; give one of them");
-    if (!base.compute.given)
+    if (!has_training(base))
       flags.refuse("goal", "there is no compute to be busy with; give --compute, such as 12ms");
   }
   options.budget = flags.value("budget", parse_duration, options.budget);
@@ -66,32 +65,44 @@ TuneOptions options_of(const OwnFlags& flags, const RunConfig& base) {
   if (flags.is_given("max-memory"))
     options.max_memory = flags.value("max-memory", parse_size, Bytes{0});
   options.free_memory = free_memory("/");
-  options.free_shared = free_shared_memory();
+  if (const auto shared = read_shared_folder()) options.free_shared = shared->free;
+  options.lockable = lockable_memory();
   options.resident_before = read_process_counters().resident;
   options.seed = static_cast<std::uint64_t>(base.seed.value);
   return options;
 }
 
-// The settings of a saved run, on the same data and device; flags of the answer go with it.
-RunConfig base_of(const OwnFlags& flags, const RunConfig& given) {
-  if (!flags.is_given("from")) return given;
+// The run that is tuned: as it was given, and as it was, if it was.
+struct Base {
+  RunConfig given;
+  std::optional<RunConfig> measured;
+};
+
+void refuse_flags_beside_result(const RunConfig& given) {
   for (const Field& field : fields()) {
     if (field.name == "json" || !field.given(given)) continue;
     throw UsageError("--" + std::string(field.name) +
                      ": the result says what the base case is; vary it with --vary");
   }
-  RunConfig base = read_result(flags.text("from")).config;
-  if (base.source.value != "synthetic") base.source.set(base.source);
-  base.device.set(base.device);
-  base.json = given.json;
-  base.require = {};
-  // How long a run is follows from the budget.
-  for (const char* key : {"duration", "steps", "epochs", "warmup"})
-    find_field(key)->mark_given(base, false);
-  base.steps = {};
-  base.epochs = {};
-  base.warmup = RunConfig().warmup;
-  base.duration = RunConfig().duration;
+}
+
+// How long a run is follows from the budget; what the answer is to say belongs to the run.
+RunConfig without_length(RunConfig config) {
+  const RunConfig plain;
+  config.duration = plain.duration;
+  config.steps = plain.steps;
+  config.epochs = plain.epochs;
+  config.warmup = plain.warmup;
+  return config;
+}
+
+// The settings of a saved run, on the same data and device; or the program or loader of the user.
+Base base_of(const OwnFlags& flags, const RunConfig& given) {
+  if (!flags.is_given("from")) return {given, {}};
+  refuse_flags_beside_result(given);
+  const RunRecord record = read_result(flags.text("from"));
+  Base base{without_length(given_again(record.config, {})), record.config};
+  base.given.json = given.json;
   return base;
 }
 
@@ -126,16 +137,18 @@ void write_answer(const std::string& json, const Tune& answer) {
 ExitCode run_tune(TuneFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
-  const RunConfig base = base_of(flags.own, given);
-  const TuneOptions options = options_of(flags.own, base);
+  const Base base = base_of(flags.own, given);
+  const TuneOptions options = options_of(flags.own, base.given);
   const std::string& json = given.json.value;
   const MachineFacts machine = read_machine();
-  const MachineLimits limits = limits_of(machine, base);
-  const Axes axes = axes_of(flags.own, base, limits, options);
+  const MachineLimits limits = limits_of(machine, base.given);
+  const Axes axes = axes_of(flags.own, base.given, limits, options);
   if (!json.empty()) check_output(json);
 
   ExperimentRunner runner(machine, {});
-  Tune answer = tune(plan_experiment(base, axes, false, limits), runner.laboratory(), options);
+  Experiment experiment = plan_experiment(base.given, axes, false, limits);
+  if (base.measured) adopt_loader(experiment, *base.measured);
+  Tune answer = tune(std::move(experiment), runner.laboratory(), options);
   runner.add_notes(answer.experiment);
   const std::string nothing = reason_for_nothing(answer.experiment);
   if (!nothing.empty() && !answer.experiment.interrupted)

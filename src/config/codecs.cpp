@@ -184,6 +184,22 @@ Codec<std::string> path_codec() { return {parse_path, same}; }
 
 Codec<std::string> function_codec() { return {parse_function, same}; }
 
+Codec<std::string> loader_codec() {
+  return {[](std::string_view text) {
+            if (find_pipeline(text) != nullptr) return std::string(text);
+            try {
+              return parse_function(text);
+            } catch (const ValueError&) {
+              std::vector<std::string_view> names;
+              for (const PipelineRow& row : pipeline_table()) names.push_back(row.row.name);
+              throw ValueError(
+                  "expected FILE.py:FUNCTION or a pipeline of 'loaderscope list pipeline'" +
+                  suggestion(text, names));
+            }
+          },
+          same};
+}
+
 Codec<std::string> engine_codec() {
   return {[](std::string_view name) { return known_name(name, engine_table()); }, same};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 
 #include "config/distribution.h"
@@ -31,16 +32,11 @@ const char* why_no_cost(Stage stage) {
   }
 }
 
-std::vector<std::string_view> stage_names(bool with_compute) {
-  std::vector<std::string_view> names;
-  for (Stage stage : cost_stages()) names.push_back(name_of(stage));
-  if (with_compute) names.push_back(name_of(Stage::compute));
-  return names;
-}
-
-Stage parse_stage(std::string_view name, bool with_compute) {
+Stage parse_stage(std::string_view name, std::initializer_list<Stage> more) {
   const auto stage = value_of<Stage>(name);
-  const std::vector<std::string_view> names = stage_names(with_compute);
+  std::vector<std::string_view> names;
+  for (Stage of_ours : cost_stages()) names.push_back(name_of(of_ours));
+  for (Stage other : more) names.push_back(name_of(other));
   if (stage && std::find(names.begin(), names.end(), name) != names.end()) return *stage;
   if (stage && why_no_cost(*stage) != nullptr) throw ValueError(why_no_cost(*stage));
   std::string expected = "expected STAGE=VALUE with a stage of";
@@ -134,7 +130,7 @@ Nanos Cost::draw_varying(double u, Bytes bytes) const {
 Cost parse_cost(std::string_view text) {
   const auto [name, rest] = split_stage(text, "expected STAGE=VALUE such as decode=8ms");
   Cost cost;
-  cost.stage = parse_stage(name, false);
+  cost.stage = parse_stage(name, {});
   cost.text = text;
   std::string_view value = rest;
   cost.kind = take_kind(value).value_or(default_cost_kind(cost.stage));
@@ -160,7 +156,7 @@ Injection parse_injection(std::string_view text) {
       "expected STAGE=+DURATION[@p=][@every=][@rank=][@worker=] such as decode=+150ms@p=0.01";
   auto [name, rest] = split_stage(text, kForm);
   Injection injection;
-  injection.stage = parse_stage(name, true);
+  injection.stage = parse_stage(name, {Stage::compute, Stage::opaque});
   injection.text = text;
   if (!rest.starts_with('+')) throw ValueError(kForm);
   rest.remove_prefix(1);

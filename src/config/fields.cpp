@@ -155,10 +155,10 @@ void add_what_runs(Table& t) {
                    {},
                    kWhat,
                    "FILE.py:FUNCTION",
-                   "A function of yours that makes a DataLoader, to be measured with a trainer of "
-                   "ours.",
-                   "none"},
-                  &C::loader, function_codec()));
+                   "A function of yours that makes a loader, or a pipeline that we bring, to be "
+                   "measured with a trainer of ours; see 'loaderscope list pipeline'.",
+                   "none; dali:cpu with --engine dali, webdataset:pillow with --engine webdataset"},
+                  &C::loader, loader_codec()));
   t.push_back(one({"train-step",
                    {},
                    kWhat,

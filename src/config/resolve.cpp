@@ -61,13 +61,19 @@ std::pair<std::string, std::string> split_data(const std::string& text) {
 // A program or a loader that is given is measured from inside.
 void fill_engine(RunConfig& c) {
   if (!c.command.given && !c.loader.given) return;
-  if (c.engine.given && c.engine.value != "torch")
+  const PipelineRow* pipeline = find_pipeline(c.loader.value);
+  const std::string_view engine = pipeline != nullptr ? pipeline->engine : "torch";
+  if (!c.engine.given) c.engine.value = engine;
+  const bool of_the_users = c.loader.given && pipeline == nullptr;
+  if (c.engine.value != engine && !(of_the_users && is_guest(c)))
     refuse(c, "engine", "contradicts the program to be measured; give one of them");
-  c.engine.value = "torch";
 }
 
-void check_device_is_ours(const RunConfig& c) {
+// What only a measured program or loader turns out to have.
+void check_is_ours(const RunConfig& c) {
   if (c.device.value == "script") refuse(c, "device", "needs a program: run -- COMMAND");
+  if (c.executor == Executor::opaque)
+    refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
 
 // Data that is given says what the source is.
@@ -284,6 +290,9 @@ void check_injections(const RunConfig& c) {
     if (injection.rank && *injection.rank >= c.ranks) {
       throw UsageError(place + "expected a rank below " + std::to_string(c.ranks));
     }
+    if (injection.stage == Stage::opaque) {
+      throw UsageError(place + "nothing is opaque in a loader of ours; give another stage");
+    }
     if (injection.worker && *injection.worker >= workers) {
       throw UsageError(place + "expected a worker below " + std::to_string(workers));
     }
@@ -392,7 +401,7 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes) {
   fill_engine(c);
   if (is_guest(c)) return resolve_guest(std::move(c), limits);
-  check_device_is_ours(c);
+  check_is_ours(c);
   fill_source(c);
   fill_device(c, limits, notes);
   fill_batch_size(c);

@@ -62,6 +62,8 @@ const std::vector<Word<Executor>>& Words<Executor>::table() {
       {Executor::inline_, "inline", "No workers: the trainer makes each batch itself."},
       {Executor::threads, "threads", "Workers are threads of the trainer's process."},
       {Executor::processes, "processes", "Workers are processes, as in PyTorch."},
+      {Executor::opaque, "opaque",
+       "What a loader is found to have that cannot be looked into; it cannot be chosen."},
   };
   return words;
 }

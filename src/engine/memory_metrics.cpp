@@ -37,6 +37,10 @@ std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked
       {"memory.pinned_bytes", "bytes", "of them page-locked",
        locked ? static_cast<double>(*locked) : pinned_by_mode(plan)},
   };
+  if (plan.config.executor == Executor::processes) {
+    metrics.push_back(
+        {"memory.shm_bytes", "bytes", "of them shared between processes", host_bytes(plan)});
+  }
   if (plan.has_device) {
     metrics.push_back({"memory.device_bytes", "bytes",
                        "device buffers of one rank: in-flight batches",

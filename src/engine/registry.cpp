@@ -1,14 +1,17 @@
+#include <algorithm>
 #include <array>
 
+#include "engine/guest/python_module.h"
 #include "engine/model/model_engine.h"
 #include "engine/native/native_engine.h"
 #include "engine/torch/torch_engine.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope {
 
 std::span<const EngineRow> engine_table() {
-  static const std::array<EngineRow, 3> kTable = {{
+  static const std::array<EngineRow, 5> kTable = {{
       {{"native", "Our own loader for real: threads, files, decoders, memory and a device."},
        run_native},
       {{"model", "The pipeline in virtual time: declared costs, exact, the same on every machine."},
@@ -16,9 +19,67 @@ std::span<const EngineRow> engine_table() {
       {{"torch",
         "Somebody else's PyTorch DataLoader, in a training program or made by --loader, measured "
         "from inside."},
-       run_torch},
+       run_torch,
+       true},
+      {{"webdataset",
+        "webdataset's tar shards in a PyTorch DataLoader: a pipeline that we bring, or one of "
+        "yours by --loader.",
+        guest::no_webdataset},
+       run_torch,
+       true},
+      {{"dali",
+        "NVIDIA DALI, of which only the waiting for its batches is seen: a pipeline on the CPU "
+        "that we bring, or one of yours by --loader.",
+        guest::no_dali},
+       run_torch,
+       true},
   }};
   return kTable;
+}
+
+namespace {
+
+template <class Entry>
+const Entry* find_entry(std::string_view name, std::span<const Entry> table) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Entry& entry) { return entry.row.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const EngineRow& engine_row(std::string_view name) {
+  const EngineRow* row = find_entry(name, engine_table());
+  if (row == nullptr) throw RunError("engine = " + std::string(name) + ": there is none");
+  return *row;
+}
+
+bool is_guest_engine(std::string_view name) {
+  const EngineRow* row = find_entry(name, engine_table());
+  return row != nullptr && row->is_guest;
+}
+
+// The first one of an engine is the one that runs where no --loader is given; torch, which measures
+// programs, has none.
+std::span<const PipelineRow> pipeline_table() {
+  static const std::array<PipelineRow, 4> kTable = {{
+      {{"torch:pillow",
+        "PyTorch's DataLoader with Pillow and torchvision's transforms: what most programs have."},
+       "torch"},
+      {{"torch:opencv",
+        "PyTorch's DataLoader with OpenCV and albumentations: what programs have whose Pillow was "
+        "too slow."},
+       "torch"},
+      {{"webdataset:pillow",
+        "Tar shards in the workers of a DataLoader, with Pillow and torchvision's transforms."},
+       "webdataset"},
+      {{"dali:cpu", "DALI's own reader, decoder and threads, without a GPU."}, "dali"},
+  }};
+  return kTable;
+}
+
+const PipelineRow* find_pipeline(std::string_view name) {
+  return find_entry(name, pipeline_table());
 }
 
 }  // namespace loaderscope

@@ -20,10 +20,17 @@ std::vector<std::string> parted(std::string_view list) {
   }
 }
 
-void check_value(const std::string& key, const std::string& value, const std::string& place) {
-  if (speedup_of({key, value})) return;
+constexpr std::size_t kMostCases = 10'000;
+
+// How the value is spelled when it is read, so that 1s and 1000ms are one. Throws UsageError.
+std::vector<std::string> spelling_of(const std::string& key, const std::string& value,
+                                     const std::string& place) {
+  if (const std::optional<Speedup> speedup = speedup_of({key, value}))
+    return {fmt::format("{}", speedup->factor)};
   RunConfig scratch;
   set_field(scratch, place, key, value);
+  const Field& field = *find_field(key);
+  return field.is_switch() ? std::vector<std::string>{value} : field.texts(scratch);
 }
 
 // The name by which a key is known, so that `workers` and `num-workers` are one axis.
@@ -35,8 +42,15 @@ std::string name_of_key(const std::string& key, const std::string& place) {
     set_field(scratch, place, key, "");  // says which keys are near
     return key;
   }
-  if (field->name == "json" || field->name == "require")
-    throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
+  for (const std::string_view answer : {"json", "require", "prove", "gpu-price"}) {
+    if (field->name == answer)
+      throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
+  }
+  if (field->name == "command") {
+    throw UsageError(place +
+                     ": the words of a program are one setting; vary a flag, or measure one "
+                     "program after the other");
+  }
   return key.starts_with("no-") ? key : std::string(field->name);
 }
 
@@ -53,6 +67,18 @@ Changes meaningful(Changes changes, const RunConfig& base) {
     return change.key == "prefetch-factor" || change.key == "window";
   });
   return changes;
+}
+
+void check_size(const Axes& axes) {
+  std::size_t cases = 1;
+  for (const Axis& axis : axes) {
+    cases *= axis.values.size();  // of at most kMostCases times a command line's words
+    if (cases > kMostCases)
+      throw UsageError(
+          fmt::format("--vary: the axes span more than {} cases; give fewer values, or "
+                      "--one-at-a-time",
+                      kMostCases));
+  }
 }
 
 void add_new(std::vector<Changes>& cases, Changes changes) {
@@ -76,6 +102,7 @@ Axis parse_axis(std::string_view text) {
   if (equals == text.npos || equals == 0)
     throw UsageError(place + ": expected KEY=VALUE,VALUE..., such as num-workers=0,1,2,4");
   Axis axis;
+  std::vector<std::vector<std::string>> spelled;
   const std::string key(text.substr(0, equals));
   axis.key = name_of_key(key, place);
   const std::string_view list = text.substr(equals + 1);
@@ -86,9 +113,10 @@ Axis parse_axis(std::string_view text) {
   for (std::string& value : parted(list)) {
     if (value.empty())
       throw UsageError(place + ": a value of the list is empty; leave out a separator");
-    check_value(key, value, place);
-    if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
+    std::vector<std::string> spelling = spelling_of(key, value, place);
+    if (std::find(spelled.begin(), spelled.end(), spelling) != spelled.end())
       throw UsageError(place + ": " + shown_text(value) + " stands there twice");
+    spelled.push_back(std::move(spelling));
     axis.values.push_back(std::move(value));
   }
   return axis;
@@ -108,6 +136,7 @@ Axes parse_axes(const std::vector<std::string>& texts) {
 }
 
 std::vector<Changes> grid(const Axes& axes, const RunConfig& base) {
+  check_size(axes);
   std::vector<Changes> combinations = {{}};
   for (const Axis& axis : axes) {
     std::vector<Changes> longer;
@@ -120,7 +149,14 @@ std::vector<Changes> grid(const Axes& axes, const RunConfig& base) {
     combinations = std::move(longer);
   }
   std::vector<Changes> cases;
-  for (Changes& changes : combinations) add_new(cases, meaningful(std::move(changes), base));
+  for (const Changes& changes : combinations) {
+    Changes kept = meaningful(changes, base);
+    if (kept == changes) {
+      cases.push_back(std::move(kept));
+    } else {
+      add_new(cases, std::move(kept));
+    }
+  }
   return cases;
 }
 

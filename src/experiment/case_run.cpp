@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
 #include "report/totals.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kFewestSteps = 20;
 constexpr std::int64_t kFewestBursts = 4;
-constexpr Nanos kShortestBudget = kSecond / 10;
+constexpr Nanos kShortestWindow = 3 * kSecond / 10;
 
 std::optional<double> metric_of(const RunRecord& record, std::string_view name) {
   for (const Metric& metric : record.metrics) {
@@ -86,6 +87,7 @@ CaseRun kept_of(const RunRecord& record) {
   run.resident = bytes_of(record, "memory.resident_bytes");
   run.pinned = bytes_of(record, "memory.pinned_bytes");
   run.shared = bytes_of(record, "memory.shm_bytes");
+  run.of_worker = bytes_of(record, "memory.worker_private_bytes");
   run.slots = bytes_of(record, "memory.host_bytes");
   if (run.slots == 0) run.slots = bytes_of(record, "memory.needed_bytes");
   run.first_batch = analysis.first_batch_wall;
@@ -103,6 +105,20 @@ CaseRunner::CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nan
       length_given_(experiment.base.duration.given || experiment.base.steps.given ||
                     experiment.base.epochs.given) {}
 
+// What every run takes beside its steps, as a program's start, cannot be measured in.
+Nanos CaseRunner::window() const {
+  std::optional<Nanos> start;
+  for (const Case& one : experiment_.cases) {
+    for (const CaseRun& run : one.runs) {
+      const Nanos step = run.account.window / std::max<std::int64_t>(1, run.steps);
+      const Nanos steps = run.account.window + step * warmup_of(one.config);
+      const Nanos of_run = std::max<Nanos>(0, run.took - steps);
+      start = std::min(start.value_or(of_run), of_run);
+    }
+  }
+  return std::max(length_ - start.value_or(0), std::min(length_, kShortestWindow));
+}
+
 // By duration where the step is only believed to be so long, so that a wrong belief costs no time.
 RunConfig CaseRunner::with_length(const RunConfig& config, int round, Nanos step,
                                   bool measured) const {
@@ -111,13 +127,14 @@ RunConfig CaseRunner::with_length(const RunConfig& config, int round, Nanos step
   if (!config.warmup.given) result.warmup.value.steps = warmup_of(config);
   if (length_given_) return result;
   result.duration.given = false;
-  const bool believed_enough = !measured && step > 0 && length_ / step >= fewest_steps(config);
+  const Nanos length = window();
+  const bool believed_enough = !measured && step > 0 && length / step >= fewest_steps(config);
   if (step <= 0 || believed_enough) {
-    result.duration.set(length_);
+    result.duration.set(length);
     return result;
   }
   const std::int64_t burst = burst_of(config);
-  const std::int64_t wanted = (length_ / step + burst - 1) / burst * burst;
+  const std::int64_t wanted = (length / step + burst - 1) / burst * burst;
   result.steps.set(std::max(wanted, fewest_steps(config)));
   return result;
 }
@@ -128,8 +145,8 @@ std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config,
     RunRecord record = laboratory_.run(config);
     took = record.engine == "model" ? virtual_time(record) : laboratory_.now() - begin;
     experiment_.spent += took;
-    if (!record.interrupted) return record;
-    experiment_.interrupted = true;
+    experiment_.interrupted |= record.interrupted;
+    if (!record.interrupted || had_enough(record, config)) return record;
   } catch (const UsageError& error) {
     one.skipped = error.what();
   } catch (const RunError& error) {
@@ -150,6 +167,7 @@ void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took)
     return;
   }
   one.runs.push_back(std::move(run));
+  adopt_loader(experiment_, record.config);
 }
 
 void CaseRunner::refuse_short_budget(const Case& one, const RunRecord& record, Nanos took) const {
@@ -187,7 +205,13 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
 }
 
 Nanos CaseRunner::next_run(const Case& one) const {
-  return one.runs.empty() ? 0 : one.runs.back().took;
+  if (!one.runs.empty()) return one.runs.back().took;
+  Nanos shortest = 0;
+  for (const Case& other : experiment_.cases) {
+    for (const CaseRun& run : other.runs)
+      shortest = shortest == 0 ? run.took : std::min(shortest, run.took);
+  }
+  return shortest;
 }
 
 }  // namespace loaderscope

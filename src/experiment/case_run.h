@@ -12,17 +12,20 @@ CaseRun kept_of(const RunRecord& record);
 // Runs cases, and keeps the time.
 class CaseRunner {
  public:
-  // A run takes about `length`, but sees at least 20 steps and four bursts of the workers; the
-  // length that the base case gives goes before. Round r draws with its own seed.
+  // A run takes about `length` with its start and warm-up, but sees at least 20 steps and four
+  // bursts of the workers; the length that the base case gives goes before. Round r draws with its
+  // own seed.
   CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length, Nanos budget);
 
-  // Nothing when the case failed, which is then skipped, or was interrupted. `step`: what a step
+  // Nothing when the case failed, which is then skipped, or was interrupted before it had enough
+  // steps. `step`: what a step
   // may take, 0 when not known. Throws UsageError when the budget is too short for the first run of
   // all.
   std::optional<RunRecord> run(Case& one, int round, Nanos step = 0);
 
   Nanos left() const { return budget_ - experiment_.spent; }
-  // What the next run of a case takes, as far as that is known; 0 before its first.
+  // What the next run of a case takes, as far as that is known: at least as long as the shortest of
+  // the others before its first.
   Nanos next_run(const Case& one) const;
   bool stopped() const { return laboratory_.stopped && laboratory_.stopped(); }
 
@@ -30,6 +33,7 @@ class CaseRunner {
   RunConfig with_length(const RunConfig& config, int round, Nanos step, bool measured) const;
   std::optional<RunRecord> attempt(Case& one, const RunConfig& config, Nanos& took);
   void keep(Case& one, const RunRecord& record, int round, Nanos took);
+  Nanos window() const;  // of the next run
   void refuse_short_budget(const Case& one, const RunRecord& record, Nanos took) const;
 
   Experiment& experiment_;

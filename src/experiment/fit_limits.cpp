@@ -13,10 +13,10 @@ constexpr double kGrowth = 1.2;  // what a worker may still grow by after a shor
 
 std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
 
-// Batches cross between processes in shared memory.
-bool uses_shared_memory(const RunConfig& config) {
-  const bool ours = config.engine.value == "native" || config.engine.value == "model";
-  return config.executor == Executor::processes || (!ours && config.num_workers > 0);
+// Declared samples are not written; a driver locks memory itself.
+bool locks_memory(const RunConfig& config) {
+  return config.engine.value == "native" && config.source.value != "synthetic" &&
+         config.device.value != "cuda" && config.memory != MemoryMode::pageable;
 }
 
 std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std::string& whose) {
@@ -29,6 +29,7 @@ std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std
 Bytes private_bytes_of(const Case& one, Bytes resident_before) {
   if (one.runs.empty() || one.config.num_workers <= 0) return 0;
   const CaseRun& run = one.runs.back();
+  if (run.of_worker > 0) return run.of_worker;
   const Bytes rest = run.resident - resident_before - run.slots;
   return std::max<Bytes>(0, rest) / (one.config.num_workers * one.config.ranks);
 }
@@ -36,8 +37,7 @@ Bytes private_bytes_of(const Case& one, Bytes resident_before) {
 std::string reason_not_to_run(const RunConfig& config, const TuneOptions& options,
                               Bytes private_bytes) {
   if (options.max_workers && config.num_workers > *options.max_workers)
-    return fmt::format("{} workers, more than --max-workers {}", config.num_workers.value,
-                       *options.max_workers);
+    return fmt::format("more workers than --max-workers {}", *options.max_workers);
   if (config.engine.value == "model" && !options.max_memory) return "";
   const Price price = price_of(config);
   const auto of_workers = static_cast<Bytes>(kGrowth * static_cast<double>(private_bytes) *
@@ -48,7 +48,14 @@ std::string reason_not_to_run(const RunConfig& config, const TuneOptions& option
     const std::string reason = beyond(what, needed, *options.max_memory, "of --max-memory");
     if (!reason.empty()) return reason;
   }
-  if (options.free_shared && uses_shared_memory(config)) {
+  if (options.lockable && locks_memory(config)) {
+    // A pin thread copies from ordinary slots into as many that are locked.
+    const Bytes locked = config.memory == MemoryMode::pin_thread ? price.slots / 2 : price.slots;
+    const std::string reason =
+        beyond("page-locked slots take", locked, *options.lockable, "that ulimit -l allows");
+    if (!reason.empty()) return reason;
+  }
+  if (options.free_shared && config.executor == Executor::processes) {
     const std::string reason =
         beyond("slots take", price.slots, *options.free_shared, "free in /dev/shm");
     if (!reason.empty()) return reason;

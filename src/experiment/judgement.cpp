@@ -88,7 +88,10 @@ SweepAnswer judge_sweep(const Experiment& experiment) {
   if (!answer.best || !priced) return answer;
   const double enough = (1 - kWithin) * answer.rate[*answer.best]->mean;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (!answer.rate[i] || answer.rate[i]->high < enough) continue;
+    if (!answer.rate[i]) continue;
+    // What is hardly known reaches everything.
+    const double reached = std::min(answer.rate[i]->high, (1 + kWithin) * answer.rate[i]->mean);
+    if (reached < enough) continue;
     if (!answer.knee || price_of(cases[i].config) < price_of(cases[*answer.knee].config))
       answer.knee = i;
   }

@@ -8,8 +8,24 @@
 
 namespace loaderscope {
 
+namespace {
+
+// What has no meaning without workers is not given to a case that has none.
+RunConfig without_workers(RunConfig base) {
+  for (const char* key : {"prefetch-factor", "window", "persistent-workers", "mp-context"})
+    find_field(key)->mark_given(base, false);
+  return base;
+}
+
+bool takes_workers_away(const Changes& changes) {
+  return std::find(changes.begin(), changes.end(), Change{"num-workers", "0"}) != changes.end();
+}
+
+}  // namespace
+
 RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits) {
-  RunConfig config = with_changes(base, changes);
+  RunConfig config =
+      with_changes(takes_workers_away(changes) ? without_workers(base) : base, changes);
   for (const Change& change : changes) {
     const std::optional<Speedup> speedup = speedup_of(change);
     if (speedup && !make_faster(config, *speedup)) {
@@ -20,6 +36,27 @@ RunConfig configure(const RunConfig& base, const Changes& changes, const Machine
   }
   std::vector<std::string> notes;
   return resolve(std::move(config), limits, notes);
+}
+
+void adopt_loader(Experiment& experiment, const RunConfig& measured) {
+  for (Case& one : experiment.cases) {
+    RunConfig& config = one.config;
+    if (config.engine.value != "torch") return;
+    const auto take = [&](auto RunConfig::*setting) {
+      if (!(config.*setting).given) (config.*setting).value = (measured.*setting).value;
+    };
+    take(&RunConfig::num_workers);
+    take(&RunConfig::batch_size);
+    take(&RunConfig::samples);
+    take(&RunConfig::delivered_bytes);
+    take(&RunConfig::in_order);
+    take(&RunConfig::drop_last);
+    take(&RunConfig::persistent_workers);
+    take(&RunConfig::ranks);
+    if (!config.pin_memory.given) take(&RunConfig::memory);
+    if (measured.num_workers > 0) take(&RunConfig::prefetch_factor);
+    config.executor.value = config.num_workers > 0 ? Executor::processes : Executor::inline_;
+  }
 }
 
 std::string setting_text(const Case& one, const std::string& key) {
@@ -54,6 +91,7 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
 }
 
 std::string reason_for_nothing(const Experiment& experiment) {
+  constexpr const char* kInterrupted = "interrupted before a run had enough steps";
   std::map<std::string, std::int64_t> reasons;
   for (const Case& one : experiment.cases) {
     if (!one.runs.empty()) return "";
@@ -62,7 +100,7 @@ std::string reason_for_nothing(const Experiment& experiment) {
   const auto commonest =
       std::max_element(reasons.begin(), reasons.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (commonest == reasons.end()) return "nothing was run";
+  if (commonest == reasons.end()) return experiment.interrupted ? kInterrupted : "nothing was run";
   return commonest->first;
 }
 

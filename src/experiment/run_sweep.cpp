@@ -14,7 +14,7 @@ constexpr int kFewestRounds = 2;
 constexpr int kMostRounds = 20;
 constexpr Nanos kShortest = 3 * kSecond / 10;  // of one run
 constexpr Nanos kLongest = 10 * kSecond;
-constexpr double kForMeasuring = 0.8;  // of the budget; the rest is for starts and warm-ups
+constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
 
 // Fisher-Yates on splitmix64: the same order from every standard library.
 std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
@@ -60,8 +60,7 @@ class Sweep {
   Nanos length() const {
     const auto runs =
         static_cast<Nanos>(kFewestRounds * std::max<std::size_t>(1, experiment_.cases.size()));
-    const auto each =
-        static_cast<Nanos>(kForMeasuring * static_cast<double>(options_.budget)) / runs;
+    const auto each = static_cast<Nanos>(kForRuns * static_cast<double>(options_.budget)) / runs;
     return std::clamp(each, std::min(kShortest, options_.budget), kLongest);
   }
 

@@ -11,6 +11,9 @@ namespace loaderscope {
 // `base` with `changes`, resolved. Throws UsageError and RunError.
 RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits);
 
+// What somebody else's loader turned out to be, in all cases where no flag says otherwise.
+void adopt_loader(Experiment& experiment, const RunConfig& measured);
+
 // The value that a case has on an axis; "-" where it has none.
 std::string setting_text(const Case& one, const std::string& key);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/tune.h"
 
@@ -47,16 +48,23 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
       std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.ranks))));
   const std::int64_t most =
       std::min(std::max<std::int64_t>(4, of_rank), max_workers.value_or(4096));
+  const bool dali = base.engine.value == "dali";
   Axes axes;
-  if (!fixes(base, "num-workers")) axes.push_back({"num-workers", worker_counts(most)});
+  if (!fixes(base, "num-workers")) {
+    std::vector<std::string> counts = worker_counts(most);
+    if (dali) counts.erase(counts.begin());  // it has at least one thread
+    axes.push_back({"num-workers", std::move(counts)});
+  }
   if (!fixes(base, "prefetch-factor") && !fixes(base, "window"))
     axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
   if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
-  const bool ours = base.engine.value == "native" || base.engine.value == "model";
-  if (ours) {
-    axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});
+  if (dali) return axes;
+  const bool somebody_elses =
+      base.command.given || base.loader.given || is_guest_engine(base.engine.value);
+  if (somebody_elses) {
+    axes.push_back({"pin-memory", {"false", "true"}});
   } else {
-    axes.push_back({"memory", {"pageable", "pin-thread"}});
+    axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});
   }
   return axes;
 }

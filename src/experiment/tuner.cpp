@@ -143,9 +143,9 @@ class Tuner {
   void run_case(std::size_t i, int round) {
     Case& one = cases()[i];
     const Nanos step = one.runs.empty() ? step_of(i, Belief(tune_)) : 0;
-    const Nanos expected =
-        one.runs.empty() ? step * fewest_steps(one.config) : runner_->next_run(one);
-    if (runner_->left() <= expected) {
+    const Nanos expected = one.runs.empty() ? std::max(length_, step * fewest_steps(one.config))
+                                            : runner_->next_run(one);
+    if (runner_->left() < expected) {
       tune_.experiment.budget_spent = true;
       return;
     }

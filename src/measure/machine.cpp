@@ -1,6 +1,8 @@
 #include "measure/machine.h"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -9,6 +11,7 @@
 #include <charconv>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -126,6 +129,19 @@ Bytes physical_memory() {
   return static_cast<Bytes>(info.totalram) * static_cast<Bytes>(info.mem_unit);
 }
 
+// Whether CAP_IPC_LOCK is in force.
+bool may_exceed_lock_limit() {
+  constexpr int kCapability = 14;
+  std::ifstream status("/proc/self/status");
+  std::string key;
+  while (status >> key) {
+    std::uint64_t mask = 0;
+    if (key == "CapEff:" && status >> std::hex >> mask) return (mask >> kCapability & 1) != 0;
+    status.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<double> cgroup_cores(const fs::path& root) {
@@ -174,6 +190,22 @@ std::optional<Bytes> free_memory(const fs::path& root) {
     });
   }
   return best;
+}
+
+std::optional<SharedFolder> read_shared_folder() {
+  struct statvfs state {};
+  if (::statvfs("/dev/shm", &state) != 0 || state.f_blocks == 0) return std::nullopt;
+  const auto block = static_cast<Bytes>(state.f_frsize);
+  const auto all = static_cast<Bytes>(state.f_blocks), left = static_cast<Bytes>(state.f_bfree);
+  return SharedFolder{(all - left) * block, static_cast<Bytes>(state.f_bavail) * block};
+}
+
+std::optional<Bytes> lockable_memory() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      may_exceed_lock_limit())
+    return std::nullopt;
+  return static_cast<Bytes>(std::min<rlim_t>(limit.rlim_cur, rlim_t{1} << 62));
 }
 
 MachineFacts read_machine() {

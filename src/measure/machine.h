@@ -25,4 +25,14 @@ std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 // cgroup and its parents leave. Nothing when that cannot be found out.
 std::optional<Bytes> free_memory(const std::filesystem::path& root);
 
+// Shared memory that processes hand on, PyTorch's workers among them.
+struct SharedFolder {
+  Bytes used = 0, free = 0;  // of all programs
+};
+// Of /dev/shm; nothing where there is none.
+std::optional<SharedFolder> read_shared_folder();
+
+// What this process may lock into memory; nothing when unlimited.
+std::optional<Bytes> lockable_memory();
+
 }  // namespace loaderscope

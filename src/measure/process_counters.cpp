@@ -10,6 +10,7 @@
 #include <string>
 
 #include "measure/cpu_set.h"
+#include "measure/proc_file.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
@@ -17,19 +18,6 @@ namespace {
 
 double seconds_of(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
-// The number behind `key` in a file of "key value" or "key: value unit" lines.
-std::optional<std::int64_t> value_in(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with(key)) continue;
-    std::istringstream rest(line.substr(key.size()));
-    if (rest.peek() == ':') rest.get();
-    std::int64_t value = 0;
-    if (rest >> value) return value;
-  }
-  return std::nullopt;
 }
 
 std::optional<double> machine_steal() {
@@ -140,8 +128,10 @@ void MemoryWatch::look(const std::function<OtherProcesses()>& others) {
   if (others) {
     for (const pid_t pid : others().running) bytes += static_cast<double>(private_memory(pid));
   }
-  points_.push_back({seconds(now), bytes});
+  note(now, bytes);
 }
+
+void MemoryWatch::note(Nanos at, double bytes) { points_.push_back({seconds(at), bytes}); }
 
 std::optional<double> MemoryWatch::bytes_per_second() const {
   if (points_.size() < 4) return std::nullopt;

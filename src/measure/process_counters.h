@@ -54,6 +54,7 @@ class MemoryWatch {
  public:
   // At most twice a second it really looks, and asks for the other processes.
   void look(const std::function<OtherProcesses()>& others = {});
+  void note(Nanos at, double bytes);  // what somebody else has looked at
   void restart();
   std::optional<double> bytes_per_second() const;  // nothing in under two seconds
 

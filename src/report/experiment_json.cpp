@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiment/settings.h"
@@ -36,6 +37,7 @@ void write_run(JsonStream& json, const CaseRun& run) {
   json.member("slot_bytes", run.slots);
   json.member("pinned_bytes", run.pinned);
   json.member("shared_bytes", run.shared);
+  json.member("worker_bytes", run.of_worker);
   json.member("first_batch_s", Seconds{run.first_batch});
   json.member("took_s", Seconds{run.took});
   json.member("bound_by", std::string_view(run.bound_by));
@@ -44,20 +46,38 @@ void write_run(JsonStream& json, const CaseRun& run) {
   json.end_object();
 }
 
+// Bounds within which a thousand runs can be added up.
+constexpr Nanos kLongestTime = Nanos{1} << 50;              // 13 days
+constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes
+constexpr double kLargest = 1e15;
+
 std::optional<Estimate> read_estimate(const JsonCursor& json) {
   if (json.is_null()) return std::nullopt;
   const JsonCursor interval = json.at("ci95");
   interval.expect_array(2);
-  return Estimate{json.at("mean").real(), interval.item(0).real(), interval.item(1).real()};
+  const Estimate estimate{json.at("mean").real(), interval.item(0).real(), interval.item(1).real()};
+  const bool is_possible = estimate.mean >= 0 && estimate.low >= -kLargest &&
+                           estimate.low <= estimate.mean && estimate.mean <= estimate.high &&
+                           estimate.high <= kLargest;
+  if (!is_possible) json.fail("is no value within its interval");
+  return estimate;
+}
+
+Nanos time_at(const JsonCursor& json, std::string_view key) {
+  return json.at(key).seconds(0, kLongestTime);
+}
+
+std::int64_t count_at(const JsonCursor& json, std::string_view key) {
+  return json.at(key).count(kMostOfRun);
 }
 
 Account read_account(const JsonCursor& json) {
   Account account;
-  account.window = json.at("window_s").seconds(0);
-  account.compute = json.at("compute_s").seconds(0);
+  account.window = time_at(json, "window_s");
+  account.compute = time_at(json, "compute_s");
   const JsonCursor stall = json.at("stall_s");
   for (const auto& word : Words<Cause>::table())
-    account.stall[word.value] = stall.at(word.name).seconds(0);
+    account.stall[word.value] = time_at(stall, word.name);
   return account;
 }
 
@@ -68,15 +88,16 @@ CaseRun read_run(const JsonCursor& json) {
   const std::optional<Estimate> busy = read_estimate(json.at("busy"));
   run.has_busy = busy.has_value();
   run.busy = busy.value_or(Estimate{});
-  run.steps = json.at("steps").integer(1, JsonCursor::kMostCount);
-  run.samples = json.at("samples").count();
-  if (!json.at("cpu_s").is_null()) run.cpu_s = json.at("cpu_s").real();
-  run.resident = json.at("resident_bytes").count();
-  run.slots = json.at("slot_bytes").count();
-  run.pinned = json.at("pinned_bytes").count();
-  run.shared = json.at("shared_bytes").count();
-  run.first_batch = json.at("first_batch_s").seconds(0);
-  run.took = json.at("took_s").seconds(0);
+  run.steps = json.at("steps").integer(1, kMostOfRun);
+  run.samples = count_at(json, "samples");
+  if (!json.at("cpu_s").is_null()) run.cpu_s = std::clamp(json.at("cpu_s").real(), 0.0, kLargest);
+  run.resident = count_at(json, "resident_bytes");
+  run.slots = count_at(json, "slot_bytes");
+  run.pinned = count_at(json, "pinned_bytes");
+  run.shared = count_at(json, "shared_bytes");
+  run.of_worker = count_at(json, "worker_bytes");
+  run.first_batch = time_at(json, "first_batch_s");
+  run.took = time_at(json, "took_s");
   run.bound_by = json.at("bound_by").text();
   run.withheld = json.at("withheld_reason").text();
   run.account = read_account(json.at("account"));
@@ -162,6 +183,8 @@ void write_runs(JsonStream& json, const Case& one) {
 std::vector<CaseRun> read_runs(const JsonCursor& one) {
   const JsonCursor runs = one.at("runs");
   runs.expect_array();
+  constexpr std::size_t kMostRuns = 1000;
+  if (runs.size() > kMostRuns) runs.fail("has more than 1000 runs");
   std::vector<CaseRun> result;
   for (std::size_t i = 0; i < runs.size(); ++i) result.push_back(read_run(runs.item(i)));
   return result;

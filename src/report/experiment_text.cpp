@@ -42,16 +42,23 @@ std::string settings_text(const Experiment& experiment, const Case& one) {
     const std::string value = setting_text(one, axis.key);
     if (value != "-") text += (text.empty() ? "" : " ") + axis.key + "=" + value;
   }
-  return text;
+  return text.empty() ? "the base case" : text;
 }
 
-std::string interval_text(const Estimate& rate) {
-  return fmt::format("{} ({}-{})", show_rate(rate.mean), show_rate(rate.low), show_rate(rate.high));
+// The alias that people type, where there is one.
+std::string column_name(const Axis& axis) {
+  const Field* field = find_field(axis.key);
+  return field == nullptr || field->aliases.empty() ? axis.key
+                                                    : std::string(field->aliases.front());
 }
 
+std::string rate_text(const Estimate& rate) {
+  return fmt::format("{} ±{:.1f} %", show_rate(rate.mean), 100 * rate.half_width() / rate.mean);
+}
+
+// Levels of several runs may add up to a little more than all of the time.
 std::string busy_text(const Estimate& busy) {
-  return fmt::format("{:.1f} ({:.1f}-{:.1f})", 100 * busy.mean, 100 * std::max(0.0, busy.low),
-                     100 * std::min(1.0, busy.high));
+  return fmt::format("{:.1f} ±{:.1f}", 100 * std::min(1.0, busy.mean), 100 * busy.half_width());
 }
 
 // Shares are rounded where their sums end, so that the bar is always as long.

@@ -13,8 +13,9 @@ namespace loaderscope {
 
 // "num-workers=4 prefetch-factor=2 memory=pageable": the values on all axes.
 std::string settings_text(const Experiment& experiment, const Case& one);
-std::string interval_text(const Estimate& rate);  // 1,386 (1,371-1,402)
-std::string busy_text(const Estimate& busy);      // 96.8 (96.2-97.3)
+std::string column_name(const Axis& axis);    // "workers": the short name of a flag
+std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %
+std::string busy_text(const Estimate& busy);  // 96.8 ±0.5
 
 // Where the time went, one letter per part: "####dddda."; and what the letters mean.
 std::string account_bar(const Account& account, int columns);

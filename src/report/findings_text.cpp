@@ -15,12 +15,6 @@ constexpr std::int64_t kEnoughPast = 10;  // predictions that were run, to rest 
 constexpr double kWorthSaying = 0.01;     // of the window
 constexpr double kOrderVisible = 0.001;   // of the window
 
-// Of the best, when it saves any time.
-const Finding* fix_of(const Analysis& analysis) {
-  if (analysis.findings.empty() || analysis.findings.front().regained_s <= 0) return nullptr;
-  return &analysis.findings.front();
-}
-
 // Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
 // or the error on this very run where that is larger. Nothing where too few were run.
 std::optional<double> uncertainty(const Analysis& analysis) {
@@ -86,6 +80,23 @@ std::string depth_words(const ReadyDepth& depth) {
 
 }  // namespace
 
+const Finding* fix_of(const Analysis& analysis) {
+  const auto& findings = analysis.findings;
+  const auto best = std::find_if(findings.begin(), findings.end(),
+                                 [](const Finding& finding) { return !finding.wrong_data; });
+  return best == findings.end() || best->regained_s <= 0 ? nullptr : &*best;
+}
+
+std::vector<std::string> wrong_data_lines(const Analysis& analysis) {
+  std::vector<std::string> lines;
+  for (const Finding& finding : analysis.findings) {
+    if (!finding.wrong_data) continue;
+    lines.push_back(fmt::format("Wrong data: {}: {}", finding.id, finding.evidence));
+    lines.push_back("Mend: " + finding.pytorch);
+  }
+  return lines;
+}
+
 std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   const std::string waste = waste_words(analysis);
@@ -102,6 +113,10 @@ std::string cause_line(const Analysis& analysis) {
   return fmt::format("Cause: {}: {}{}", fix->id, fix->evidence, past.empty() ? "" : "; " + past);
 }
 
+std::string unseen_line(const std::string& note) {
+  return note.starts_with("no findings") ? note : "too short: " + note;
+}
+
 std::string pytorch_line(const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   return fix == nullptr ? "" : "PyTorch: " + fix->pytorch;
@@ -110,7 +125,7 @@ std::string pytorch_line(const Analysis& analysis) {
 std::vector<std::string> other_findings(const Analysis& analysis) {
   std::vector<std::string> lines;
   for (const Finding& finding : analysis.findings) {
-    if (&finding == fix_of(analysis)) continue;
+    if (&finding == fix_of(analysis) || finding.wrong_data) continue;
     const std::string what = finding.changes.empty() ? finding.pytorch : outcome(finding);
     lines.push_back(fmt::format("also {}: {}; {}", finding.id, finding.evidence, what));
   }

@@ -8,11 +8,19 @@
 
 namespace loaderscope {
 
+// The best of those that save time; null where none does.
+const Finding* fix_of(const Analysis& analysis);
+
+// "Wrong data: NAME: EVIDENCE", each followed by "Mend: ...".
+std::vector<std::string> wrong_data_lines(const Analysis& analysis);
+
 // What to do, what it gives and what the waiting costs now: "Fix: num-workers=8 -> 25.0 % to
 // 50.0 % busy, 160 to 320 samples/s, an epoch 400.0 s to 200.0 s. Waste now: 18.0 GPU-h/day".
 // Without a finding that saves time only what is wasted, or "".
 std::string fix_line(const RunRecord& record, const Analysis& analysis);
-std::string cause_line(const Analysis& analysis);    // what the fix rests on
+std::string cause_line(const Analysis& analysis);  // what the fix rests on
+// What a run does not show: it was too short for it, or there are no findings for another reason.
+std::string unseen_line(const std::string& note);
 std::string pytorch_line(const Analysis& analysis);  // "PyTorch: DataLoader(..., num_workers=8)"
 
 // The further findings, a line each.

@@ -137,6 +137,7 @@ void write_prediction(JsonStream& json, double rate, double busy) {
 void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding) {
   json.begin_object();
   json.member("id", finding.id);
+  json.member("wrong_data", finding.wrong_data);
   json.member("evidence", std::string_view(finding.evidence));
   json.member("advice", std::string_view(finding.pytorch));
   json.member("command", std::string_view(command_for(config, finding.to_run)));
@@ -339,6 +340,19 @@ void write_metrics(JsonStream& json, const std::vector<Metric>& metrics) {
   json.end_array();
 }
 
+void write_details(JsonStream& json, const std::vector<Detail>& details) {
+  if (details.empty()) return;
+  json.begin_array("details");
+  for (const Detail& detail : details) {
+    json.begin_object({}, kCompact);
+    json.member("about", std::string_view(detail.about));
+    json.member("text", std::string_view(detail.text));
+    json.member("share", detail.share);
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_rank_stage(JsonStream& json, const StageStats& stats) {
   write_stage_totals(json, stats);
   json.member("max_s", Seconds{stats.wall_histogram.max()});
@@ -414,6 +428,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   });
   write_queues(json, job_queues(record));
   write_metrics(json, record.metrics);
+  write_details(json, record.details);
   write_skipped(json, record.skipped);
   write_strings(json, "notes", record.notes);
   write_strings(json, "unseen", analysis.notes);

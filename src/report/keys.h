@@ -106,7 +106,7 @@ inline constexpr std::string_view kTopLevel[] = {
     "lost_spans", "ranks",        "steps",       "reservoir",
     "exemplars",  "simulated",    "interrupted", "input_ended_in_warmup",
     "findings",   "fit",          "cost",        "depth",
-    "proof"};
+    "proof",      "details"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

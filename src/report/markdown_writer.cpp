@@ -42,13 +42,14 @@ void write_differential(std::ostream& out, const RunRecord& record) {
 void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
                            const ReportStyle&) {
   out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
+  for (const std::string& fault : wrong_data_lines(analysis)) out << escaped(fault) << "\n\n";
   for (const std::string& line :
        {fix_line(record, analysis), pytorch_line(analysis), cause_line(analysis)}) {
     if (!line.empty()) out << escaped(line) << "\n\n";
   }
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
-    for (const AccountLine& line : account_lines(analysis)) {
+    for (const AccountLine& line : account_lines(record, analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
                          show_percent(line.share), show_points(line.half_width),
                          escaped(line.remark));
@@ -67,7 +68,7 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
   write_list(out, "", other_findings(analysis));
   if (const std::string fit = fit_line(analysis); !fit.empty()) out << "- " << escaped(fit) << '\n';
   write_list(out, "note: ", record.notes);
-  write_list(out, "too short: ", analysis.notes);
+  for (const std::string& note : analysis.notes) out << "- " << escaped(unseen_line(note)) << '\n';
   out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),
                      escaped(record.engine));
   const std::string command = next_command(record, analysis);

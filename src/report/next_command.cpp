@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
+#include "config/resolve_guest.h"
+#include "loaderscope/engine.h"
+#include "report/findings_text.h"
 
 namespace loaderscope {
 namespace {
@@ -57,10 +60,12 @@ std::string program_of(const RunConfig& config) {
   return words.empty() ? "" : " --" + words;
 }
 
-// Settings of the machine, other programs and speeds of stages: only the model can change them.
-bool needs_model(const Change& change) {
+// Settings of the machine, other programs, speeds of stages and how a program copies: only the
+// model can change them.
+bool needs_model(const RunConfig& config, const Change& change) {
   return change.key.ends_with(".speed") || change.key.starts_with("storage-") ||
-         change.key == "cores" || change.key == kOtherThreads;
+         change.key == "cores" || change.key == kOtherThreads ||
+         (change.key == "copy" && trains_itself(config));
 }
 
 // A what-if needs a saved result, except where everything is declared.
@@ -69,7 +74,7 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
   for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
   const std::string& json = config.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
-  const bool declared = config.source.value == "synthetic" && config.engine.value != "torch";
+  const bool declared = config.source.value == "synthetic" && !is_guest_engine(config.engine.value);
   if (declared) return "loaderscope what-if" + flags_of(config) + sets;
   return "loaderscope run" + flags_of(config) + " --json run.json" + program_of(config) +
          " && loaderscope what-if run.json" + sets;
@@ -87,15 +92,17 @@ std::string tune_command(const RunConfig& config) {
 }  // namespace
 
 std::string command_for(const RunConfig& config, const Changes& changes) {
-  if (std::any_of(changes.begin(), changes.end(), needs_model))
+  const auto in_model = [&](const Change& change) { return needs_model(config, change); };
+  if (std::any_of(changes.begin(), changes.end(), in_model))
     return what_if_command(config, changes);
   return "loaderscope run" + flags_of(with_changes(config, changes)) + program_of(config);
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.verdict.withheld_reason) {
-    if (analysis.findings.empty() || analysis.findings.front().regained_s <= 0) return "";
-    const Changes& changes = analysis.findings.front().to_run;
+    const Finding* fix = fix_of(analysis);
+    if (fix == nullptr) return "";
+    const Changes& changes = fix->to_run;
     const bool saved = !record.config.json.value.empty() && record.config.json.value != "-";
     if (saved && !changes.empty() && std::all_of(changes.begin(), changes.end(), is_tunable))
       return tune_command(record.config);

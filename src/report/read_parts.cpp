@@ -157,6 +157,17 @@ std::vector<Metric> read_metrics(const JsonCursor& document) {
   return metrics;
 }
 
+std::vector<Detail> read_details(const JsonCursor& json) {
+  json.expect_array();
+  std::vector<Detail> details;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const JsonCursor entry = json.item(i);
+    details.push_back(
+        {entry.at("about").text(), entry.at("text").text(), entry.at("share").real()});
+  }
+  return details;
+}
+
 RankHead read_rank(const JsonCursor& json, std::int64_t most) {
   RankHead head;
   RankRecord& rank = head.record;

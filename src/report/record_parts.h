@@ -11,6 +11,7 @@ void read_config(const JsonCursor& document, const std::string& place, RunConfig
 std::vector<std::string> read_texts(const JsonCursor& json);
 MachineFacts read_machine(const JsonCursor& json);
 std::vector<Metric> read_metrics(const JsonCursor& document);
+std::vector<Detail> read_details(const JsonCursor& json);
 
 // Facts of a rank but rows, reservoir and exemplars. `most`: no sum over all ranks of values up to
 // it overflows.

@@ -137,6 +137,7 @@ class ResultReader {
     record_.machine = read_machine(document.at("machine"));
     read_config(document, place_, record_.config);
     record_.metrics = read_metrics(document);
+    if (document.has("details")) record_.details = read_details(document.at("details"));
     record_.lost_spans = document.at("lost_spans").count();
     const JsonCursor account = document.at("account");
     record_.contention_known = account.at("contention_known").boolean();

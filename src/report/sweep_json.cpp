@@ -47,14 +47,14 @@ bool is_case(const JsonCursor& saved, const Experiment& experiment, const Case& 
   return true;
 }
 
-JsonNode read_document(const std::string& path) {
+std::ifstream open_sweep(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     throw RunError(path + ": there is no such file; " + std::string(kGiveSweep));
   std::ifstream in(path, std::ios::binary);
   if (!in || std::filesystem::is_directory(path, error))
     throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
-  return read_json(in, path, {});
+  return in;
 }
 
 void check_schema(const JsonCursor& document, const std::string& path) {
@@ -90,7 +90,12 @@ void write_sweep_json(std::ostream& out, const Experiment& experiment,
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {
-  const JsonNode root = read_document(path);
+  std::ifstream in = open_sweep(path);
+  resume_sweep(in, path, experiment);
+}
+
+void resume_sweep(std::istream& in, const std::string& path, Experiment& experiment) {
+  const JsonNode root = read_json(in, path, {});
   const JsonCursor document(root, path);
   check_schema(document, path);
   const std::string differs = difference(document, experiment);

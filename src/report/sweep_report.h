@@ -1,6 +1,7 @@
 // What a sweep says, for people and as JSON, and a saved one read back.
 #pragma once
 
+#include <istream>
 #include <ostream>
 
 #include "loaderscope/experiment.h"
@@ -16,5 +17,7 @@ void write_sweep_json(std::ostream& out, const Experiment& experiment,
 // that is no sweep, UsageError when it is one of another base case or other axes, naming the first
 // difference.
 void resume_sweep(const std::string& path, Experiment& experiment);
+// The same of a document; `place` names it in messages.
+void resume_sweep(std::istream& in, const std::string& place, Experiment& experiment);
 
 }  // namespace loaderscope

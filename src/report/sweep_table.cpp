@@ -16,7 +16,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kBarColumns = 20;
+constexpr int kBarColumns = 20, kFewestBarColumns = 8;
 
 std::string answer_line(const Experiment& experiment, const SweepAnswer& answer) {
   if (!answer.best) return "No case could be run: " + reason_for_nothing(experiment);
@@ -24,7 +24,7 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
   std::string text = fmt::format("Best: {}: {}", settings_text(experiment, best),
                                  show_rate(*answer.rate[*answer.best]));
   if (const auto& busy = answer.busy[*answer.best])
-    text += fmt::format(", {} busy", show_percent(busy->mean));
+    text += fmt::format(", {} busy", show_percent(std::min(1.0, busy->mean)));
   if (!answer.knee || answer.knee == answer.best) return text;
   const Case& knee = experiment.cases[*answer.knee];
   return text + fmt::format("; knee: {}: {} (within 3 %)", settings_text(experiment, knee),
@@ -33,11 +33,12 @@ std::string answer_line(const Experiment& experiment, const SweepAnswer& answer)
 
 // "8 cases, 16 runs in 31.2 s; 1 skipped"
 std::string runs_line(const Experiment& experiment) {
-  std::int64_t runs = 0, skipped = 0, waiting = 0;
+  std::int64_t runs = 0, skipped = 0, waiting = 0, once = 0;
   for (const Case& one : experiment.cases) {
     runs += static_cast<std::int64_t>(one.runs.size());
     skipped += one.skipped.empty() ? 0 : 1;
     waiting += one.skipped.empty() && one.runs.empty() ? 1 : 0;
+    once += one.skipped.empty() && one.runs.size() == 1 ? 1 : 0;
   }
   std::string text = fmt::format("{}, {} in {}",
                                  plural(static_cast<std::int64_t>(experiment.cases.size()), "case"),
@@ -46,6 +47,8 @@ std::string runs_line(const Experiment& experiment) {
   if (experiment.interrupted) text += "; interrupted";
   if (waiting > 0)
     text += fmt::format("; {} not run yet: go on with --resume or a longer --budget", waiting);
+  if (waiting == 0 && once > 0)
+    text += fmt::format("; {} ran only once: go on with --resume or a longer --budget", once);
   return text;
 }
 
@@ -62,25 +65,22 @@ std::string remark_on(const SweepAnswer& answer, std::size_t i) {
   return text;
 }
 
-void write_cases(std::ostream& out, const Experiment& experiment, const SweepAnswer& answer) {
+TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer, int bar) {
   std::vector<std::string> header;
-  for (const Axis& axis : experiment.axes) header.push_back(axis.key);
+  for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
   const std::string settings(header.size(), 'r');
   for (const char* name :
-       {"samples/s", "±", "busy", "±", "GPU time", "CPU-s/1,000", "RSS", "pinned", "shm", ""})
+       {"samples/s", "busy %", "GPU time", "CPU-s/1,000", "RSS", "pinned", "shm", ""})
     header.emplace_back(name);
-  TextTable table(settings + "rrrrlrrrrl", header);
+  TextTable table(settings + "rrlrrrrl", header);
   for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
     const Case& one = experiment.cases[i];
     if (!answer.rate[i]) continue;
     std::vector<std::string> row;
     for (const Axis& axis : experiment.axes) row.push_back(setting_text(one, axis.key));
-    const Estimate& rate = *answer.rate[i];
-    row.push_back(show_rate(rate.mean));
-    row.push_back(fmt::format("{:.1f} %", 100 * rate.half_width() / rate.mean));
-    row.push_back(answer.busy[i] ? show_percent(answer.busy[i]->mean) : "");
-    row.push_back(answer.busy[i] ? fmt::format("{:.1f}", 100 * answer.busy[i]->half_width()) : "");
-    row.push_back(account_bar(last_account(one), kBarColumns));
+    row.push_back(rate_text(*answer.rate[i]));
+    row.push_back(answer.busy[i] ? busy_text(*answer.busy[i]) : "");
+    row.push_back(account_bar(last_account(one), bar));
     const std::optional<double> cpu = cpu_per_thousand(one);
     row.push_back(cpu ? fmt::format("{:.3g}", *cpu) : "");
     row.push_back(bytes_text(mean_of(one, &CaseRun::resident)));
@@ -89,9 +89,18 @@ void write_cases(std::ostream& out, const Experiment& experiment, const SweepAns
     row.push_back(remark_on(answer, i));
     table.add(std::move(row));
   }
-  table.print(out);
+  return table;
+}
+
+// The bar is as long as the page leaves it.
+void write_cases(std::ostream& out, const Experiment& experiment, const SweepAnswer& answer,
+                 int width) {
+  const int beyond =
+      static_cast<int>(table_of_cases(experiment, answer, kBarColumns).columns()) - width;
+  const int bar = std::max(kFewestBarColumns, kBarColumns - std::max(0, beyond));
+  table_of_cases(experiment, answer, bar).print(out);
   const std::string legend = bar_legend(experiment.cases);
-  if (!legend.empty()) out << "  " << legend << '\n';
+  if (!legend.empty()) out << "  " << wrapped(legend, width - 2, 2) << '\n';
 }
 
 bool is_numeric(const Axis& axis) {
@@ -126,7 +135,7 @@ void write_map(std::ostream& out, const Experiment& experiment, const SweepAnswe
     double& cell = cells[{setting_text(one, axes[0]->key), setting_text(one, axes[1]->key)}];
     cell = std::max(cell, answer.rate[i]->mean);
   }
-  std::vector<std::string> header = {axes[0]->key + " \\ " + axes[1]->key};
+  std::vector<std::string> header = {column_name(*axes[0]) + " \\ " + column_name(*axes[1])};
   header.insert(header.end(), axes[1]->values.begin(), axes[1]->values.end());
   TextTable table("r" + std::string(axes[1]->values.size(), 'r'), header);
   for (const std::string& row_value : axes[0]->values) {
@@ -169,7 +178,7 @@ void write_sweep_table(std::ostream& out, const Experiment& experiment, const Re
   line(answer_line(experiment, answer));
   line(runs_line(experiment));
   if (answer.best) {
-    write_cases(out, experiment, answer);
+    write_cases(out, experiment, answer, style.width);
     write_map(out, experiment, answer);
   }
   for (const std::string& text : skipped_lines(experiment)) line(text);

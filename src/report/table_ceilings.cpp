@@ -29,7 +29,9 @@ std::string of_cores(const RunRecord& record, const Analysis& analysis, double r
   return ceiling(record.machine.cores / each, what, reached);
 }
 
+// Of a real link the configuration does not know the rate.
 std::string of_link(const RunRecord& record, double reached) {
+  if (!record.simulated) return "";
   const RunConfig& config = record.config;
   const StageStats copies = job_stages(record)[Stage::h2d];
   const double delivered = per_second(record, &RankRecord::delivered_bytes);

@@ -13,14 +13,24 @@
 namespace loaderscope {
 namespace {
 
-std::string remark_on(Cause cause, const Account& account, std::int64_t steps) {
+// "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
+std::string code_words(const RunRecord& record, std::string_view stage) {
+  for (const Detail& detail : record.details) {
+    if (detail.about != stage) continue;
+    return detail.share > 0 ? detail.text + " " + show_percent(detail.share) : detail.text;
+  }
+  return "";
+}
+
+std::string remark_on(Cause cause, const RunRecord& record, const Account& account,
+                      std::int64_t steps) {
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it not asking for a batch that is ready",
                        show_duration(account.not_asking / steps));
   }
   if (cause == Cause::contention) return "runnable, and no core free";
   if (cause == Cause::other) return "no known cause";
-  return "";
+  return code_words(record, name_of(cause));
 }
 
 std::string share_text(Nanos part, Nanos whole) {
@@ -70,7 +80,7 @@ std::string metric_value(const Metric& metric) {
 
 }  // namespace
 
-std::vector<AccountLine> account_lines(const Analysis& analysis) {
+std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
   const std::int64_t steps = std::max<std::int64_t>(1, analysis.steps);
   std::vector<AccountLine> lines;
@@ -79,7 +89,7 @@ std::vector<AccountLine> account_lines(const Analysis& analysis) {
     if (ns == 0) continue;
     lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
                      analysis.share[word.value].half_width(),
-                     remark_on(word.value, account, steps)});
+                     remark_on(word.value, record, account, steps)});
   }
   std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
     const bool a_other = a.name == "other", b_other = b.name == "other";

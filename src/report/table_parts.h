@@ -18,7 +18,7 @@ struct AccountLine {
   double half_width = 0;  // of the share's interval
   std::string remark;
 };
-std::vector<AccountLine> account_lines(const Analysis& analysis);
+std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis);
 
 void write_stage_table(std::ostream& out, const RunRecord& record);
 void write_rank_table(std::ostream& out, const RunRecord& record, const Analysis& analysis);

@@ -123,11 +123,11 @@ void write_account(std::ostream& out, const RunRecord& record, const Analysis& a
                    const ReportStyle& style) {
   const int bar_columns = std::clamp(style.width - 64, 10, 40);
   TextTable table("lrrrll", {first_column(record, analysis), "per step", "share", "95 %", "", ""});
-  for (const AccountLine& line : account_lines(analysis)) {
+  for (const AccountLine& line : account_lines(record, analysis)) {
     const double length = std::round(line.share * bar_columns);
     const auto marks = static_cast<std::size_t>(std::clamp(length, 0.0, double{1} * bar_columns));
     table.add({line.name, show_duration(line.per_step), show_percent(line.share),
-               show_points(line.half_width), std::string(marks, '#'), line.remark});
+               show_points(line.half_width), std::string(marks, '#'), printable(line.remark)});
   }
   table.print(out);
 }
@@ -158,7 +158,7 @@ void write_notes(std::ostream& out, const RunRecord& record, const Analysis& ana
     for (const std::string& sample : record.skipped.first) lines.push_back(kInset + sample);
   }
   for (const std::string& note : record.notes) lines.push_back("note: " + note);
-  for (const std::string& note : analysis.notes) lines.push_back("too short: " + note);
+  for (const std::string& note : analysis.notes) lines.push_back(unseen_line(note));
   for (const std::string& line : lines) {
     if (line.empty()) continue;
     const bool inset = line.starts_with(kInset);
@@ -183,6 +183,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
   };
   out << painted(analysis.verdict.sentence, colour_of(analysis.verdict), style) << '\n';
+  for (const std::string& fault : wrong_data_lines(analysis)) line(fault);
   line(fix_line(record, analysis));
   line(pytorch_line(analysis));
   line(cause_line(analysis));

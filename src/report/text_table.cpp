@@ -1,6 +1,7 @@
 #include "report/text_table.h"
 
 #include <algorithm>
+#include <sstream>
 
 namespace loaderscope {
 namespace {
@@ -32,6 +33,15 @@ void TextTable::print(std::ostream& out) const {
   };
   if (!header_.empty()) print_row(header_);
   for (const std::vector<std::string>& row : rows_) print_row(row);
+}
+
+std::size_t TextTable::columns() const {
+  std::ostringstream out;
+  print(out);
+  std::istringstream lines(out.str());
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, columns_of(line));
+  return longest;
 }
 
 std::string printable(std::string text) {

@@ -17,6 +17,7 @@ class TextTable {
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   // Two spaces before each column; a column without a value in any row is left out.
   void print(std::ostream& out) const;
+  std::size_t columns() const;  // of its longest line
   bool empty() const { return rows_.empty(); }
 
  private:

@@ -27,8 +27,12 @@ std::string claim(const Tune& tune) {
   if (tune.proven)
     return tune.goal.busy ? ", the cheapest proven to keep it " + goal
                           : ", the cheapest proven " + goal;
-  if (!tune.goal_reached)
+  if (!tune.goal_reached && tune.goal.busy)
     return ": the best there is; no setting of the grid keeps the GPU " + goal;
+  if (!tune.goal_reached) {
+    return ", the best that was measured, not proven " + goal +
+           " (the model expects more of others); give a longer --budget";
+  }
   const Case& use = tune.experiment.cases[*tune.recommended];
   const bool is_alone = use.runs.size() < 2 || tune.probability >= 0.95;
   const std::string doubt =
@@ -41,7 +45,7 @@ std::string answer_line(const Tune& tune, const Judgement& judgement) {
   if (!tune.recommended) return "No setting could be run: " + reason_for_nothing(tune.experiment);
   const std::size_t i = *tune.recommended;
   const std::string settings = settings_text(tune.experiment, tune.experiment.cases[i]);
-  std::string text = fmt::format("Use {}: ", settings.empty() ? "the base case" : settings);
+  std::string text = fmt::format("Use {}: ", settings);
   if (judgement.has_busy(i)) {
     const Estimate busy = judgement.busy(i);
     text += fmt::format("{:.1f} % busy ({:.1f}-{:.1f}), ", 100 * std::min(1.0, busy.mean),
@@ -55,27 +59,9 @@ std::string answer_line(const Tune& tune, const Judgement& judgement) {
 
 std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
 
-std::string remark_on(const Tune& tune, const Judgement& judgement, std::size_t i) {
-  std::vector<std::string> remarks;
-  const Case& one = tune.experiment.cases[i];
-  if (i == tune.best) {
-    std::string text = "best";
-    if (tune.recommended && i != *tune.recommended) {
-      const double ahead = judgement.rate(i).mean / judgement.rate(*tune.recommended).mean - 1;
-      text += fmt::format(", {:+.1f} %", 100 * ahead);
-    }
-    remarks.push_back(text);
-  }
-  const bool cheaper =
-      tune.recommended && i != *tune.recommended &&
-      price_of(one.config) < price_of(tune.experiment.cases[*tune.recommended].config);
-  const double chance = tune.goal.busy ? judgement.keeps_busy(i, *tune.goal.busy)
-                                       : judgement.reaches_best(i, tune.goal.share());
-  if (cheaper && chance >= 0.05) remarks.push_back("not proven " + goal_text(tune.goal));
-  const auto threads = static_cast<double>(one.config.num_workers * one.config.ranks);
-  if (threads > one.config.cores)
-    remarks.push_back(fmt::format("{:g} workers on {:g} cores", threads, one.config.cores.value));
-  return fmt::format("{}", fmt::join(remarks, "; "));
+std::string mark_of(const Tune& tune, std::size_t i) {
+  if (tune.recommended == i) return "use ->";
+  return tune.best == i ? "best" : "";
 }
 
 std::vector<std::size_t> measured_by_price(const Tune& tune, const Judgement& judgement) {
@@ -89,34 +75,78 @@ std::vector<std::size_t> measured_by_price(const Tune& tune, const Judgement& ju
   return order;
 }
 
+// What a case keeps in memory: as measured, or its slots where nothing is written.
+std::string memory_text(const Case& one) {
+  const double resident = mean_of(one, &CaseRun::resident);
+  const bool is_real = one.config.engine.value != "model" && resident > 0;
+  return bytes_text(is_real ? resident : static_cast<double>(price_of(one.config).slots));
+}
+
+// Busy stands for the rate where there is a compute: the two go together.
+std::string predicted_text(const Tune& tune, std::size_t i, bool busy) {
+  const auto& predicted = tune.candidates[i].predicted;
+  if (!predicted) return "";
+  return busy ? fmt::format("{:.1f}", 100 * predicted->busy) : show_rate(predicted->samples_per_s);
+}
+
+std::string cores_heading(const Experiment& experiment) {
+  for (const Case& one : experiment.cases) {
+    if (!one.runs.empty()) return fmt::format("of {:g} cores", one.config.cores.value);
+  }
+  return "cores";
+}
+
 void write_cases(std::ostream& out, const Tune& tune, const Judgement& judgement) {
   const Experiment& experiment = tune.experiment;
   std::vector<std::string> header = {""};
-  for (const Axis& axis : experiment.axes) header.push_back(axis.key);
-  for (const char* name : {"samples/s", "predicted", "busy %", "predicted", "cores", "slots", "RSS",
-                           "shm", "runs", ""})
-    header.emplace_back(name);
-  TextTable table("l" + std::string(experiment.axes.size(), 'r') + "rrrrrrrrrl", header);
+  for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
+  const std::string cores = cores_heading(experiment);
+  for (const std::string& name :
+       {std::string("busy %"), std::string("model"), std::string("samples/s"), std::string("model"),
+        cores, std::string("memory"), std::string("shm"), std::string("runs")})
+    header.push_back(name);
+  TextTable table("l" + std::string(experiment.axes.size(), 'r') + "rrrrrrrr", header);
   for (const std::size_t i : measured_by_price(tune, judgement)) {
     const Case& one = experiment.cases[i];
-    const auto& predicted = tune.candidates[i].predicted;
-    std::vector<std::string> row = {tune.recommended == i ? "use ->" : ""};
+    const bool busy = judgement.has_busy(i);
+    std::vector<std::string> row = {mark_of(tune, i)};
     for (const Axis& axis : experiment.axes) row.push_back(setting_text(one, axis.key));
-    row.push_back(interval_text(judgement.rate(i)));
-    row.push_back(predicted ? show_rate(predicted->samples_per_s) : "");
-    row.push_back(judgement.has_busy(i) ? busy_text(judgement.busy(i)) : "");
-    row.push_back(judgement.has_busy(i) && predicted ? fmt::format("{:.1f}", 100 * predicted->busy)
-                                                     : "");
-    const double cores = cores_of(one);
-    row.push_back(cores > 0 ? fmt::format("{:.2f}", cores) : "");
-    row.push_back(bytes_text(static_cast<double>(price_of(one.config).slots)));
-    row.push_back(bytes_text(mean_of(one, &CaseRun::resident)));
+    row.push_back(busy ? busy_text(judgement.busy(i)) : "");
+    row.push_back(busy ? predicted_text(tune, i, true) : "");
+    row.push_back(busy ? show_rate(judgement.rate(i).mean) : rate_text(judgement.rate(i)));
+    row.push_back(busy ? "" : predicted_text(tune, i, false));
+    row.push_back(cores_of(one) > 0 ? fmt::format("{:.2f}", cores_of(one)) : "");
+    row.push_back(memory_text(one));
     row.push_back(bytes_text(mean_of(one, &CaseRun::shared)));
     row.push_back(std::to_string(one.runs.size()));
-    row.push_back(remark_on(tune, judgement, i));
     table.add(std::move(row));
   }
   table.print(out);
+}
+
+// What the best one would give beyond the one to use.
+std::string best_line(const Tune& tune, const Judgement& judgement) {
+  if (!tune.best || tune.best == tune.recommended) return "";
+  const double ahead = judgement.rate(*tune.best).mean / judgement.rate(*tune.recommended).mean - 1;
+  return fmt::format("best: {}: {:+.1f} %",
+                     settings_text(tune.experiment, tune.experiment.cases[*tune.best]),
+                     100 * ahead);
+}
+
+// Cheaper ones that may do as well, which more runs would tell.
+std::string open_line(const Tune& tune, const Judgement& judgement) {
+  constexpr double kRuledOut = 0.05;
+  const std::vector<Case>& cases = tune.experiment.cases;
+  std::string text;
+  for (const std::size_t i : measured_by_price(tune, judgement)) {
+    const double chance = tune.goal.busy ? judgement.keeps_busy(i, *tune.goal.busy)
+                                         : judgement.reaches_best(i, tune.goal.share());
+    const bool is_cheaper = price_of(cases[i].config) < price_of(cases[*tune.recommended].config);
+    if (is_cheaper && chance >= kRuledOut)
+      text += (text.empty() ? "cheaper and not ruled out: " : ", ") +
+              settings_text(tune.experiment, cases[i]);
+  }
+  return text;
 }
 
 std::string limit_line(const Tune& tune) {
@@ -165,19 +195,25 @@ std::string not_run_line(const Tune& tune) {
   return parts.empty() ? "" : fmt::format("not run: {}", fmt::join(parts, ", "));
 }
 
+// How much each one would take differs; what it is too much for is the same.
+std::string kind_of(const std::string& reason) {
+  const auto limit = reason.find(", more than");
+  return limit == reason.npos ? reason : reason.substr(limit);
+}
+
 std::vector<std::string> refused_lines(const Tune& tune) {
-  std::map<std::string, std::vector<std::size_t>> by_reason;
+  std::map<std::string, std::vector<std::string>> by_kind;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
-    const std::string& skipped = tune.experiment.cases[i].skipped;
-    const std::string& refused = tune.candidates[i].refused;
-    if (!skipped.empty() || !refused.empty())
-      by_reason[skipped.empty() ? refused : skipped].push_back(i);
+    const Case& one = tune.experiment.cases[i];
+    const std::string& reason = one.skipped.empty() ? tune.candidates[i].refused : one.skipped;
+    if (!reason.empty())
+      by_kind[kind_of(reason)].push_back(settings_text(tune.experiment, one) + ": " + reason);
   }
   std::vector<std::string> lines;
-  for (const auto& [reason, cases] : by_reason) {
-    std::string text = "not run: " + spell_changes(tune.experiment.cases[cases.front()].changes);
-    if (cases.size() > 1) text += fmt::format(" and {} more", cases.size() - 1);
-    lines.push_back(text + ": " + reason);
+  for (const auto& [kind, cases] : by_kind) {
+    const std::string more =
+        cases.size() > 1 ? fmt::format("; {} more alike", cases.size() - 1) : "";
+    lines.push_back("not run: " + cases.front() + more);
   }
   return lines;
 }
@@ -224,7 +260,8 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   line(answer_line(tune, judgement));
   if (!tune.recommended) return;
   const Case& use = tune.experiment.cases[*tune.recommended];
-  out << "  " << data_loader_call(use.config) << '\n' << "  " << dali_arguments(use.config) << '\n';
+  for (const std::string& call : {data_loader_call(use.config), dali_arguments(use.config)})
+    out << "  " << wrapped(call, style.width - 2, 6) << '\n';
   if (use.config.ranks > 1) {
     line(
         fmt::format("{} ranks load together: workers and prefetch are of each, rates, cores and "
@@ -232,6 +269,8 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
                     use.config.ranks.value));
   }
   write_cases(out, tune, judgement);
+  line(best_line(tune, judgement));
+  line(open_line(tune, judgement));
   line(limit_line(tune));
   line(not_run_line(tune));
   for (const std::string& text : refused_lines(tune)) line(text);

@@ -62,18 +62,17 @@ constexpr std::array<std::string_view, 13> kOfData = {
     "source", "data",    "index",     "access",    "queue-depth",     "on-error", "size",
     "layout", "augment", "antialias", "dct-scale", "fast-upsampling", "transfer"};
 
+constexpr std::array<std::string_view, 2> kOfGuest = {"loader", "python"};
+
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& names, const Field& field) {
   return std::find(names.begin(), names.end(), field.name) != names.end();
 }
 
 RunConfig settings_of(const Row& row, const RunConfig& given) {
-  RunConfig config;
-  for (const Field& field : fields()) {
-    const bool wanted = among(kOfAll, field) || (row.real && among(kOfData, field));
-    if (!wanted || !field.given(given)) continue;
-    for (const std::string& text : field.texts(given)) field.set(config, text);
-  }
+  RunConfig config = taken_over(given, [&](const Field& field) {
+    return among(kOfAll, field) || (row.real && among(kOfData, field));
+  });
   for (const std::string_view lines : row.settings) parse_scenario(lines, "selftest", config);
   return config;
 }
@@ -118,6 +117,10 @@ void refuse_contradictions(const RunConfig& given) {
         "device = null: nothing computes, so nothing can be seen to wait; give --device sim or "
         "leave it out");
   }
+  if (given.python.given && !given.loader.given) {
+    throw UsageError("python = " + shown_text(given.python.value) +
+                     ": has no effect without a loader; give --loader FILE.py:FUNCTION");
+  }
   if (given.engine.value == "model" && names_data(given)) {
     throw UsageError(
         "engine = model: the model runs declared costs only; leave out --data, or give --engine "
@@ -127,7 +130,18 @@ void refuse_contradictions(const RunConfig& given) {
 
 }  // namespace
 
-bool may_change(const Field& field) { return among(kOfAll, field) || among(kOfData, field); }
+bool may_change(const Field& field) {
+  return among(kOfAll, field) || among(kOfData, field) || among(kOfGuest, field);
+}
+
+RunConfig taken_over(const RunConfig& given, const std::function<bool(const Field&)>& wanted) {
+  RunConfig config;
+  for (const Field& field : fields()) {
+    if (!wanted(field) || !field.given(given)) continue;
+    for (const std::string& text : field.texts(given)) field.set(config, text);
+  }
+  return config;
+}
 
 bool names_data(const RunConfig& given) { return given.data.given || given.index.given; }
 

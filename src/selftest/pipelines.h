@@ -2,6 +2,7 @@
 // delays.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ struct Trial {
 };
 
 // Whether a flag or scenario key may change what the self-test runs: the data, the work on a
-// sample, the device and the engine. The rest is what makes a delay visible.
+// sample, somebody else's loader, the device and the engine. The rest is what makes a delay
+// visible.
 bool may_change(const Field& field);
+
+// What is given of the settings that are `wanted`.
+RunConfig taken_over(const RunConfig& given, const std::function<bool(const Field&)>& wanted);
 
 // Whether data is named, rather than images to be made.
 bool names_data(const RunConfig& given);

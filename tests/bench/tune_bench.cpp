@@ -1,17 +1,24 @@
 // What tune promises: within 3 % of the best of the whole grid, in at most 15 % of its time, and
 // the same again.
 //
-//   bench_tune [--budget S] [--engine model|native] [--only NAME,...] [--data FOLDER]
+//   bench_tune [--quick] [--tunes N] [--grid S] [--only NAME,...] [--engine native|model]
+//              [--loader FILE.py:FUNCTION [--python PROGRAM] [--compute 10ms]]
 //
-// --budget: of the whole grid, in seconds; a tune gets 15 % of it. --data adds a workload of real
-// images.
+// Costs are declared and sleep, so that a machine of two cores can have sixteen workers and what
+// each setting truly gives is known: it is that of the model, to which the answers are held. The
+// whole grid is run too (--grid: its seconds, default 120) and stands beside it; --quick leaves
+// that out and takes the time that two runs of each case would need. With --loader the workload is
+// a DataLoader, and the truth the measured grid alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -27,11 +34,16 @@ using namespace loaderscope;
 using Json = nlohmann::ordered_json;
 
 constexpr double kShareOfGrid = 0.15;
+constexpr double kShareOfTune = 0.14;  // a last run may take longer than it was expected to
+// Of a program it is the answer that counts: its starts are most of what a short run takes.
+constexpr double kShareOfProgram = 0.7;
+constexpr double kGoodEnough = 0.97;
 
 struct Options {
-  double budget_s = 120;
-  std::string engine = "native";
-  std::string only, data;
+  bool quick = false;
+  int tunes = 2;
+  double grid_s = 120;
+  std::string engine = "native", only, loader, python = "python3", compute = "10ms";
 
   bool wants(const std::string& name) const {
     return only.empty() || ("," + only + ",").find("," + name + ",") != only.npos;
@@ -41,122 +53,183 @@ struct Options {
 struct Workload {
   std::string name;
   std::string lines;
+  std::vector<std::string> axes = {"workers=0,1,2,4,8,12,16", "prefetch=1,2,4,8",
+                                   "memory=pageable,pin-thread,pinned-slots"};
+
+  bool is_declared() const { return !lines.starts_with("loader"); }
 };
 
-// Costs sleep, so that a machine of two cores can have sixteen workers.
 std::vector<Workload> workloads(const Options& options) {
-  std::vector<Workload> all = {
-      {"decode-bound",
-       "cost = decode=lognormal:4ms:0.5:sleep\nbatch = 8\ncompute = 5ms\nlink = gen4x16"},
-      {"read-latency-bound", "cost = read=9ms:sleep\nbatch = 4\ncompute = 4ms\nlink = gen4x16"},
-      {"h2d-bound", "cost = decode=1ms:sleep\nlink = 1/0.5\nbatch = 8\ncompute = 2ms"},
-      {"compute-bound", "cost = decode=0.5ms:sleep\nbatch = 8\ncompute = 10ms"},
+  if (!options.loader.empty())
+    return {{"loader",
+             "loader = " + options.loader + "\npython = " + options.python +
+                 "\ncompute = " + options.compute,
+             {"workers=0,1,2,3,4,6"}}};
+  return {
+      {"decode-bound", "cost = decode=lognormal:6ms:0.5:sleep\nbatch = 4\ncompute = 5ms"},
+      {"read-latency-bound", "cost = read=18ms:sleep\nbatch = 2\ncompute = 5ms"},
+      {"h2d-bound", "cost = decode=1ms:sleep\nlink = 1/0.5\nbatch = 16\ncompute = 4ms"},
+      {"compute-bound", "cost = decode=0.5ms:sleep\nbatch = 4\ncompute = 12ms"},
       {"serialisation-bound",
-       "cost = decode=1ms:sleep\ncost = transport=4ms:sleep\ncost = transport.recv=6ms:sleep\n"
-       "batch = 8\ncompute = 4ms"},
-      {"bursty",
-       "cost = decode=0.5ms:sleep\ninject = read=+60ms@p=0.005\nbatch = 8\ncompute = 5ms"},
+       "cost = decode=4ms:sleep\ncost = transport=6ms:sleep\ncost = transport.recv=9ms:sleep\n"
+       "batch = 4\ncompute = 6ms"},
+      {"bursty", "cost = decode=1ms:sleep\ninject = read=+60ms@p=0.02\nbatch = 4\ncompute = 6ms"},
   };
-  if (!options.data.empty())
-    all.push_back({"photographs", "data = " + options.data + "\ndevice = sim\ncompute = 36ms"});
-  return all;
 }
 
 RunConfig base_of(const Workload& workload, const Options& options, int seed) {
   RunConfig base;
-  const bool real = workload.lines.starts_with("data");
-  parse_scenario("engine = " + (real ? "native" : options.engine) +
-                     "\nseed = " + std::to_string(seed) + "\n" + workload.lines,
-                 workload.name, base);
+  const std::string engine = workload.is_declared() ? "engine = " + options.engine + "\n" : "";
+  parse_scenario(engine + "seed = " + std::to_string(seed) + "\n" + workload.lines, workload.name,
+                 base);
   return base;
 }
 
 Laboratory laboratory() {
   Laboratory result;
   result.run = [](const RunConfig& config) {
-    return find_row(config.engine.value, engine_table()).run(config, {});
+    std::string output;
+    EngineContext context;
+    context.measure_hooks = false;
+    context.program_output = &output;
+    return find_row(config.engine.value, engine_table()).run(config, context);
   };
   result.now = monotonic_now;
   return result;
 }
 
-Experiment grid_of(const RunConfig& base) {
-  const Axes axes = parse_axes(
-      {"workers=0,1,2,4,8,12,16", "prefetch=1,2,4,8", "memory=pageable,pin-thread,pinned-slots"});
+Experiment grid_of(const Workload& workload, const RunConfig& base) {
   MachineLimits limits;
   limits.cores = read_machine().cores;
-  return plan_experiment(base, axes, false, limits);
+  return plan_experiment(base, parse_axes(workload.axes), false, limits);
 }
 
-struct Outcome {
-  std::string settings;
-  double of_best = 0;  // its rate in the grid / the best rate of the grid
-  double time = 0;     // its time / that of the grid
-  bool proven = false;
+// Of each case, where all that takes time is declared: in virtual time, on cores enough.
+std::vector<double> true_rates(const Experiment& grid) {
+  std::vector<double> rates;
+  for (const Case& one : grid.cases) {
+    RunConfig config = one.config;
+    config.engine.set("model");
+    config.device.given = false;
+    config.cores.value = 64;
+    config.steps.set(1500);
+    config.duration.given = false;
+    config.warmup.set({100, 0});
+    config.seed.set(12345);
+    rates.push_back(analyse(find_row("model", engine_table()).run(config, {})).samples_per_s.mean);
+  }
+  return rates;
+}
+
+std::vector<double> measured_rates(const Experiment& grid) {
+  const Judgement judgement(grid.cases);
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < grid.cases.size(); ++i)
+    rates.push_back(judgement.measured(i) ? judgement.rate(i).mean : 0);
+  return rates;
+}
+
+double of_best(const std::vector<double>& rates, std::size_t i) {
+  const double best = rates.empty() ? 0 : *std::max_element(rates.begin(), rates.end());
+  return best > 0 ? rates[i] / best : 0;
+}
+
+// The whole grid, twice each; only planned where it is not to be run.
+Experiment run_grid(const Workload& workload, const Options& options) {
+  Experiment grid = grid_of(workload, base_of(workload, options, 1));
+  if (options.quick) return grid;
+  SweepOptions sweeping;
+  sweeping.budget = static_cast<Nanos>(options.grid_s * 1e9);
+  sweeping.precision = 0.99;
+  run_sweep(grid, laboratory(), sweeping);
+  return grid;
+}
+
+struct Tally {
+  int tunes = 0, good = 0, in_time = 0, agree = 0;
 };
 
-Outcome tune_against(const Workload& workload, const Options& options, const Experiment& grid,
-                     int seed) {
-  TuneOptions tuning;
-  tuning.budget = static_cast<Nanos>(kShareOfGrid * static_cast<double>(grid.spent));
-  const Tune found =
-      tune(grid_of(base_of(workload, options, seed)), laboratory(), tuning, fit_guesser);
-  Outcome outcome;
-  if (!found.recommended) return outcome;
-  const Judgement judgement(grid.cases);
-  outcome.settings = spell_changes(found.experiment.cases[*found.recommended].changes);
-  outcome.of_best =
-      judgement.rate(*found.recommended).mean / judgement.rate(*judgement.best()).mean;
-  outcome.time = static_cast<double>(found.experiment.spent) / static_cast<double>(grid.spent);
-  outcome.proven = found.proven;
-  return outcome;
-}
-
-Json compare(const Workload& workload, const Options& options) {
-  Experiment grid = grid_of(base_of(workload, options, 1));
-  SweepOptions sweeping;
-  sweeping.budget = static_cast<Nanos>(options.budget_s * 1e9);
-  sweeping.precision = 1;  // two rounds of each case
-  run_sweep(grid, laboratory(), sweeping);
+Json compare(const Workload& workload, const Options& options, Tally& tally) {
+  const Experiment grid = run_grid(workload, options);
+  const std::vector<double> truth =
+      workload.is_declared() ? true_rates(grid) : std::vector<double>();
+  const std::vector<double> measured = options.quick ? std::vector<double>() : measured_rates(grid);
+  const double grid_s = options.quick ? options.grid_s : seconds(grid.spent);
+  std::map<std::string, int> answers;
   Json tunes = Json::array();
-  std::string first;
-  bool agree = true;
-  for (int seed = 1; seed <= 2; ++seed) {
-    const Outcome found = tune_against(workload, options, grid, seed);
-    fmt::print("{:<20} {:>6.1f} % of best  {:>5.1f} % of time  {:<10}  {}\n", workload.name,
-               100 * found.of_best, 100 * found.time, found.proven ? "proven" : "not proven",
-               found.settings);
+  for (int seed = 1; seed <= options.tunes; ++seed) {
+    TuneOptions tuning;
+    const double allowed = workload.is_declared() ? kShareOfTune : kShareOfProgram;
+    tuning.budget = static_cast<Nanos>(allowed * grid_s * 1e9);
+    const Tune found =
+        tune(grid_of(workload, base_of(workload, options, seed)), laboratory(), tuning);
+    if (!found.recommended) throw std::runtime_error(workload.name + ": no answer");
+    const std::size_t i = *found.recommended;
+    const std::string settings = spell_changes(found.experiment.cases[i].changes);
+    const double good = of_best(truth.empty() ? measured : truth, i);
+    const double share = seconds(found.experiment.spent) / grid_s;
+    const std::string beside =
+        measured.empty() ? "" : fmt::format("{:.1f}", 100 * of_best(measured, i));
+    fmt::print("{:<20} {:>6.1f} {:>9} {:>6.1f}  {:<10}  {}\n", workload.name, 100 * good, beside,
+               100 * share, found.proven ? "proven" : "not proven", settings);
     std::fflush(stdout);
-    if (seed == 1) first = found.settings;
-    agree = agree && found.settings == first;
-    tunes.push_back({{"settings", found.settings},
-                     {"of_best", found.of_best},
-                     {"of_time", found.time},
+    ++answers[settings];
+    ++tally.tunes;
+    tally.good += good >= kGoodEnough ? 1 : 0;
+    tally.in_time += share <= kShareOfGrid ? 1 : 0;
+    tunes.push_back({{"settings", settings},
+                     {"of_best", good},
+                     {"of_best_measured", measured.empty() ? Json() : Json(of_best(measured, i))},
+                     {"of_time", share},
                      {"proven", found.proven}});
   }
-  return {{"workload", workload.name},
-          {"grid_s", seconds(grid.spent)},
-          {"tunes", tunes},
-          {"agree", agree}};
+  int most = 0;
+  for (const auto& [settings, count] : answers) most = std::max(most, count);
+  tally.agree += most;
+  return {{"workload", workload.name}, {"grid_s", grid_s}, {"tunes", tunes}, {"same", most}};
 }
 
-Options parse(int argc, char** argv) {
+Options parse(const std::vector<std::string>& words) {
   Options options;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--budget") == 0) options.budget_s = std::atof(argv[i + 1]);
-    if (std::strcmp(argv[i], "--engine") == 0) options.engine = argv[i + 1];
-    if (std::strcmp(argv[i], "--only") == 0) options.only = argv[i + 1];
-    if (std::strcmp(argv[i], "--data") == 0) options.data = argv[i + 1];
+  const std::map<std::string, std::string*> texts = {{"--engine", &options.engine},
+                                                     {"--only", &options.only},
+                                                     {"--loader", &options.loader},
+                                                     {"--python", &options.python},
+                                                     {"--compute", &options.compute}};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--quick") {
+      options.quick = true;
+      continue;
+    }
+    if (i + 1 == words.size()) throw std::runtime_error(words[i] + ": a value is missing");
+    const std::string& value = words[i + 1];
+    if (words[i] == "--tunes") {
+      options.tunes = std::max(1, std::atoi(value.c_str()));
+    } else if (words[i] == "--grid") {
+      options.grid_s = std::max(1.0, std::atof(value.c_str()));
+    } else if (texts.count(words[i]) > 0) {
+      *texts.at(words[i]) = value;
+    } else {
+      throw std::runtime_error(words[i] + ": unknown flag");
+    }
+    ++i;
   }
+  if (options.quick && !options.loader.empty())
+    throw std::runtime_error("--quick: nothing says what a DataLoader truly gives; leave it out");
   return options;
 }
 
 void run(const Options& options) {
-  fmt::print("promise: >= 97 % of the best of the grid in <= 15 % of its time, the same twice\n");
-  Json json = {{"engine", options.engine}, {"budget_s", options.budget_s}};
+  fmt::print("promise: >= 97 % of the best, in <= 15 % of the grid's time, the same in 9 of 10\n");
+  fmt::print("{:<20} {:>6} {:>9} {:>6}\n", "workload", "% best", "measured", "% time");
+  Json json = {{"engine", options.engine}, {"quick", options.quick}};
+  Tally tally;
   for (const Workload& workload : workloads(options)) {
-    if (options.wants(workload.name)) json["workloads"].push_back(compare(workload, options));
+    if (options.wants(workload.name))
+      json["workloads"].push_back(compare(workload, options, tally));
   }
+  fmt::print("{} of {} good, {} in time, {} with the answer that its workload mostly gets\n",
+             tally.good, tally.tunes, tally.in_time, tally.agree);
   fmt::print("{}\n", json.dump());
 }
 
@@ -164,7 +237,7 @@ void run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    run(parse(argc, argv));
+    run(parse({argv + 1, argv + argc}));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_tune: %s\n", error.what());
     return 1;

@@ -32,7 +32,7 @@ TEST(SweepCommand, PutsTheBestAndTheKneeFirst) {
   EXPECT_THAT(ended.out, StartsWith("Best: num-workers=3 prefetch-factor=1: 333 samples/s (±0), "
                                     "100.0 % busy\n"));
   EXPECT_THAT(ended.out, HasSubstr("<- knee, best"));
-  EXPECT_THAT(ended.out, HasSubstr("num-workers \\ prefetch-factor"));
+  EXPECT_THAT(ended.out, HasSubstr("workers \\ prefetch"));
   EXPECT_THAT(ended.out, HasSubstr("# compute, d decode"));
 }
 
@@ -109,7 +109,7 @@ TEST(TuneCommand, PutsTheSettingFirstAndTheCallToPasteBehindIt) {
   EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable: 100.0 % "
                                     "busy"));
   EXPECT_THAT(ended.out, HasSubstr("DataLoader(ds, batch_size=4, num_workers=3, prefetch_factor=1, "
-                                   "pin_memory=False, persistent_workers=True)"));
+                                   "pin_memory=False,\n      persistent_workers=True)"));
   EXPECT_THAT(ended.out, HasSubstr("num_threads=3"));
   EXPECT_THAT(ended.out, HasSubstr("use ->"));
   EXPECT_THAT(ended.out, HasSubstr("limit: the GPU"));
@@ -139,6 +139,30 @@ TEST(TuneCommand, TunesASavedRun) {
   EXPECT_THAT(ended.out, StartsWith("Use num-workers=3 prefetch-factor=1 memory=pageable"));
 }
 
+// Letters as a terminal shows them.
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0, columns = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      longest = std::max(longest, columns);
+      columns = 0;
+    } else if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) {
+      ++columns;
+    }
+  }
+  return longest;
+}
+
+TEST(SweepAndTune, FitAPage) {
+  for (const Words& words :
+       {in_model("sweep", {"-L", "workers=1,2", "-L", "memory=pageable,pinned-slots"}),
+        in_model("tune", {})}) {
+    const Ended ended = run_binary(words);
+    const auto next = ended.out.find("next: ");  // a command is not broken
+    EXPECT_LE(longest_line(ended.out.substr(0, next)), 100U) << ended.out;
+  }
+}
+
 struct Refused {
   Words words;
   const char* message;
@@ -156,6 +180,8 @@ TEST(SweepAndTune, RefuseInOneSentence) {
            {in_model("sweep", {"-L", "workers=1", "--precision", "3"}), "expected a share"},
            {in_model("sweep", {"-L", "workers=1", "--resume", "/nonexistent"}), "no such file", 1},
            {in_model("sweep", {"-L", "workers=1", "--require", "device.busy > 0"}), "--require"},
+           {in_model("sweep", {"-L", "workers=1", "--prove"}), "--prove"},
+           {in_model("sweep", {"-L", "workers=1", "-L", "workers=2"}), "is given twice"},
            {in_model("tune", {"--goal", "0.9"}), "expected gpu: and a share"},
            {in_model("tune", {"--goal", "gpu:0.9", "--within", "3%"}), "contradicts --goal"},
            {in_model("tune", {"--budget", "1ms"}), "too short for one case"},

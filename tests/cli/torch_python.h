@@ -22,13 +22,20 @@ inline const std::string& torch_python() {
   return python;
 }
 
+// Whether it has a module.
+inline bool torch_python_has(const std::string& module) {
+  const std::string code =
+      "import importlib.util, sys; sys.exit(importlib.util.find_spec('" + module + "') is None)";
+  return !torch_python().empty() && run_program(torch_python(), {"-c", code}).exit_code == 0;
+}
+
 inline std::string torch_job() { return LOADERSCOPE_SOURCE_DIR "/tests/torch/jobs.py"; }
 
 // Of a test fixture: skips where there is no such Python.
 class TorchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (torch_python().empty())
+    if (!torch_python_has("torch"))
       GTEST_SKIP() << "no Python with torch: scripts/python-env makes one, or name one in "
                       "LOADERSCOPE_PYTHON";
   }

@@ -2,12 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/run_binary.h"
-#include "cli/torch_python.h"
+#include "cli/torch_fixture.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -15,50 +12,7 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-using Words = std::vector<std::string>;
-
-class Torch : public TorchTest {
- protected:
-  // `run FLAGS -- python jobs.py JOB WORKERS`, with its result as JSON.
-  json measured(const std::string& job, int workers, const Words& flags = {}) {
-    Words words = {"run", "--json", "-"};
-    words.insert(words.end(), flags.begin(), flags.end());
-    for (const std::string& word :
-         {std::string("--"), torch_python(), torch_job(), job, std::to_string(workers)})
-      words.push_back(word);
-    ended_ = run_binary(words);
-    if (ended_.exit_code != 0) return {};
-    return json::parse(ended_.out);
-  }
-  // What the program says that it measured itself.
-  double own_rate() const {
-    const auto begin = ended_.err.find("{\"samples_per_s\"");
-    if (begin == std::string::npos) return 0;
-    const auto end = ended_.err.find('\n', begin);
-    return json::parse(ended_.err.substr(begin, end - begin)).at("samples_per_s");
-  }
-
-  // The two look at the clock at slightly different places: on a crowded machine that shows.
-  void expect_own_rate(const json& result) const {
-    const double rate = result.at("throughput").at("samples_per_s").at("mean");
-    EXPECT_NEAR(rate / own_rate(), 1, 0.15);
-  }
-
-  Ended ended_;
-};
-
-double seconds_at(const json& object, const char* name) { return object.at(name).get<double>(); }
-
-// In every result: the account closes to the nanosecond.
-void expect_closed(const json& result) {
-  const json& account = result.at("account");
-  double sum = seconds_at(account, "compute_s");
-  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
-  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
-  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum);
-}
-
-TEST_F(Torch, SleepsOfWorkersAreFoundWhereTheyAre) {
+TEST_F(TorchJobs, SleepsOfWorkersAreFoundWhereTheyAre) {
   const json result = measured("sleeps", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
@@ -80,7 +34,7 @@ TEST_F(Torch, SleepsOfWorkersAreFoundWhereTheyAre) {
   expect_own_rate(result);
 }
 
-TEST_F(Torch, WithoutWorkersTheTrainerMakesTheBatches) {
+TEST_F(TorchJobs, WithoutWorkersTheTrainerMakesTheBatches) {
   const json result = measured("sleeps", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   expect_closed(result);
@@ -93,7 +47,7 @@ TEST_F(Torch, WithoutWorkersTheTrainerMakesTheBatches) {
   expect_own_rate(result);
 }
 
-TEST_F(Torch, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
+TEST_F(TorchJobs, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
   const json result = measured("plain_forever", 2, {"--steps", "40"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_EQ(result.at("window").at("steps"), 40);
@@ -101,18 +55,12 @@ TEST_F(Torch, AWindowByStepsEndsTheProgramAndSaysWhatHooksCost) {
   EXPECT_THAT(ended_.err, HasSubstr("cleaned up"));
 }
 
-class TorchShapes : public Torch, public ::testing::WithParamInterface<const char*> {};
+class TorchShapes : public TorchJobs, public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(TorchShapes, AreMeasuredOverTwoEpochsBesideAnotherLoader) {
   const Environment kind("JOB_KIND", GetParam());
   const json result = measured("shapes", 2);
-  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
-  expect_closed(result);
-  const auto begin = ended_.err.find("{\"batches\"");
-  ASSERT_NE(begin, std::string::npos) << ended_.err;
-  const auto batches =
-      json::parse(ended_.err.substr(begin, ended_.err.find('\n', begin) - begin)).at("batches");
-  EXPECT_EQ(result.at("window").at("steps").get<int>() + 5, batches.get<int>());
+  expect_all_measured(result);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("2 iterations of other DataLoaders"));
 }
 
@@ -125,7 +73,7 @@ struct BadEnd {
   const char* said;
 };
 
-class TorchBadEnds : public Torch, public ::testing::WithParamInterface<BadEnd> {};
+class TorchBadEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd> {};
 
 TEST_P(TorchBadEnds, AreOneSentence) {
   const Words patience =
@@ -142,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
                                            BadEnd{"no_loader", "without taking a batch"}),
                          [](const auto& of) { return std::string(of.param.job); });
 
-TEST_F(Torch, AProgramThatForksOrExitsEarlyLeavesNothing) {
+TEST_F(TorchJobs, AProgramThatForksOrExitsEarlyLeavesNothing) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));
   for (const char* job : {"forks", "exits_early"}) {
@@ -153,7 +101,7 @@ TEST_F(Torch, AProgramThatForksOrExitsEarlyLeavesNothing) {
   EXPECT_EQ(temporary.files(), 0);
 }
 
-TEST_F(Torch, FlagsTakeThePlaceOfArguments) {
+TEST_F(TorchJobs, FlagsTakeThePlaceOfArguments) {
   const json result =
       measured("plain_forever", 0, {"--num-workers", "2", "--batch-size", "4", "--steps", "20"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -161,7 +109,7 @@ TEST_F(Torch, FlagsTakeThePlaceOfArguments) {
   EXPECT_EQ(result.at("config").at("batch_size"), 4);
 }
 
-TEST_F(Torch, ALoaderIsTrainedOnASimulatedDevice) {
+TEST_F(TorchJobs, ALoaderIsTrainedOnASimulatedDevice) {
   const Ended ended = run_binary({"run", "--loader", torch_job() + ":make_loader", "--python",
                                   torch_python(), "--compute", "30ms", "--inject", "collate=+10ms",
                                   "--steps", "40", "--json", "-"});

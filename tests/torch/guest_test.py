@@ -1,5 +1,7 @@
 """The Python side of the guest without PyTorch: guest_test.py LIBRARY, where LIBRARY is libloaderscope_guest.so."""
 
+import contextlib
+import functools
 import inspect
 import io
 import json
@@ -7,6 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import types
 import unittest
 
@@ -14,8 +17,9 @@ FOLDER = tempfile.mkdtemp()
 SETTINGS = {
     "stages": {"read": 0, "read.decompress": 1, "decode": 2, "augment": 3, "collate": 4, "opaque": 5},
     "overrides": {},
-    "inject": [{"stage": "decode", "seconds": 0.0, "every": 2, "probability": 1, "worker": 0}],
+    "inject": [],
     "seed": 0,
+    "replay": None,
     "trainer": {},
 }
 PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "src", "engine", "guest", "python")
@@ -94,16 +98,94 @@ class Overrides(unittest.TestCase):
 
 
 class Inject(unittest.TestCase):
-    def test_every_second_one_of_its_worker(self):
+    def setUp(self):
         from loaderscope_guest import inject
 
-        slept = []
-        inject.time = types.SimpleNamespace(sleep=slept.append)
+        self.inject, self.slept, self.clock, self.said = inject, [], 0.0, []
+        inject.time = types.SimpleNamespace(sleep=self.sleep, monotonic=lambda: self.clock)
+        inject.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
+        self.addCleanup(inject._by_stage.clear)
+
+    def sleep(self, seconds):
+        """Too long by a sixteenth of a second."""
+        self.slept.append(seconds)
+        self.clock += seconds + 0.0625
+
+    def use(self, **given):
+        self.inject._by_stage["decode"] = [self.inject._Injection(7, {
+            "stage": "decode", "seconds": 0.25, "every": 1, "probability": 1, **given})]
+
+    def test_every_second_one_of_its_worker(self):
+        self.use(every=2, worker=0)
         for _ in range(4):
-            inject.apply("decode", 0)
-            inject.apply("decode", 1)
-            inject.apply("augment", 0)
-        self.assertEqual(slept, [0.0, 0.0])
+            self.inject.apply("decode", 0)
+            self.inject.apply("decode", 1)
+            self.inject.apply("augment", 0)
+        self.assertEqual(len(self.slept), 2)
+
+    def test_sleeps_make_up_for_the_one_before(self):
+        self.use()
+        for _ in range(3):
+            self.inject.apply("decode")
+        self.assertEqual(self.slept, [0.25, 0.1875, 0.1875])
+
+    def test_the_host_is_told_once(self):
+        self.use(probability=0.0)
+        for _ in range(3):
+            self.inject.apply("decode")
+        self.assertEqual(self.said, [{"what": "injected", "number": 7}])
+        self.assertEqual(self.slept, [])
+
+    def test_samples_made_at_once_have_one_each(self):
+        self.use()
+        making = types.SimpleNamespace(injected={}, samples_at_once=3, worker=0)
+        for _ in range(5):
+            self.inject.once_per_sample("decode", making)
+        self.assertEqual(len(self.slept), 3)
+
+
+class Replay(unittest.TestCase):
+    TURNS = {"lead": 2, "loader": 3, "replay": 4}
+
+    def test_comes_by_turns_and_repeats_what_was_kept(self):
+        from loaderscope_guest import replay
+
+        kept, given = replay.Kept(self.TURNS), []
+        for step in range(16):
+            if kept.is_next():
+                given.append(kept.take())
+            else:
+                kept.taken([step])
+                given.append(step)
+        again = [(number, [number]) for number in (0, 1, 2, 3, 4)] + [(0, [0]), (1, [1]), (2, [2])]
+        self.assertEqual(given, [0, 1, 2, 3, 4, *again[:4], 9, 10, 11, *again[4:]])
+
+    def test_is_never_next_where_nobody_asked(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept(None)
+        kept.taken([1])
+        self.assertFalse(kept.is_next())
+
+    def test_keeps_what_there_is_room_for_and_one_at_least(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept(self.TURNS)
+        kept._room = 10
+        for _ in range(3):
+            kept.taken([b"eight by", 1])
+        self.assertEqual(len(kept._batches), 1)
+
+    def test_a_batch_that_is_taken_apart_is_whole_the_next_time(self):
+        from loaderscope_guest import replay
+
+        kept = replay.Kept({"lead": 1, "loader": 0, "replay": 9})
+        kept.taken({"x": [1, 2], "y": (3, [4])})
+        for _ in range(2):
+            _, batch = kept.take()
+            self.assertEqual(batch, {"x": [1, 2], "y": (3, [4])})
+            batch.pop("y")[1].clear()
+            batch["x"].append(5)
 
 
 class Sizes(unittest.TestCase):
@@ -138,21 +220,578 @@ class Files(unittest.TestCase):
 
 
 class Identity(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import data_identity, random_numbers
+
+        self.said = []
+        for module in (data_identity, random_numbers):
+            before = module.library
+            self.addCleanup(setattr, module, "library", before)
+            module.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
+
     def test_orders_are_told_apart(self):
         from loaderscope_guest import data_identity
 
-        said = []
-        data_identity.library = types.SimpleNamespace(say=lambda **message: said.append(message))
         iteration = types.SimpleNamespace(number=0, generation=0)
-        for indices in ([0, 1], [2, 3]), ([3, 1], [2, 0]):
-            order = data_identity.Order()
-            for index in indices:
-                order.add(iteration, index)
+        for indices in (range(12), range(11, -1, -1), range(5)):
+            order = data_identity.Order(shuffled=True)
+            order.add(iteration, list(indices))
             order.say(iteration)
             order.say(iteration)
-        self.assertEqual([message["ascending"] for message in said], [True, False])
-        self.assertNotEqual(said[0]["hash"], said[1]["hash"])
-        self.assertEqual(said[0]["samples"], 4)
+        self.assertEqual([message["shuffled"] for message in self.said], [False, True])
+        self.assertNotEqual(self.said[0]["hash"], self.said[1]["hash"])
+        self.assertEqual(self.said[0]["samples"], 12)
+
+    def test_which_samplers_shuffle(self):
+        from loaderscope_guest.data_identity import shuffles
+
+        def loader(**sampler):
+            return types.SimpleNamespace(sampler=types.SimpleNamespace(**sampler))
+
+        self.assertTrue(shuffles(loader(shuffle=True)))
+        self.assertFalse(shuffles(loader(shuffle=False, set_epoch=print)))
+        self.assertTrue(shuffles(loader(set_epoch=print)))
+        self.assertFalse(shuffles(loader()))
+
+    def test_streams_of_alike_samples_say_nothing(self):
+        from loaderscope_guest.data_identity import Stream
+
+        making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
+        for samples in ([0, 0, 0, 0, 0], [1, 2, 3, 4, 5]):
+            stream = Stream(workers=2, declared=10)
+            for sample in samples:
+                stream.add(making, sample)
+            stream.end(making)
+            stream.end(making)
+        self.assertEqual([message["what"] for message in self.said], ["stream_end", "stream", "stream_end"])
+        self.assertEqual(self.said[-1]["samples"], 5)
+
+    def test_only_generators_that_are_used_are_told(self):
+        import random
+
+        from loaderscope_guest.random_numbers import FirstDraws
+
+        dataset = types.SimpleNamespace(rng=random.Random(1), idle=random.Random(2))
+        making = types.SimpleNamespace(iterator=0, generation=0, worker=0, dataset=dataset)
+        draws = FirstDraws(making)
+        dataset.rng.random()
+        draws.say(making)
+        self.assertEqual(self.said[0]["own"], ["rng"])
+        self.assertIn("dataset", self.said[0])
+        self.assertNotIn("python", self.said[0])
+
+
+class DatasetValues(unittest.TestCase):
+    def test_settings_are_plain_values_wherever_they_stand(self):
+        from loaderscope_guest.dataset_values import settings_of
+
+        transform = types.SimpleNamespace(p=0.5, table=object())
+        dataset = types.SimpleNamespace(size=3, names=["a", "b"], transforms=[transform], lock=print, huge="x" * 5000)
+        before = settings_of(dataset)
+        self.assertEqual({"size", "names", "transforms.0.p"} & set(before), {"size", "names", "transforms.0.p"})
+        self.assertNotIn("huge", before)
+        self.assertNotIn("lock", before)
+        transform.p = 0.9
+        self.assertEqual([name for name, value in settings_of(dataset).items() if before[name] != value],
+                         ["transforms.0.p"])
+
+    def test_endless_ones_end(self):
+        from loaderscope_guest.dataset_values import settings_of
+
+        dataset = types.SimpleNamespace(count=1)
+        dataset.itself = dataset
+        dataset.many = [types.SimpleNamespace(x=i) for i in range(100_000)]
+        self.assertLess(len(settings_of(dataset)), 300)
+
+
+class PaddingShare(unittest.TestCase):
+    class Tensor:
+        def __init__(self, count):
+            self.count = count
+
+        def numel(self):
+            return self.count
+
+    def test_of_samples_that_differ(self):
+        from loaderscope_guest.padding import real_and_padded
+
+        samples = [{"ids": self.Tensor(3), "x": self.Tensor(8)}, {"ids": self.Tensor(5), "x": self.Tensor(8)}]
+        self.assertEqual(real_and_padded(samples, {"ids": self.Tensor(10), "x": self.Tensor(16)}), (8, 10))
+
+    def test_of_others_nothing_is_claimed(self):
+        from loaderscope_guest.padding import real_and_padded
+
+        alike = [self.Tensor(4), self.Tensor(4)]
+        self.assertEqual(real_and_padded(alike, self.Tensor(8)), (0, 0))
+        differ = [self.Tensor(3), self.Tensor(5)]
+        self.assertEqual(real_and_padded(differ, self.Tensor(8)), (0, 0))  # put behind each other
+        self.assertEqual(real_and_padded(differ, [self.Tensor(3), self.Tensor(5)]), (0, 0))
+        self.assertEqual(real_and_padded("text", None), (0, 0))
+
+    def test_of_lists_of_numbers(self):
+        from loaderscope_guest.padding import real_and_padded
+
+        self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
+
+
+class UserCode(unittest.TestCase):
+    def test_names(self):
+        from loaderscope_guest import user_code
+
+        def crop():
+            pass
+
+        class Photos:
+            def __getitem__(self, index):
+                pass
+
+        self.assertRegex(user_code.name_of(crop), r"crop \(guest_test.py:\d+\)$")
+        self.assertRegex(user_code.name_of(functools.partial(crop)), r"crop \(guest_test.py:\d+\)$")
+        self.assertTrue(user_code.name_of(Photos()).endswith("Photos"))
+        self.assertRegex(user_code.maker_of(Photos()), r"Photos.__getitem__ \(guest_test.py:\d+\)$")
+
+    def test_entries_of_a_compose_are_charged_and_it_stays_as_it_is(self):
+        from loaderscope_guest import user_code
+
+        user_code.spending = user_code.Spending()
+        entries = [int, Slow()]
+        compose = types.SimpleNamespace(transforms=entries)
+        with user_code.entries_timed(compose):
+            self.assertEqual([entry("7") for entry in compose.transforms], [7, "7"])
+        self.assertIs(compose.transforms, entries)
+        self.assertIn(("augment", "Slow"), user_code.spending._spent)
+
+    def test_an_entry_is_not_charged_for_what_its_own_entries_take(self):
+        from loaderscope_guest import user_code
+
+        user_code.spending = user_code.Spending()
+        clock = iter(range(0, 1000, 10))
+        before, user_code.now = user_code.now, lambda: next(clock)
+        self.addCleanup(setattr, user_code, "now", before)
+        inner = types.SimpleNamespace(transforms=[int])
+
+        def nested(value):
+            with user_code.entries_timed(inner):
+                return [entry(value) for entry in inner.transforms][0]
+
+        outer = types.SimpleNamespace(transforms=[nested])
+        with user_code.entries_timed(outer):
+            self.assertEqual([entry("7") for entry in outer.transforms], [7])
+        spent = {name: time for (_, name), time in user_code.spending._spent.items()}
+        self.assertEqual(spent.pop("type"), 10)
+        self.assertEqual(list(spent.values()), [20])
+
+
+class Slow:
+    def __call__(self, value):
+        return value
+
+
+class FakeLoader:
+    def __init__(self, dataset, workers=2):
+        self.dataset, self.num_workers, self.batch_size = dataset, workers, 8
+
+
+class Numbers(unittest.TestCase):
+    """Of DataLoaders."""
+
+    def setUp(self):
+        from loaderscope_guest import places, torch_loader
+
+        self.loaders = torch_loader._Loaders()
+        self.places = places
+
+    def number(self, loader):
+        self.places.remember(loader)
+        return self.loaders.number_of(loader)
+
+    def test_stay_with_a_loader_that_is_made_anew(self):
+        numbers = [self.number(FakeLoader([index])) for index in range(3)]
+        self.assertEqual(numbers, [0, 0, 0])
+
+    def test_differ_where_both_are_alive_or_unlike(self):
+        alive = [FakeLoader([1]), FakeLoader([1])]
+        self.assertEqual([self.number(loader) for loader in alive], [0, 1])
+        self.assertEqual([self.number(loader) for loader in reversed(alive)], [1, 0])
+        self.assertEqual(self.number(FakeLoader([1], workers=3)), 2)
+
+    def test_come_with_the_line_of_the_program(self):
+        loader = FakeLoader([])
+        self.places.remember(loader)
+        line = inspect.currentframe().f_lineno - 1
+        self.assertEqual(self.places.of(loader).line, f"{os.path.abspath(__file__)}:{line}")
+
+
+class TypesMadeInC(unittest.TestCase):
+    def test_are_looked_into_like_others(self):
+        import collections
+
+        from loaderscope_guest import stages
+
+        original, called = collections.deque.rotate, []
+        stages._set(collections.deque, "rotate", lambda self, by: called.append(by))
+        try:
+            collections.deque().rotate(3)
+        finally:
+            stages._set(collections.deque, "rotate", original)
+        self.assertEqual(called, [3])
+        turned = collections.deque([1, 2, 3])
+        turned.rotate(1)
+        self.assertEqual(list(turned), [3, 1, 2])
+
+    def test_reads_know_their_bytes(self):
+        from loaderscope_guest import stages
+
+        self.assertEqual(stages._bytes_in(b"12345"), 5)
+        self.assertEqual(stages._bytes_in(types.SimpleNamespace(nbytes=12)), 12)
+        self.assertEqual(stages._bytes_in({"a": 1}), 0)
+
+
+class TinySamples(unittest.TestCase):
+    def making(self, nanoseconds):
+        """Of a batch of two samples that took so long."""
+        from loaderscope_guest import inject, worker
+
+        inject._by_stage.clear()
+        fetcher = types.SimpleNamespace(auto_collation=True)
+        fetcher.dataset = worker._Dataset([10, 11], gives_batches=False)
+        making = worker.Making(0, 0)
+        making._says_draws = False
+        making.watch(fetcher)
+        making.begin(0, 0, worker.now() - nanoseconds, [0, 1])
+        worker.making = making
+        values = [fetcher.dataset[key] for key in (0, 1)]
+        worker.making = None
+        self.assertEqual(values, [10, 11])
+        self.assertEqual(making.samples, 2)
+        making.finish(values, by_trainer=False)
+        return making, fetcher
+
+    def test_are_not_told_apart_once_they_are_seen_to_be(self):
+        making, fetcher = self.making(nanoseconds=0)
+        self.assertEqual(fetcher.dataset, [10, 11])
+        making.begin(1, 0, 0, [0, 1, 0])
+        self.assertEqual(making.samples, 3)
+
+    def test_are_told_apart_again_in_the_next_epoch(self):
+        making, _ = self.making(nanoseconds=0)
+        making.watch(types.SimpleNamespace(auto_collation=True))
+        making.begin(1, 0, 0, [0, 1, 0])
+        self.assertEqual(making.samples, 0)
+
+    def test_others_are(self):
+        _, fetcher = self.making(nanoseconds=10**9)
+        self.assertNotEqual(fetcher.dataset, [10, 11])
+
+
+class Device:
+    def __init__(self, kind):
+        self.type = kind
+
+
+class Tensor:
+    """As much of one as is looked at."""
+
+    def __init__(self, kind="cpu", of=None):
+        self.device = Device(kind)
+        self.of = of
+
+    def data_ptr(self):
+        return id(self)
+
+    def to(self, device=None, dtype=None, non_blocking=False):
+        kind = getattr(device, "type", device)
+        return Tensor(kind, self) if isinstance(kind, str) and kind != self.device.type else self
+
+    def copy_(self, source, non_blocking=False):
+        return self
+
+
+class Moves(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import inject, moves
+
+        self.moves, self.facts = moves, []
+        original = Tensor.to, Tensor.copy_
+        moves.install(types.SimpleNamespace(Tensor=Tensor))
+        self.original = original
+        self.addCleanup(self.restore, original, inject.apply)
+        inject.apply = lambda stage: self.facts.append(stage)
+
+    def restore(self, original, apply):
+        from loaderscope_guest import inject
+
+        Tensor.to, Tensor.copy_ = original
+        inject.apply = apply
+        self.moves.step.end()
+
+    def begin(self):
+        def fact(kind, batch, begin, end):
+            self.assertGreaterEqual(end, begin)
+            self.facts.append((kind, batch))
+
+        self.moves.step.begin(types.SimpleNamespace(fact=fact), 5)
+
+    def test_from_the_host_to_a_device_count_within_a_step(self):
+        Tensor().to("meta")
+        self.begin()
+        Tensor().to("meta")
+        Tensor().to(Device("meta"), non_blocking=True)
+        Tensor().to(Tensor("meta"))
+        Tensor("meta").copy_(Tensor())
+        self.moves.step.end()
+        Tensor().to("meta")
+        self.assertEqual(self.facts, ["h2d"] + [(15, 5)] * 4)
+
+    def test_others_do_not(self):
+        self.begin()
+        Tensor().to("cpu")
+        Tensor().to(object())  # a type of numbers
+        Tensor().to(dtype=object())
+        Tensor("meta").to("cpu")
+        Tensor("meta").to("xla")
+        Tensor().copy_(Tensor())
+        self.assertEqual(self.facts, [])
+
+    def test_nor_those_of_another_thread(self):
+        self.begin()
+        thread = threading.Thread(target=lambda: Tensor().to("meta"))
+        thread.start()
+        thread.join()
+        self.assertEqual(self.facts, [])
+
+    def test_leave_the_method_where_it_is_looked_for(self):
+        self.assertIn(self.original[0], {Tensor.to})
+        self.assertIn(Tensor.to, {self.original[0]})
+        self.assertEqual(Tensor.to.__name__, "to")
+
+
+class Handed(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import delivered, handed, messages
+
+        self.delivered = delivered.delivered = handed.delivered = delivered.Delivered()
+        delivered._follows = True
+        self.said = []
+        self.addCleanup(setattr, messages, "degraded", messages.degraded)
+        messages.degraded = self.said.append
+        self.handed = handed.Handed()
+
+    def deliver(self):
+        batch = [Tensor(), {"y": Tensor()}]
+        self.delivered.add(batch, 2_000_000)
+        return batch
+
+    def give(self, batch, deliver=0):
+        self.handed.asked()
+        for _ in range(deliver):
+            self.deliver()
+        self.handed.given(batch)
+
+    def copied(self, batch):
+        copy = Tensor("meta")
+        self.delivered.copied(batch[1]["y"], copy)
+        return [Tensor("meta"), copy]
+
+    def test_a_sound_loader_is_not_spoken_of(self):
+        for _ in range(2):
+            for _ in range(6):
+                self.handed.asked()
+                self.handed.given(self.deliver())
+            self.handed.end_epoch()
+        self.handed.end()
+        self.assertEqual(self.said, [])
+
+    def test_a_batch_that_comes_twice(self):
+        self.give(self.deliver())
+        second = self.deliver()
+        self.give(second)
+        self.give(self.copied(second))
+        self.assertIn("wrong data: the loader gave batch 1 of an epoch twice", self.said)
+
+    def test_the_first_one_on_the_cpu(self):
+        self.give(self.deliver())
+        self.give([Tensor("cuda")])
+        self.assertIn("the first batch of an epoch stays on the CPU, others come on cuda", self.said)
+
+    def test_batches_that_are_held_and_the_last_one_that_is_lost(self):
+        held = self.deliver()
+        for _ in range(5):
+            self.handed.asked()
+            held, batch = self.deliver(), held
+            self.handed.given(batch)
+        self.handed.end_epoch()
+        self.handed.end()
+        self.assertEqual(self.said[0], "the loader gave 5 of the 6 batches that its DataLoader delivered in an epoch")
+        self.assertIn("each of 5 batches came 2.0 ms late", self.said[1])
+
+    def test_a_loader_with_next(self):
+        from loaderscope_guest import handed
+
+        made = []
+
+        class Prefetcher:
+            def __init__(self):
+                self.left = [1, 2]
+                made.append(self)
+
+            def next(self):
+                return self.left.pop(0) if self.left else (None, None)
+
+        loader = handed.iterable(Prefetcher(), Prefetcher)
+        self.assertEqual([list(loader), list(loader), len(made)], [[1, 2], [1, 2], 2])
+        self.assertIsNone(handed.iterable(7, None))
+
+
+class Gpu(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import gpu
+
+        self.gpu, self.calls, self.refusal, self.timing = gpu, [], None, True
+        self.addCleanup(setattr, gpu, "library", gpu.library)
+        self.addCleanup(setattr, gpu.messages, "degraded", gpu.messages.degraded)
+        gpu.messages.degraded = self.calls.append
+        gpu.library = types.SimpleNamespace(
+            gpu_watch=lambda: self.calls.append("watch") or self.refusal, say=lambda what: self.calls.append(what),
+            gpu_record=self.calls.append, gpu_flush=lambda: self.calls.append("flush"),
+            flags=types.SimpleNamespace(timing_wanted=lambda: self.timing, is_joined=lambda: True))
+
+    def test_is_watched_once_the_program_uses_it(self):
+        uses = [False, True, True]
+        watch = self.gpu.Watch(lambda: uses.pop(0))
+        watch.finish()
+        for _ in range(3):
+            watch.look()
+        self.assertEqual((self.calls, watch.sees), (["watch", "gpu"], True))
+        self.timing = False
+        watch.look()
+        watch.look()
+        self.timing = True
+        watch.look()
+        watch.finish()
+        self.assertEqual(self.calls[2:], [0, 1, "flush"])
+
+    def test_that_cannot_be_watched_is_said_once(self):
+        self.refusal = b"there is no libcupti"
+        watch = self.gpu.Watch(lambda: True)
+        watch.look()
+        watch.look()
+        self.assertEqual(self.calls, ["watch", "the GPU's own times are not seen, compute is what the host saw: there "
+                                      "is no libcupti"])
+        self.assertFalse(watch.sees)
+
+
+class PretendCuda:
+    """A GPU that takes virtual time: a queue per stream, events that know when they come."""
+
+    def __init__(self):
+        self.time = 0
+        self.streams = [types.SimpleNamespace(free=0)]
+        self.current = self.streams[0]
+
+    def now(self):
+        return self.time
+
+    def Stream(self):
+        self.streams.append(types.SimpleNamespace(free=0))
+        return self.streams[-1]
+
+    def current_stream(self):
+        cuda, stream = self, self.current
+
+        def wait_event(event):
+            stream.free = max(stream.free, event.at)
+
+        stream.wait_event = wait_event
+        return stream
+
+    @contextlib.contextmanager
+    def stream(self, stream):
+        before, self.current = self.current, stream
+        yield
+        self.current = before
+
+    def _sleep(self, cycles):  # 2 cycles per ns
+        self.run(cycles / 2)
+
+    def run(self, ns):
+        self.current.free = max(self.current.free, self.time) + ns
+
+    def Event(self, enable_timing=False, blocking=False):
+        cuda = self
+
+        class Event:
+            def record(self, stream=None):
+                self.at = max((stream or cuda.current).free, cuda.time)
+
+            def synchronize(self):
+                cuda.time = max(cuda.time, self.at)
+
+            def query(self):
+                return self.at <= cuda.time
+
+            def elapsed_time(self, other):
+                return (other.at - self.at) / 1e6
+
+        return Event()
+
+    def get_device_name(self):
+        return "pretend"
+
+
+class TorchDevice(unittest.TestCase):
+    MS = 1_000_000
+
+    def setUp(self):
+        from loaderscope_guest import messages, torch_device
+
+        self.module = torch_device
+        self.cuda = PretendCuda()
+        self.facts = []
+        self.addCleanup(setattr, torch_device, "library", torch_device.library)
+        self.addCleanup(setattr, messages, "degraded", messages.degraded)
+        messages.degraded = lambda sentence: None
+        torch_device.library = types.SimpleNamespace(
+            COPIED=12, COMPUTED=13,
+            fact=lambda kind, *rest: self.facts.append((kind, rest[7], rest[4], rest[5])))
+
+    def trained(self, batches, **trainer):
+        cuda = self.cuda
+
+        class Copied(Tensor):
+            def to(self, device, non_blocking):
+                cuda.run(3 * TorchDevice.MS)
+                return Tensor("cuda")
+
+        settings = {"products": False, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,
+                    "compute": [4 * self.MS, 6 * self.MS], **trainer}
+        torch = types.SimpleNamespace(cuda=cuda, __version__="2.0")
+        on = self.module.TorchDevice(settings, torch, cuda.now)
+        begun = cuda.time
+        for taken in range(batches):
+            self.module.delivered.count = taken + 1
+            on.wait_for_room()
+            on.train([Copied(), 3], 0)
+        on.finish()
+        # An epoch of 0; to the thousandth of a millisecond.
+        return [(kind, taken, round((begin - begun) / self.MS, 3), round((end - begun) / self.MS, 3))
+                for kind, taken, begin, end in self.facts]
+
+    def test_copies_and_computes_one_after_the_other(self):
+        self.assertEqual(self.trained(3), [(12, 0, 0, 3), (13, 0, 3, 7), (12, 1, 7, 10), (13, 1, 10, 16),
+                                           (12, 2, 16, 19), (13, 2, 19, 23)])
+
+    def test_on_a_stream_of_its_own_a_copy_runs_beside_the_compute(self):
+        self.assertEqual(self.trained(2, own_copy_stream=1),
+                         [(12, 0, 0, 3), (13, 0, 3, 7), (12, 1, 3, 6), (13, 1, 7, 13)])
+
+    def test_batches_that_are_there_already_are_not_copied(self):
+        on = self.module.TorchDevice({"products": False, "own_copy_stream": 0, "in_flight": 2, "sync_copies": 0,
+                                      "compute": [self.MS]},
+                                     types.SimpleNamespace(cuda=self.cuda, __version__="2.0"), self.cuda.now)
+        on.train([Tensor("cuda")], 0)
+        on.finish()
+        self.assertEqual([kind for kind, *_ in self.facts], [13])
 
 
 if __name__ == "__main__":

@@ -60,6 +60,29 @@ def make_loader():
     return DataLoader(Sleeping(seconds=0.002), batch_size=8, num_workers=2)
 
 
+class Photos(Dataset):
+    """The JPEG files of the folder JOB_IMAGES: read, decoded and resized with Pillow."""
+
+    def __init__(self):
+        folder = os.environ["JOB_IMAGES"]
+        self.paths = sorted(os.path.join(place, name) for place, _, names in os.walk(folder) for name in names
+                            if name.endswith(".jpg"))
+
+    def __len__(self):
+        return len(self.paths)
+
+    def __getitem__(self, index):
+        from PIL import Image
+
+        with open(self.paths[index % len(self.paths)], "rb") as file:
+            image = Image.open(file).convert("RGB")
+        return torch.frombuffer(bytearray(image.resize((8, 8)).tobytes()), dtype=torch.uint8), index
+
+
+def make_photo_loader():
+    return DataLoader(Photos(), batch_size=4, num_workers=1, prefetch_factor=1)
+
+
 def slow_collate(samples):
     time.sleep(0.032)
     return torch.utils.data.default_collate(samples)

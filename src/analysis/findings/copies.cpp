@@ -3,6 +3,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "config/resolve_guest.h"
 
 namespace loaderscope {
 namespace {
@@ -36,13 +37,14 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
   const bool can_overlap =
       facts.config.copy != CopyMode::stream && facts.config.memory != MemoryMode::pageable;
   if (!can_overlap || facts.share(Cause::h2d) < kWorthSaying) return std::nullopt;
-  return Candidate{
-      fmt::format("the device computes nothing while it copies (--copy {}): {} of the "
-                  "time",
-                  name_of(facts.config.copy.value), show_percent(facts.share(Cause::h2d))),
-      {{{"copy", "stream"}}},
-      "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
-      "non_blocking=True)"};
+  const std::string how = trains_itself(facts.config)
+                              ? ""
+                              : fmt::format(" (--copy {})", name_of(facts.config.copy.value));
+  return Candidate{fmt::format("the device computes nothing while it copies{}: {} of the time", how,
+                               show_percent(facts.share(Cause::h2d))),
+                   {{{"copy", "stream"}}},
+                   "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
+                   "non_blocking=True)"};
 }
 
 std::optional<Candidate> pinning_costs_more(const Facts& facts) {

@@ -21,6 +21,38 @@ double cpu_of_stages(const Facts& facts) {
   return seconds(sum);
 }
 
+// Threads that make no batch, and the part of the CPU time that they take.
+struct Beside {
+  double extra = 0, all = 0, share = 0;
+};
+
+Beside beside_stages(const Facts& facts) {
+  const double all = facts.metric("process.threads");
+  const double own = facts.metric("process.cpu_s");
+  return {all - facts.metric("process.loader_threads"), all, part(own - cpu_of_stages(facts), own)};
+}
+
+// Of workers that were watched from outside: one thread makes the batches, another one sends them.
+Beside beside_workers(const Facts& facts) {
+  constexpr double kOwn = 2;
+  const auto workers = static_cast<double>(facts.threads());
+  const double each = facts.metric("workers.threads");
+  const double sending = seconds(facts.stages[Stage::transport].cpu);
+  const double spent = facts.metric("workers.beside_cpu_s") - sending;
+  return {workers * (each - kOwn), workers * each, part(spent, facts.metric("workers.cpu_s"))};
+}
+
+// "; cv2 is set to 32, torch to 1"
+std::string pool_words(const Facts& facts) {
+  std::string text;
+  for (const char* library : {"cv2", "torch"}) {
+    const double threads = facts.metric(fmt::format("workers.{}_threads", library));
+    if (threads < 1) continue;
+    text += fmt::format("{}{} is set to {:.0f}", text.empty() ? "; " : ", ", library, threads);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<Candidate> other_programs(const Facts& facts) {
@@ -40,22 +72,34 @@ std::optional<Candidate> other_programs(const Facts& facts) {
 }
 
 std::optional<Candidate> nested_thread_pools(const Facts& facts) {
-  const double threads = facts.metric("process.threads");
-  const double extra = threads - facts.metric("process.loader_threads");
-  const bool counted = facts.metric("process.loader_threads") > 0;
+  const bool watched = facts.metric("workers.threads") > 0;
+  const bool counted = watched || facts.metric("process.loader_threads") > 0;
   if (!counted || facts.share(Cause::contention) < kWorthSaying) return std::nullopt;
-  const double own = facts.metric("process.cpu_s");
-  const double elsewhere = part(own - cpu_of_stages(facts), own);
-  if (extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads())) ||
-      elsewhere < kMuchOfOwn)
+  const Beside beside = watched ? beside_workers(facts) : beside_stages(facts);
+  if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads())) ||
+      beside.share < kMuchOfOwn)
     return std::nullopt;
   return Candidate{
       fmt::format("{:.0f} of {:.0f} threads are not the loader's and take {} of its CPU time; "
-                  "threads wait for a core {} of the time",
-                  extra, threads, show_percent(elsewhere),
-                  show_percent(facts.share(Cause::contention))),
+                  "threads wait for a core {} of the time{}",
+                  beside.extra, beside.all, show_percent(beside.share),
+                  show_percent(facts.share(Cause::contention)), pool_words(facts)),
       {kMachineAlone},
       "in every worker: torch.set_num_threads(1), cv2.setNumThreads(0); OMP_NUM_THREADS=1"};
+}
+
+std::optional<Candidate> interpreter_lock(const Facts& facts) {
+  const double worker = facts.metric("gil.worker_wait_share");
+  const double trainer = facts.metric("gil.trainer_wait_share");
+  if (std::max(worker, trainer) < kMuch) return std::nullopt;
+  const bool in_worker = worker >= trainer;
+  return Candidate{
+      fmt::format("{} wait {} of the time for another thread of their process to give Python's "
+                  "lock back",
+                  in_worker ? "workers" : "trainers", show_percent(in_worker ? worker : trainer)),
+      {},
+      in_worker ? "no Python threads in the data set: more num_workers in their place"
+                : "no Python threads beside the training loop: num_workers for what they do"};
 }
 
 }  // namespace loaderscope

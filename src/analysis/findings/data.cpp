@@ -1,8 +1,9 @@
-// Findings about which samples the ranks get.
+// Findings about wrong data: samples and random numbers that are given more than once.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
+#include <cmath>
+#include <utility>
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
@@ -33,11 +34,9 @@ std::vector<Seen> seen_samples(const RunRecord& record) {
   return seen;
 }
 
-}  // namespace
-
-std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
-  if (facts.record.ranks.size() < 2) return std::nullopt;
-  const std::vector<Seen> seen = seen_samples(facts.record);
+// How many samples of an epoch went to more than one rank, of how many.
+std::pair<std::int64_t, std::int64_t> shared_samples(const RunRecord& record) {
+  const std::vector<Seen> seen = seen_samples(record);
   std::int64_t samples = 0, shared = 0;
   for (std::size_t i = 0; i < seen.size();) {
     std::size_t next = i + 1;
@@ -48,6 +47,40 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
     if (next - i > 1) ++shared;
     i = next;
   }
+  return {shared, samples};
+}
+
+constexpr const char* kSplitByRank =
+    "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch; "
+    "shards split by node (webdataset.split_by_node); right where the ranks hold parts of one "
+    "model";
+
+std::int64_t count_of(const Facts& facts, std::string_view metric) {
+  return std::llround(facts.metric(metric));
+}
+
+}  // namespace
+
+std::optional<Candidate> same_order_every_epoch(const Facts& facts) {
+  const std::int64_t epochs = count_of(facts, "data.repeated_orders");
+  if (epochs == 0) return std::nullopt;
+  return Candidate{
+      fmt::format("{} had the shuffled order of an earlier one", plural(epochs, "epoch")),
+      {},
+      "sampler.set_epoch(epoch) before every epoch; do not seed its generator anew"};
+}
+
+std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
+  if (facts.record.ranks.size() < 2) return std::nullopt;
+  const std::int64_t alike = count_of(facts, "data.alike_ranks");
+  if (alike > 0) {
+    return Candidate{
+        fmt::format("{} began an epoch with the samples of another one", plural(alike, "rank")),
+        {},
+        kSplitByRank};
+  }
+  if (count_of(facts, "data.unnamed_samples") > 0) return std::nullopt;
+  const auto [shared, samples] = shared_samples(facts.record);
   if (shared < kFewest || static_cast<double>(shared) < kMuch * static_cast<double>(samples))
     return std::nullopt;
   return Candidate{
@@ -55,8 +88,65 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
                   "epoch",
                   show_count(shared), show_count(samples)),
       {},
-      "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch; "
-      "shards split by node (webdataset.split_by_node)"};
+      kSplitByRank};
+}
+
+std::optional<Candidate> workers_see_same_data(const Facts& facts) {
+  const std::int64_t alike = count_of(facts, "data.alike_streams");
+  const bool copied = count_of(facts, "data.copied_streams") > 0;
+  if (alike == 0 && !copied) return std::nullopt;
+  std::string evidence;
+  if (alike > 0) {
+    evidence =
+        fmt::format("the streams of {} began with the same samples", plural(alike + 1, "worker"));
+  }
+  if (copied) {
+    evidence += fmt::format("{}an epoch has as many samples as {} times the data set",
+                            evidence.empty() ? "" : "; ", facts.config.num_workers.value);
+  }
+  return Candidate{evidence,
+                   {},
+                   "info = torch.utils.data.get_worker_info() in __iter__, and there every "
+                   "info.num_workers-th sample from info.id on"};
+}
+
+std::optional<Candidate> workers_draw_alike(const Facts& facts) {
+  const std::int64_t alike = count_of(facts, "data.alike_seeds");
+  if (alike == 0) return std::nullopt;
+  return Candidate{
+      fmt::format("{} of {} begin an epoch with the same random numbers: {}", show_count(alike + 1),
+                  plural(facts.config.num_workers, "worker"), facts.named("data.alike_seeds")),
+      {},
+      "worker_init_fn=lambda id: numpy.random.seed(torch.initial_seed() % 2**32); a "
+      "generator of the data set is made there too, from torch.initial_seed()"};
+}
+
+std::optional<Candidate> epochs_draw_alike(const Facts& facts) {
+  const std::int64_t alike = count_of(facts, "data.repeated_seeds");
+  if (alike == 0) return std::nullopt;
+  return Candidate{fmt::format("{} began with the random numbers of an earlier one: {}",
+                               plural(alike, "epoch"), facts.named("data.repeated_seeds")),
+                   {},
+                   "seed from torch.initial_seed(), which differs by worker and epoch, in "
+                   "worker_init_fn; not from a constant or the worker's number"};
+}
+
+std::optional<Candidate> workers_keep_old_state(const Facts& facts) {
+  const std::int64_t stale = count_of(facts, "data.stale_settings");
+  const std::int64_t exhausted = count_of(facts, "data.exhausted_streams");
+  if (stale == 0 && exhausted == 0) return std::nullopt;
+  if (stale > 0) {
+    return Candidate{
+        fmt::format("the trainer set {} anew between epochs, and persistent workers still have "
+                    "what they began with",
+                    facts.named("data.stale_settings")),
+        {},
+        "persistent_workers=False, or hold it in shared memory: torch.tensor(0).share_memory_()"};
+  }
+  return Candidate{fmt::format("in {} a persistent worker's stream had nothing left",
+                               plural(exhausted, "epoch")),
+                   {},
+                   "begin anew in __iter__, or persistent_workers=False"};
 }
 
 }  // namespace loaderscope

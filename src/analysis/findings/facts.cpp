@@ -37,6 +37,19 @@ double Facts::metric(std::string_view name) const {
   return 0;
 }
 
+std::string Facts::named(std::string_view about) const {
+  constexpr int kMost = 4;
+  std::string text;
+  int names = 0;
+  for (const Detail& detail : record.details) {
+    if (detail.about != about || ++names > kMost) continue;
+    text += (text.empty() ? "" : ", ") + detail.text;
+    if (detail.share > 0) text += " " + show_percent(detail.share);
+  }
+  if (names > kMost) text += fmt::format(" and {} more", names - kMost);
+  return text;
+}
+
 double Facts::cpu_share() const {
   double wall = 0, blocked = 0;
   for (Stage stage : kSampleStages) {

@@ -27,6 +27,10 @@ struct Facts {
   double making() const;                       // share of read to opaque
   double metric(std::string_view name) const;  // 0 when it is not there
 
+  // What `about` is called in the program, with shares where they are known: "numpy, torch",
+  // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
+  std::string named(std::string_view about) const;
+
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
   double cores_per_rank() const;
@@ -45,6 +49,8 @@ struct Candidate {
 
 // "decode 34.8 %"
 std::string share_words(const Facts& facts, Cause cause);
+// "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
+std::string start_words(const Facts& facts);
 Change number(std::string key, std::int64_t value);
 
 // The looks, one per row of the table.
@@ -56,6 +62,7 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts);
 
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);
+std::optional<Candidate> padding_waste(const Facts& facts);
 std::optional<Candidate> serialisation_tax(const Facts& facts);
 std::optional<Candidate> slow_trainer(const Facts& facts);
 std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
@@ -78,12 +85,19 @@ std::optional<Candidate> cpu_quota(const Facts& facts);
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts);
 std::optional<Candidate> other_programs(const Facts& facts);
 std::optional<Candidate> nested_thread_pools(const Facts& facts);
+std::optional<Candidate> interpreter_lock(const Facts& facts);
 std::optional<Candidate> far_numa_node(const Facts& facts);
 std::optional<Candidate> link_below_rating(const Facts& facts);
 
 std::optional<Candidate> memory_limit_near(const Facts& facts);
 std::optional<Candidate> memory_grows(const Facts& facts);
+std::optional<Candidate> open_files_near_limit(const Facts& facts);
 
+std::optional<Candidate> same_order_every_epoch(const Facts& facts);
 std::optional<Candidate> ranks_see_same_data(const Facts& facts);
+std::optional<Candidate> workers_see_same_data(const Facts& facts);
+std::optional<Candidate> workers_draw_alike(const Facts& facts);
+std::optional<Candidate> epochs_draw_alike(const Facts& facts);
+std::optional<Candidate> workers_keep_old_state(const Facts& facts);
 
 }  // namespace loaderscope

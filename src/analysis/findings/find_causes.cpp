@@ -105,6 +105,23 @@ void drop_repeated(std::vector<Finding>& findings) {
 
 }  // namespace
 
+std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis) {
+  const Facts facts(record, analysis);
+  std::vector<Finding> findings;
+  for (const FindingRow& row : finding_table()) {
+    if (row.gives_back != GivesBack::sound_data) continue;
+    const std::optional<Candidate> candidate = row.look(facts);
+    if (!candidate) continue;
+    Finding finding;
+    finding.id = row.row.name;
+    finding.evidence = candidate->evidence;
+    finding.pytorch = candidate->pytorch;
+    finding.wrong_data = true;
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict) {
   if (analysis.verdict.withheld_reason) return {};
@@ -112,6 +129,7 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
   const Prediction base = predict({});
   std::vector<Weighing> weighings;
   for (const FindingRow& row : finding_table()) {
+    if (row.gives_back == GivesBack::sound_data) continue;
     if (std::optional<Candidate> candidate = row.look(facts))
       weighings.push_back({&row, std::move(*candidate), {}});
   }

@@ -47,6 +47,7 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts) {
     candidate.evidence +=
         fmt::format(", chiefly {} with {}", chief->first, show_duration(chief->second));
   }
+  candidate.evidence += start_words(facts);
   candidate.pytorch = advice_for(chief == causes.end() ? "" : std::string_view(chief->first));
   return candidate;
 }

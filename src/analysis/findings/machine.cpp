@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kThrottled = 0.01;       // of the window
 constexpr double kNearLimit = 0.9;        // of the memory
+constexpr double kNearFiles = 0.8;        // of the open files that a process may have
 constexpr double kLongEnough = 30;        // s of a window, to tell growth from a beginning
 constexpr double kGrown = 64 << 20;       // bytes in the window; what measuring keeps is less
 constexpr double kFarAway = 30 * 86'400;  // s
@@ -79,6 +80,8 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
   const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads()));
   std::string evidence = fmt::format("resident memory grows {} per minute, {} of it per worker",
                                      show_size(60 * growth), show_size(60 * growth / workers));
+  const double own = facts.metric("memory.worker_private_bytes");
+  if (own > 0) evidence += fmt::format(", which has {} of its own", show_size(own));
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
   const double left = all - facts.metric("memory.resident_bytes");
   if (all > 0 && left / growth < kFarAway) {
@@ -92,12 +95,30 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
 }
 
 std::optional<Candidate> memory_limit_near(const Facts& facts) {
+  const double shm = facts.metric("memory.shm_limit_bytes");
+  const double shm_used = facts.metric("memory.shm_peak_bytes");
+  if (shm > 0 && shm_used >= kNearLimit * shm) {
+    return Candidate{
+        fmt::format("{} of the {} of /dev/shm were in use", show_size(shm_used), show_size(shm)),
+        {{number("prefetch-factor", 1)}},
+        "DataLoader(..., prefetch_factor={}), or docker run --shm-size with more"};
+  }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
   const double used = facts.metric("memory.resident_bytes");
   if (all <= 0 || used < kNearLimit * all) return std::nullopt;
   return Candidate{fmt::format("{} of {} of memory are in use", show_size(used), show_size(all)),
                    {{number("prefetch-factor", 1)}},
                    "DataLoader(..., prefetch_factor={}), or fewer workers"};
+}
+
+std::optional<Candidate> open_files_near_limit(const Facts& facts) {
+  const double open = facts.metric("files.open"), limit = facts.metric("files.limit");
+  if (limit <= 0 || open < kNearFiles * limit) return std::nullopt;
+  return Candidate{
+      fmt::format("a process has {:.0f} of the {:.0f} files open that it may have", open, limit),
+      {},
+      "torch.multiprocessing.set_sharing_strategy(\"file_system\"), which keeps no file open for "
+      "each tensor in flight; or ulimit -n with more"};
 }
 
 }  // namespace loaderscope

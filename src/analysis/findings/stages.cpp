@@ -14,11 +14,12 @@ std::string mean_words(const StageStats& stats) {
 std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,
                                     const std::string& pytorch) {
   if (facts.share(cause) < kWorthSaying) return std::nullopt;
-  return Candidate{
-      fmt::format("the trainer waits {} of the time for {}, {}", show_percent(facts.share(cause)),
-                  name_of(cause), mean_words(facts.stages[stage])),
-      {{{std::string(name_of(stage)) + ".speed", "2"}}},
-      pytorch};
+  const std::string named = facts.named(name_of(stage));
+  return Candidate{fmt::format("the trainer waits {} of the time for {}, {}{}{}",
+                               show_percent(facts.share(cause)), name_of(cause),
+                               mean_words(facts.stages[stage]), named.empty() ? "" : ": ", named),
+                   {{{std::string(name_of(stage)) + ".speed", "2"}}},
+                   pytorch};
 }
 
 }  // namespace
@@ -33,6 +34,17 @@ std::optional<Candidate> augment_bound(const Facts& facts) {
   return slow_stage(facts, Cause::augment, Stage::augment,
                     "use torchvision.transforms.v2 on uint8 tensors, and augment whole batches on "
                     "the GPU");
+}
+
+std::optional<Candidate> padding_waste(const Facts& facts) {
+  constexpr double kMuch = 0.25;
+  const double share = facts.metric("collate.padding_share");
+  if (share < kMuch) return std::nullopt;
+  return Candidate{fmt::format("{} of the elements of batches whose samples differ in length are "
+                               "padding",
+                               show_percent(share)),
+                   {},
+                   "a batch_sampler that puts samples of about the same length into a batch"};
 }
 
 std::optional<Candidate> serialisation_tax(const Facts& facts) {

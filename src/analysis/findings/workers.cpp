@@ -28,6 +28,14 @@ constexpr const char* kWorkersLine = "DataLoader(..., num_workers={})";
 
 }  // namespace
 
+std::string start_words(const Facts& facts) {
+  const StageStats& starts = facts.stages[Stage::startup];
+  if (facts.config.executor != Executor::processes || starts.count == 0) return "";
+  return fmt::format("; a worker takes {} to start by {}",
+                     show_duration(starts.wall / starts.count),
+                     name_of(facts.config.mp_context.value));
+}
+
 std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.num_workers > 0 || facts.making() < kWorthSaying) return std::nullopt;
   return Candidate{
@@ -62,8 +70,8 @@ std::optional<Candidate> workers_restarted(const Facts& facts) {
   if (config.persistent_workers || config.num_workers == 0) return std::nullopt;
   if (facts.share(Why::epoch) < kWorthSaying) return std::nullopt;
   return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
-                               "time",
-                               show_percent(facts.share(Why::epoch))),
+                               "time{}",
+                               show_percent(facts.share(Why::epoch)), start_words(facts)),
                    {{{"persistent-workers", "true"}}},
                    "DataLoader(..., persistent_workers=True)"};
 }

@@ -95,6 +95,12 @@ std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
   return std::nullopt;
 }
 
+// What a model has of a loader.
+constexpr std::initializer_list<Stage> kOfLoader = {
+    Stage::read,    Stage::read_decompress, Stage::decode,        Stage::augment,
+    Stage::collate, Stage::opaque,          Stage::transport,     Stage::transport_recv,
+    Stage::pin,     Stage::startup,         Stage::startup_parent};
+
 std::string why_not(Cause cause) {
   const std::string begin = "it cannot be left out of a run: ";
   switch (cause) {
@@ -102,6 +108,8 @@ std::string why_not(Cause cause) {
       return begin + "try fewer workers, or more cores";
     case Cause::launch:
       return begin + "it is the trainer's own work";
+    case Cause::h2d:
+      return begin + "batches are copied to the device wherever they come from";
     case Cause::startup:
       return begin + "workers already persist, and the first start is needed";
     case Cause::opaque:
@@ -111,12 +119,16 @@ std::string why_not(Cause cause) {
   }
 }
 
+ProofCase refused(Cause cause) {
+  ProofCase result = knocked_out(std::string(name_of(cause)), {});
+  result.missing = why_not(cause);
+  return result;
+}
+
 ProofCase case_for(Cause cause, const RunConfig& config, const Account& account) {
   if (is_for_depth(cause, account, config)) return deeper_window(config);
   if (auto without = case_without(cause, config)) return std::move(*without);
-  ProofCase refused = knocked_out(std::string(name_of(cause)), {});
-  refused.missing = why_not(cause);
-  return refused;
+  return refused(cause);
 }
 
 void plan_blamed(Proof& proof, const RunConfig& config, const Analysis& analysis) {
@@ -155,6 +167,29 @@ void plan_all(Proof& proof, const RunConfig& config) {
   proof.cases.push_back(with_cache(CacheState::cold, config));
 }
 
+bool is_work_of_loader(Cause cause) {
+  return makes_batches(cause) || cause == Cause::transport || cause == Cause::pin ||
+         cause == Cause::startup || cause == Cause::prefetch;
+}
+
+// Of somebody else's loader nothing less than all can be left out.
+void plan_turns_for(Proof& proof, const Verdict& verdict) {
+  const ProofCase without =
+      knocked_out("all of the loader, delivered batches in its place", Knockouts(kOfLoader));
+  const auto& causes = verdict.candidates;
+  if (verdict.bound_by == "compute" || std::any_of(causes.begin(), causes.end(), is_work_of_loader))
+    proof.cases.push_back(without);
+  for (Cause cause : causes) {
+    if (!is_work_of_loader(cause)) proof.cases.push_back(refused(cause));
+  }
+  if (proof.cases.empty()) proof.reason = "the verdict names nothing that could be knocked out";
+}
+
+void plan_all_turns(Proof& proof) {
+  proof.cases.push_back(knocked_out("delivered", Knockouts(kOfLoader)));
+  proof.cases.push_back(knocked_out("loader", {}));
+}
+
 }  // namespace
 
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis) {
@@ -163,16 +198,19 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
   proof.exact = record.engine == "model";
   proof.has_busy = analysis.has_busy;
   proof.base.name = "base";
-  if (record.engine != "native" && record.engine != "model") {
-    proof.reason = "the loader is somebody else's, of which no stage can be left out";
-  } else if (record.interrupted) {
+  proof.by_turns = record.engine != "native" && record.engine != "model";
+  if (record.interrupted) {
     proof.reason = "the run was interrupted";
   } else if (analysis.steps == 0) {
     proof.reason = "no step was measured";
+  } else if (asked == Prove::all && proof.by_turns) {
+    plan_all_turns(proof);
   } else if (asked == Prove::all) {
     plan_all(proof, record.config);
   } else if (analysis.verdict.withheld_reason) {
     proof.reason = "the verdict is withheld: " + *analysis.verdict.withheld_reason;
+  } else if (proof.by_turns) {
+    plan_turns_for(proof, analysis.verdict);
   } else {
     plan_blamed(proof, record.config, analysis);
   }

@@ -68,10 +68,17 @@ std::string make_folder() {
 }  // namespace
 
 Belongings::Belongings() : folder_(make_folder()) {
-  for (const EmbeddedFile& file : embedded_files()) write(std::string(file.name), file.content);
+  try {
+    for (const EmbeddedFile& file : embedded_files()) write(std::string(file.name), file.content);
+  } catch (...) {
+    remove();
+    throw;
+  }
 }
 
-Belongings::~Belongings() {
+Belongings::~Belongings() { remove(); }
+
+void Belongings::remove() const {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
 }

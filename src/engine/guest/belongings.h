@@ -22,6 +22,8 @@ class Belongings {
   int pythons_seen() const;
 
  private:
+  void remove() const;
+
   std::string folder_;
 };
 

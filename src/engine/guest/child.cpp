@@ -41,20 +41,21 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }
 
 // A process group in the background may not read the terminal.
-void leave_the_terminal_alone() {
+void leave_the_terminal_alone(int output) {
   if (::isatty(STDIN_FILENO) == 1) {
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, STDIN_FILENO);
     ::close(nothing);
   }
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
 }
 
-[[noreturn]] void become(char* const* command, char* const* variables, int failure) {
+[[noreturn]] void become(char* const* command, char* const* variables, int output, int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should we be killed
   for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
-  leave_the_terminal_alone();
+  leave_the_terminal_alone(output);
   ::execvpe(command[0], command, variables);
   const int error = errno;
   static_cast<void>(::write(failure, &error, sizeof error));
@@ -75,7 +76,7 @@ std::set<pid_t> children_of(pid_t parent) {
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command, const Variables& variables) {
+Child::Child(const std::vector<std::string>& command, const Variables& variables, int output) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
   std::vector<std::string> words = command, all = environment_with(variables);
   const std::vector<char*> argv = pointers(words), envp = pointers(all);
@@ -84,7 +85,7 @@ Child::Child(const std::vector<std::string>& command, const Variables& variables
     throw RunError(command.front() + ": cannot be started: " + std::strerror(errno));
   }
   pid_ = ::fork();
-  if (pid_ == 0) become(argv.data(), envp.data(), failure[1]);
+  if (pid_ == 0) become(argv.data(), envp.data(), output, failure[1]);
   ::close(failure[1]);
   if (pid_ > 0) ::setpgid(pid_, pid_);
   int error = pid_ < 0 ? errno : 0;
@@ -115,6 +116,11 @@ std::optional<int> Child::status() {
 
 void Child::signal(int number) const {
   if (pid_ > 0) ::kill(-pid_, number);
+}
+
+bool Child::has_offspring() {
+  reap();
+  return !children_of(::getpid()).empty();
 }
 
 void Child::end_all() {

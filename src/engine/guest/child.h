@@ -14,9 +14,9 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 class Child {
  public:
-  // Starts `command` with `variables` added to the environment. What it prints goes to standard
-  // error: standard output is for the answer. Throws RunError when it cannot be started.
-  Child(const std::vector<std::string>& command, const Variables& variables);
+  // Starts `command` with `variables` added to the environment. What it prints goes to `output`, a
+  // descriptor: standard output is for the answer. Throws RunError when it cannot be started.
+  Child(const std::vector<std::string>& command, const Variables& variables, int output);
   ~Child();  // ends what still runs
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -24,6 +24,7 @@ class Child {
   // How it ended, as waitpid says; nothing while it runs.
   std::optional<int> status();
   void signal(int number) const;  // to the whole group
+  bool has_offspring();           // processes that it has left behind, once it has ended
   // Kills what is left of the group and of processes that left it.
   void end_all();
 

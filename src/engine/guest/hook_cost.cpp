@@ -4,15 +4,19 @@
 
 namespace loaderscope::guest {
 
-HookCost::HookCost(Nanos at, std::int64_t steps, Nanos window)
-    : turn_(std::clamp<Nanos>(window / 5, 2 * kSecond, 20 * kSecond) / static_cast<Nanos>(kTurns)),
+HookCost::HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle)
+    : turn_(std::clamp<Nanos>(length, 2 * kSecond, 20 * kSecond) / static_cast<Nanos>(kTurns)),
       began_(at),
-      steps_(steps) {}
+      steps_(steps),
+      settle_(settle),
+      settled_(settle == 0) {}
 
 // A turn ends with a step, so that it holds whole steps.
 void HookCost::look(Nanos at, std::int64_t steps) {
-  if (over() || at - began_ < turn_ || steps == steps_) return;
-  turns_.push_back(static_cast<double>(steps - steps_) / seconds(at - began_));
+  if (over() || steps == steps_) return;
+  if (settled_ ? at - began_ < turn_ : steps - steps_ < settle_) return;
+  if (settled_) turns_.push_back(static_cast<double>(steps - steps_) / seconds(at - began_));
+  settled_ = !settled_ || settle_ == 0;
   began_ = at;
   steps_ = steps;
 }

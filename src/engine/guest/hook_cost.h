@@ -12,9 +12,9 @@ namespace loaderscope::guest {
 
 class HookCost {
  public:
-  // `window`: of the measurement that is over; a fifth of it is spent, 2 to 20 s. `at`: when the
-  // last of `steps` was taken.
-  HookCost(Nanos at, std::int64_t steps, Nanos window);
+  // `length` of all turns, at least 2 s and at most 20 s of it. `at`: when the last of `steps` was
+  // taken. `settle`: steps of each turn that do not count, whose batches were made before it.
+  HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle);
 
   // To be called often, likewise.
   void look(Nanos at, std::int64_t steps);
@@ -25,15 +25,17 @@ class HookCost {
     double median, low, high;
   };
   std::optional<Share> share() const;
-  Nanos duration() const { return turn_ * static_cast<Nanos>(kTurns); }
+  Nanos length() const { return turn_ * static_cast<Nanos>(kTurns); }
+
+  static constexpr std::size_t kTurns = 8;
 
  private:
-  static constexpr std::size_t kTurns = 8;
   // On, off, off, on: a rate that drifts counts on both sides alike.
   static bool is_on(std::size_t turn) { return turn % 4 == 0 || turn % 4 == 3; }
 
   Nanos turn_, began_;
-  std::int64_t steps_;
+  std::int64_t steps_, settle_;
+  bool settled_;
   std::vector<double> turns_;  // steps per second of each
 };
 

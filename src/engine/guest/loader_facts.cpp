@@ -18,25 +18,31 @@ LoaderFacts parse_loader_facts(const std::string& message) {
     all.at("prefetch_factor").get_to(facts.prefetch_factor);
     all.at("batch_size").get_to(facts.batch_size);
     all.at("samples").get_to(facts.samples);
+    all.at("is_opaque").get_to(facts.is_opaque);
     all.at("pin_memory").get_to(facts.pin_memory);
     all.at("persistent_workers").get_to(facts.persistent_workers);
     all.at("in_order").get_to(facts.in_order);
     all.at("drop_last").get_to(facts.drop_last);
     all.at("shuffle").get_to(facts.shuffle);
+    all.at("iterable").get_to(facts.iterable);
     all.at("mp_context").get_to(facts.mp_context);
     all.at("dataset").get_to(facts.dataset);
     all.at("sampler").get_to(facts.sampler);
+    all.at("place").get_to(facts.place);
   } catch (const json::exception& error) {
-    throw ValueError(std::string("a description of a DataLoader: ") + error.what());
+    throw ValueError(std::string("a description of a loader: ") + error.what());
   }
   return facts;
 }
 
 void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
   const bool has_workers = loader.num_workers > 0;
-  config.executor.value = has_workers ? Executor::processes : Executor::inline_;
+  config.executor.value = loader.is_opaque ? Executor::opaque
+                          : has_workers    ? Executor::processes
+                                           : Executor::inline_;
   config.num_workers.value = loader.num_workers;
-  if (has_workers) config.prefetch_factor.value = loader.prefetch_factor;
+  if (has_workers && loader.prefetch_factor > 0)
+    config.prefetch_factor.value = loader.prefetch_factor;
   config.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
   config.samples.value = loader.samples * ranks;
   config.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;

@@ -14,13 +14,20 @@ struct LoaderFacts {
   std::int64_t prefetch_factor = 0;
   std::int64_t batch_size = 0;
   std::int64_t samples = 0;  // per epoch and rank; 0: not known
+  // It is no DataLoader: all that is known of its batches is when each was asked for and came.
+  bool is_opaque = false;
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;
   bool drop_last = false;
   bool shuffle = false;
+  bool iterable = false;
   std::string mp_context = "fork";
   std::string dataset, sampler;  // the names of their classes
+  std::string place;             // FILE:LINE that made it
+
+  // Those that can be looked into.
+  std::int64_t seen_workers() const { return is_opaque ? 0 : num_workers; }
 };
 
 // Throws ValueError where the message is not one.

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <utility>
 
 namespace loaderscope::guest {
@@ -30,6 +31,16 @@ bool send_descriptor(int line, int descriptor) {
   return ::sendmsg(line, &message, MSG_NOSIGNAL) == 1;
 }
 
+// A process that has ended and is not yet waited for is not running.
+bool is_running(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const auto name_end = text.rfind(')');  // the name may hold anything
+  return name_end != text.npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
+         text[name_end + 2] != 'X';
+}
+
 }  // namespace
 
 Member::~Member() {
@@ -40,6 +51,8 @@ Member::~Member() {
 void Member::hang_up() {
   if (line_ >= 0) ::close(std::exchange(line_, -1));
 }
+
+bool Member::ended() const { return line_ < 0 && (page_ == nullptr || !is_running(pid)); }
 
 std::vector<std::string> Member::listen() {
   std::vector<std::string> messages;
@@ -78,8 +91,6 @@ void Member::time_stages(bool on) {
   if (page_ != nullptr) page_->timing.store(on ? 1 : 0, std::memory_order_relaxed);
 }
 
-std::int64_t Member::lost() const {
-  return page_ == nullptr ? 0 : page_->spans().lost() + page_->facts().lost();
-}
+std::int64_t Member::lost() const { return page_ == nullptr ? 0 : page_->lost(); }
 
 }  // namespace loaderscope::guest

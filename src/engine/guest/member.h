@@ -20,10 +20,11 @@ class Member {
   Member& operator=(const Member&) = delete;
 
   // What it has said since the last call. The first message says who it is, and is answered with
-  // the page; `ended` afterwards tells whether the line has been closed.
+  // the page.
   std::vector<std::string> listen();
   bool give_page();  // false: no memory, or the process is gone
-  bool ended() const { return line_ < 0; }
+  // Its line is closed, and it is gone: a program may close what it does not know.
+  bool ended() const;
   Page* page() const { return page_; }
   void hang_up();
   void ask_to_stop();

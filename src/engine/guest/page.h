@@ -15,7 +15,7 @@ enum class FactKind : std::uint8_t {
   epoch = 1,    // of the trainer, at `begin`: it wants an iterator, or the same one again
   dispatched,   // at `begin`, to `worker`
   ask,          // at `begin`
-  take,         // at `begin`
+  take,         // at `begin`; `count` 1: gradients are wanted
   ended,        // the iterator had nothing left: asked at `begin`, said so at `end`
   received,     // out of the workers' queue, `begin` to `end`; `count` 1: by a pin thread
   pinned,       // `begin` to `end`
@@ -23,8 +23,12 @@ enum class FactKind : std::uint8_t {
   begun,        // by a worker at `end`; it had rested since `begin`
   finished,     // by a worker at `begin`: `count` samples, `bytes` delivered
   sent,         // by a worker's feeder, `begin` to `end`
-  copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the step
+  copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the number of
+                // the last batch taken, the first one being 0
   computed,     // likewise
+  replayed,     // at `begin`: the batch that was taken as the `batch`th, from 0, is taken again
+  moved,        // by the program's own trainer to a device, `begin` to `end`; `batch` < 0: the one
+                // taken last
 };
 
 struct Fact {
@@ -41,33 +45,55 @@ struct Fact {
 };
 static_assert(sizeof(Fact) == 64 && std::is_trivially_copyable_v<Fact>);
 
+// What the GPU of the process did.
+struct GpuRecord {
+  Nanos begin = 0;
+  Nanos end = 0;
+  Bytes bytes = 0;    // of a copy
+  bool copy = false;  // from the host; else a kernel
+};
+
 // A span's batch while it is on its way: iterator, generation, batch within it.
 inline constexpr int kBatchBits = 28;
 inline constexpr int kGenerationBits = 16;
+inline std::int64_t batch_of(const Span& span) {
+  return span.batch & ((std::int64_t{1} << kBatchBits) - 1);
+}
+inline std::int32_t generation_of(const Span& span) {
+  return static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
+}
+inline std::int32_t iterator_of(const Span& span) {
+  return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
+}
 
 struct alignas(64) Page {
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;
   static constexpr std::size_t kFacts = std::size_t{1} << 12;
+  static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;  // of many steps, at once
 
   std::uint32_t version = kVersion;
   std::atomic<std::uint32_t> stop{0};    // not 0: end at the next batch
   std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
 
-  static std::size_t bytes() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
+  static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
   // In memory of `bytes()` zeroes.
   static Page* make(void* memory) {
     auto* page = new (memory) Page;
     SharedRing<Fact>::make(page->at(facts_at()), kFacts);
     ThreadLog::Ring::make(page->at(spans_at()), kSpans);
+    SharedRing<GpuRecord>::make(page->at(gpu_at()), kGpuRecords);
     return page;
   }
   SharedRing<Fact>& facts() { return *static_cast<SharedRing<Fact>*>(at(facts_at())); }
   ThreadLog::Ring& spans() { return *static_cast<ThreadLog::Ring*>(at(spans_at())); }
+  SharedRing<GpuRecord>& gpu() { return *static_cast<SharedRing<GpuRecord>*>(at(gpu_at())); }
+  std::int64_t lost() { return facts().lost() + spans().lost() + gpu().lost(); }
 
  private:
   static std::size_t facts_at() { return sizeof(Page); }
   static std::size_t spans_at() { return facts_at() + SharedRing<Fact>::bytes_for(kFacts); }
+  static std::size_t gpu_at() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
   void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);

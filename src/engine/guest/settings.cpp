@@ -1,8 +1,12 @@
 #include "engine/guest/settings.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "config/resolve_guest.h"
 #include "engine/plan.h"
+#include "loaderscope/engine.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -29,12 +33,29 @@ json injections(const RunConfig& config) {
   return all;
 }
 
+bool is_pipeline(const RunConfig& c) { return find_pipeline(c.loader.value) != nullptr; }
+
+// What a pipeline that we bring is told, which need not be overridden; null: the loader is the
+// user's.
+json pipeline(const RunConfig& c) {
+  if (!is_pipeline(c)) return nullptr;
+  return {{"folder", c.data.value.front()},
+          {"made", source::user_cache_folder()},
+          {"workers", c.num_workers.value},
+          {"batch_size", c.batch_size.value},
+          {"size", c.size.value},
+          {"seed", c.seed.value},
+          {"prefetch", c.prefetch_factor.value}};
+}
+
 // Only what was given: everything else stays as the program has it.
 json overrides(const RunConfig& c) {
   json all = json::object();
-  if (c.num_workers.given) all["num_workers"] = c.num_workers.value;
-  if (c.prefetch_factor.given) all["prefetch_factor"] = c.prefetch_factor.value;
-  if (c.batch_size.given) all["batch_size"] = c.batch_size.value;
+  if (!is_pipeline(c)) {
+    if (c.num_workers.given) all["num_workers"] = c.num_workers.value;
+    if (c.batch_size.given) all["batch_size"] = c.batch_size.value;
+    if (c.prefetch_factor.given) all["prefetch_factor"] = c.prefetch_factor.value;
+  }
   if (c.pin_memory.given || c.memory.given)
     all["pin_memory"] = c.memory.value == MemoryMode::pin_thread;
   if (c.persistent_workers.given) all["persistent_workers"] = c.persistent_workers.value;
@@ -48,7 +69,11 @@ json overrides(const RunConfig& c) {
 // Of the steps one after the other, from the first again behind the last.
 json compute_times(const Plan& plan) {
   constexpr std::int64_t kDraws = 1000;
-  const bool constant = plan.config.compute.value.shape == Distribution::Shape::constant;
+  const auto& injections = plan.config.inject.value;
+  const bool constant =
+      plan.config.compute.value.shape == Distribution::Shape::constant &&
+      std::none_of(injections.begin(), injections.end(),
+                   [](const Injection& one) { return one.stage == Stage::compute; });
   json times = json::array();
   for (std::int64_t step = 0; step < (constant ? 1 : kDraws); ++step) {
     Execution execution;
@@ -63,9 +88,10 @@ json trainer(const RunConfig& c) {
   const bool pageable = c.memory.value == MemoryMode::pageable;
   const bool has_link = c.device.value == "sim";
   return {{"loader", c.loader.value},
+          {"pipeline", pipeline(c)},
           {"train_step", c.train_step.value},
           {"epochs", c.epochs.value},
-          {"device", c.device.value},
+          {"device", trains_itself(c) ? "script" : c.device.value},
           {"own_copy_stream", c.copy.value == CopyMode::stream ? 1 : 0},
           {"sync_copies", c.copy.value == CopyMode::sync ? 1 : 0},
           {"copied_by_caller", pageable ? 1 : 0},
@@ -73,16 +99,23 @@ json trainer(const RunConfig& c) {
           {"link_rate", !has_link  ? 0.0
                         : pageable ? c.link.value.pageable
                                    : c.link.value.pinned},
-          {"compute", compute_times(plan)}};
+          {"compute", compute_times(plan)},
+          {"products", c.compute.value.gemm}};
+}
+
+json replay_turns(const ReplayTurns* turns) {
+  if (turns == nullptr) return nullptr;
+  return {{"lead", turns->lead}, {"loader", turns->loader()}, {"replay", turns->replay()}};
 }
 
 }  // namespace
 
-std::string settings_json(const RunConfig& config) {
+std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
   return json{{"stages", stages()},
               {"inject", injections(config)},
               {"seed", config.seed.value},
               {"trainer", trainer(config)},
+              {"replay", replay_turns(replay)},
               {"overrides", overrides(config)}}
       .dump();
 }

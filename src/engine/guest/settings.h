@@ -3,10 +3,12 @@
 
 #include <string>
 
+#include "loaderscope/proof.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope::guest {
 
-std::string settings_json(const RunConfig& config);
+// `replay` may be null.
+std::string settings_json(const RunConfig& config, const ReplayTurns* replay);
 
 }  // namespace loaderscope::guest

@@ -8,12 +8,13 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kPatience = 2 * kSecond;  // with facts of a batch that has been delivered
+constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
+constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
 
 FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
   FoldOptions options;
-  options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(1, loader.num_workers));
-  options.in_order = loader.in_order || loader.num_workers == 0;
+  options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(1, loader.seen_workers()));
+  options.in_order = loader.in_order || loader.seen_workers() == 0;
   options.seed = static_cast<std::uint64_t>(given.seed.value);
   return options;
 }
@@ -39,66 +40,24 @@ void fill_gaps(StepEvents& events) {
 
 }  // namespace
 
-void Training::add_iterator(std::int32_t number, const LoaderFacts& loader) {
-  loaders_.emplace(number, loader);
-}
+Training::Training(const RunConfig& given, const LoaderFacts& loader)
+    : given_(given),
+      loader_(loader),
+      folder_(std::make_unique<Folder>(fold_options(given, loader))),
+      window_(given_, loader.seen_workers()) {}
 
-// Facts first: the spans of a batch that is told to be finished have been written.
-void Training::read(Page& page, const Writer& writer) {
-  Process& process = processes_[&page];
-  process.writer = writer;
-  page.facts().take_all([&](const Fact& fact) {
-    note_asking(fact);
-    process.facts.push_back(fact);
-  });
-  page.spans().take_all(
-      [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
-}
-
-void Training::note_asking(const Fact& fact) {
-  if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
-  if (fact.kind == FactKind::take || fact.kind == FactKind::ended) asking_since_ = 0;
-}
-
-bool Training::let_go(const Page& page) {
-  const auto found = processes_.find(&page);
-  if (found == processes_.end()) return true;
-  const Process& process = found->second;
-  if (!process.facts.empty() || !process.spans.empty()) return false;
-  processes_.erase(found);
-  return true;
-}
-
-bool Training::is_chosen(std::int32_t iterator) const {
-  const auto found = loaders_.find(iterator);
-  return chosen_ && found != loaders_.end() && found->second.number == chosen_->number;
-}
-
-void Training::choose_loader() {
-  for (const auto& [page, process] : processes_) {
-    const auto take = std::find_if(process.facts.begin(), process.facts.end(),
-                                   [](const Fact& fact) { return fact.kind == FactKind::take; });
-    if (take == process.facts.end() || !knows(take->iterator)) continue;
-    chosen_ = loaders_.at(take->iterator);
-    config_ = given_;
-    folder_ = std::make_unique<Folder>(fold_options(given_, *chosen_));
-    window_.emplace(config_, chosen_->num_workers);
-    return;
+void Training::gpu_did(const GpuRecord& record) {
+  if (!gpu_) return;
+  if (record.copy) {
+    gpu_->copy(record.begin, record.end, record.bytes);
+  } else {
+    gpu_->kernel(record.begin, record.end);
   }
 }
 
 void Training::advance(bool no_more) {
-  if (!chosen_) choose_loader();
-  if (!chosen_) return;
-  // The trainer has joined first, and says where an epoch's batches begin.
-  for (auto& [page, process] : processes_) {
-    if (process.writer.iterator < 0) take_facts(process);
-  }
-  for (auto& [page, process] : processes_) {
-    if (process.writer.iterator >= 0) take_facts(process);
-    take_spans(process);
-  }
   if (no_more && open_) end_open_step();
+  if (no_more) complete_on_device(computed_before_);
   fold_steps(no_more);
 }
 
@@ -109,18 +68,11 @@ void Training::end_open_step() {
   open_.reset();
 }
 
-void Training::take_facts(Process& process) {
-  while (!process.facts.empty() && take_fact(process.facts.front())) process.facts.pop_front();
-}
-
-// False: what it needs has not come yet.
 bool Training::take_fact(const Fact& fact) {
   if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
     of_device(fact);
     return true;
   }
-  if (!knows(fact.iterator)) return false;
-  if (!is_chosen(fact.iterator)) return true;
   if (fact.kind == FactKind::epoch) {
     begin_epoch(fact);
     return true;
@@ -137,6 +89,12 @@ bool Training::take_fact(const Fact& fact) {
       break;
     case FactKind::take:
       taken(fact, batch);
+      break;
+    case FactKind::replayed:
+      replayed(fact);
+      break;
+    case FactKind::moved:
+      moved(fact.batch < 0 ? taken_last_.value_or(-1) : batch, fact.end - fact.begin);
       break;
     case FactKind::ended:
       stopped_for_ = fact.end - fact.begin;
@@ -157,7 +115,7 @@ void Training::begin_epoch(const Fact& fact) {
   stopped_for_.reset();
   if (first_ask_ == 0) {
     first_ask_ = fact.begin;
-    window_->first_ask(first_ask_);
+    window_.first_ask(first_ask_);
     folder_->first_ask(0, first_ask_);
   }
   forget_cut_short();
@@ -186,6 +144,9 @@ void Training::dispatched(const Fact& fact, std::int64_t batch) {
 
 void Training::taken(const Fact& fact, std::int64_t batch) {
   if (open_) close_step(asked_);
+  if (const auto last = batches_known_.find(taken_last_.value_or(-1)); last != batches_known_.end())
+    last->second.next_take = fact.begin;
+  taken_last_ = batch;
   Batch& taken = batches_known_[batch];
   StepEvents& events = taken.events;
   events.step = steps_++;
@@ -193,9 +154,13 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   events.epoch = epoch_;
   events.first_of_epoch = epoch_fresh_;
   events.epoch_dispatch = epoch_dispatch_ > 0 ? epoch_dispatch_ : epoch_begun_;
-  events.made_by_trainer = chosen_->num_workers == 0;
+  events.made_by_trainer = loader_.seen_workers() == 0;
   events.ask = epoch_fresh_ ? epoch_begun_ : asked_;
   events.take = fact.begin;
+  if (epoch_fresh_) {
+    between_epochs_ += fact.begin - (last_taken_ > 0 ? last_taken_ : fact.begin);
+    ++epochs_taken_from_;
+  }
   epoch_fresh_ = false;
   if (trains_itself()) {
     open_ = batch;
@@ -203,31 +168,76 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
     on_device_[events.step] = batch;
   }
   last_taken_ = fact.begin;
+  with_gradients_ |= fact.count != 0;
 }
 
+// None of the loader's work is in it, and none of its numbers are its own.
+void Training::replayed(const Fact& fact) {
+  const std::int64_t number = -++replays_;
+  Batch& again = batches_known_[number];
+  again.begun = again.finished = again.sent = again.received = true;
+  again.replays = fact.batch;
+  StepEvents& events = again.events;
+  events.dispatched = events.begun = events.finished = events.deliverable = asked_;
+  taken(fact, number);
+}
+
+void Training::moved(std::int64_t batch, Nanos length) {
+  const auto found = batches_known_.find(batch);
+  if (found != batches_known_.end()) found->second.moved += length;
+}
+
+// What the program does in a step is training, wherever between its copies it does it.
 void Training::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
-  batch.events.ready = batch.events.take;
-  batch.events.compute = {batch.events.take, compute_end, 0, 0};
-  batch.complete_since = monotonic_now();
-  complete_.push_back(*open_);
+  StepEvents& events = batch.events;
+  const Nanos begin = std::min(events.take + batch.moved, compute_end);
+  if (batch.moved > 0) events.copy = {events.take, begin, 0, 0};
+  events.compute = {begin, compute_end, 0, 0};
+  complete(*open_);
   open_.reset();
 }
 
+void Training::complete(std::int64_t number) {
+  Batch& batch = batches_known_[number];
+  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
+  batch.complete_since = monotonic_now();
+  spent_ += batch.events.compute.end - batch.events.ask;
+  complete_.push_back(number);
+}
+
+// A loader around the DataLoader may take several batches before it gives one, and give what is
+// left when there is none to take. What is computed between two takes is one step, that of the
+// batch taken last: for it the computing waited.
 void Training::of_device(const Fact& fact) {
+  complete_on_device(fact.count);
   const auto found = on_device_.find(fact.count);
   if (found == on_device_.end()) return;
-  Batch& batch = batches_known_[found->second];
-  if (fact.kind == FactKind::copied) {
-    batch.events.copy = {fact.begin, fact.end, 0, 0};
-    return;
+  StepEvents& events = batches_known_[found->second].events;
+  Interval& whole = fact.kind == FactKind::copied ? events.copy : events.compute;
+  whole = {fact.begin - whole.wall(), fact.end, 0, 0};
+  if (fact.kind == FactKind::copied) return;
+  if (events.copy.ran() && events.copy.end > whole.begin)
+    events.copy = {whole.begin - events.copy.wall(), whole.begin, 0, 0};
+  computed_before_ = fact.count + 1;
+}
+
+// Those whose number is less: nothing more is computed of them.
+void Training::complete_on_device(std::int64_t before) {
+  while (!on_device_.empty() && on_device_.begin()->first < before) {
+    const std::int64_t number = on_device_.begin()->second;
+    on_device_.erase(on_device_.begin());
+    Batch& batch = batches_known_[number];
+    StepEvents& events = batch.events;
+    if (!events.compute.ran()) {
+      const Nanos at = std::max(events.take + batch.moved, device_end_);
+      events.compute = {at, at, 0, 0};
+    }
+    if (batch.moved > 0 && !events.copy.ran())
+      events.copy = {events.take, std::min(events.take + batch.moved, events.compute.begin), 0, 0};
+    device_end_ = events.compute.end;
+    complete(number);
   }
-  const Interval& copy = batch.events.copy;
-  batch.events.compute = {fact.begin, fact.end, 0, 0};
-  batch.events.ready = copy.ran() ? copy.end : batch.events.take;
-  batch.complete_since = monotonic_now();
-  complete_.push_back(found->second);
-  on_device_.erase(found);
 }
 
 void Training::deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
@@ -241,7 +251,7 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
       batch.begun = true;
       events.begun = fact.end;
       events.worker = fact.worker;
-      events.worker_idle = chosen_->num_workers > 0 ? fact.end - fact.begin : 0;
+      events.worker_idle = loader_.seen_workers() > 0 ? fact.end - fact.begin : 0;
       break;
     case FactKind::finished:
       batch.finished = true;
@@ -272,29 +282,20 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
   }
 }
 
-void Training::take_spans(Process& process) {
-  for (; !process.spans.empty(); process.spans.pop_front()) {
-    Span span = process.spans.front();
-    std::int32_t iterator = process.writer.iterator;
-    if (span.batch >= 0) {
-      const auto within = span.batch & ((std::int64_t{1} << kBatchBits) - 1);
-      const auto generation =
-          static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
-      iterator = static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
-      if (is_chosen(iterator)) {
-        const auto first = first_of_epoch_.find({iterator, generation});
-        if (first == first_of_epoch_.end()) return;
-        span.batch = first->second + within;
-      }
-    }
-    if (!knows(iterator)) return;
-    if (is_chosen(iterator)) take_span(process.writer.worker, span);
+bool Training::take_span(std::int32_t worker, const Span& span) {
+  Span booked = span;
+  if (span.batch >= 0) {
+    const auto first = first_of_epoch_.find({iterator_of(span), generation_of(span)});
+    if (first == first_of_epoch_.end()) return false;
+    booked.batch = first->second + batch_of(span);
   }
+  book_span(worker, booked);
+  return true;
 }
 
 // A worker of the epoch before may still end while its successor begins.
-void Training::take_span(std::int32_t worker, Span span) {
-  if (worker >= std::max<std::int64_t>(1, chosen_->num_workers)) return;
+void Training::book_span(std::int32_t worker, Span span) {
+  if (worker >= std::max<std::int64_t>(1, loader_.seen_workers())) return;
   Nanos& last = span_end_[worker];
   span.begin = std::max(span.begin, last);
   if (span.end <= span.begin) return;
@@ -313,38 +314,73 @@ bool Training::all_known(const Batch& batch) const {
   return batch.sent && batch.received && (!batch.pins || batch.deliverable);
 }
 
+bool Training::gpu_known(const Batch& batch) const {
+  if (!gpu_ || !trains_itself() || ended_) return true;
+  if (batch.next_take == 0) return false;
+  return gpu_->known_until() >= batch.next_take ||
+         monotonic_now() - batch.complete_since > kGpuPatience;
+}
+
+// Kernels run when the host has long gone on: what the GPU did until the next batch was taken is
+// the step's.
+void Training::put_gpu_view(Batch& batch) {
+  if (!gpu_ || !trains_itself()) return;
+  StepEvents& events = batch.events;
+  const Nanos end = batch.next_take != 0 ? batch.next_take : kNever;
+  const std::optional<GpuTimeline::Work> work = gpu_->take(events.take, end);
+  if (!work) return;
+  events.copy = work->copy;
+  events.compute = work->compute;
+  events.ready = events.copy.ran() ? events.copy.end : events.compute.begin;
+  batch.gpu = true;
+}
+
 void Training::fold_steps(bool no_more) {
   while (!complete_.empty()) {
     const auto found = batches_known_.find(complete_.front());
-    const Batch& batch = found->second;
+    Batch& batch = found->second;
     const bool waited = monotonic_now() - batch.complete_since > kPatience;
-    if (!all_known(batch) && !waited && !no_more) return;
-    fold(batch.events);
+    if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
+    remember_size(batch);
+    put_gpu_view(batch);
+    fold(batch.events, batch.gpu);
     batches_known_.erase(found);
     complete_.pop_front();
   }
 }
 
-void Training::fold(StepEvents events) {
+void Training::remember_size(Batch& batch) {
+  constexpr std::size_t kMost = 64;  // more are never kept
+  StepEvents& events = batch.events;
+  const auto index = static_cast<std::size_t>(std::max<std::int64_t>(batch.replays, 0));
+  if (batch.replays < 0) {
+    if (first_sizes_.size() < kMost)
+      first_sizes_.push_back({events.samples, events.delivered_bytes});
+  } else if (index < first_sizes_.size()) {
+    events.samples = first_sizes_[index].samples;
+    events.delivered_bytes = first_sizes_[index].bytes;
+  }
+}
+
+void Training::fold(StepEvents events, bool of_gpu) {
   if (ended_) return;
   fill_gaps(events);
-  events.warmup = window_->is_warmup(events.step, events.compute.end);
+  events.warmup = window_.is_warmup(events.step, events.compute.end);
   if (!window_open_) window_begin_ = events.compute.end;
   window_open_ |= !events.warmup;
   window_end_ = events.compute.end;
   folder_->step(0, events);
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
-  if (!window_->ended()) return;
+  if (!events.warmup && of_gpu) ++steps_of_gpu_;
+  if (!window_.ended()) return;
   ended_ = true;
   folder_->close(0);
 }
 
 RankRecord Training::finish() {
   advance(true);
-  std::vector<RankRecord> records(1);
-  if (folder_) records = folder_->finish();
-  return std::move(records.front());
+  return std::move(folder_->finish().front());
 }
 
 }  // namespace loaderscope::guest

@@ -1,4 +1,5 @@
-// One process that trains, with its workers: puts together what they report, and folds it.
+// What the batches of one DataLoader went through, put together from what its processes report, and
+// folded.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/resolve_guest.h"
+#include "engine/guest/gpu_timeline.h"
 #include "engine/guest/loader_facts.h"
 #include "engine/guest/page.h"
 #include "engine/window_keeper.h"
@@ -16,93 +19,111 @@
 
 namespace loaderscope::guest {
 
-// Who writes a page.
-struct Writer {
-  std::int32_t worker = 0;
-  std::int32_t iterator = -1;  // that a worker makes batches for; -1: it is the trainer
-};
-
 class Training {
  public:
   // `given`: how long to measure. It outlives this.
-  explicit Training(const RunConfig& given) : given_(given) {}
+  Training(const RunConfig& given, const LoaderFacts& loader);
 
-  void add_iterator(std::int32_t number, const LoaderFacts& loader);
-  // Takes what a process of this job has written so far.
-  void read(Page& page, const Writer& writer);
-  // Of a process that has ended and was read since: true when nothing of it is needed any more.
-  bool let_go(const Page& page);
+  // From now on the process tells what its GPU does.
+  void watch_gpu() { gpu_.emplace(); }
+  void gpu_did(const GpuRecord& record);
+  // Facts and spans of this loader's iterators. False: what they need has not come yet.
+  bool take_fact(const Fact& fact);
+  bool take_span(std::int32_t worker, const Span& span);
   // Folds the steps that are known. `no_more`: what is missing will not come.
   void advance(bool no_more);
 
-  // The loader that is measured: the first one that has given a batch; null before that.
-  const LoaderFacts* loader() const { return chosen_ ? &*chosen_ : nullptr; }
+  const LoaderFacts& loader() const { return loader_; }
+  // The next step is measured, as far as that is known beforehand, or one was.
+  bool window_begun() const { return window_.measures(folded_); }
   bool window_ended() const { return ended_; }
+  bool in_window() const { return window_open_ && !ended_; }
   bool input_ended_in_warmup() const { return folded_ > 0 && !window_open_; }
-  std::int64_t steps() const { return window_ ? window_->measured() : 0; }
-  double fraction() const { return window_ ? window_->fraction() : 0; }
+  std::int64_t steps() const { return window_.measured(); }
+  double fraction() const { return window_.fraction(); }
   std::int64_t samples() const { return samples_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
   Nanos window_length() const { return window_end_ - window_begin_; }
+  // Batches that came behind another one of their epoch, and when the last did on a clock that
+  // stands still between epochs.
+  std::int64_t taken_within_epochs() const { return steps_ - epochs_taken_from_; }
+  Nanos clock_within_epochs() const { return last_taken_ - between_epochs_; }
   Nanos first_ask() const { return first_ask_; }
-  Nanos last_taken() const { return last_taken_; }      // when a batch was
-  Nanos asking_since() const { return asking_since_; }  // for one that has not come; 0: is not
+  Nanos last_taken() const { return last_taken_; }  // when a batch was
+  // What it is to the program: how long its steps took, whether gradients were wanted of one, and
+  // how often it was iterated.
+  Nanos spent() const { return spent_; }
+  bool with_gradients() const { return with_gradients_; }
+  std::int64_t iterations() const { return epoch_ + 1; }
+  // What is known of the GPU; null where it is not watched.
+  const GpuTimeline* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  // Measured steps whose compute is the GPU's own, and not what the host saw.
+  std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
   RankRecord finish();
 
  private:
   using Epoch = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
-  struct Process {
-    std::deque<Fact> facts;
-    std::deque<Span> spans;
-    Writer writer;
-  };
   struct Batch {
     StepEvents events;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
          deliverable = false;
-    Nanos complete_since = 0;  // all of its compute is known
+    std::int64_t replays = -1;  // the step whose batch it is again
+    Nanos moved = 0;            // by the program to a device, all copies together
+    Nanos next_take = 0;        // 0: not yet
+    bool gpu = false;           // copy and compute are its own times
+    Nanos complete_since = 0;   // all of its compute is known
+  };
+  struct Size {
+    std::int32_t samples = 0;
+    Bytes bytes = 0;
   };
 
-  void note_asking(const Fact& fact);
-  void choose_loader();
-  bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
-  bool is_chosen(std::int32_t iterator) const;
-  // Between two batches the program trains; else a device of ours does.
-  bool trains_itself() const { return given_.device.value == "script"; }
-  void take_facts(Process& process);
-  bool take_fact(const Fact& fact);
-  void take_spans(Process& process);
-  void take_span(std::int32_t worker, Span span);
+  bool trains_itself() const { return loaderscope::trains_itself(given_); }
+  void book_span(std::int32_t worker, Span span);
   void begin_epoch(const Fact& fact);
   void forget_cut_short();
   void dispatched(const Fact& fact, std::int64_t batch);
   void taken(const Fact& fact, std::int64_t batch);
+  void replayed(const Fact& fact);
   void close_step(Nanos compute_end);
   void end_open_step();
   void of_device(const Fact& fact);
+  void complete(std::int64_t number);
+  void complete_on_device(std::int64_t before);
   void of_batch(const Fact& fact, std::int64_t batch);
+  void moved(std::int64_t batch, Nanos length);
   void deliverable(std::int64_t batch, Nanos at);
   bool all_known(const Batch& batch) const;
+  bool gpu_known(const Batch& batch) const;
+  void put_gpu_view(Batch& batch);
   void fold_steps(bool no_more);
-  void fold(StepEvents events);
+  void fold(StepEvents events, bool of_gpu);
+  void remember_size(Batch& batch);
 
   const RunConfig& given_;
-  RunConfig config_;                             // what the window is kept by
-  std::map<std::int32_t, LoaderFacts> loaders_;  // by iterator
-  std::map<const Page*, Process> processes_;
-  std::optional<LoaderFacts> chosen_;
+  LoaderFacts loader_;
   std::unique_ptr<Folder> folder_;
-  std::optional<WindowKeeper> window_;
+  WindowKeeper window_;
 
   std::map<Epoch, std::int64_t> first_of_epoch_;  // the number of its batch 0
   std::int64_t batches_ = 0;                      // dispatched so far
   std::map<std::int64_t, Batch> batches_known_;
   std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
+  Nanos device_end_ = 0;                            // of the last of them that is complete
+  std::int64_t computed_before_ = 0;                // the number of the first that is not known
   std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
-  std::optional<std::int64_t> open_;                // the batch that the trainer has
+  std::vector<Size> first_sizes_;  // of the first batches taken, which may be replayed
+  std::int64_t replays_ = 0;
+  std::optional<std::int64_t> open_;        // the batch that the trainer has
+  std::optional<std::int64_t> taken_last_;  // before the one that it takes
+  std::optional<GpuTimeline> gpu_;
+  std::int64_t steps_of_gpu_ = 0;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
   Nanos asked_ = 0, epoch_begun_ = 0, epoch_dispatch_ = 0, first_ask_ = 0, last_taken_ = 0,
-        asking_since_ = 0;
+        spent_ = 0;
+  Nanos between_epochs_ = 0;
+  std::int64_t epochs_taken_from_ = 0;
+  bool with_gradients_ = false;
   bool epoch_fresh_ = false;  // no batch of it has been taken
   std::int32_t epoch_ = -1;
   std::int64_t steps_ = 0, folded_ = 0, samples_ = 0;

@@ -1,4 +1,6 @@
 // The findings of a run, weighed by the model fitted to it.
+#include <utility>
+
 #include "engine/model/beside_account.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
@@ -20,6 +22,7 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
                   const std::atomic<int>* stop_signal) {
   analysis.past = past;
+  analysis.findings = find_wrong_data(record, analysis);
   if (analysis.verdict.withheld_reason) return;
   try {
     const FittedModel model(record, stop_signal);
@@ -29,7 +32,8 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     };
     analysis.fit = goodness_of_fit(analysis, base);
     analysis.fit_notes = model.notes();
-    analysis.findings = find_causes(record, analysis, predict);
+    for (Finding& finding : find_causes(record, analysis, predict))
+      analysis.findings.push_back(std::move(finding));
     add_beside_account(analysis, model, base);
   } catch (const RunError& error) {
     analysis.notes.push_back(std::string("no findings: ") + error.what());

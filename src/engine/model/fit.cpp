@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/read_line.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::model {
@@ -90,7 +91,8 @@ void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::str
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
-  const bool declared = record.config.source.value == "synthetic" && record.engine != "torch";
+  const bool declared =
+      record.config.source.value == "synthetic" && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real = !record.simulated && record.config.device.value != "null";
   std::size_t rows = 0;
@@ -100,8 +102,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   }
   if (rows == 0) {
     throw RunError(
-        "the result has no sample rows, so nothing can be predicted from it; measure at least one "
-        "step more than the warm-up");
+        "the result has no sample rows, so nothing can be predicted from it; measure more "
+        "steps than the warm-up has, of a loader that makes its samples one by one");
   }
   fit_reads(costs, record, notes);
   return costs;

@@ -9,6 +9,7 @@
 #include "engine/model/fit.h"
 #include "engine/model/mean_costs.h"
 #include "engine/model/model_engine.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
 
@@ -27,7 +28,6 @@ constexpr std::int64_t kSamplesOfFit = 20'000;
 constexpr std::array<std::string_view, 12> kUnknownOfData = {
     "source",   "data",   "index",   "access",    "cache",     "size",
     "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"};
-constexpr std::string_view kTorch = "torch";  // somebody else's loader
 
 // What no model can change.
 constexpr std::array<std::string_view, 6> kNoModel = {"engine",  "device",   "json",
@@ -140,6 +140,11 @@ RunConfig as_our_loader(const RunConfig& seen) {
   RunConfig config = seen;
   config.command = {};
   config.loader = config.train_step = {};
+  // They are in what was measured; the model has no name for this one.
+  std::erase_if(config.inject.value,
+                [](const Injection& injection) { return injection.stage == Stage::opaque; });
+  config.data = {};
+  config.size = RunConfig().size;
   std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
                                             "in-order",    "stored-bytes", "delivered-bytes"};
   if (config.num_workers > 0) observed.push_back("prefetch-factor");
@@ -153,7 +158,7 @@ RunConfig as_our_loader(const RunConfig& seen) {
   return config;
 }
 
-bool is_of_somebody_else(const RunRecord& record) { return record.engine == kTorch; }
+bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
 
 }  // namespace
 
@@ -163,6 +168,11 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
       limits_(limits_of(record.config)) {
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
     throw RunError("the result has no measured step, so nothing can be predicted from it");
+  }
+  if (record.config.executor == Executor::opaque) {
+    throw RunError(
+        "what is inside the loader is not seen, so nothing can be predicted of it; measure it with "
+        "other settings, as sweep and tune do");
   }
   if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();
@@ -348,17 +358,21 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
   return run_again(measured_ ? *measured_ : config_, changes);
 }
 
-RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
+RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
   RunConfig config = with_changes(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
   }
-  if (in_force.engine.value != kTorch) {
+  if (!is_guest_engine(in_force.engine.value)) {
     if (in_force.source.value != "synthetic") config.source.set(in_force.source);
     config.device.set(in_force.device);
   }
+  return config;
+}
+
+RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
   std::vector<std::string> notes;
-  return resolve(config, limits_of(in_force), notes);
+  return resolve(given_again(in_force, changes), limits_of(in_force), notes);
 }
 
 std::string GoodnessOfFit::sentence() const {

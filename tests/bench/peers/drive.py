@@ -1,4 +1,4 @@
-"""`python -m peers.drive NAME SETTINGS`: takes batches from one loader in this fresh process, and prints the facts as JSON.
+"""`python -m peers.drive PIPELINE SETTINGS`: takes batches from one loader in this fresh process, and prints the facts as JSON.
 
 SETTINGS is JSON: `options` of loaderscope_pipelines, `warmup` steps, `images` to take after them, and `spawned`, the instant of
 CLOCK_MONOTONIC at which this process was started."""

@@ -10,19 +10,22 @@ NATIVE = "native"
 class Engine:
     name: str
     what: str  # as the report says it
+    pipeline: str = ""  # of loaderscope_pipelines
     packages: Tuple[str, ...] = ()  # of PyPI, whose versions the report gives
     promise: Optional[float] = None  # native is at least so many times as fast
 
 
 ENGINES = (
     Engine(NATIVE, "loaderscope, threads"),
-    Engine("torch", "PyTorch DataLoader, Pillow, torchvision", ("torch", "torchvision", "pillow"), 3.5),
-    Engine("torch-opencv", "PyTorch DataLoader, OpenCV, albumentations",
+    Engine("torch", "PyTorch DataLoader, Pillow, torchvision", "torch:pillow",
+           ("torch", "torchvision", "pillow"), 3.5),
+    Engine("torch-opencv", "PyTorch DataLoader, OpenCV, albumentations", "torch:opencv",
            ("torch", "opencv-python-headless", "albumentations")),
-    Engine("webdataset", "webdataset, tar shards, Pillow, torchvision", ("webdataset", "torch", "pillow")),
-    Engine("dali", "DALI on the CPU", ("nvidia-dali-cuda130",), 2.3),
-    Engine("spdl", "SPDL, FFmpeg, PyTorch normalises", ("spdl", "torch"), 2.3),
-    Engine("ffcv", "FFCV, its own file with the same JPEG bytes", ("ffcv", "numba"), 1.9),
+    Engine("webdataset", "webdataset, tar shards, Pillow, torchvision", "webdataset:pillow",
+           ("webdataset", "torch", "pillow")),
+    Engine("dali", "DALI on the CPU", "dali:cpu", ("nvidia-dali-cuda130",), 2.3),
+    Engine("spdl", "SPDL, FFmpeg, PyTorch normalises", "spdl:ffmpeg", ("spdl", "torch"), 2.3),
+    Engine("ffcv", "FFCV, its own file with the same JPEG bytes", "ffcv:jpeg", ("ffcv", "numba"), 1.9),
 )
 
 

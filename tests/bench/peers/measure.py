@@ -14,7 +14,6 @@ from typing import Any, Dict, List, Tuple
 
 from peers import process_tree
 from peers.engines import NATIVE, Engine
-from peers.environment import reason_of
 
 _BETWEEN_LOOKS = 0.25  # seconds, at the memory
 _LONGEST = 600  # seconds of a process
@@ -64,6 +63,13 @@ class _Peak:
         self._thread.join()
 
 
+def reason_of(output: str) -> str:
+    """The line of a failed program's output that says most."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if "Error" in line or line.lower().startswith("error:")]
+    return (errors or lines or ["it failed without a word"])[-1][:200]
+
+
 def _end_all(session: int) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(session, signal.SIGKILL)
@@ -104,7 +110,7 @@ def native(plan: Plan) -> Run:
 def peer(engine: Engine, plan: Plan, prepare: bool = False) -> Run:
     settings = {"options": plan.options, "warmup": plan.warmup, "images": plan.images, "prepare": prepare,
                 "spawned": time.monotonic()}
-    command = [str(plan.python), "-m", "peers.drive", engine.name, json.dumps(settings)]
+    command = [str(plan.python), "-m", "peers.drive", engine.pipeline, json.dumps(settings)]
     result, peak = _answer_of(command)
     return Run(**result, peak_bytes=peak)
 

@@ -38,7 +38,11 @@ TEST(Axes, RefuseNonsenseByName) {
   EXPECT_THAT(complaint("workers=1,two"), HasSubstr("workers = two: expected a whole number"));
   EXPECT_THAT(complaint("memory=pageable,pined-slots"), HasSubstr("did you mean 'pinned-slots'?"));
   EXPECT_THAT(complaint("workers=2,2"), HasSubstr("stands there twice"));
+  EXPECT_THAT(complaint("duration=1s,1000ms"), HasSubstr("1000ms stands there twice"));
+  EXPECT_THAT(complaint("workers=99999999999999999999"), HasSubstr("workers ="));
   EXPECT_THAT(complaint("json=a,b"), HasSubstr("cannot be varied"));
+  EXPECT_THAT(complaint("prove=off,all"), HasSubstr("cannot be varied"));
+  EXPECT_THAT(complaint("command=a|b"), HasSubstr("vary a flag"));
   EXPECT_THAT(complaint("decod.speed=2"), HasSubstr("did you mean 'decode'?"));
   EXPECT_THROW(parse_axes({"workers=1", "num-workers=2"}), UsageError);
 }
@@ -49,6 +53,25 @@ TEST(Axes, SpanAGridWithoutWhatHasNoMeaning) {
   ASSERT_EQ(cases.size(), 3U);
   EXPECT_EQ(spell_changes(cases[0]), "num-workers=0");
   EXPECT_EQ(spell_changes(cases[2]), "num-workers=2 prefetch-factor=4");
+}
+
+TEST(Axes, OfTooManyCasesAreRefusedBeforeTheyAreMade) {
+  std::vector<std::string> axes;
+  for (const char* key : {"workers", "prefetch", "batch", "seed", "size", "steps", "samples"})
+    axes.push_back(std::string(key) + "=1,2,3,4,5,6,7,8,9,10");
+  try {
+    grid(parse_axes(axes), scenario("cost = decode=1ms"));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("more than 10000 cases"));
+  }
+}
+
+TEST(Axes, ACaseWithoutWorkersLosesWhatNeedsThem) {
+  const Experiment experiment = test::plan(
+      scenario("cost = decode=1ms\nprefetch = 4\npersistent-workers = true"), {"workers=0,2"});
+  EXPECT_EQ(experiment.cases[0].skipped, "");
+  EXPECT_EQ(experiment.cases[1].config.prefetch_factor, 4);
 }
 
 TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {

@@ -31,6 +31,20 @@ TEST(Sweep, FindsTheBestAndTheKnee) {
   EXPECT_NEAR(answer.busy[1]->mean, 0.75, 1e-6);
 }
 
+TEST(Sweep, ACaseThatIsHardlyKnownIsNoKnee) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
+  const auto run_at = [](double mean, double half) {
+    CaseRun run;
+    run.samples_per_s = {mean, mean - half, mean + half};
+    run.steps = 20;
+    return run;
+  };
+  experiment.cases[0].runs = {run_at(150, 140)};
+  experiment.cases[1].runs = {run_at(290, 5)};
+  experiment.cases[2].runs = {run_at(300, 5)};
+  EXPECT_EQ(*judge_sweep(experiment).knee, 1U);
+}
+
 TEST(Sweep, RunsEachCaseTwiceWhereNothingVaries) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
   run_sweep(experiment, test::model_laboratory(), {});
@@ -169,6 +183,23 @@ TEST_F(ResumedSweep, RefusesAnotherSweepAndNamesTheFirstDifference) {
   EXPECT_THAT(refusal(other, axes_), HasSubstr("compute is 12ms there and 14ms here"));
   EXPECT_THAT(refusal(base_, {"workers=1,2,3", "prefetch=2"}),
               HasSubstr("prefetch-factor is not given there"));
+}
+
+TEST_F(ResumedSweep, RefusesNumbersThatNoRunGives) {
+  std::ostringstream saved;
+  saved << std::ifstream(path_).rdbuf();
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"\"ci95\":[", "\"ci95\":[1e300,"},
+                                                        {"\"steps\": ", "\"steps\": -1"},
+                                                        {"\"took_s\": ", "\"took_s\": 9999999"},
+                                                        {"\"round\": ", "\"round\": 99999"}}) {
+    std::string text = saved.str();
+    const auto place = text.find("\"runs\": [");
+    text.replace(text.find(from, place), from.size(), to);
+    std::istringstream in(text);
+    Experiment experiment = plan(base_, axes_);
+    EXPECT_THROW(resume_sweep(in, "test", experiment), RunError) << to;
+  }
 }
 
 TEST_F(ResumedSweep, RefusesAFileThatIsNoSweep) {

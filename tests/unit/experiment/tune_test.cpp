@@ -7,6 +7,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "experiment/fit_limits.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "report/tune_report.h"
@@ -226,6 +227,49 @@ TEST(Tune, DefaultAxesLeaveOutWhatIsGiven) {
   ASSERT_EQ(axes.size(), 2U);
   EXPECT_THAT(axes[0].values, ::testing::ElementsAre("0", "1", "2", "3", "4", "6", "8"));
   EXPECT_EQ(axes[1].key, "memory");
+}
+
+TEST(Tune, TriesOfSomebodyElsesLoaderOnlyWhatItHas) {
+  RunConfig base;
+  base.loader.set("train.py:make");
+  const Axes axes = default_axes(base, {4}, std::nullopt);
+  ASSERT_EQ(axes.size(), 3U);
+  EXPECT_EQ(axes[2], (Axis{"pin-memory", {"false", "true"}}));
+}
+
+TEST(Tune, TakesOverWhatSomebodyElsesLoaderTurnsOutToBe) {
+  RunConfig base;
+  base.loader.set("train.py:make");
+  Experiment experiment =
+      plan_experiment(base, parse_axes({"workers=0,2", "pin-memory=false,true"}), false, {4});
+  RunConfig measured;
+  measured.batch_size.value = 8;
+  measured.num_workers.value = 6;
+  measured.prefetch_factor.value = 3;
+  measured.memory.value = MemoryMode::pageable;
+  adopt_loader(experiment, measured);
+  const RunConfig& last = experiment.cases.back().config;
+  EXPECT_EQ(last.batch_size, 8);
+  EXPECT_EQ(last.num_workers, 2);
+  EXPECT_EQ(last.prefetch_factor, 3);
+  EXPECT_EQ(last.memory, MemoryMode::pin_thread);
+  EXPECT_EQ(experiment.cases.front().config.executor, Executor::inline_);
+  EXPECT_THAT(data_loader_call(last), HasSubstr("batch_size=8, num_workers=2, prefetch_factor=3"));
+}
+
+TEST(Tune, RefusesToLockMoreThanIsAllowed) {
+  RunConfig config;
+  config.source.value = "files";
+  config.num_workers.value = 2;
+  TuneOptions options;
+  options.lockable = Bytes{8} << 20;
+  config.memory.value = MemoryMode::pinned_slots;
+  EXPECT_THAT(reason_not_to_run(config, options, 0), HasSubstr("ulimit -l"));
+  config.memory.value = MemoryMode::pageable;
+  EXPECT_EQ(reason_not_to_run(config, options, 0), "");
+  config.memory.value = MemoryMode::pinned_slots;
+  config.device.value = "cuda";
+  EXPECT_EQ(reason_not_to_run(config, options, 0), "");
 }
 
 TEST(Tune, ReadsTheGoal) {

@@ -64,6 +64,12 @@ constexpr const char* kLongRun =
 
 #define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
 
+constexpr const char* kPlain = COMPUTE "workers = 4\ncost = decode=1ms";
+
+std::function<void(RunRecord&)> with(const std::string& metric, double value) {
+  return [=](RunRecord& record) { add_metric(record, metric, value); };
+}
+
 const Case kCases[] = {
     {"no-workers", COMPUTE "workers = 0\ncost = decode=2ms",
      COMPUTE "workers = 4\ncost = decode=2ms"},
@@ -161,6 +167,18 @@ const Case kCases[] = {
     {"ranks-see-same-data", COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms",
      COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms", false,
      [](RunRecord& record) { record.ranks[1].reservoir = record.ranks[0].reservoir; }},
+    {"same-order-every-epoch", kPlain, kPlain, false, with("data.repeated_orders", 2)},
+    {"workers-see-same-data", kPlain, kPlain, false, with("data.alike_streams", 3)},
+    {"workers-draw-alike", kPlain, kPlain, false, with("data.alike_seeds", 3)},
+    {"epochs-draw-alike", kPlain, kPlain, false, with("data.repeated_seeds", 2)},
+    {"workers-keep-old-state", kPlain, kPlain, false, with("data.stale_settings", 1)},
+    {"padding-waste", kPlain, kPlain, false, with("collate.padding_share", 0.4)},
+    {"interpreter-lock", kPlain, kPlain, false, with("gil.worker_wait_share", 0.3)},
+    {"open-files-near-limit", kPlain, kPlain, false,
+     [](RunRecord& record) {
+       add_metric(record, "files.limit", 1024);
+       add_metric(record, "files.open", 900);
+     }},
     {"gpu-is-the-limit", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 1\ncost = decode=4ms"},
 };
@@ -281,6 +299,107 @@ TEST(Findings, AreThereWhereTwoCausesCannotBeToldApart) {
   ASSERT_FALSE(analysis.verdict.bound_by);
   ASSERT_FALSE(analysis.verdict.withheld_reason);
   EXPECT_FALSE(findings_of(record).empty());
+}
+
+std::vector<Finding> findings_with(const std::vector<std::pair<std::string, double>>& metrics,
+                                   std::vector<Detail> details = {}) {
+  RunRecord record = run(kPlain);
+  for (const auto& [name, value] : metrics) add_metric(record, name, value);
+  record.details = std::move(details);
+  return findings_of(record);
+}
+
+const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.id == id; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
+TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {
+  const std::vector<Finding> findings = findings_of([] {
+    RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
+    add_metric(record, "data.alike_seeds", 3);
+    record.details = {{"data.alike_seeds", "numpy"}};
+    return record;
+  }());
+  ASSERT_GE(findings.size(), 2U);
+  EXPECT_EQ(findings.front().id, "workers-draw-alike");
+  EXPECT_TRUE(findings.front().wrong_data);
+  EXPECT_EQ(findings.front().regained_s, 0);
+  EXPECT_NE(findings.front().evidence.find("random numbers: numpy"), std::string::npos);
+  EXPECT_EQ(findings[1].id, "too-few-workers");
+  EXPECT_FALSE(findings[1].wrong_data);
+}
+
+TEST(Findings, WrongDataNeedsNoVerdict) {
+  RunRecord record = run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms");
+  add_metric(record, "data.repeated_orders", 1);
+  const std::vector<Finding> findings = findings_of(record);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings.front().id, "same-order-every-epoch");
+}
+
+TEST(Findings, SamplesWithoutNumbersDoNotMakeRanksAlike) {
+  RunRecord record = run(COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms");
+  record.ranks[1].reservoir = record.ranks[0].reservoir;
+  EXPECT_TRUE(has(findings_of(record), "ranks-see-same-data"));
+  add_metric(record, "data.unnamed_samples", 1);
+  EXPECT_FALSE(has(findings_of(record), "ranks-see-same-data"));
+  add_metric(record, "data.alike_ranks", 1);
+  EXPECT_TRUE(has(findings_of(record), "ranks-see-same-data"));
+}
+
+TEST(Findings, SayWhatIsKeptAndWhatRanDry) {
+  const auto stale =
+      findings_with({{"data.stale_settings", 1}}, {{"data.stale_settings", "dataset.difficulty"}});
+  ASSERT_NE(find(stale, "workers-keep-old-state"), nullptr);
+  EXPECT_NE(find(stale, "workers-keep-old-state")->evidence.find("dataset.difficulty"),
+            std::string::npos);
+  const auto dry = findings_with({{"data.exhausted_streams", 2}});
+  ASSERT_NE(find(dry, "workers-keep-old-state"), nullptr);
+  EXPECT_NE(find(dry, "workers-keep-old-state")->evidence.find("2 epochs"), std::string::npos);
+}
+
+TEST(Findings, OfLimitsAreSilentFarFromThem) {
+  EXPECT_TRUE(
+      has(findings_with({{"memory.shm_limit_bytes", 64e6}, {"memory.shm_peak_bytes", 63e6}}),
+          "memory-limit-near"));
+  EXPECT_FALSE(
+      has(findings_with({{"memory.shm_limit_bytes", 64e6}, {"memory.shm_peak_bytes", 6e6}}),
+          "memory-limit-near"));
+  EXPECT_FALSE(
+      has(findings_with({{"files.limit", 1024}, {"files.open", 200}}), "open-files-near-limit"));
+  EXPECT_FALSE(has(findings_with({{"collate.padding_share", 0.1}}), "padding-waste"));
+  EXPECT_FALSE(has(findings_with({{"gil.trainer_wait_share", 0.05}}), "interpreter-lock"));
+}
+
+// The pools of workers that were watched from outside.
+TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
+  const auto with_beside = [](double beside_s) {
+    RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
+    on_busy_cores(record);
+    add_metric(record, "workers.threads", 10);
+    add_metric(record, "workers.cv2_threads", 8);
+    add_metric(record, "workers.cpu_s", 50);
+    add_metric(record, "workers.beside_cpu_s", beside_s);
+    return findings_of(record);
+  };
+  const auto findings = with_beside(25);
+  const Finding* pools = find(findings, "nested-thread-pools");
+  ASSERT_NE(pools, nullptr) << ids_of(findings);
+  EXPECT_NE(pools->evidence.find("32 of 40 threads"), std::string::npos) << pools->evidence;
+  EXPECT_NE(pools->evidence.find("cv2 is set to 8"), std::string::npos) << pools->evidence;
+  EXPECT_FALSE(has(with_beside(2), "nested-thread-pools"));
+}
+
+TEST(Findings, OfASlowStageNameTheUsersCode) {
+  RunRecord record = run(COMPUTE "workers = 16\ncost = decode=1ms\ncost = augment=40ms");
+  record.details = {{"augment", "RandomCrop", 0.75}, {"augment", "Normalize", 0.25}};
+  const auto findings = findings_of(record);
+  ASSERT_NE(find(findings, "augment-bound"), nullptr);
+  EXPECT_NE(find(findings, "augment-bound")->evidence.find("RandomCrop 75.0 %, Normalize 25.0 %"),
+            std::string::npos)
+      << find(findings, "augment-bound")->evidence;
 }
 
 TEST(Findings, AreNoneWhereTheVerdictIsWithheld) {

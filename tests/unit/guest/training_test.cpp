@@ -1,5 +1,5 @@
 // What processes report becomes steps: a job of known times, written as its processes would.
-#include "engine/guest/training.h"
+#include "engine/guest/trainer_process.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
 class TrainingTest : public testing::Test {
  protected:
   TrainingTest() : trainer_(make_page()), worker_(make_page()) {
-    given_.device.value = "script";
+    given_.command.given = true;
     given_.duration.value = 0;
     given_.warmup.value = {0, 0};
     loader_.num_workers = 1;
@@ -44,7 +44,7 @@ class TrainingTest : public testing::Test {
 
   // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
   void epoch(std::int32_t iterator, Nanos begin, int batches) {
-    training_.add_iterator(iterator, loader_);
+    trainer_process_.add_iterator(iterator, loader_);
     const auto tell = [&](Page& page, Fact of_iterator) {
       of_iterator.iterator = iterator;
       page.facts().push(of_iterator);
@@ -62,7 +62,12 @@ class TrainingTest : public testing::Test {
       tell(*worker_, fact(FactKind::sent, k, done, done));
       tell(*trainer_, fact(FactKind::ask, -1, asked));
       tell(*trainer_, fact(FactKind::received, k, done, done));
-      tell(*trainer_, fact(FactKind::take, k, done));
+      Fact take = fact(FactKind::take, k, done);
+      take.count = gradients_;
+      tell(*trainer_, take);
+      for (const Fact& moved : moved_) {
+        if (moved.batch == k) tell(*trainer_, moved);
+      }
       asked = done + 2 * kMs;
     }
     tell(*trainer_, fact(FactKind::ask, -1, asked));
@@ -70,32 +75,39 @@ class TrainingTest : public testing::Test {
   }
 
   void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
+    span(*worker_, Stage::decode, iterator, batch, begin, end);
+  }
+
+  static void span(Page& page, Stage stage, std::int32_t iterator, std::int64_t batch, Nanos begin,
+                   Nanos end) {
     ThreadLog::Entry entry;
     entry.span.begin = begin;
     entry.span.end = end;
     entry.span.sample = 0;
-    entry.span.stage = Stage::decode;
+    entry.span.stage = stage;
     entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
-    worker_->spans().push(entry);
+    page.spans().push(entry);
   }
 
   void read() {
-    training_.read(*trainer_, {});
-    training_.read(*worker_, {0, 0});
-    training_.advance(false);
+    trainer_process_.read(*trainer_, {});
+    trainer_process_.read(*worker_, {0, 0});
+    trainer_process_.advance(false);
   }
 
   RunConfig given_;
   LoaderFacts loader_;
+  std::int64_t gradients_ = 1;
   PagePointer trainer_, worker_;
-  Training training_{given_};
+  std::vector<Fact> moved_;  // by the program, when it has taken a batch
+  TrainerProcess trainer_process_{given_};
 };
 
 TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   epoch(0, kSecond, 5);
   read();
-  ASSERT_NE(training_.loader(), nullptr);
-  const RankRecord record = training_.finish();
+  ASSERT_NE(trainer_process_.measured(), nullptr);
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 5);
   EXPECT_EQ(record.samples, 20);
   // Five times 10 ms of making, 2 ms of each next one hidden behind training, and 2 ms of the last.
@@ -111,11 +123,41 @@ TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   EXPECT_EQ(other, 0);
 }
 
+// It has two threads or processes of its own, of which nothing is told.
+TEST_F(TrainingTest, OfAnOpaqueLoaderTheWaitIsKnown) {
+  loader_.is_opaque = true;
+  loader_.num_workers = 2;
+  trainer_process_.add_iterator(0, loader_);
+  const auto tell = [&](const Fact& told) { trainer_->facts().push(told); };
+  tell(fact(FactKind::epoch, -1, kSecond));
+  for (int k = 0; k < 5; ++k) {
+    const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
+    tell(fact(FactKind::ask, -1, asked));
+    tell(fact(FactKind::begun, k, asked, asked));
+    span(*trainer_, Stage::opaque, 0, k, asked, taken);
+    tell(fact(FactKind::dispatched, k, asked));
+    tell(fact(FactKind::finished, k, taken));
+    tell(fact(FactKind::take, k, taken));
+  }
+  tell(fact(FactKind::ask, -1, kSecond + 50 * kMs));
+  trainer_process_.read(*trainer_, {});
+  trainer_process_.advance(false);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 5);
+  Nanos opaque = 0, compute = 0;
+  record.rows.for_each([&](const StepRow& row) {
+    opaque += row.stall[Cause::opaque];
+    compute += row.compute();
+  });
+  EXPECT_EQ(opaque, 5 * 8 * kMs);
+  EXPECT_EQ(compute, 5 * 2 * kMs);
+}
+
 TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
   epoch(1, kSecond + 100 * kMs, 3);
   read();
-  const RankRecord record = training_.finish();
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 6);
   std::vector<Nanos> computes;
   record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
@@ -124,23 +166,42 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   EXPECT_EQ(computes.at(2), 69 * kMs);
 }
 
+TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
+  epoch(0, kSecond, 3);
+  Nanos at = kSecond + 40 * kMs;
+  for (int k = 0; k < 2; ++k) {
+    trainer_->facts().push(fact(FactKind::ask, -1, at));
+    trainer_->facts().push(fact(FactKind::replayed, k, at + kMs));
+    at += 5 * kMs;
+  }
+  trainer_->facts().push(fact(FactKind::ask, -1, at));
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 5);
+  EXPECT_EQ(record.samples, 20);
+  const StepRow last = record.rows.back();
+  EXPECT_EQ(last.samples, 4);
+  EXPECT_EQ(last.compute(), 4 * kMs);
+  EXPECT_EQ(last.stall[Cause::transport], kMs);  // the hand-over is all that is left
+}
+
 TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   epoch(0, kSecond, 5);
-  training_.read(*worker_, {0, 0});
-  training_.advance(false);
-  EXPECT_EQ(training_.loader(), nullptr);
+  trainer_process_.read(*worker_, {0, 0});
+  trainer_process_.advance(false);
+  EXPECT_EQ(trainer_process_.measured(), nullptr);
   read();
-  EXPECT_EQ(training_.finish().steps(), 5);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 5);
 }
 
 TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
-  training_.add_iterator(0, loader_);
+  trainer_process_.add_iterator(0, loader_);
   trainer_->facts().push(fact(FactKind::epoch, -1, kSecond));
   trainer_->facts().push(fact(FactKind::dispatched, 0, kSecond));
   trainer_->facts().push(fact(FactKind::ask, -1, kSecond));
   trainer_->facts().push(fact(FactKind::take, 0, kSecond + 5 * kMs));
   read();
-  const RankRecord record = training_.finish();
+  const RankRecord record = trainer_process_.measured()->finish();
   std::vector<Nanos> computes;
   record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
   EXPECT_EQ(computes, std::vector<Nanos>{});
@@ -149,16 +210,122 @@ TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
 TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
   LoaderFacts other = loader_;
   other.number = 1;
-  training_.add_iterator(7, other);
+  trainer_process_.add_iterator(7, other);
   Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
   epoch_of_other.iterator = 7;
   trainer_->facts().push(epoch_of_other);
   epoch(0, kSecond + kMs, 4);
   read();
-  EXPECT_EQ(training_.loader()->number, 0);
-  const RankRecord record = training_.finish();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 4);
   EXPECT_EQ(record.first_ask, kSecond + kMs);
+}
+
+// A validation of more batches came first, without gradients.
+TEST_F(TrainingTest, TheLoaderWithGradientsIsMeasured) {
+  loader_.number = 1;
+  gradients_ = 0;
+  epoch(0, kSecond, 9);
+  loader_.number = 2;
+  gradients_ = 1;
+  epoch(1, 2 * kSecond, 3);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 2);
+  EXPECT_EQ(trainer_process_.other_iterations(), 1);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+TEST_F(TrainingTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
+  epoch(0, kSecond, 4);
+  loader_.number = 1;
+  epoch(1, 2 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  epoch(2, 3 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
+}
+
+TEST_F(TrainingTest, CopiesOfTheProgramAreNotTraining) {
+  // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
+  const Nanos take = kSecond + 20 * kMs;
+  moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
+            fact(FactKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
+  epoch(0, kSecond, 3);
+  trainer_->facts().push(fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
+  read();
+  std::vector<Nanos> copies, computes;
+  trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+    copies.push_back(row.stall[Cause::h2d]);
+    computes.push_back(row.compute());
+  });
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, 0}));
+  EXPECT_EQ(computes, (std::vector<Nanos>{2 * kMs, kMs, 2 * kMs}));
+}
+
+class TrainedByUs : public TrainingTest {
+ protected:
+  TrainedByUs() { given_.command.given = false; }
+
+  void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
+    Fact done = fact(kind, -1, begin, end);
+    done.count = taken;
+    trainer_->facts().push(done);
+  }
+};
+
+TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
+  epoch(0, kSecond, 3);  // taken at 1.010, 1.020, 1.030
+  on_device(FactKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
+  on_device(FactKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 30 * kMs, kSecond + 33 * kMs);
+  on_device(FactKind::copied, 2, kSecond + 33 * kMs, kSecond + 34 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 34 * kMs, kSecond + 37 * kMs);  // the last one
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 3);
+  std::vector<Nanos> computes, copies, decodes;
+  record.rows.for_each([&](const StepRow& row) {
+    computes.push_back(row.compute());
+    copies.push_back(row.stall[Cause::h2d]);
+    decodes.push_back(row.stall[Cause::decode]);
+    EXPECT_EQ(row.clamped, 0);
+  });
+  EXPECT_EQ(computes, (std::vector<Nanos>{0, 3 * kMs, 6 * kMs}));
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, kMs}));
+  EXPECT_EQ(decodes, (std::vector<Nanos>{10 * kMs, 10 * kMs, 6 * kMs}));
+  EXPECT_EQ(record.window(), 37 * kMs);
+}
+
+TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
+  epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
+  trainer_process_.watch_gpu();
+  const auto kernel = [&](Nanos begin, Nanos end) {
+    trainer_->gpu().push({kSecond + begin, kSecond + end, 0, false});
+  };
+  trainer_->gpu().push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
+  kernel(11 * kMs, 14 * kMs);
+  kernel(15 * kMs, 17 * kMs);
+  kernel(21 * kMs, 32 * kMs);  // into the next step
+  // Of the fourth batch none is known: that step is as the host saw it.
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  struct Seen {
+    Nanos compute, h2d, launch, decode;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  record.rows.for_each([&](const StepRow& row) {
+    seen.push_back(
+        {row.compute(), row.stall[Cause::h2d], row.stall[Cause::launch], row.stall[Cause::decode]});
+  });
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0], (Seen{5 * kMs, kMs, kMs, 10 * kMs}));
+  EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
+  EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
+  EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
+  EXPECT_EQ(trainer_process_.measured()->steps_of_gpu(), 3);
 }
 
 }  // namespace

@@ -74,6 +74,25 @@ TEST(ProofPlan, SaysWhatCannotBeLeftOut) {
   }
 }
 
+TEST(ProofPlan, OfSomebodyElsesLoaderAllIsLeftOut) {
+  for (Cause cause : {Cause::opaque, Cause::decode, Cause::transport, Cause::startup}) {
+    RunRecord record = bound_by(cause);
+    record.engine = "torch";
+    const Proof proof = plan(record);
+    EXPECT_TRUE(proof.by_turns);
+    ASSERT_EQ(proof.cases.size(), 1u) << name_of(cause);
+    EXPECT_EQ(proof.cases[0].missing, "");
+    for (Stage stage : {Stage::read, Stage::opaque, Stage::collate, Stage::pin, Stage::startup})
+      EXPECT_TRUE(proof.cases[0].knockouts.has(stage)) << name_of(stage);
+    for (Stage stage : {Stage::h2d, Stage::launch, Stage::compute})
+      EXPECT_FALSE(proof.cases[0].knockouts.has(stage)) << name_of(stage);
+  }
+  RunRecord copies = bound_by(Cause::h2d);
+  copies.engine = "torch";
+  EXPECT_THAT(plan(copies).cases.at(0).missing, HasSubstr("batches are copied to the device"));
+  EXPECT_EQ(plan(copies, Prove::all).cases.size(), 2u);
+}
+
 TEST(ProofPlan, AGpuThatIsTheLimitIsTriedWithoutAnyLoader) {
   const RunRecord record = record_of(4, 40, [](std::int64_t) {
     return step_of(25 * kMillisecond, {{Cause::decode, 1000}});

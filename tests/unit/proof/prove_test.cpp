@@ -33,7 +33,7 @@ struct Runs {
   Proof prove(const RunRecord& first, const Analysis& analysis, Prove what) {
     return loaderscope::prove(
         what, first, analysis,
-        [this](const RunConfig& c, const Knockouts& k) { return (*this)(c, k); }, stop);
+        [this](const RunConfig& c, const Knockouts& k) { return (*this)(c, k); }, {}, stop);
   }
   Proof prove(const RunRecord& first, Prove what = Prove::blamed) {
     return prove(first, analyse(first), what);
@@ -193,12 +193,12 @@ TEST(Prove, ARunThatFailsSaysWhy) {
     if (!knockouts.empty()) throw RunError("the disk is full");
     return find_row("model", engine_table()).run(config, {});
   };
-  const Proof proof = prove(Prove::blamed, first, analyse(first), failing, stop);
+  const Proof proof = prove(Prove::blamed, first, analyse(first), failing, {}, stop);
   EXPECT_EQ(proof.cases.at(0).missing, "the disk is full");
   const auto never = [](const RunConfig&, const Knockouts&) -> RunRecord {
     throw RunError("the disk is full");
   };
-  EXPECT_THAT(prove(Prove::blamed, first, analyse(first), never, stop).reason,
+  EXPECT_THAT(prove(Prove::blamed, first, analyse(first), never, {}, stop).reason,
               HasSubstr("the disk is full"));
 }
 

@@ -33,6 +33,21 @@ TEST(FindingsText, TheFixIsTheFirstFinding) {
             "50.0 % busy, 160 to 320 samples/s");
 }
 
+TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
+  Analysis analysis;
+  Finding wrong;
+  wrong.id = "workers-draw-alike";
+  wrong.evidence = "4 of 4 workers begin alike";
+  wrong.pytorch = "worker_init_fn=seed";
+  wrong.wrong_data = true;
+  analysis.findings = {wrong, finding_of("too-few-workers", 2)};
+  EXPECT_EQ(wrong_data_lines(analysis),
+            (std::vector<std::string>{"Wrong data: workers-draw-alike: 4 of 4 workers begin alike",
+                                      "Mend: worker_init_fn=seed"}));
+  EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
+  EXPECT_TRUE(other_findings(analysis).empty());
+}
+
 TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
   RunRecord record;
   record.config.samples.set(64'000);

@@ -56,6 +56,15 @@ TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
             "run.json && loaderscope what-if run.json --set decode.speed=2");
 }
 
+TEST(NextCommand, AsksTheModelHowElseAProgramCouldCopy) {
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.engine.value = "torch";
+  record.config.command.set({"python", "train.py"});
+  EXPECT_EQ(next_with({{"copy", "stream"}}, record),
+            "loaderscope run --num-workers 2 --batch-size 16 --compute 25ms --json run.json -- "
+            "python train.py && loaderscope what-if run.json --set copy=stream");
+}
+
 TEST(NextCommand, TunesASavedRunWhereThatIsWhatHelps) {
   RunRecord record = record_of(4, 40, usual_step);
   record.config.json.set("my run.json");

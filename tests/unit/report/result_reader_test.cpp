@@ -186,6 +186,11 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
               HasSubstr("does not end with its last step"));
 }
 
+TEST(ReadResult, GivesBackWhatFactsAreCalled) {
+  const RunRecord read = parse_result(json_of(full_record()), "r.json");
+  EXPECT_EQ(read.details, full_record().details);
+}
+
 TEST(ReadResult, ToleratesWhatALaterVersionAdds) {
   EXPECT_EQ(error_after("\"lost_spans\": 0",
                         "\"lost_spans\": 0, \"findings\": [{\"id\": \"decode-bound\"}]"),

@@ -120,6 +120,7 @@ inline RunRecord full_record() {
   record.before_first_ask = {{"import", 1'500 * kMillisecond}, {"index", 20 * kMillisecond + 1}};
   record.metrics = {{"memory.pinned_bytes", "bytes", "page-locked host memory", 38'535'168},
                     {"memory.host_slots", "1", "host slots", 11}};
+  record.details = {{"data.alike_seeds", "numpy"}, {"augment", "Crop (train.py:3)", 0.625}};
   record.notes = {"prefetch-factor has no effect"};
   RankRecord& rank = record.ranks.front();
   for (int i = 0; i < 640; ++i) {

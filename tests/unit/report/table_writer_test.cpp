@@ -135,10 +135,20 @@ TEST(Table, DoesNotObeyControlCharacters) {
   record.config.json.set("\x1b]0;title\x07");
   record.ranks[0].queues[0].name = "\n";
   record.before_first_ask = {{"\x1b", 5}};
+  record.details = {{"decode", "\x1b[31mload"}};
   const std::string table = table_of(record);
   EXPECT_THAT(table, Not(HasSubstr("\x1b")));
   EXPECT_THAT(table, Not(HasSubstr("\r")));
   EXPECT_THAT(table, HasSubstr("note: ?[2Jgone"));
+  EXPECT_THAT(table, HasSubstr("?[31mload"));
+}
+
+TEST(Table, NamesWhatAStageSpendsItsTimeOn) {
+  RunRecord record = usual_record();
+  record.details = {{"decode", "Image.load", 0.75}, {"decode", "Image.open", 0.25}};
+  EXPECT_THAT(table_of(record), HasSubstr("#  Image.load 75.0 %\n"));
+  record.details = {{"decode", "decode (train.py:12)"}};
+  EXPECT_THAT(table_of(record), HasSubstr("#  decode (train.py:12)\n"));
 }
 
 TEST(Table, ShowsOrderAndLaunchAndUnknownContention) {

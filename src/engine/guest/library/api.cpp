@@ -1,11 +1,15 @@
 #include "engine/guest/library/api.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 
+#include <deque>
 #include <memory>
 #include <mutex>
 
 #include "device/devices.h"
+#include "engine/guest/library/gpu_activity.h"
 #include "engine/guest/library/membership.h"
 #include "engine/guest/library/stage_stack.h"
 #include "trace/trace.h"
@@ -16,7 +20,8 @@ using namespace loaderscope;
 using namespace loaderscope::guest;
 
 Membership membership;
-std::unique_ptr<Device> device;  // of the thread that trains
+std::unique_ptr<Device> device;          // of the thread that trains
+std::deque<std::int64_t> taken_by_step;  // of the steps that it has not been asked about
 thread_local std::unique_ptr<ThreadLog> log_of_thread;
 thread_local std::unique_ptr<StageStack> stack_of_thread;
 
@@ -55,6 +60,15 @@ const volatile std::uint32_t* lsg_flags(void) {
 }
 
 std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
+
+std::int64_t lsg_object_size(std::int64_t address) {
+  Dl_info place;
+  void* symbol = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(address), &place, &symbol, RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr)
+    return 0;
+  return static_cast<std::int64_t>(static_cast<const ElfW(Sym)*>(symbol)->st_size);
+}
 
 void lsg_begin_work(std::int64_t batch) {
   if (StageStack* stack = made_stack()) stack->begin_work(batch);
@@ -101,8 +115,9 @@ void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight)
       (simulated != 0 ? make_sim_devices : make_null_devices)(config, kNeverStops).front());
 }
 
-void lsg_device_copy(std::int64_t step, const void* host, std::int64_t bytes, std::int64_t duration,
-                     int by_caller, int wait) {
+void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host, std::int64_t bytes,
+                     std::int64_t duration, int by_caller, int wait) {
+  taken_by_step.push_back(taken);
   device->submit_copy({step, static_cast<const std::byte*>(host), bytes, duration, by_caller != 0});
   if (wait != 0) device->wait_copied(step);
 }
@@ -115,16 +130,28 @@ void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
 
 void lsg_device_collect(void) {
   if (membership.page() == nullptr) return;
-  const auto report = [](FactKind kind, std::int64_t step, const Interval& interval) {
+  const auto report = [](FactKind kind, const Interval& interval) {
     Fact fact;
     fact.kind = kind;
     fact.begin = interval.begin;
     fact.end = interval.end;
-    fact.count = step;
+    fact.count = taken_by_step.front();
     membership.page()->facts().push(fact);
   };
   while (const auto times = device->collect()) {
-    if (times->copy.ran()) report(FactKind::copied, times->step, times->copy);
-    report(FactKind::computed, times->step, times->compute);
+    if (times->copy.ran()) report(FactKind::copied, times->copy);
+    report(FactKind::computed, times->compute);
+    taken_by_step.pop_front();
   }
 }
+
+const char* lsg_gpu_watch(void) {
+  // Called by threads of CUPTI, one at a time.
+  return gpu_activity::watch([](const GpuRecord& record) {
+    if (Page* page = membership.page()) page->gpu().push(record);
+  });
+}
+
+void lsg_gpu_record(int on) { gpu_activity::record(on != 0); }
+
+void lsg_gpu_flush(void) { gpu_activity::flush(); }

@@ -14,6 +14,8 @@ LOADERSCOPE_API void lsg_say(const char* message);
 // Two numbers of the host: `stop`, `timing`. Null before the process has joined.
 LOADERSCOPE_API const volatile std::uint32_t* lsg_flags(void);
 LOADERSCOPE_API std::int64_t lsg_thread_cpu_ns(void);
+// Of the exported object at `address`, in bytes; 0: not known.
+LOADERSCOPE_API std::int64_t lsg_object_size(std::int64_t address);
 
 // The calling thread makes batch `batch`: what it does until `lsg_end_work` is written down as
 // spans, of stage `opaque` unless it has entered another one. A stage entered within a stage takes
@@ -34,10 +36,18 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
                               std::int64_t bytes);
 
 // The device of a trainer of ours, as in loaderscope/device.h. What waits may be called without the
-// GIL; what it did is reported by `lsg_device_collect`.
+// GIL; what it did is reported by `lsg_device_collect`. `taken`: the last batch that the DataLoader
+// had delivered by then, counted from 0.
 LOADERSCOPE_API void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight);
-LOADERSCOPE_API void lsg_device_copy(std::int64_t step, const void* host, std::int64_t bytes,
-                                     std::int64_t duration, int by_caller, int wait);
+LOADERSCOPE_API void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host,
+                                     std::int64_t bytes, std::int64_t duration, int by_caller,
+                                     int wait);
 LOADERSCOPE_API void lsg_device_compute(std::int64_t step, std::int64_t duration);
 LOADERSCOPE_API void lsg_device_wait(std::int64_t step);  // until it has computed it
 LOADERSCOPE_API void lsg_device_collect(void);
+
+// What the GPU does from now on is written down (CUPTI). Null, or why it cannot be: a sentence's
+// end. Only in a process that uses CUDA already.
+LOADERSCOPE_API const char* lsg_gpu_watch(void);
+LOADERSCOPE_API void lsg_gpu_record(int on);  // 0: until the next call nothing is
+LOADERSCOPE_API void lsg_gpu_flush(void);     // what it has done is written down now

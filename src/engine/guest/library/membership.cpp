@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -48,6 +49,13 @@ int receive_descriptor(int line) {
   return descriptor;
 }
 
+// 0: it is closed, or no socket.
+ino_t identity_of(int descriptor) {
+  struct stat status {};
+  const bool known = ::fstat(descriptor, &status) == 0 && S_ISSOCK(status.st_mode);
+  return known ? status.st_ino : 0;
+}
+
 Page* map_page(int descriptor) {
   void* memory = ::mmap(nullptr, Page::bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<Page*>(memory);
@@ -60,6 +68,7 @@ int Membership::join(const char* socket_path, const char* hello) {
   const int line = connect_to(socket_path);
   if (line < 0) return -line;
   socket_ = line;
+  identity_ = identity_of(line);
   say(hello);
   const int descriptor = receive_descriptor(line);
   Page* page = descriptor < 0 ? nullptr : map_page(descriptor);
@@ -73,15 +82,18 @@ int Membership::join(const char* socket_path, const char* hello) {
   return page == nullptr ? error : EPROTO;
 }
 
+bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
+
 void Membership::say(const char* message) const {
-  if (socket_ < 0) return;
+  if (!has_line()) return;
   while (::send(socket_, message, std::strlen(message), MSG_NOSIGNAL) < 0 && errno == EINTR) {
   }
 }
 
 void Membership::forget() {
   if (page_ != nullptr) ::munmap(std::exchange(page_, nullptr), Page::bytes());
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  if (has_line()) ::close(socket_);
+  socket_ = -1;
 }
 
 }  // namespace loaderscope::guest

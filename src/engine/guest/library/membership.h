@@ -1,6 +1,8 @@
 // This process as a member of the measured job: its page and its line to the host.
 #pragma once
 
+#include <sys/types.h>
+
 #include "engine/guest/page.h"
 
 namespace loaderscope::guest {
@@ -14,7 +16,10 @@ class Membership {
   void forget();
 
  private:
+  bool has_line() const;  // false also where the program has closed it: the number may be another's
+
   int socket_ = -1;
+  ino_t identity_ = 0;  // of the socket
   Page* page_ = nullptr;
 };
 

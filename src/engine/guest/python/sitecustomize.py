@@ -21,11 +21,13 @@ def _prepare() -> None:
 
 def _run_the_hidden_one() -> None:
     from importlib.machinery import PathFinder
+    from importlib.util import module_from_spec
 
     here = os.path.dirname(os.path.abspath(__file__))
     paths = [path for path in sys.path if os.path.abspath(path or ".") != here]
     spec = PathFinder.find_spec("sitecustomize", paths)
     if spec is not None and spec.loader is not None:
+        sys.modules[__name__] = module_from_spec(spec)
         spec.loader.exec_module(sys.modules[__name__])
 
 

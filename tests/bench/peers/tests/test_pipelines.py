@@ -44,22 +44,22 @@ class PipelineTest(unittest.TestCase):
             self.assertAlmostEqual(float(batch[:, channel].max()), expected, delta=0.1)
 
     def test_torch(self):
-        self._expect_batches("torch")
+        self._expect_batches("torch:pillow")
 
     def test_torch_opencv(self):
-        self._expect_batches("torch-opencv")
+        self._expect_batches("torch:opencv")
 
     def test_webdataset(self):
-        self._expect_batches("webdataset")
+        self._expect_batches("webdataset:pillow")
 
     def test_dali(self):
-        self._expect_batches("dali", workers=1)
+        self._expect_batches("dali:cpu", workers=1)
 
     def test_spdl(self):
-        self._expect_batches("spdl", workers=1)
+        self._expect_batches("spdl:ffmpeg", workers=1)
 
     def test_ffcv(self):
-        self._expect_batches("ffcv", workers=1)
+        self._expect_batches("ffcv:jpeg", workers=1)
 
     def test_files_are_always_in_the_same_order(self):
         self.assertEqual([os.path.basename(path) for path in self.options.files()], ["0.jpg", "1.jpg", "2.jpg"])

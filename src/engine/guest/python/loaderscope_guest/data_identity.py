@@ -1,24 +1,42 @@
-"""Which data a process was given, so that wrong data is noticed: the order of an epoch's samples, the random numbers
-that a worker begins with, and the first samples of a stream. Nothing is drawn, nothing is kept but hashes."""
+"""Which data a process was given, so that wrong data is noticed: the order of an epoch's samples, and what a stream
+gives to each worker. Nothing is kept but hashes."""
 
-import hashlib
-import random
-import sys
-from typing import Any
+from typing import Any, List, Set
 
 from loaderscope_guest import library
+from loaderscope_guest.fingerprint import fingerprint
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
+_FEWEST = 12  # samples, so that chance does not make two orders alike
 
 
-def _hash(text: bytes) -> str:
-    return hashlib.blake2b(text, digest_size=8).hexdigest()
+def length_of(thing: Any) -> int:
+    """0: it does not say."""
+    try:
+        return len(thing)
+    except Exception:
+        return 0
+
+
+def sampler_of(loader: Any) -> Any:
+    """What decides which samples an epoch gives."""
+    batches = getattr(loader, "batch_sampler", None)
+    return getattr(batches, "sampler", batches) or getattr(loader, "sampler", None)
+
+
+def shuffles(loader: Any) -> bool:
+    """Is every epoch meant to have an order of its own?"""
+    sampler = sampler_of(loader)
+    if type(sampler).__name__ in ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler"):
+        return True
+    return bool(getattr(sampler, "shuffle", hasattr(sampler, "set_epoch")))
 
 
 class Order:
     """What the sampler of one epoch gives, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, shuffled: bool = False) -> None:
+        self._shuffled = shuffled
         self._text = ""
         self._batches = 0
         self._samples = 0
@@ -42,28 +60,11 @@ class Order:
 
     def say(self, iteration: Any) -> None:
         """Of a shorter epoch: when it is over."""
-        if self._batches > 0 and not self._said:
+        if self._samples >= _FEWEST and not self._said:
             library.say(what="order", iterator=iteration.number, generation=iteration.generation,
-                        hash=_hash(self._text.encode()), samples=self._samples, ascending=self._ascending)
+                        hash=fingerprint(self._text.encode()), samples=self._samples,
+                        shuffled=self._shuffled and not self._ascending)
         self._said = True
-
-
-def _random_states() -> Any:
-    states = {"python": _hash(repr(random.getstate()).encode())}
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        state = numpy.random.get_state()
-        states["numpy"] = _hash(state[1].tobytes() + str(state[2]).encode())
-    torch = sys.modules.get("torch")
-    if torch is not None:
-        states["torch"] = _hash(torch.random.get_rng_state().numpy().tobytes())
-    return states
-
-
-def say_first_draws(making: Any) -> None:
-    """Of a worker, before its first sample."""
-    library.say(what="draws", iterator=making.iterator, generation=making.generation, worker=making.worker,
-                **_random_states())
 
 
 def _content(sample: Any, depth: int = 0) -> bytes:
@@ -81,23 +82,34 @@ def _content(sample: Any, depth: int = 0) -> bytes:
 
 
 class Stream:
-    """The first samples of an iterable data set, as one worker is given them."""
+    """What an iterable data set gives to one worker in one epoch: its first samples, and how many there are."""
 
     MOST = 4
 
-    def __init__(self) -> None:
-        self._text = b""
+    def __init__(self, workers: int, declared: int) -> None:
+        self._workers = workers
+        self._declared = declared  # samples, as the data set says; 0: it does not
+        self._first: List[bytes] = []
         self._samples = 0
+        self._generation = -1
+
+    def _say(self, making: Any, what: str, **more: Any) -> None:
+        library.say(what=what, iterator=making.iterator, generation=making.generation, worker=making.worker, **more)
 
     def add(self, making: Any, sample: Any) -> None:
-        if self._samples == self.MOST:
-            return
         self._samples += 1
-        try:
-            self._text += _content(sample)
-        except Exception:
-            self._samples = self.MOST  # cannot be told apart
+        if self._samples > self.MOST:
             return
-        if self._samples == self.MOST and self._text:
-            library.say(what="stream", iterator=making.iterator, generation=making.generation, worker=making.worker,
-                        hash=_hash(self._text))
+        try:
+            self._first.append(_content(sample))
+        except Exception:
+            self._first.append(b"")  # cannot be told apart
+        distinct: Set[bytes] = set(self._first) - {b""}
+        if len(distinct) == self.MOST:
+            self._say(making, "stream", hash=fingerprint(b"".join(self._first)))
+
+    def end(self, making: Any) -> None:
+        """It may be asked again behind its end."""
+        if self._generation != making.generation:
+            self._generation = making.generation
+            self._say(making, "stream_end", samples=self._samples, workers=self._workers, declared=self._declared)

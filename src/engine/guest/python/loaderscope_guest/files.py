@@ -34,6 +34,7 @@ def _timed(read: Callable[..., Any], arguments: Any) -> Any:
     library.enter(READ)
     size = 0
     try:
+        inject.once_per_sample("read", worker.making)
         result = read(*arguments)
         if result is not None:
             size = result if isinstance(result, int) else len(result)

@@ -72,14 +72,31 @@ def after_import(name: str, callback: Callback) -> None:
         _finder.callbacks.setdefault(name, []).append(callback)
 
 
-def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import files, stages, torch_loader
+_looks_into_stages = False
 
-    torch_loader.install(module)
+
+def look_into_stages() -> None:
+    global _looks_into_stages
+    if _looks_into_stages:
+        return
+    from loaderscope_guest import files, stages
+
+    _looks_into_stages = True
     stages.install()
     files.install()
 
 
+def _on_torch_loader(module: ModuleType) -> None:
+    from loaderscope_guest import moves, torch_loader
+
+    torch_loader.install(module)
+    moves.install(sys.modules["torch"])
+    look_into_stages()
+
+
 def install() -> None:
+    """Once; more often does nothing."""
+    if _finder in sys.meta_path:
+        return
     sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
     after_import("torch.utils.data.dataloader", _on_torch_loader)

@@ -1,33 +1,77 @@
-"""Declared delays (`--inject STAGE=+5ms`), slept inside the hook of their stage."""
+"""Declared delays (`--inject STAGE=+5ms`), slept inside the hook of their stage. The host is told which ones had a
+hook, so that none is missing silently."""
 
 import random
 import time
 from typing import Any, Dict, List
 
+from loaderscope_guest import library
 from loaderscope_guest.settings import INJECTIONS, RANK, SEED
 
-_by_stage: Dict[str, List[Dict[str, Any]]] = {}
-for _injection in INJECTIONS:
-    if _injection.get("rank", RANK) == RANK:
-        _by_stage.setdefault(_injection["stage"], []).append(_injection)
 _draws = random.Random(SEED)  # of our own: the program's draws stay what they are
+
+
+class _Injection:
+    def __init__(self, number: int, given: Dict[str, Any]) -> None:
+        self.number = number
+        self.worker = given.get("worker")
+        self.seconds: float = given["seconds"]
+        self.every: int = given["every"]
+        self.probability: float = given["probability"]
+        self.executed = 0
+        self.late = 0.0  # by how much sleeps took longer: the next ones make up for it
+
+    def extra(self) -> float:
+        """Of this execution, in seconds."""
+        if self.executed == 0:
+            library.say(what="injected", number=self.number)
+        self.executed += 1
+        if self.executed % self.every != 0:
+            return 0.0
+        if self.probability < 1 and _draws.random() >= self.probability:
+            return 0.0
+        return self.seconds
+
+    def sleep(self) -> None:
+        seconds = self.extra()
+        if seconds == 0:
+            return
+        begun = time.monotonic()
+        time.sleep(max(seconds - self.late, 0.0))
+        self.late += time.monotonic() - begun - seconds
+
+
+_rank = max(RANK, 0)
+_by_stage: Dict[str, List[_Injection]] = {}
+for _number, _given in enumerate(INJECTIONS):
+    if _given.get("rank", _rank) == _rank:
+        _by_stage.setdefault(_given["stage"], []).append(_Injection(_number, _given))
+
+
+def any_declared() -> bool:
+    return bool(_by_stage)
+
+
+def _of(stage: str, worker: int) -> List[_Injection]:
+    return [one for one in _by_stage.get(stage, ()) if one.worker in (None, worker)]
 
 
 def apply(stage: str, worker: int = -1) -> None:
     """`worker`: who executes the stage; -1: nobody's."""
-    for injection in _by_stage.get(stage, ()):
-        if injection.get("worker", worker) != worker:
-            continue
-        injection["executed"] = injection.get("executed", 0) + 1
-        if injection["executed"] % injection["every"] != 0:
-            continue
-        if injection["probability"] < 1 and _draws.random() >= injection["probability"]:
-            continue
-        time.sleep(injection["seconds"])
+    for injection in _of(stage, worker):
+        injection.sleep()
+
+
+def extra(stage: str) -> float:
+    """Seconds that the device is to take longer."""
+    return sum(injection.extra() for injection in _of(stage, -1))
 
 
 def once_per_sample(stage: str, making: Any) -> None:
-    """A stage may be entered several times for one sample."""
-    if stage in _by_stage and stage not in making.injected:
-        making.injected.add(stage)
+    """A stage may be entered several times for one sample, and many samples may be made at once."""
+    if stage not in _by_stage:
+        return
+    done = making.injected.get(stage, 0)
+    if done < making.samples_at_once:
+        making.injected[stage] = done + 1
         apply(stage, making.worker)

@@ -21,7 +21,11 @@ _SIGNATURES: Dict[str, Any] = {
     "lsg_start_up": (None, [_L, _L]),
     "lsg_rest": (None, [_L, _L]),
     "lsg_fact": (None, [ctypes.c_int, _I, _I, _I, _L, _L, _L, _L, _L, _L]),
+    "lsg_object_size": (_L, [_L]),
     "lsg_device_collect": (None, []),
+    "lsg_gpu_watch": (ctypes.c_char_p, []),
+    "lsg_gpu_record": (None, [ctypes.c_int]),
+    "lsg_gpu_flush": (None, []),
 }
 
 
@@ -44,10 +48,16 @@ end_work = _library.lsg_end_work
 start_up = _library.lsg_start_up
 rest = _library.lsg_rest
 fact = _library.lsg_fact
+object_size = _library.lsg_object_size
 collect = _library.lsg_device_collect
+gpu_watch = _library.lsg_gpu_watch
+gpu_record = _library.lsg_gpu_record
+
+gpu_flush = _library.lsg_gpu_flush
 
 # Kinds of facts; FactKind of the host.
 EPOCH, DISPATCHED, ASK, TAKE, ENDED, RECEIVED, PINNED, DELIVERABLE, BEGUN, FINISHED, SENT = range(1, 12)
+COPIED, COMPUTED, REPLAYED, MOVED = range(12, 16)
 
 _BATCH_BITS, _GENERATION_BITS = 28, 16  # of a span's batch
 
@@ -79,8 +89,14 @@ class Flags:
     def must_stop(self) -> bool:
         return self._shared.stop != 0
 
+    def timing_wanted(self) -> bool:
+        return self._shared.timing != 0
+
+    def is_joined(self) -> bool:
+        return self.joined_pid == os.getpid()
+
     def look(self) -> None:
-        self.timing = self._shared.timing != 0
+        self.timing = self.timing_wanted()
 
 
 flags = Flags()

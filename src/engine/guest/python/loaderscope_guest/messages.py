@@ -1,18 +1,27 @@
 """Sentences for the host. Each degradation is said once per process."""
 
+import contextlib
 import re
 import signal
 import traceback
-from typing import Any, Optional, Set
+from typing import Any, Iterator, Optional, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
+_LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": " (/dev/shm is full)"}
 
 
 def join_as_trainer() -> bool:
     return library.join(role="trainer", rank=RANK)
+
+
+def refuse(sentence: str) -> None:
+    """Our side of the job cannot begin."""
+    join_as_trainer()
+    library.say(what="refused", text=sentence)
+    raise SystemExit(1)
 
 
 def degraded(sentence: str) -> None:
@@ -20,6 +29,15 @@ def degraded(sentence: str) -> None:
         return
     _said.add(sentence)
     library.say(what="degraded", text=sentence)
+
+
+@contextlib.contextmanager
+def never_failing(part: str) -> Iterator[None]:
+    """What looks at the user's own objects, which may do anything when they are looked at."""
+    try:
+        yield
+    except Exception as error:
+        degraded(f"{part} not looked into: {error!r}")
 
 
 def _worker_in(text: str) -> Optional[int]:
@@ -33,17 +51,18 @@ def _dead_workers(iterator: Any) -> str:
     for number, process in enumerate(getattr(iterator, "_workers", ())):
         code = getattr(process, "exitcode", None)
         if code is not None and code < 0:
-            said.append(f"worker {number} (process {process.pid}) was killed by {signal.Signals(-code).name}")
+            name = signal.Signals(-code).name
+            said.append(f"worker {number} (process {process.pid}) was killed by {name}{_LIKELY_CAUSE.get(name, '')}")
         elif code:
             said.append(f"worker {number} (process {process.pid}) ended with exit code {code}")
     return ", ".join(said)
 
 
-def failed(error: BaseException, iterator: Any) -> None:
-    """An exception came out of the loader."""
+def failed(error: BaseException, iterator: Any, where: str = "") -> None:
+    """An exception came out of the loader. `where`: words behind it."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     dead = _dead_workers(iterator)
     if dead:
         library.say(what="failed", text=dead, worker=None)
         return
-    library.say(what="failed", text=text, worker=_worker_in(text))
+    library.say(what="failed", text=text + where, worker=_worker_in(text))

@@ -2,34 +2,18 @@
 
 import functools
 import inspect
-import os
-import sys
 from typing import Any, Dict
 
-from loaderscope_guest import library, messages
+from loaderscope_guest import messages, places
 from loaderscope_guest.settings import OVERRIDES
 
 _FLAGS = {"multiprocessing_context": "mp-context"}
 _NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context")
 
 
-def _line_of_program() -> str:
-    """Where the program made its DataLoader."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_code.co_filename
-        if not name.startswith(here) and os.sep + "torch" + os.sep not in name:
-            return f"{name}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
-    return "the program"
-
-
 def _refuse(argument: str, reason: str) -> None:
     flag = _FLAGS.get(argument, argument.replace("_", "-"))
-    messages.join_as_trainer()
-    library.say(what="refused", text=f"{flag}: {_line_of_program()} {reason}; change it there, or leave out --{flag}")
-    raise SystemExit(1)
+    messages.refuse(f"{flag}: {places.here().line} {reason}; change it there, or leave out --{flag}")
 
 
 def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:
@@ -58,13 +42,14 @@ def apply(signature: inspect.Signature, given: Dict[str, Any]) -> None:
 
 
 def install(loader: Any) -> None:
-    if not OVERRIDES:
-        return
     original = loader.__init__
     signature = inspect.signature(original)
 
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        places.remember(self)
+        if not OVERRIDES:
+            return original(self, *arguments, **named)
         bound = signature.bind(self, *arguments, **named)
         apply(signature, bound.arguments)
         original(*bound.args, **bound.kwargs)

@@ -2,9 +2,11 @@
 
 import json
 import os
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
-FOLDER = os.environ["LOADERSCOPE_GUEST"]
+# A worker that is spawned may have lost the environment; the package lies in FOLDER/python.
+_PYTHON = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.environ.get("LOADERSCOPE_GUEST") or os.path.dirname(_PYTHON)
 
 
 def _read() -> Dict[str, Any]:
@@ -25,5 +27,6 @@ STAGES: Dict[str, int] = _all["stages"]  # name -> number
 OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
 INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]
+REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn with the loader and without
 TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
 RANK = _local_rank()  # of this process; -1: it has none

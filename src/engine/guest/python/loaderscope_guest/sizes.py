@@ -1,4 +1,4 @@
-"""How many bytes of tensors and arrays a batch holds."""
+"""How many samples, and how many bytes of tensors and arrays, a batch holds."""
 
 from typing import Any
 
@@ -22,3 +22,16 @@ def bytes_of(data: Any, depth: int = 0) -> int:
     if callable(element_size) and callable(count):  # tensors before PyTorch 2.1
         return int(element_size() * count())
     return 0
+
+
+def samples_of(batch: Any, depth: int = 0) -> int:
+    """By the first dimension of the first array in it, else by its length."""
+    shape = getattr(batch, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[0]) if shape else 1
+    if isinstance(batch, dict) and batch:
+        return samples_of(next(iter(batch.values())), depth + 1) if depth < _DEEPEST else 1
+    if isinstance(batch, (list, tuple)) and batch and depth < _DEEPEST:
+        is_of_arrays = isinstance(batch[0], (dict, list, tuple)) or hasattr(batch[0], "shape")
+        return samples_of(batch[0], depth + 1) if is_of_arrays else len(batch)
+    return len(batch) if hasattr(batch, "__len__") and not isinstance(batch, str) else 1

@@ -1,11 +1,15 @@
 """What is looked into: which function of which module is which stage. A row whose module is never imported costs
 nothing; one that this version of the module does not have is left out, and its time stays `opaque`."""
 
+import ctypes
 import functools
+import gc
+import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import hooks, inject, library, messages
+from loaderscope_guest import hooks, inject, library, messages, user_code
+from loaderscope_guest.clock import now
 from loaderscope_guest.settings import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
@@ -19,6 +23,7 @@ class Row(NamedTuple):
     names: str  # functions or CLASS.METHOD, separated by spaces
     stage: int
     outermost: bool = False  # a part of whatever stage it is called in
+    entries: bool = False  # a Compose: what it calls is told apart, by name
 
 
 TABLE: Tuple[Row, ...] = (
@@ -39,18 +44,24 @@ TABLE: Tuple[Row, ...] = (
     Row("turbojpeg", "TurboJPEG.decode", DECODE),
     Row("imageio.v2", "imread", DECODE),
     Row("imageio.v3", "imread", DECODE),
-    Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT),
-    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT),
+    Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT, entries=True),
+    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT, entries=True),
     Row("torchvision.transforms.functional", "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop "
         "hflip vflip pad rotate affine", AUGMENT, outermost=True),
-    Row("albumentations.core.composition", "Compose.__call__", AUGMENT),
+    Row("albumentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
     Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
     Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
+    Row("tokenizers", "Tokenizer.encode Tokenizer.encode_batch", AUGMENT, outermost=True),
     Row("tiktoken.core", "Encoding.encode Encoding.encode_ordinary", AUGMENT),
     Row("numpy", "load fromfile loadtxt genfromtxt", READ),
     Row("pyarrow.parquet", "read_table", READ),
     Row("pyarrow.parquet.core", "ParquetFile.read ParquetFile.read_row_group ParquetFile.read_row_groups", READ),
     Row("pyarrow.feather", "read_table", READ),
+    Row("pyarrow.lib", "NativeFile.read NativeFile.read_at NativeFile.readall NativeFile.read_buffer "
+        "_RecordBatchFileReader.read_all _RecordBatchFileReader.get_batch RecordBatchReader.read_all "
+        "RecordBatchReader.read_next_batch", READ, outermost=True),
+    Row("pyarrow.lib", "_Tabular.to_pydict _Tabular.to_pylist Table.to_pydict Table.to_pylist", DECODE, outermost=True),
+    Row("pyarrow._dataset", "Dataset.to_table Dataset.take Dataset.head Scanner.to_table Scanner.take", READ),
     Row("pandas.io.parquet", "read_parquet", READ),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
     Row("h5py._hl.dataset", "Dataset.__getitem__", READ),
@@ -58,6 +69,9 @@ TABLE: Tuple[Row, ...] = (
     Row("fsspec.spec", "AbstractBufferedFile.read AbstractFileSystem.cat_file", READ),
     Row("botocore.response", "StreamingBody.read", READ),
     Row("requests.sessions", "Session.send", READ),
+    Row("webdataset.gopen", "Pipe.read Pipe.readline", READ),
+    Row("webdataset.autodecode", "Decoder.decode1", DECODE),
+    Row("tarfile", "TarFile.next _FileInFile.read _FileInFile.readinto", READ),
     Row("zlib", "decompress", DECOMPRESS),
     Row("gzip", "decompress GzipFile.read", DECOMPRESS),
     Row("lzma", "decompress", DECOMPRESS),
@@ -65,12 +79,37 @@ TABLE: Tuple[Row, ...] = (
 )
 
 
-def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> Callable[..., Any]:
-    """`function`, whose time is the stage's, where the calling thread makes a batch."""
+def _bytes_in(result: Any) -> int:
+    """Of what a read has given."""
+    if isinstance(result, (bytes, bytearray)):
+        return len(result)
+    size = getattr(result, "nbytes", 0)
+    return size if isinstance(size, int) else 0
+
+
+def _set_in_c_type(owner: type, attribute: str, function: Callable[..., Any]) -> None:
+    """setattr refuses a type that is made in C; its dictionary, which CPython looks methods up in, does not."""
+    (names,) = gc.get_referents(vars(owner))
+    names[attribute] = function
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))  # CPython forgets what it has looked up
+
+
+def _set(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
+    try:
+        setattr(owner, attribute, function)
+    except TypeError:
+        if not isinstance(owner, type) or sys.implementation.name != "cpython":
+            raise
+        _set_in_c_type(owner, attribute, function)
+
+
+def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
+          called: str = "", entries: bool = False) -> Callable[..., Any]:
+    """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`."""
     from loaderscope_guest import worker
 
     name = NAMES[stage]
-    enter, leave, flags = library.enter, library.leave, library.flags
+    enter, leave, flags, spend = library.enter, library.leave, library.flags, user_code.spending.add
 
     @functools.wraps(function, updated=())
     def timed_function(*arguments: Any, **named: Any) -> Any:
@@ -81,12 +120,25 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False) -> 
             return function(*arguments, **named)
         enter(stage)
         making.depth += 1
+        size = 0
+        inside, making.named_inside = making.named_inside, 0
+        begun = now()
         try:
             inject.once_per_sample(name, making)
-            return function(*arguments, **named)
+            if entries:
+                with user_code.entries_timed(arguments[0]):
+                    return function(*arguments, **named)
+            result = function(*arguments, **named)
+            if stage == READ:
+                size = _bytes_in(result)
+            return result
         finally:
+            duration = now() - begun
+            if called:
+                spend(name, called, duration - making.named_inside)
+            making.named_inside = inside + duration
             making.depth -= 1
-            leave(0)
+            leave(size)
 
     return timed_function
 
@@ -101,8 +153,9 @@ def _patch(module: ModuleType, row: Row) -> None:
         if function is None:
             continue
         try:
-            setattr(owner, attribute, timed(function, row.stage, row.outermost))
-        except (AttributeError, TypeError) as error:  # of a type made in C
+            called = "" if row.entries else f"{row.module}.{name}"
+            _set(owner, attribute, timed(function, row.stage, row.outermost, called, row.entries))
+        except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 
 

@@ -8,14 +8,17 @@ import os
 import threading
 from threading import get_ident
 from types import ModuleType
-from typing import Any, Callable, Iterator, Set
+from typing import Any, Callable, Dict, Iterator, Optional
 
-from loaderscope_guest import data_identity, inject, library, messages
+from loaderscope_guest import (data_identity, dataset_values, hooks, inject, library, messages, random_numbers,
+                               threads)
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
+from loaderscope_guest.padding import padding
 from loaderscope_guest.settings import RANK
-from loaderscope_guest.sizes import bytes_of
+from loaderscope_guest.sizes import bytes_of, samples_of
 from loaderscope_guest.stages import COLLATE
+from loaderscope_guest.user_code import spending
 
 
 class Making:
@@ -26,11 +29,19 @@ class Making:
         self.worker = worker
         self.generation = 0
         self.batch = -1
-        self.samples = 0
+        self.samples: Optional[int] = 0  # None: those of the data
         self.depth = 0  # of stages that are entered
-        self.injected: Set[str] = set()  # stages of this sample
+        self.samples_at_once = 1  # that are not told apart
+        self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
+        self.dataset: Any = None
+        self.named = True  # samples have numbers that all processes know them by
         self._thread = 0
-        self._says_draws = True
+        self._fetcher: Any = None  # whose data set tells samples apart
+        self._begun = 0
+        self._tells_samples = True
+        self._batches = 0  # of this epoch
+        self._draws: Any = None
+        self.named_inside = 0  # ns of the callees that are known by name
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
@@ -41,46 +52,95 @@ class Making:
         library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
                      end, cpu, count, size)
 
-    def begin(self, batch: int, rested_since: int) -> None:
-        if self._says_draws:
-            data_identity.say_first_draws(self)
-            self._says_draws = False
+    def watch(self, fetcher: Any) -> None:
+        """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
+        self._tells_samples = True
+        dataset = getattr(fetcher, "dataset", None)
+        if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
+            self._fetcher = fetcher
+
+    def _stop_telling_samples_apart(self) -> None:
+        """Where that costs about as much as making them."""
+        fetcher, self._fetcher = self._fetcher, None
+        fetcher.dataset = fetcher.dataset._loaderscope_dataset
+        self._tells_samples = False
+        messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
+
+    def begin(self, batch: int, rested_since: int, begun: int, keys: Any) -> None:
+        entered = now()
+        if self._batches == 0:
+            self._begin_epoch()
+        self._batches += 1
         self.batch = batch
         self.samples = 0
         self._thread = get_ident()
         library.flags.look()
         library.begin_batch(self.iterator, self.generation, batch)
-        self.fact(library.BEGUN, rested_since, now())
+        if not library.flags.timing or not self._tells_samples:
+            library.sample(_WHOLE_BATCH)  # opaque, all of it
+        self._begun = begun + now() - entered  # what we did ourselves is none of its time
+        self.fact(library.BEGUN, rested_since, begun)
+        if not self._tells_samples:
+            self.samples = len(keys)
+            self._begin_stages(self.samples or 1)
+
+    def _begin_epoch(self) -> None:
+        with messages.never_failing("the random numbers of a worker are"):
+            self._draws = random_numbers.FirstDraws(self)
+        if self.generation > 0:
+            with messages.never_failing("the data set of a worker is"):
+                library.say(what="settings", iterator=self.iterator, generation=self.generation, worker=self.worker,
+                            values=dataset_values.settings_of(self.dataset))
+
+    def _end_first_batch(self) -> None:
+        draws, self._draws = self._draws, None
+        with messages.never_failing("the random numbers of a worker are"):
+            draws.say(self)
+        if self.generation == 0:
+            threads.say()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self._thread = 0
+        if self._fetcher is not None and now() - self._begun < _TINY * self.samples and not inject.any_declared():
+            self._stop_telling_samples_apart()
         library.end_work(by_trainer)
-        self.fact(library.FINISHED, now(), count=self.samples, size=bytes_of(data))
+        count = samples_of(data) if self.samples is None else self.samples
+        self.fact(library.FINISHED, now(), count=count, size=bytes_of(data))
+        if self._draws is not None:
+            self._end_first_batch()
+        spending.say()
 
-    def whole_batch(self) -> None:
-        messages.degraded("the data set gives whole batches (__getitems__): its samples are not told apart")
+    def whole_batch(self, samples: Optional[int] = None) -> None:
+        messages.degraded("the data set gives whole batches: their samples are not told apart")
+        self.samples = samples
         if library.flags.timing:
             library.sample(_WHOLE_BATCH)
-        self._begin_stages("opaque")
+        self._begin_stages(self.samples or 1)
 
-    def _begin_stages(self, first: str) -> None:
+    def _begin_stages(self, samples_at_once: int) -> None:
         self.depth = 0
+        self.samples_at_once = samples_at_once
         self.injected.clear()
-        inject.apply(first, self.worker)
+        for _ in range(samples_at_once):
+            inject.once_per_sample("opaque", self)
 
     def next_epoch(self) -> None:
         self.generation += 1
-        self._says_draws = True
+        self._batches = 0
 
-    def next_sample(self, key: Any) -> None:
+    def next_sample(self, key: Any, is_name: bool = True) -> None:
+        if self.named and not (is_name and type(key) is int):
+            self.named = False
+            library.say(what="unnamed")
         number = key if type(key) is int else self.samples
-        self.samples += 1
+        self.samples = (self.samples or 0) + 1
         if library.flags.timing:
             library.sample(number)
-        self._begin_stages("opaque")
+        self._begin_stages(1)
 
 
 _BETWEEN_SAMPLES, _WHOLE_BATCH = -1, -2
+_TINY = 50_000  # ns of a sample
 
 making: Any = None  # of this process, while it makes batches
 
@@ -88,18 +148,21 @@ making: Any = None  # of this process, while it makes batches
 class _Dataset:
     """The data set, as the fetcher sees it."""
 
-    def __init__(self, dataset: Any) -> None:
+    def __init__(self, dataset: Any, gives_batches: bool) -> None:
         self._loaderscope_dataset = dataset
+        self._loaderscope_gives_batches = gives_batches
         if getattr(dataset, "__getitems__", None):
             self.__getitems__ = self._many
 
     def __getitem__(self, key: Any) -> Any:
-        making.next_sample(key)
+        if self._loaderscope_gives_batches:
+            making.whole_batch()
+        else:
+            making.next_sample(key)
         return self._loaderscope_dataset[key]
 
     def _many(self, keys: Any) -> Any:
-        making.samples = len(keys)
-        making.whole_batch()
+        making.whole_batch(len(keys))
         return self._loaderscope_dataset.__getitems__(keys)
 
     def __getattr__(self, name: str) -> Any:
@@ -111,21 +174,29 @@ class _Dataset:
 class _Samples:
     """The iterator of an iterable data set."""
 
-    def __init__(self, iterator: Iterator[Any]) -> None:
+    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool) -> None:
+        from torch.utils.data import get_worker_info
+
         self._iterator = iterator
+        self._gives_batches = gives_batches
         self._count = 0
-        self._identity = data_identity.Stream()
+        info = get_worker_info()
+        self._identity = data_identity.Stream(info.num_workers if info else 1, data_identity.length_of(dataset))
 
     def __iter__(self) -> "_Samples":
         return self
 
     def __next__(self) -> Any:
-        making.next_sample(self._count)
+        if self._gives_batches:
+            making.whole_batch()
+        else:
+            making.next_sample(self._count, is_name=False)
         self._count += 1
         try:
             sample = next(self._iterator)
         except StopIteration:
-            making.samples -= 1
+            making.samples = max(0, (making.samples or 0) - 1)
+            self._identity.end(making)
             raise
         self._identity.add(making, sample)
         return sample
@@ -141,10 +212,13 @@ def _timed_collate(collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
         making.depth += 1
         inject.apply("collate", making.worker)
         try:
-            return collate(samples)
+            batch = collate(samples)
         finally:
             making.depth -= 1
             library.leave(0)
+        with messages.never_failing("padding is"):
+            padding.look(samples, batch)
+        return batch
 
     return timed
 
@@ -153,10 +227,13 @@ def _hook_fetcher(fetcher: Any) -> Any:
     """Of a process that makes batches. A part that a fetcher of this version does not have stays opaque."""
     if making is None:
         return fetcher
+    making.dataset = getattr(fetcher, "dataset", None)
+    gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
-        fetcher.dataset_iter = _Samples(fetcher.dataset_iter)
+        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, making.dataset, gives_batches)
     elif hasattr(fetcher, "dataset"):
-        fetcher.dataset = _Dataset(fetcher.dataset)
+        fetcher.dataset = _Dataset(fetcher.dataset, gives_batches)
+        making.watch(fetcher)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)):
@@ -181,7 +258,7 @@ class _Tasks:
         at = now()
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
-            making.begin(task[0], since)
+            making.begin(task[0], since, now(), task[1])
         elif type(task).__name__ == "_ResumeIteration":
             making.next_epoch()
         return task
@@ -257,6 +334,7 @@ class WorkerLoop:
 
         loop = _original_loop or original._worker_loop
         try:
+            hooks.install()  # a process without our environment has none
             arguments, named = self._hook(loop, arguments, named)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
@@ -270,6 +348,7 @@ class WorkerLoop:
                             trainer=self.trainer):
             return arguments, named
         making = Making(self.iterator, number)
+        inject.apply("startup", number)
         bound.arguments["index_queue"] = _Tasks(bound.arguments["index_queue"], self.started)
         bound.arguments["data_queue"] = _Results(bound.arguments["data_queue"])
         return bound.args, bound.kwargs
@@ -294,21 +373,33 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
         making = before
 
 
-class _InTrainer:
+class InTrainer:
     """The fetcher of an iterator without workers."""
 
     def __init__(self, fetcher: Any, maker: Making) -> None:
         self._fetcher = fetcher
         self._making = maker
+        self._making.watch(fetcher)
         self._batch = 0
+        self._begun = 0
+
+    def begin(self) -> None:
+        """Before the sampler says which samples are next: that is part of the batch's making."""
+        self._begun = now()
+        library.rest(self._begun, self._begun)
+
+    def end(self) -> None:
+        """The sampler has none left."""
+        library.begin_batch(self._making.iterator, self._making.generation, self._batch)
+        library.end_work(True)
 
     def fetch(self, index: Any) -> Any:
         global making
         before, making = making, self._making
         batch, self._batch = self._batch, self._batch + 1
-        at = now()
+        at, self._begun = self._begun or now(), 0
         self._making.fact(library.DISPATCHED, at, batch=batch)
-        self._making.begin(batch, at)
+        self._making.begin(batch, at, at, index)
         data = None
         try:
             data = self._fetcher.fetch(index)
@@ -348,7 +439,12 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
-        return _hook_fetcher(original(*arguments, **named))
+        fetcher = original(*arguments, **named)
+        try:
+            return _hook_fetcher(fetcher)
+        except Exception as error:
+            messages.degraded(f"samples are not told apart: {error!r}")
+            return fetcher
 
     kinds.create_fetcher = staticmethod(create_fetcher)
     single = module._SingleProcessDataLoaderIter.__init__
@@ -358,6 +454,7 @@ def install(module: ModuleType) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
             maker = Making(self._loaderscope.number, 0)
-            self._dataset_fetcher = _InTrainer(self._dataset_fetcher, maker)
+            maker.dataset = loader.dataset
+            self._dataset_fetcher = InTrainer(self._dataset_fetcher, maker)
 
     module._SingleProcessDataLoaderIter.__init__ = with_fetcher

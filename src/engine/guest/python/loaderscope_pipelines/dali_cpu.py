@@ -8,7 +8,8 @@ from loaderscope_pipelines.options import MEAN, RATIO, SCALE, STD, Options
 def _pipeline(options: Options) -> Any:
     from nvidia.dali import fn, pipeline_def, types
 
-    @pipeline_def(batch_size=options.batch_size, num_threads=options.workers, device_id=None, seed=options.seed)
+    @pipeline_def(batch_size=options.batch_size, num_threads=options.workers, device_id=None, seed=options.seed,
+                  prefetch_queue_depth=options.prefetch)
     def images() -> Any:
         encoded, _ = fn.readers.file(files=options.files(), name="reader")
         decoded = fn.decoders.image_random_crop(encoded, device="cpu", output_type=types.RGB, random_area=list(SCALE),

@@ -3,7 +3,7 @@
 import dataclasses
 import hashlib
 import os
-from typing import List, Tuple
+from typing import Any, Dict, List, Tuple
 
 # Of RGB from 0 to 1: ImageNet's, as everywhere.
 MEAN = (0.485, 0.456, 0.406)
@@ -22,6 +22,7 @@ class Options:
     batch_size: int = 64
     size: int = 224  # pixels, both ways
     seed: int = 0
+    prefetch: int = 2  # batches ahead; of each worker, where these are processes
 
     def files(self) -> List[str]:
         """All JPEG files, in an order that is always the same."""
@@ -30,6 +31,12 @@ class Options:
         if not found:
             raise FileNotFoundError(f"{self.folder}: no JPEG files; make some with 'loaderscope data make'")
         return sorted(found)
+
+    def of_workers(self) -> Dict[str, Any]:
+        """As arguments of DataLoader."""
+        if self.workers == 0:
+            return {"num_workers": 0}
+        return {"num_workers": self.workers, "prefetch_factor": self.prefetch, "persistent_workers": True}
 
     def made_path(self, name: str) -> Tuple[str, bool]:
         """A place for what is made of these very files, and whether it is there already."""

@@ -42,5 +42,4 @@ def make_loader(options: Options) -> Iterable[Any]:
     from torch.utils.data import DataLoader
 
     torch.manual_seed(options.seed)
-    return DataLoader(Images(options), options.batch_size, num_workers=options.workers,
-                      persistent_workers=options.workers > 0, worker_init_fn=_one_thread)
+    return DataLoader(Images(options), options.batch_size, **options.of_workers(), worker_init_fn=_one_thread)

@@ -1,0 +1,65 @@
+"""What the user's data set is made of: the values in its attributes and in those of what it holds."""
+
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+from loaderscope_guest.fingerprint import fingerprint
+
+_DEEPEST = 3
+_MOST = 200  # values that are looked at
+_MOST_OF_LIST = 32
+_LONGEST = 200  # characters of a name
+_CODE = (ModuleType, type, FunctionType, MethodType, BuiltinFunctionType)
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def _parts(value: Any) -> List[Tuple[str, Any]]:
+    if type(value) in (list, tuple):
+        return [(str(place), part) for place, part in enumerate(value[:_MOST_OF_LIST])]
+    attributes = getattr(value, "__dict__", None)
+    return list(attributes.items()) if isinstance(attributes, dict) else []
+
+
+def values_of(dataset: Any) -> Iterator[Tuple[str, Any]]:
+    """Names and values, breadth first: ("transform.p", 0.5). No more than a bounded number of them."""
+    waiting: List[Tuple[str, Any, int]] = [("", dataset, 0)]
+    looked_at = 0
+    while waiting and looked_at < _MOST:
+        name, value, depth = waiting.pop(0)
+        looked_at += 1
+        if 0 < len(name) <= _LONGEST:
+            yield name, value
+        if depth < _DEEPEST and not isinstance(value, _CODE + _PLAIN):
+            waiting += [(f"{name}.{part}" if name else part, held, depth + 1) for part, held in _parts(value)]
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (list, tuple) and len(value) <= _MOST_OF_LIST:
+        return all(isinstance(part, _PLAIN) for part in value)
+    return isinstance(value, _PLAIN) and (not isinstance(value, str) or len(value) < 1000)
+
+
+def settings_of(dataset: Any) -> Dict[str, str]:
+    """Fingerprints of what a script would set: numbers, words, short lists of them."""
+    return {name: fingerprint(repr(value).encode()) for name, value in values_of(dataset) if _is_plain(value)}
+
+
+def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
+    """Its random number generators, by what tells their state."""
+    found: Dict[str, Callable[[], bytes]] = {}
+    for name, value in values_of(dataset):
+        kind = f"{type(value).__module__}.{type(value).__name__}"
+        if kind == "random.Random":
+            found[name] = lambda generator=value: repr(generator.getstate()).encode()
+        elif kind in ("numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"):
+            bits = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
+            found[name] = lambda bits=bits: _state_text(bits.state)
+        elif kind in ("torch.Generator", "torch._C.Generator"):
+            found[name] = lambda generator=value: generator.get_state().numpy().tobytes()
+    return found
+
+
+def _state_text(state: Any) -> bytes:
+    if isinstance(state, dict):
+        return b"".join(str(key).encode() + _state_text(value) for key, value in state.items())
+    return state.tobytes() if hasattr(state, "tobytes") else repr(state).encode()

@@ -1,0 +1,124 @@
+"""What the user's own code is called, and which part of it the time of a stage goes into."""
+
+import contextlib
+import functools
+import inspect
+import os
+from typing import Any, Dict, Iterator, Tuple
+
+from loaderscope_guest import library, messages
+from loaderscope_guest.clock import now
+
+_LONGEST = 100  # characters of a name
+_MOST = 64  # names whose time is kept apart
+_SAY_EVERY = 500_000_000  # ns
+
+
+def _place(code: Any) -> str:
+    return f" ({os.path.basename(code.co_filename)}:{code.co_firstlineno})" if code is not None else ""
+
+
+def name_of(thing: Any) -> str:
+    """Of a function with its place, of any other object its class: "augment (train.py:12)", "ToTensor"."""
+    thing = inspect.unwrap(thing) if callable(thing) else thing
+    while isinstance(thing, functools.partial):
+        thing = thing.func
+    code = getattr(thing, "__code__", None)
+    name = thing.__qualname__ if code is not None else type(thing).__qualname__
+    return name[:_LONGEST] + _place(code)
+
+
+_names: Dict[Any, str] = {}  # of what is called often
+
+
+def quick_name_of(thing: Any) -> str:
+    """Never fails."""
+    try:
+        key = getattr(thing, "__code__", type(thing))
+        name = _names.get(key)
+        if name is None:
+            name = _names[key] = name_of(thing)
+        return name
+    except Exception:
+        return type(thing).__name__
+
+
+def is_stream(kind: type) -> bool:
+    return any(base.__name__ == "IterableDataset" for base in kind.__mro__)
+
+
+def maker_of(dataset: Any) -> str:
+    """The method that makes its samples, of the innermost data set: "Photos.__getitem__ (train.py:31)"."""
+    for _ in range(8):  # Subset and its like
+        inner = getattr(dataset, "dataset", None)
+        if inner is None or not type(dataset).__module__.startswith("torch.utils.data"):
+            break
+        dataset = inner
+    kind = type(dataset)
+    method = "__getitem__" if hasattr(kind, "__getitem__") and not is_stream(kind) else "__iter__"
+    code = getattr(getattr(kind, method, None), "__code__", None)
+    return f"{kind.__qualname__}.{method}"[:_LONGEST] + _place(code)
+
+
+def names_of(loader: Any) -> Dict[str, str]:
+    """By stage."""
+    names: Dict[str, str] = {}
+    with messages.never_failing("the names of the loader's functions are"):
+        names["opaque"] = maker_of(loader.dataset)
+        names["collate"] = name_of(loader.collate_fn)
+    return names
+
+
+class Spending:
+    """Of this process: time by stage and name. The host is told now and then."""
+
+    def __init__(self) -> None:
+        self._spent: Dict[Tuple[str, str], int] = {}
+        self._said = 0
+        self.inside = 0  # ns of entries within the entry that runs
+
+    def add(self, stage: str, name: str, duration: int) -> None:
+        key = (stage, name)
+        if key in self._spent or len(self._spent) < _MOST:
+            self._spent[key] = self._spent.get(key, 0) + duration
+
+    def say(self) -> None:
+        at = now()
+        if not self._spent or at - self._said < _SAY_EVERY:
+            return
+        self._said = at
+        library.say(what="spent", parts=[[stage, name, spent] for (stage, name), spent in self._spent.items()])
+
+
+spending = Spending()
+
+
+class TimedEntries(list):
+    """The entries of a Compose, which its loop calls one by one: each is charged until the loop asks for the next."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for entry in super().__iter__():
+            around, spending.inside = spending.inside, 0
+            begun = now()
+            yield entry
+            duration = now() - begun
+            spending.add("augment", quick_name_of(entry), duration - spending.inside)
+            spending.inside = around + duration
+
+
+@contextlib.contextmanager
+def entries_timed(compose: Any) -> Iterator[None]:
+    """While it is called. One that keeps its entries otherwise stays as it is."""
+    entries = compose.__dict__.get("transforms")
+    if type(entries) is not list:
+        yield
+        return
+    compose.__dict__["transforms"] = TimedEntries(entries)
+    inside = spending.inside
+    try:
+        yield
+    except BaseException:
+        spending.inside = inside
+        raise
+    finally:
+        compose.__dict__["transforms"] = entries

@@ -1,0 +1,207 @@
+// Where the batches of somebody else's DataLoader go: copies by the program, loaders around the
+// DataLoader, and what a GPU says of itself.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+#include "cli/torch_python.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Words = std::vector<std::string>;
+
+std::string torch_file(const std::string& name) {
+  return LOADERSCOPE_SOURCE_DIR "/tests/torch/" + name;
+}
+
+bool has_gpu() { return std::filesystem::exists("/dev/nvidiactl"); }
+
+// Of "the device": that kind of a tensor is on no GPU and on no CPU, and holds nothing.
+class TorchDevice : public TorchTest {
+ protected:
+  Ended program(const Words& flags, const std::string& file, const Words& words) {
+    Words all = {"run", "--json", "-"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    all.insert(all.end(), {"--", torch_python(), torch_file(file)});
+    all.insert(all.end(), words.begin(), words.end());
+    return run_binary(all);
+  }
+  Ended loader(const std::string& name, const Words& flags = {}) {
+    Words all = {"run",      "--json",       "-",
+                 "--python", torch_python(), "--epochs",
+                 "2",        "--loader",     torch_file("prefetchers.py") + ":make_" + name};
+    all.insert(all.end(), flags.begin(), flags.end());
+    return run_binary(all);
+  }
+  static json result_of(const Ended& ended) {
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return ended.exit_code == 0 ? json::parse(ended.out) : json();
+  }
+
+  const Environment device_{"JOB_DEVICE", "meta"};
+};
+
+void expect_closed(const json& result) {
+  const json& account = result.at("account");
+  double sum = account.at("compute_s");
+  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
+  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
+  EXPECT_LT(account.at("clamped_s").get<double>(), 0.01 * sum);
+}
+
+double median_of(const json& result, const char* stage) {
+  return result.at("stages").at(stage).at("p50_s");
+}
+
+TEST_F(TorchDevice, CopiesOfTheProgramAreH2d) {
+  const json result = result_of(program({"--inject", "h2d=+5ms"}, "prefetchers.py", {"copying"}));
+  expect_closed(result);
+  const json& copies = result.at("stages").at("h2d");
+  EXPECT_EQ(copies.at("count"), result.at("window").at("steps"));
+  EXPECT_GE(median_of(result, "h2d"), 0.005);
+  EXPECT_GE(result.at("account").at("stall_s").at("h2d").get<double>(),
+            0.005 * result.at("window").at("steps").get<double>());
+  EXPECT_GE(median_of(result, "compute"), 0.004);  // as declared, and the copy is no part of it
+}
+
+TEST_F(TorchDevice, ALoaderThatGivesAtOnceHasNoFault) {
+  const json result = result_of(loader("copying", {"--compute", "4ms", "--inject", "h2d=+5ms"}));
+  expect_closed(result);
+  EXPECT_EQ(result.at("window").at("steps"), 2 * 12 - 5);
+  EXPECT_GE(median_of(result, "h2d"), 0.005);
+  const std::string notes = result.at("notes").dump();
+  EXPECT_THAT(notes, AllOf(HasSubstr("the loader is a Copying around a DataLoader"),
+                           HasSubstr("batches come on meta already")));
+  for (const char* fault : {"twice", "holds a ready batch", "stays on the CPU", "batches that its"})
+    EXPECT_THAT(notes, Not(HasSubstr(fault)));
+}
+
+TEST_F(TorchDevice, APlainDataLoaderIsNotSpokenOf) {
+  const json result = result_of(loader("plain", {"--compute", "4ms"}));
+  expect_closed(result);
+  EXPECT_THAT(result.at("notes").dump(),
+              AllOf(Not(HasSubstr("the loader")), Not(HasSubstr("already"))));
+}
+
+struct Fault {
+  const char* loader;
+  std::vector<const char*> said;
+};
+
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.loader; }
+
+class TorchLoaderFaults : public TorchDevice, public ::testing::WithParamInterface<Fault> {};
+
+TEST_P(TorchLoaderFaults, AreNamed) {
+  const json result = result_of(loader(GetParam().loader, {"--compute", "4ms"}));
+  expect_closed(result);
+  for (const char* said : GetParam().said) EXPECT_THAT(result.at("notes").dump(), HasSubstr(said));
+  // Nothing that was computed is lost, and nothing is counted twice.
+  const json& compute = result.at("stages").at("compute");
+  EXPECT_EQ(median_of(result, "compute"), 0.004);
+  EXPECT_LE(compute.at("max_s"), 0.008);  // the two last ones of an epoch
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, TorchLoaderFaults,
+    ::testing::Values(
+        Fault{"twice",
+              {"wrong data: the loader gave batch 0 of an epoch twice",
+               "the first batch of an epoch stays on the CPU, others come on meta"}},
+        Fault{"prefetcher", {"holds a ready batch until its DataLoader has given the next one"}},
+        Fault{"dropping", {"the loader gave 11 of the 12 batches", "holds a ready batch"}},
+        Fault{"on_device", {"the DataLoader gives batches that are on meta already"}}),
+    [](const auto& of) { return std::string(of.param.loader); });
+
+TEST_F(TorchDevice, AnEpochsEndThatNobodyThoughtOfIsOneSentence) {
+  const Ended ended = loader("failing");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("Traceback"),
+                               HasSubstr("AttributeError: 'NoneType' object has no attribute 'to', "
+                                         "behind batch 10 of epoch 0; its traceback is above")));
+}
+
+TEST_F(TorchDevice, WhatGivesNoBatchesIsRefused) {
+  const Ended ended = loader("nothing");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("what it makes, a int, gives no batches"));
+}
+
+TEST_F(TorchDevice, WithoutAGpuCudaIsRefused) {
+  if (has_gpu()) GTEST_SKIP() << "there is a GPU here";
+  const Ended ended = loader("plain", {"--device", "cuda"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("device = cuda: PyTorch"), HasSubstr("finds no GPU here"),
+                               HasSubstr("--device sim")));
+}
+
+class TorchPretendGpu : public TorchDevice {
+ protected:
+  void SetUp() override {
+    TorchDevice::SetUp();
+    if (std::string(LOADERSCOPE_PRETEND_CUPTI).empty())
+      GTEST_SKIP() << "built without CUPTI (part of the CUDA toolkit)";
+  }
+  const Environment cupti_{"LOADERSCOPE_CUPTI", LOADERSCOPE_PRETEND_CUPTI};
+};
+
+TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
+  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  expect_closed(result);
+  EXPECT_EQ(result.at("config").at("device"), "cuda");
+  EXPECT_EQ(result.at("window").at("steps"), 25);
+  EXPECT_DOUBLE_EQ(result.at("account").at("compute_s"), 25 * 0.006);
+  EXPECT_DOUBLE_EQ(result.at("account").at("stall_s").at("h2d"), 25 * 0.001);
+  EXPECT_GE(result.at("account").at("stall_s").at("launch").get<double>(), 25 * 0.001);  // the gap
+  EXPECT_EQ(result.at("gpu").at("h2d_bytes"), 30 * 1000);
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("by CUPTI, in 25 of 25 steps"));
+}
+
+TEST_F(TorchPretendGpu, WhereItCannotBeAskedTheHostsViewIsLeft) {
+  const Environment refuses("PRETEND_REFUSES", "1");
+  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  expect_closed(result);
+  EXPECT_EQ(result.at("config").at("device"), "script");
+  EXPECT_THAT(result.at("notes").dump(),
+              HasSubstr("compute is what the host saw: CUPTI refuses the clock: another profiler"));
+}
+
+// On a real one.
+class TorchGpu : public TorchDevice {
+ protected:
+  void SetUp() override {
+    TorchDevice::SetUp();
+    if (!has_gpu()) GTEST_SKIP() << "no GPU here";
+  }
+  const Environment real_{"JOB_DEVICE", "cuda"};
+};
+
+TEST_F(TorchGpu, KernelsAndCopiesOfTheProgramAreItsAccount) {
+  const json result = result_of(program({}, "prefetchers.py", {"copying"}));
+  expect_closed(result);
+  EXPECT_EQ(result.at("config").at("device"), "cuda") << result.at("notes");
+  EXPECT_GE(median_of(result, "compute"), 0.001);
+  EXPECT_GT(result.at("gpu").at("h2d_bytes").get<double>(), 0);
+}
+
+TEST_F(TorchGpu, ALoaderIsTrainedOnIt) {
+  for (const char* copy : {"sync", "async", "stream"}) {
+    const json result =
+        result_of(loader("plain", {"--device", "cuda", "--compute", "4ms", "--copy", copy}));
+    expect_closed(result);
+    EXPECT_EQ(result.at("simulated"), false);
+    EXPECT_NEAR(median_of(result, "compute"), 0.004, 0.001) << copy;
+    EXPECT_GT(median_of(result, "h2d"), 0) << copy;
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

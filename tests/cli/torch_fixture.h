@@ -1,0 +1,73 @@
+// Of tests that drive training programs of tests/torch.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/run_binary.h"
+#include "cli/torch_python.h"
+
+namespace loaderscope::testing_cli {
+
+using Words = std::vector<std::string>;
+
+inline double seconds_at(const nlohmann::json& object, const char* name) {
+  return object.at(name).get<double>();
+}
+
+// In every result: the account closes to the nanosecond.
+inline void expect_closed(const nlohmann::json& result) {
+  const nlohmann::json& account = result.at("account");
+  double sum = seconds_at(account, "compute_s");
+  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
+  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
+  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum);
+}
+
+class TorchJobs : public TorchTest {
+ protected:
+  // `file`: of tests/torch.
+  explicit TorchJobs(const char* file = "jobs.py")
+      : file_(std::string(LOADERSCOPE_SOURCE_DIR "/tests/torch/") + file) {}
+
+  // `run FLAGS -- python FILE JOB WORKERS`, with its result as JSON; none where it failed.
+  nlohmann::json measured(const std::string& job, int workers, const Words& flags = {}) {
+    return run(flags, {torch_python(), file_, job, std::to_string(workers)});
+  }
+  nlohmann::json run(const Words& flags, const Words& command) {
+    Words words = {"run", "--json", "-"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.emplace_back("--");
+    words.insert(words.end(), command.begin(), command.end());
+    ended_ = run_binary(words);
+    return ended_.out.empty() ? nlohmann::json() : nlohmann::json::parse(ended_.out);
+  }
+  // The line of JSON that the program has printed, by its first name; an empty object without one.
+  nlohmann::json said(const std::string& first) const {
+    const auto begin = ended_.err.find("{\"" + first + "\"");
+    if (begin == std::string::npos) return nlohmann::json::object();
+    return nlohmann::json::parse(ended_.err.substr(begin, ended_.err.find('\n', begin) - begin));
+  }
+  // Every batch that the program took after five of warm-up; where it asked for none behind the
+  // last, when that one's step ended is not known.
+  void expect_all_measured(const nlohmann::json& result, bool end_known = true) const {
+    ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+    expect_closed(result);
+    EXPECT_EQ(result.at("window").at("steps").get<int>() + 5 + (end_known ? 0 : 1),
+              said("batches").value("batches", 0))
+        << ended_.err;
+  }
+  // The two look at the clock at slightly different places: on a crowded machine that shows.
+  void expect_own_rate(const nlohmann::json& result) const {
+    const double rate = result.at("throughput").at("samples_per_s").at("mean");
+    EXPECT_NEAR(rate / said("samples_per_s").value("samples_per_s", 0.0), 1, 0.15);
+  }
+
+  std::string file_;
+  Ended ended_;
+};
+
+}  // namespace loaderscope::testing_cli

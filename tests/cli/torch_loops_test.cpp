@@ -1,0 +1,70 @@
+// Training loops as people write them: which loader is measured, and that none of its steps is
+// lost.
+#include <gmock/gmock.h>
+
+#include "cli/torch_fixture.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class TorchLoops : public TorchJobs {
+ protected:
+  TorchLoops() : TorchJobs("loops.py") {}
+};
+
+struct Loop {
+  const char* name;
+  bool end_known;
+};
+
+class TorchLoopsOfAllKinds : public TorchLoops, public ::testing::WithParamInterface<Loop> {};
+
+TEST_P(TorchLoopsOfAllKinds, LoseNoStep) {
+  expect_all_measured(measured(GetParam().name, 2), GetParam().end_known);
+}
+
+INSTANTIATE_TEST_SUITE_P(Loops, TorchLoopsOfAllKinds,
+                         ::testing::Values(Loop{"accumulated", true}, Loop{"zipped", true},
+                                           Loop{"by_next", false}, Loop{"sliced", false},
+                                           Loop{"left_early", false}),
+                         [](const auto& of) { return std::string(of.param.name); });
+
+// A validation of two batches comes first, and others between its epochs.
+TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
+  const json result = measured("lightning", 2);
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  const std::string notes = result.at("notes").dump();
+  EXPECT_THAT(notes, HasSubstr("tests/torch/loops.py:30;"));
+  EXPECT_THAT(notes, HasSubstr("3 iterations of other DataLoaders"));
+}
+
+TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
+  const json result = measured("recreated", 2);
+  expect_all_measured(result);
+  EXPECT_THAT(result.at("notes").dump(), ::testing::Not(HasSubstr("other DataLoaders")));
+}
+
+TEST_F(TorchLoops, FlagsAndWordsOfTheProgramAreItsOwn) {
+  const json result = run({}, {torch_python(), file_, "own_flags", "--workers", "1", "--batch-size",
+                               "6", "--", "--num-workers", "x"});
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("num_workers"), 1);
+  EXPECT_EQ(result.at("config").at("batch_size"), 6);
+  EXPECT_THAT(ended_.err, HasSubstr("['--num-workers', 'x']"));
+}
+
+TEST_F(TorchLoops, RanksOfTorchrunAreRanks) {
+  const json result = run({}, {torch_python(), "-m", "torch.distributed.run", "--standalone",
+                               "--nproc-per-node", "2", file_, "distributed", "1"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result.at("ranks").at(0));
+  EXPECT_EQ(result.at("ranks").size(), 2U);
+  EXPECT_EQ(result.at("config").at("samples"), 320);
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,71 @@
+// DataLoaders with each option that PyTorch has, and flags of ours that take their place.
+#include <gmock/gmock.h>
+
+#include "cli/torch_fixture.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class TorchOptions : public TorchJobs {
+ protected:
+  TorchOptions() : TorchJobs("options.py") {}
+};
+
+class TorchOptionsOfAllKinds : public TorchOptions,
+                               public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TorchOptionsOfAllKinds, LoseNoStep) { expect_all_measured(measured(GetParam(), 2)); }
+
+INSTANTIATE_TEST_SUITE_P(Options, TorchOptionsOfAllKinds,
+                         ::testing::Values("forkserver", "everything", "samplers", "many", "parts",
+                                           "resumable"),
+                         [](const auto& of) { return std::string(of.param); });
+
+// The hooks are in them although they begin as new programs.
+TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
+  const json result = measured("spawn", 1);
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("mp_context"), "spawn");
+  EXPECT_GE(seconds_at(result.at("stages").at("opaque"), "p50_s"), 0.001);
+}
+
+TEST_F(TorchOptions, PinningWithoutAGpuIsSaidToDoNothing) {
+  const Environment no_gpu("CUDA_VISIBLE_DEVICES", "");
+  const json result = measured("pins", 2, {"--no-in-order"});
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("memory"), "pageable");
+  EXPECT_EQ(result.at("config").at("in_order"), false);
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("pin_memory=True does nothing here"));
+}
+
+TEST_F(TorchOptions, EveryFlagTakesThePlaceOfItsArgument) {
+  const json result =
+      measured("whole_loader", 0,
+               {"--num-workers", "1", "--prefetch-factor", "3", "--persistent-workers",
+                "--no-in-order", "--mp-context", "forkserver", "--drop-last", "--shuffle",
+                "--batch-size", "6", "--memory", "pageable"});
+  expect_all_measured(result);
+  const json& config = result.at("config");
+  EXPECT_EQ(config.at("num_workers"), 1);
+  EXPECT_EQ(config.at("prefetch_factor"), 3);
+  EXPECT_EQ(config.at("persistent_workers"), true);
+  EXPECT_EQ(config.at("in_order"), false);
+  EXPECT_EQ(config.at("mp_context"), "forkserver");
+  EXPECT_EQ(config.at("drop_last"), true);
+  EXPECT_EQ(config.at("shuffle"), true);
+  EXPECT_EQ(config.at("batch_size"), 6);
+  EXPECT_EQ(said("batches").value("batches", 0), 2 * (160 / 6));
+}
+
+TEST_F(TorchOptions, AFlagThatTheProgramDecidesIsRefusedWithItsLine) {
+  measured("samplers", 2, {"--batch-size", "8"});
+  EXPECT_EQ(ended_.exit_code, 1);
+  EXPECT_THAT(ended_.err, HasSubstr("tests/torch/options.py:"));
+  EXPECT_THAT(ended_.err, HasSubstr("gives DataLoader a batch_sampler, which decides it"));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,45 @@
+// A saved sweep to go on with: whatever the bytes are, an error, or runs that can be judged, shown
+// and saved.
+#include <cstddef>
+#include <cstdint>
+#include <sstream>
+#include <string>
+
+#include "loaderscope/errors.h"
+#include "report/sweep_report.h"
+
+namespace {
+
+using namespace loaderscope;
+
+constexpr std::size_t kLongest = 1 << 16;
+
+// That of the corpus.
+Experiment planned() {
+  RunConfig base;
+  parse_scenario("engine = model\ncost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 8", "fuzz",
+                 base);
+  return plan_experiment(base, parse_axes({"workers=1,2", "prefetch=1,2"}), false, {8});
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > kLongest) return 0;
+  std::istringstream in(std::string(reinterpret_cast<const char*>(data), size));
+  Experiment experiment = planned();
+  try {
+    resume_sweep(in, "fuzz", experiment);
+  } catch (const RunError&) {
+    return 0;
+  } catch (const UsageError&) {
+    return 0;
+  }
+  std::ostringstream table, json;
+  write_sweep_table(table, experiment, ReportStyle{});
+  write_sweep_json(json, experiment, "1.0");
+  Experiment again = planned();
+  std::istringstream saved(json.str());
+  resume_sweep(saved, "again", again);  // throws where what was accepted is not what was saved
+  return 0;
+}

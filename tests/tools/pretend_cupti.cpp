@@ -1,0 +1,116 @@
+// Takes the place of libcupti (LOADERSCOPE_CUPTI) in a program without a GPU, which says itself
+// what the GPU did: pretend_kernel(), pretend_copy(). Records are handed over as CUPTI does: in
+// buffers of the subscriber, from a thread of its own, when a buffer is full or all are flushed.
+#include <cupti.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#define PRETEND extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr std::size_t kRecords = 4;  // of a buffer
+
+union Record {
+  CUpti_ActivityKernel9 kernel;
+  CUpti_ActivityMemcpy5 copy;
+};
+
+std::mutex mutex;
+CUpti_BuffersCallbackRequestFunc request = nullptr;
+CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+CUpti_TimestampCallbackFunc clock_of_host = nullptr;
+std::set<CUpti_ActivityKind> enabled;
+std::uint8_t* buffer = nullptr;
+std::size_t size = 0, used = 0;
+
+void hand_over() {
+  if (buffer == nullptr) return;
+  std::thread(complete, nullptr, 0, buffer, size, used).join();
+  buffer = nullptr;
+  used = 0;
+}
+
+void add(CUpti_ActivityKind kind, const Record& record) {
+  const std::lock_guard lock(mutex);
+  if (enabled.count(kind) == 0) return;
+  std::size_t most = 0;
+  if (buffer == nullptr) request(&buffer, &size, &most);
+  std::memcpy(buffer + used, &record, sizeof record);
+  used += sizeof record;
+  if (used == kRecords * sizeof record) hand_over();
+}
+
+}  // namespace
+
+PRETEND CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
+  clock_of_host = function;
+  return std::getenv("PRETEND_REFUSES") != nullptr ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                                                   : CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc give,
+                                                   CUpti_BuffersCallbackCompleteFunc take) {
+  request = give;
+  complete = take;
+  return CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
+  enabled.insert(kind);
+  return CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  const std::lock_guard lock(mutex);
+  enabled.erase(kind);
+  return CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+  const std::lock_guard lock(mutex);
+  hand_over();
+  return CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiActivityFlushPeriod(std::uint32_t) { return CUPTI_SUCCESS; }
+
+PRETEND CUptiResult cuptiActivityGetNextRecord(std::uint8_t* from, std::size_t valid,
+                                               CUpti_Activity** record) {
+  auto* next =
+      *record == nullptr ? from : reinterpret_cast<std::uint8_t*>(*record) + sizeof(Record);
+  if (next >= from + valid) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(next);
+  return CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiGetResultString(CUptiResult, const char** words) {
+  *words = "another profiler is attached";
+  return CUPTI_SUCCESS;
+}
+
+// For the program. Times are those of the clock that was registered.
+PRETEND std::uint64_t pretend_now() { return clock_of_host != nullptr ? clock_of_host() : 0; }
+
+PRETEND void pretend_kernel(std::uint64_t begin, std::uint64_t end) {
+  Record record{};
+  record.kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  record.kernel.start = begin;
+  record.kernel.end = end;
+  add(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, record);
+}
+
+PRETEND void pretend_copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {
+  Record record{};
+  record.copy.kind = CUPTI_ACTIVITY_KIND_MEMCPY;
+  record.copy.copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+  record.copy.start = begin;
+  record.copy.end = end;
+  record.copy.bytes = bytes;
+  add(CUPTI_ACTIVITY_KIND_MEMCPY, record);
+}

@@ -1,0 +1,177 @@
+"""Training loops as people write them, each a function: loops.py NAME [WORKERS]. What each prints last is a line of
+JSON: how many batches its training loader gave."""
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+
+from jobs import Sleeping
+
+
+def said(batches):
+    print(json.dumps({"batches": batches}), flush=True)
+
+
+def train_on(batch, seconds=0.002):
+    time.sleep(seconds)
+
+
+class DataModule:
+    def __init__(self, workers):
+        self.workers = workers
+
+    def train_dataloader(self):
+        return DataLoader(Sleeping(320, 0.001), batch_size=8, num_workers=self.workers)  # the one to measure
+
+    def val_dataloader(self):
+        return DataLoader(Sleeping(80, 0.001), batch_size=4, num_workers=self.workers)
+
+
+class Trainer:
+    """As Lightning does: two batches of the validation first, to find mistakes early; then epochs, each with one."""
+
+    def fit(self, data, epochs=2):
+        self.validate(data.val_dataloader(), most=2)
+        training = data.train_dataloader()
+        validation = data.val_dataloader()
+        batches = 0
+        for _ in range(epochs):
+            for batch in training:
+                train_on(batch)
+                batches += 1
+            self.validate(validation)
+        said(batches)
+
+    def validate(self, loader, most=None):
+        with torch.no_grad():
+            for batch in itertools.islice(loader, most):
+                train_on(batch, 0.001)
+
+
+def lightning(workers):
+    Trainer().fit(DataModule(workers))
+
+
+def accumulated(workers):
+    """Gradients of four batches, then a step of the optimiser."""
+    model = torch.nn.Linear(192, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    batches = 0
+    for images, _ in DataLoader(Sleeping(320, 0.001), batch_size=8, num_workers=workers):
+        (model(images.flatten(1)).mean() / 4).backward()
+        batches += 1
+        if batches % 4 == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    said(batches)
+
+
+def zipped(workers):
+    """Two loaders at once: images that have labels, and more that have none."""
+    labelled = DataLoader(Sleeping(320, 0.001), batch_size=8, num_workers=workers)
+    unlabelled = DataLoader(Sleeping(640, 0.0005), batch_size=16, num_workers=workers)
+    batches = 0
+    for labels, images in zip(labelled, unlabelled):
+        train_on(labels)
+        batches += 1
+    said(batches)
+
+
+def by_next(workers):
+    """Steps, not epochs: the iterator is made anew where it ends."""
+    loader = DataLoader(Sleeping(160, 0.001), batch_size=8, num_workers=workers)
+    iterator = iter(loader)
+    step = 0
+    while step < 50:
+        try:
+            batch = next(iterator)
+        except StopIteration:
+            iterator = iter(loader)
+            continue
+        train_on(batch)
+        step += 1
+    said(step)
+
+
+def sliced(workers):
+    batches = 0
+    for batch in itertools.islice(DataLoader(Sleeping(800, 0.001), batch_size=8, num_workers=workers), 40):
+        train_on(batch)
+        batches += 1
+    said(batches)
+
+
+def recreated(workers):
+    """A loader per epoch, each on a data set of its own."""
+    batches = 0
+    for _ in range(3):
+        for batch in DataLoader(Sleeping(160, 0.001), batch_size=8, num_workers=workers):
+            train_on(batch)
+            batches += 1
+    said(batches)
+
+
+def left_early(workers):
+    """Each epoch ends long before its data does."""
+    loader = DataLoader(Sleeping(800, 0.001), batch_size=8, num_workers=workers, persistent_workers=workers > 0)
+    batches = 0
+    for _ in range(3):
+        for number, batch in enumerate(loader):
+            train_on(batch)
+            batches += 1
+            if number == 14:
+                break
+    said(batches)
+
+
+def own_flags(workers):
+    """A script with flags of its own, some of them named as ours are."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("job")
+    parser.add_argument("--workers", type=int)
+    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("rest", nargs="*")
+    given = parser.parse_intermixed_args()
+    loader = DataLoader(Sleeping(240, 0.001), batch_size=given.batch_size, num_workers=given.workers)
+    print(given.rest)
+    said(sum(1 for _ in loader))
+
+
+def of_rank(rank, world, workers):
+    torch.distributed.init_process_group("gloo", rank=rank, world_size=world)
+    dataset = Sleeping(320, 0.001)
+    sampler = DistributedSampler(dataset, shuffle=True)
+    loader = DataLoader(dataset, batch_size=8, num_workers=workers, sampler=sampler)
+    batches = 0
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        for batch in loader:
+            train_on(batch)
+            torch.distributed.all_reduce(torch.zeros(8))
+            batches += 1
+    torch.distributed.destroy_process_group()
+    if rank == 0:
+        said(batches)
+
+
+def distributed(workers):
+    """Below torchrun."""
+    of_rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), workers)
+
+
+def spawned_ranks(workers):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0")
+    from torch.distributed.elastic.utils.distributed import get_free_port
+
+    os.environ["MASTER_PORT"] = str(get_free_port())
+    torch.multiprocessing.spawn(of_rank, args=(2, workers), nprocs=2)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](int(sys.argv[2]) if len(sys.argv) > 2 and sys.argv[2].isdigit() else 2)

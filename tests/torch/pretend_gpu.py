@@ -1,0 +1,26 @@
+"""Trains on a GPU that is not there: what it would have done is told to tests/tools/pretend_cupti.cpp, which
+LOADERSCOPE_CUPTI names. A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms; the host goes on
+after 2 ms."""
+
+import ctypes
+import os
+import time
+
+import torch
+from torch.utils.data import DataLoader
+
+from jobs import Sleeping
+
+MS = 1_000_000
+cupti = ctypes.CDLL(os.environ["LOADERSCOPE_CUPTI"])
+cupti.pretend_now.restype = ctypes.c_uint64
+cupti.pretend_kernel.argtypes = [ctypes.c_uint64] * 2
+cupti.pretend_copy.argtypes = [ctypes.c_uint64] * 3
+torch.cuda.is_initialized = lambda: True
+
+for batch, label in DataLoader(Sleeping(samples=240, seconds=0.002), batch_size=8, num_workers=1):
+    now = cupti.pretend_now()
+    cupti.pretend_copy(now, now + MS, 1000)
+    cupti.pretend_kernel(now + 1 * MS, now + 5 * MS)
+    cupti.pretend_kernel(now + 6 * MS, now + 8 * MS)
+    time.sleep(0.002)

@@ -1,0 +1,112 @@
+// What timing costs, of programs whose step rate is known.
+#include "engine/guest/hook_cost.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engine/guest/hook_series.h"
+
+namespace loaderscope::guest {
+namespace {
+
+using testing::HasSubstr;
+
+// A program that takes 20 ms for a step, and `more` where its stages are timed; of every change it
+// hears `ahead` steps later.
+struct Program {
+  Nanos now = 0, more = 0;
+  std::int64_t taken = 0;
+  std::vector<bool> timed;
+
+  explicit Program(std::size_t ahead) : timed(ahead, true) {}
+
+  void step(bool timing) {
+    timed.push_back(timing);
+    now += 20 * kMillisecond + (timed[static_cast<std::size_t>(taken)] ? more : 0);
+    ++taken;
+  }
+};
+
+TEST(HookCost, IsTheShareOfTheStepRateThatIsLost) {
+  for (const std::int64_t ahead : {0, 1, 16}) {
+    Program program(static_cast<std::size_t>(ahead));
+    program.more = 5 * kMillisecond;
+    HookCost cost(0, 0, 4 * kSecond, ahead);
+    EXPECT_FALSE(cost.share());
+    for (int i = 0; i < 1000 && !cost.over(); ++i) {
+      program.step(cost.timing());
+      cost.look(program.now, program.taken);
+    }
+    ASSERT_TRUE(cost.share()) << ahead;
+    EXPECT_NEAR(cost.share()->median, 0.2, 1e-9) << ahead;
+    EXPECT_NEAR(cost.share()->low, cost.share()->high, 1e-9) << ahead;
+  }
+}
+
+class HookSeriesTest : public testing::Test {
+ protected:
+  HookSeries::Seen seen() const {
+    return {program_.now, program_.taken, program_.taken, program_.now, 2};
+  }
+  void run_for(Nanos length) {
+    for (const Nanos until = program_.now + length; program_.now < until;) {
+      program_.step(series_.timing());
+      if (!series_.timing()) ++untimed_;
+      series_.meanwhile(seen());
+    }
+  }
+  std::string said() const {
+    RunRecord record;
+    series_.say(record);
+    return record.notes.at(0);
+  }
+
+  Program program_{2};
+  HookSeries series_{""};
+  std::int64_t untimed_ = 0;
+};
+
+TEST_F(HookSeriesTest, AShortJobIsLeftAlone) {
+  run_for(19 * kSecond);
+  EXPECT_EQ(untimed_, 0);
+  EXPECT_EQ(said(),
+            "what timing the stages costs was not measured: the job is too short, 20.00 s of "
+            "steps are needed");
+}
+
+TEST_F(HookSeriesTest, ALongJobIsTimedByTurnsNowAndThen) {
+  program_.more = 5 * kMillisecond;
+  run_for(400 * kSecond);
+  EXPECT_THAT(said(), HasSubstr("timing the stages costs 20.0 % of the step rate"));
+  EXPECT_THAT(said(), HasSubstr("what was not timed is opaque"));
+  EXPECT_GT(untimed_, 0);
+  EXPECT_LT(untimed_, program_.taken / 20);
+}
+
+TEST_F(HookSeriesTest, BehindAWindowItIsMeasuredOnce) {
+  int steps = 0;
+  for (; steps < 1000 && !series_.behind_window(seen()); ++steps) program_.step(series_.timing());
+  EXPECT_LT(steps, 1000);
+  EXPECT_THAT(said(), HasSubstr("timing the stages costs 0.0 % of the step rate"));
+  EXPECT_TRUE(series_.timing());
+}
+
+TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
+  HookSeries::Seen slow;
+  slow.window = 100 * kSecond;
+  slow.steps = slow.taken = 10;
+  slow.ahead = 16;
+  EXPECT_TRUE(series_.behind_window(slow));
+  EXPECT_THAT(said(), HasSubstr("not measured: its steps take too long for turns"));
+}
+
+TEST_F(HookSeriesTest, IsNotMeasuredWhereTheRateIsNotItsOwn) {
+  series_ = HookSeries("delays are injected");
+  EXPECT_TRUE(series_.behind_window(seen()));
+  run_for(100 * kSecond);
+  EXPECT_EQ(untimed_, 0);
+  EXPECT_EQ(said(), "what timing the stages costs was not measured: delays are injected");
+}
+
+}  // namespace
+}  // namespace loaderscope::guest

@@ -1,0 +1,45 @@
+#include "engine/guest/process_watch.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+namespace loaderscope::guest {
+namespace {
+
+std::map<std::string, double> values(const ProcessWatch& watch) {
+  std::map<std::string, double> values;
+  for (const Metric& metric : watch.metrics(10, 1)) values[metric.name] = metric.value;
+  return values;
+}
+
+TEST(ProcessWatch, SeesThreadsMemoryAndFilesOfAWorker) {
+  ProcessWatch watch;
+  const JobProcess self = {::getpid(), true};
+  watch.hear(self, {{"pools", {{"cv2", 8}}}, {"runtime", {0, 0}}});
+  watch.look({self});
+  const auto seen = values(watch);
+  EXPECT_GE(seen.at("workers.threads"), 1);
+  EXPECT_EQ(seen.at("workers.cv2_threads"), 8);
+  EXPECT_GT(seen.at("memory.worker_private_bytes"), 0);
+  EXPECT_GE(seen.at("files.open"), 1);
+  EXPECT_GE(seen.at("files.limit"), seen.at("files.open"));
+  EXPECT_LE(seen.at("memory.shm_peak_bytes"), seen.at("memory.shm_limit_bytes"));
+}
+
+TEST(ProcessWatch, AProcessThatIsGoneCountsForNothing) {
+  ProcessWatch watch;
+  watch.look({{-1, true}});
+  const auto seen = values(watch);
+  EXPECT_EQ(seen.count("workers.threads"), 0U);
+  EXPECT_EQ(seen.count("files.open"), 0U);
+}
+
+TEST(ProcessWatch, BeforeTheFirstLookThereIsNothing) {
+  EXPECT_TRUE(ProcessWatch().metrics(1, 1).empty());
+  EXPECT_TRUE(ProcessWatch().notes().empty());
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
