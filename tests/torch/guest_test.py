@@ -396,9 +396,9 @@ class Numbers(unittest.TestCase):
     """Of DataLoaders."""
 
     def setUp(self):
-        from loaderscope_guest import places, torch_loader
+        from loaderscope_guest import loaders, places
 
-        self.loaders = torch_loader._Loaders()
+        self.loaders = loaders.Loaders()
         self.places = places
 
     def number(self, loader):
@@ -450,22 +450,23 @@ class TypesMadeInC(unittest.TestCase):
 class TinySamples(unittest.TestCase):
     def making(self, nanoseconds):
         """Of a batch of two samples that took so long."""
-        from loaderscope_guest import inject, worker
+        from loaderscope_guest import clock, inject, making
+        from loaderscope_guest.fetcher import _Dataset, watch
 
         inject._by_stage.clear()
         fetcher = types.SimpleNamespace(auto_collation=True)
-        fetcher.dataset = worker._Dataset([10, 11], gives_batches=False)
-        making = worker.Making(0, 0)
-        making._says_draws = False
-        making.watch(fetcher)
-        making.begin(0, 0, worker.now() - nanoseconds, [0, 1])
-        worker.making = making
+        fetcher.dataset = _Dataset([10, 11], gives_batches=False)
+        maker = making.Making(0, 0)
+        maker._says_draws = False
+        watch(fetcher, maker)
+        maker.begin(0, 0, clock.now() - nanoseconds, [0, 1])
+        making.current = maker
         values = [fetcher.dataset[key] for key in (0, 1)]
-        worker.making = None
+        making.current = None
         self.assertEqual(values, [10, 11])
-        self.assertEqual(making.samples, 2)
-        making.finish(values, by_trainer=False)
-        return making, fetcher
+        self.assertEqual(maker.samples, 2)
+        maker.finish(values, by_trainer=False)
+        return maker, fetcher
 
     def test_are_not_told_apart_once_they_are_seen_to_be(self):
         making, fetcher = self.making(nanoseconds=0)
@@ -474,8 +475,10 @@ class TinySamples(unittest.TestCase):
         self.assertEqual(making.samples, 3)
 
     def test_are_told_apart_again_in_the_next_epoch(self):
+        from loaderscope_guest.fetcher import watch
+
         making, _ = self.making(nanoseconds=0)
-        making.watch(types.SimpleNamespace(auto_collation=True))
+        watch(types.SimpleNamespace(auto_collation=True), making)
         making.begin(1, 0, 0, [0, 1, 0])
         self.assertEqual(making.samples, 0)
 

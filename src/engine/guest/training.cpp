@@ -11,40 +11,10 @@ namespace {
 constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
 constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
 
-FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
-  FoldOptions options;
-  options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(1, loader.seen_workers()));
-  options.in_order = loader.in_order || loader.seen_workers() == 0;
-  options.seed = static_cast<std::uint64_t>(given.seed.value);
-  return options;
-}
-
-// What is not known is as if it had taken no time.
-void fill_gaps(StepEvents& events) {
-  const Nanos take = events.take;
-  if (events.finished == 0) events.finished = events.send.ran() ? events.send.begin : take;
-  if (events.begun == 0) events.begun = events.finished;
-  if (events.dispatched == 0) events.dispatched = events.begun;
-  if (events.deliverable == 0) {
-    // A reader may have the bytes before the writer's call has returned.
-    events.deliverable = take;
-    if (events.send.ran()) events.deliverable = std::min(events.deliverable, events.send.end);
-    if (events.receive.ran()) {
-      events.deliverable =
-          std::min(events.deliverable, std::max(events.receive.begin, events.finished));
-    }
-  }
-  events.finished = std::min(events.finished, events.deliverable);
-  events.deliverable = std::min(events.deliverable, take);
-}
-
 }  // namespace
 
 Training::Training(const RunConfig& given, const LoaderFacts& loader)
-    : given_(given),
-      loader_(loader),
-      folder_(std::make_unique<Folder>(fold_options(given, loader))),
-      window_(given_, loader.seen_workers()) {}
+    : given_(given), loader_(loader), window_(given, loader) {}
 
 void Training::gpu_did(const GpuRecord& record) {
   if (!gpu_) return;
@@ -116,7 +86,6 @@ void Training::begin_epoch(const Fact& fact) {
   if (first_ask_ == 0) {
     first_ask_ = fact.begin;
     window_.first_ask(first_ask_);
-    folder_->first_ask(0, first_ask_);
   }
   forget_cut_short();
   first_of_epoch_[{fact.iterator, fact.generation}] = batches_;
@@ -240,8 +209,6 @@ void Training::complete_on_device(std::int64_t before) {
   }
 }
 
-void Training::deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
-
 void Training::of_batch(const Fact& fact, std::int64_t number) {
   Batch& batch = batches_known_[number];
   StepEvents& events = batch.events;
@@ -262,7 +229,7 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
     case FactKind::sent:
       batch.sent = true;
       events.send = interval;
-      if (!batch.pins) deliverable(number, fact.end);
+      if (!batch.pins) window_.deliverable(number, fact.end);
       break;
     case FactKind::received:
       batch.received = true;
@@ -275,7 +242,7 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
     case FactKind::deliverable:
       batch.deliverable = true;
       events.deliverable = fact.begin;
-      deliverable(number, fact.begin);
+      window_.deliverable(number, fact.begin);
       break;
     default:
       break;
@@ -289,23 +256,10 @@ bool Training::take_span(std::int32_t worker, const Span& span) {
     if (first == first_of_epoch_.end()) return false;
     booked.batch = first->second + batch_of(span);
   }
-  book_span(worker, booked);
+  const bool reads = span.stage == Stage::read || span.stage == Stage::read_decompress;
+  if (window_.span(worker, booked) && booked.batch >= 0 && reads)
+    batches_known_[booked.batch].events.read_bytes += booked.bytes;
   return true;
-}
-
-// A worker of the epoch before may still end while its successor begins.
-void Training::book_span(std::int32_t worker, Span span) {
-  if (worker >= std::max<std::int64_t>(1, loader_.seen_workers())) return;
-  Nanos& last = span_end_[worker];
-  span.begin = std::max(span.begin, last);
-  if (span.end <= span.begin) return;
-  last = span.end;
-  const Nanos length = span.end - span.begin;
-  span.cpu = std::min(span.cpu, length);
-  span.queued = std::min(span.queued, length - span.cpu);
-  if (span.batch >= 0 && (span.stage == Stage::read || span.stage == Stage::read_decompress))
-    batches_known_[span.batch].events.read_bytes += span.bytes;
-  folder_->span(0, worker, span);
 }
 
 bool Training::all_known(const Batch& batch) const {
@@ -315,7 +269,7 @@ bool Training::all_known(const Batch& batch) const {
 }
 
 bool Training::gpu_known(const Batch& batch) const {
-  if (!gpu_ || !trains_itself() || ended_) return true;
+  if (!gpu_ || !trains_itself() || window_.ended()) return true;
   if (batch.next_take == 0) return false;
   return gpu_->known_until() >= batch.next_take ||
          monotonic_now() - batch.complete_since > kGpuPatience;
@@ -343,7 +297,7 @@ void Training::fold_steps(bool no_more) {
     if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
     remember_size(batch);
     put_gpu_view(batch);
-    fold(batch.events, batch.gpu);
+    window_.step(batch.events, batch.gpu);
     batches_known_.erase(found);
     complete_.pop_front();
   }
@@ -362,25 +316,9 @@ void Training::remember_size(Batch& batch) {
   }
 }
 
-void Training::fold(StepEvents events, bool of_gpu) {
-  if (ended_) return;
-  fill_gaps(events);
-  events.warmup = window_.is_warmup(events.step, events.compute.end);
-  if (!window_open_) window_begin_ = events.compute.end;
-  window_open_ |= !events.warmup;
-  window_end_ = events.compute.end;
-  folder_->step(0, events);
-  ++folded_;
-  if (!events.warmup) samples_ += events.samples;
-  if (!events.warmup && of_gpu) ++steps_of_gpu_;
-  if (!window_.ended()) return;
-  ended_ = true;
-  folder_->close(0);
-}
-
 RankRecord Training::finish() {
   advance(true);
-  return std::move(folder_->finish().front());
+  return window_.finish();
 }
 
 }  // namespace loaderscope::guest

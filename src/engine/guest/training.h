@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,9 +12,8 @@
 #include "config/resolve_guest.h"
 #include "engine/guest/gpu_timeline.h"
 #include "engine/guest/loader_facts.h"
+#include "engine/guest/measured_window.h"
 #include "engine/guest/page.h"
-#include "engine/window_keeper.h"
-#include "loaderscope/recorder.h"
 
 namespace loaderscope::guest {
 
@@ -34,16 +32,8 @@ class Training {
   void advance(bool no_more);
 
   const LoaderFacts& loader() const { return loader_; }
-  // The next step is measured, as far as that is known beforehand, or one was.
-  bool window_begun() const { return window_.measures(folded_); }
-  bool window_ended() const { return ended_; }
-  bool in_window() const { return window_open_ && !ended_; }
-  bool input_ended_in_warmup() const { return folded_ > 0 && !window_open_; }
-  std::int64_t steps() const { return window_.measured(); }
-  double fraction() const { return window_.fraction(); }
-  std::int64_t samples() const { return samples_; }
+  const MeasuredWindow& window() const { return window_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
-  Nanos window_length() const { return window_end_ - window_begin_; }
   // Batches that came behind another one of their epoch, and when the last did on a clock that
   // stands still between epochs.
   std::int64_t taken_within_epochs() const { return steps_ - epochs_taken_from_; }
@@ -57,8 +47,6 @@ class Training {
   std::int64_t iterations() const { return epoch_ + 1; }
   // What is known of the GPU; null where it is not watched.
   const GpuTimeline* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
-  // Measured steps whose compute is the GPU's own, and not what the host saw.
-  std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
   RankRecord finish();
 
  private:
@@ -79,7 +67,6 @@ class Training {
   };
 
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
-  void book_span(std::int32_t worker, Span span);
   void begin_epoch(const Fact& fact);
   void forget_cut_short();
   void dispatched(const Fact& fact, std::int64_t batch);
@@ -92,18 +79,15 @@ class Training {
   void complete_on_device(std::int64_t before);
   void of_batch(const Fact& fact, std::int64_t batch);
   void moved(std::int64_t batch, Nanos length);
-  void deliverable(std::int64_t batch, Nanos at);
   bool all_known(const Batch& batch) const;
   bool gpu_known(const Batch& batch) const;
   void put_gpu_view(Batch& batch);
   void fold_steps(bool no_more);
-  void fold(StepEvents events, bool of_gpu);
   void remember_size(Batch& batch);
 
   const RunConfig& given_;
   LoaderFacts loader_;
-  std::unique_ptr<Folder> folder_;
-  WindowKeeper window_;
+  MeasuredWindow window_;
 
   std::map<Epoch, std::int64_t> first_of_epoch_;  // the number of its batch 0
   std::int64_t batches_ = 0;                      // dispatched so far
@@ -117,7 +101,6 @@ class Training {
   std::optional<std::int64_t> open_;        // the batch that the trainer has
   std::optional<std::int64_t> taken_last_;  // before the one that it takes
   std::optional<GpuTimeline> gpu_;
-  std::int64_t steps_of_gpu_ = 0;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
   Nanos asked_ = 0, epoch_begun_ = 0, epoch_dispatch_ = 0, first_ask_ = 0, last_taken_ = 0,
         spent_ = 0;
@@ -126,10 +109,7 @@ class Training {
   bool with_gradients_ = false;
   bool epoch_fresh_ = false;  // no batch of it has been taken
   std::int32_t epoch_ = -1;
-  std::int64_t steps_ = 0, folded_ = 0, samples_ = 0;
-  std::map<std::int32_t, Nanos> span_end_;  // by worker
-  bool window_open_ = false, ended_ = false;
-  Nanos window_begin_ = 0, window_end_ = 0;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace loaderscope::guest

@@ -6,7 +6,11 @@
 
 namespace loaderscope::model {
 Simulation::Simulation(const Plan& plan, const EngineContext& context)
-    : plan_(plan), context_(context), world_(plan), folder_(plan.fold_options(context.observer)) {
+    : plan_(plan),
+      context_(context),
+      world_(plan),
+      folder_(plan.fold_options(context.observer)),
+      progress_beat_(context) {
   for (std::int32_t rank = 0; rank < plan.ranks; ++rank) {
     auto trainer = std::make_unique<Trainer>(
         plan, world_, folder_, rank, [this, rank](Nanos at) { ready(rank, at); },
@@ -15,7 +19,7 @@ Simulation::Simulation(const Plan& plan, const EngineContext& context)
         {std::move(trainer), WindowKeeper(plan.config, plan.burst()), 0, false, false, 0, {}});
   }
   at_barrier_.resize(ranks_.size());
-  last_progress_ = std::chrono::steady_clock::now();
+  progress_beat_.begin();
 }
 
 void Simulation::run() {
@@ -123,10 +127,10 @@ void Simulation::watch_for_standstill(bool window_over) {
 void Simulation::look_outside() {
   if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
     interrupted_ = true;
-  if (!context_.on_progress) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_progress_ < std::chrono::milliseconds(200)) return;
-  last_progress_ = now;
+  progress_beat_.look([this] { return progress(); });
+}
+
+Progress Simulation::progress() const {
   Progress progress;
   progress.samples = samples_;
   progress.fraction = 1;
@@ -135,7 +139,7 @@ void Simulation::look_outside() {
     progress.steps += leader.window.measured();
     progress.fraction = std::min(progress.fraction, leader.window.fraction());
   }
-  context_.on_progress(progress);
+  return progress;
 }
 
 bool Simulation::input_ended_in_warmup() const {

@@ -1,12 +1,12 @@
 // A modelled job: its ranks, and the loop that wakes whoever is next in virtual time.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "engine/model/trainer.h"
+#include "engine/progress_beat.h"
 #include "engine/window_keeper.h"
 #include "loaderscope/engine.h"
 
@@ -39,6 +39,7 @@ class Simulation {
   void end_if_exhausted(std::int32_t rank);
   bool all_done() const { return ranks_done_ == plan_.ranks; }
   void look_outside();  // a signal, the progress line
+  Progress progress() const;
   void watch_for_standstill(bool window_over);
 
   const Plan& plan_;
@@ -55,7 +56,7 @@ class Simulation {
   std::int64_t samples_ = 0;
   std::int64_t steps_since_time_moved_ = 0;
   Nanos time_of_last_step_ = -1;
-  std::chrono::steady_clock::time_point last_progress_;
+  ProgressBeat progress_beat_;
 };
 
 }  // namespace loaderscope::model

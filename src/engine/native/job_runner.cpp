@@ -42,7 +42,8 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       stop_(place<std::atomic<int>>(memory_, 0)),
       recorder_(plan.fold_options(context.observer), kRing, memory_),
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
-           std::move(fill_slot), *stop_) {
+           std::move(fill_slot), *stop_),
+      progress_beat_(context) {
   for (std::int32_t index = 0; index < plan.ranks; ++index)
     shops_.push_back(std::make_unique<Workshop>(job_, index, memory_));
   if (shared_) {
@@ -81,7 +82,8 @@ void JobRunner::run() {
 }
 
 void JobRunner::run_window() {
-  last_step_at_ = last_progress_ = monotonic_now();
+  last_step_at_ = monotonic_now();
+  progress_beat_.begin();
   at_begin_ = read_process_counters(crew_->processes());  // of a window without a warm-up
   at_begin_known_ = true;
   show_window();
@@ -121,7 +123,7 @@ void JobRunner::look() {
   if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
     interrupted_ = true;
   memory_watch_.look([this] { return crew_->processes(); });
-  report_progress();
+  progress_beat_.look([this] { return progress(); });
 }
 
 // The window begins with the end of the last warm-up step, which is known to be the last only when
@@ -198,10 +200,7 @@ bool JobRunner::all_done() {
   return done;
 }
 
-void JobRunner::report_progress() {
-  const Nanos now = monotonic_now();
-  if (!context_.on_progress || now - last_progress_ < 200 * kMillisecond) return;
-  last_progress_ = now;
+Progress JobRunner::progress() const {
   Progress progress;
   progress.samples = samples_;
   progress.fraction = 1;
@@ -210,7 +209,7 @@ void JobRunner::report_progress() {
     progress.steps += leader.window.measured();
     progress.fraction = std::min(progress.fraction, leader.window.fraction());
   }
-  context_.on_progress(progress);
+  return progress;
 }
 
 void JobRunner::watch_for_silence() {

@@ -11,6 +11,7 @@
 
 #include "engine/native/sample_errors.h"
 #include "engine/native/trainer.h"
+#include "engine/progress_beat.h"
 #include "engine/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -68,7 +69,7 @@ class JobRunner {
   void fold(std::int32_t index, const StepEvents& events);
   bool all_done();
   void end_rank(Rank& rank);
-  void report_progress();
+  Progress progress() const;
   void watch_for_silence();
   bool stop_all();  // asks all threads and worker processes to end, and waits a while
   bool trainers_ended() const;
@@ -95,7 +96,7 @@ class JobRunner {
   bool stopped_ = false;
   std::int64_t samples_ = 0;
   Nanos last_step_at_ = 0;
-  Nanos last_progress_ = 0;
+  ProgressBeat progress_beat_;
 };
 
 }  // namespace loaderscope::native

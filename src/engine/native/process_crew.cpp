@@ -10,6 +10,7 @@
 #include "engine/native/worker.h"
 #include "engine/native/zygote.h"
 #include "loaderscope/errors.h"
+#include "measure/process_end.h"
 #include "measure/shared_memory.h"
 
 namespace loaderscope::native {
@@ -145,7 +146,7 @@ void ProcessCrew::complain(std::size_t index) const {
                          (WTERMSIG(berth.status) == SIGKILL || WTERMSIG(berth.status) == SIGBUS);
   throw RunError("worker " + std::to_string(index % workers_) + " of rank " +
                  std::to_string(index / workers_) + " (pid " + std::to_string(berth.pid) + ") " +
-                 end_of(berth.status) + " " + in_hand(index) +
+                 spell_end(berth.status) + " " + in_hand(index) +
                  (by_kernel ? "; where memory ran out (see dmesg), use fewer --num-workers or a "
                               "smaller --batch-size"
                             : "; run it again with --executor threads in a debugger"));

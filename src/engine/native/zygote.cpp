@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "loaderscope/errors.h"
+#include "measure/process_end.h"
 
 namespace loaderscope::native {
 namespace {
@@ -181,15 +182,7 @@ std::optional<std::string> Zygote::death() {
   if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) status_ = status;
   if (!status_) return std::nullopt;
   return "the process that forks the workers (pid " + std::to_string(pid_) + ") " +
-         end_of(*status_);
-}
-
-std::string end_of(int status) {
-  if (!WIFSIGNALED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  const char* name = ::sigabbrev_np(signal);
-  return "was killed by signal " + std::to_string(signal) +
-         (name != nullptr ? " (SIG" + std::string(name) + ")" : "");
+         spell_end(*status_);
 }
 
 }  // namespace loaderscope::native

@@ -44,7 +44,4 @@ class Zygote {
   std::optional<int> status_;
 };
 
-// "was killed by signal 9 (SIGKILL)", "ended with exit code 3".
-std::string end_of(int status);
-
 }  // namespace loaderscope::native

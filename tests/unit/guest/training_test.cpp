@@ -325,7 +325,7 @@ TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
   EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
   EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
-  EXPECT_EQ(trainer_process_.measured()->steps_of_gpu(), 3);
+  EXPECT_EQ(trainer_process_.measured()->window().steps_of_gpu(), 3);
 }
 
 }  // namespace

@@ -5,13 +5,13 @@ import functools
 import io
 from typing import Any, Callable
 
-from loaderscope_guest import inject, library, worker
+from loaderscope_guest import inject, library, making
 from loaderscope_guest.stages import READ
 
 
 def _is_here() -> bool:
-    making = worker.making
-    return making is not None and library.flags.timing and making.is_here()
+    maker = making.current
+    return maker is not None and library.flags.timing and maker.is_here()
 
 
 class TimedFile(io.FileIO):
@@ -34,7 +34,7 @@ def _timed(read: Callable[..., Any], arguments: Any) -> Any:
     library.enter(READ)
     size = 0
     try:
-        inject.once_per_sample("read", worker.making)
+        inject.once_per_sample("read", making.current)
         result = read(*arguments)
         if result is not None:
             size = result if isinstance(result, int) else len(result)
@@ -57,7 +57,7 @@ def _timed_open(original: Callable[..., Any]) -> Callable[..., Any]:
             return original(file, mode, buffering, *more, **named)
         library.enter(READ)
         try:
-            inject.once_per_sample("read", worker.making)
+            inject.once_per_sample("read", making.current)
             return _open(file, buffering, named.get("opener"))
         finally:
             library.leave(0)

@@ -7,12 +7,13 @@ costs the training. What it does in threads and processes of its own meanwhile i
 import sys
 from typing import Any, Dict, Iterator, Optional
 
-from loaderscope_guest import inject, library, messages, moves, replay, settings, worker
+from loaderscope_guest import inject, library, making, messages, moves, replay, settings
 from loaderscope_guest.clock import now
+from loaderscope_guest.iteration import Iteration
+from loaderscope_guest.loaders import FOREIGN, loaders
 from loaderscope_guest.sizes import samples_of
-from loaderscope_guest.torch_loader import FOREIGN, Iteration, Stopped, given, loaders
+from loaderscope_guest.torch_loader import Stopped, given
 
-_WHOLE_BATCH = -2  # instead of a sample's number
 _NO_ITERATOR = -1
 
 
@@ -99,7 +100,7 @@ class Watched:
     def _begin(self, begun: int) -> Iteration:
         _refuse_overrides()
         self._iteration = loaders.begin_foreign(self._loader, begun)
-        self._making = worker.Making(self._iteration.number, 0)
+        self._making = making.Making(self._iteration.number, 0)
         messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as opaque")
         return self._iteration
 
@@ -114,10 +115,10 @@ class Watched:
             iteration.fact(library.REPLAYED, number, begin=now())
             given(iteration, -1, again, 0)
             return again
-        before, worker.making = worker.making, self._making
+        before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())
         if library.flags.timing:
-            library.sample(_WHOLE_BATCH)
+            library.sample(making.WHOLE_BATCH)
         inject.apply("opaque", 0)
         try:
             batch = next(batches)
@@ -126,7 +127,7 @@ class Watched:
             iteration.fact(library.ENDED, begin=asked, end=now())
             raise
         finally:
-            worker.making = before
+            making.current = before
         self._taken(batch, iteration, asked)
         return batch
 

@@ -4,7 +4,7 @@ import contextlib
 from types import ModuleType
 from typing import Any, Iterator
 
-from loaderscope_guest import inject, library, worker
+from loaderscope_guest import inject, library, worker_queues
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
 
@@ -12,7 +12,7 @@ from loaderscope_guest.in_hand import in_hand
 class _In:
     def __init__(self, queue: Any, iteration: Any) -> None:
         self._queue = queue
-        worker.time_receiving(queue, iteration, by_pin_thread=True)
+        worker_queues.time_receiving(queue, iteration, by_pin_thread=True)
 
     def get(self, *arguments: Any, **named: Any) -> Any:
         result = self._queue.get(*arguments, **named)

@@ -8,7 +8,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import hooks, inject, library, messages, user_code
+from loaderscope_guest import hooks, inject, library, making, messages, user_code
 from loaderscope_guest.clock import now
 from loaderscope_guest.settings import STAGES
 
@@ -106,25 +106,23 @@ def _set(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
           called: str = "", entries: bool = False) -> Callable[..., Any]:
     """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`."""
-    from loaderscope_guest import worker
-
     name = NAMES[stage]
     enter, leave, flags, spend = library.enter, library.leave, library.flags, user_code.spending.add
 
     @functools.wraps(function, updated=())
     def timed_function(*arguments: Any, **named: Any) -> Any:
-        making = worker.making
-        if making is None or not flags.timing or not making.is_here():
+        maker = making.current
+        if maker is None or not flags.timing or not maker.is_here():
             return function(*arguments, **named)
-        if outermost and making.depth > 0:
+        if outermost and maker.depth > 0:
             return function(*arguments, **named)
         enter(stage)
-        making.depth += 1
+        maker.depth += 1
         size = 0
-        inside, making.named_inside = making.named_inside, 0
+        inside, maker.named_inside = maker.named_inside, 0
         begun = now()
         try:
-            inject.once_per_sample(name, making)
+            inject.once_per_sample(name, maker)
             if entries:
                 with user_code.entries_timed(arguments[0]):
                     return function(*arguments, **named)
@@ -135,9 +133,9 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
         finally:
             duration = now() - begun
             if called:
-                spend(name, called, duration - making.named_inside)
-            making.named_inside = inside + duration
-            making.depth -= 1
+                spend(name, called, duration - maker.named_inside)
+            maker.named_inside = inside + duration
+            maker.depth -= 1
             leave(size)
 
     return timed_function

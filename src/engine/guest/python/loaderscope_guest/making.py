@@ -1,0 +1,131 @@
+"""The batch that a process makes, and the samples in it."""
+
+from threading import get_ident
+from typing import Any, Callable, Dict, Optional
+
+from loaderscope_guest import dataset_values, inject, library, messages, random_numbers, threads
+from loaderscope_guest.clock import now
+from loaderscope_guest.sizes import bytes_of, samples_of
+from loaderscope_guest.user_code import spending
+
+BETWEEN_SAMPLES, WHOLE_BATCH = -1, -2  # instead of a sample's number
+_TINY = 50_000  # ns of a sample
+
+
+class Making:
+    """The batch that this process makes."""
+
+    def __init__(self, iterator: int, worker: int) -> None:
+        self.iterator = iterator
+        self.worker = worker
+        self.generation = 0
+        self.batch = -1
+        self.samples: Optional[int] = 0  # None: those of the data
+        self.depth = 0  # of stages that are entered
+        self.samples_at_once = 1  # that are not told apart
+        self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
+        self.dataset: Any = None
+        self.named = True  # samples have numbers that all processes know them by
+        self._thread = 0
+        self._stop_telling: Optional[Callable[[], None]] = None
+        self._begun = 0
+        self._tells_samples = True
+        self._batches = 0  # of this epoch
+        self._draws: Any = None
+        self.named_inside = 0  # ns of the callees that are known by name
+
+    def is_here(self) -> bool:
+        """Is it the calling thread that makes it?"""
+        return self._thread == get_ident()
+
+    def fact(self, kind: int, begin: int, end: int = 0, cpu: int = 0, count: int = 0, size: int = 0,
+             batch: int = -1) -> None:
+        library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
+                     end, cpu, count, size)
+
+    def tell_samples_apart(self, stop: Optional[Callable[[], None]]) -> None:
+        """`stop`: called where that costs about as much as making them; None: it never does."""
+        self._tells_samples = True
+        self._stop_telling = stop
+
+    def _stop_telling_samples_apart(self) -> None:
+        stop, self._stop_telling = self._stop_telling, None
+        if stop is not None:
+            stop()
+        self._tells_samples = False
+        messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
+
+    def begin(self, batch: int, rested_since: int, begun: int, keys: Any) -> None:
+        entered = now()
+        if self._batches == 0:
+            self._begin_epoch()
+        self._batches += 1
+        self.batch = batch
+        self.samples = 0
+        self._thread = get_ident()
+        library.flags.look()
+        library.begin_batch(self.iterator, self.generation, batch)
+        if not library.flags.timing or not self._tells_samples:
+            library.sample(WHOLE_BATCH)  # opaque, all of it
+        self._begun = begun + now() - entered  # what we did ourselves is none of its time
+        self.fact(library.BEGUN, rested_since, begun)
+        if not self._tells_samples:
+            self.samples = len(keys)
+            self._begin_stages(self.samples or 1)
+
+    def _begin_epoch(self) -> None:
+        with messages.never_failing("the random numbers of a worker are"):
+            self._draws = random_numbers.FirstDraws(self)
+        if self.generation > 0:
+            with messages.never_failing("the data set of a worker is"):
+                library.say(what="settings", iterator=self.iterator, generation=self.generation, worker=self.worker,
+                            values=dataset_values.settings_of(self.dataset))
+
+    def _end_first_batch(self) -> None:
+        draws, self._draws = self._draws, None
+        with messages.never_failing("the random numbers of a worker are"):
+            draws.say(self)
+        if self.generation == 0:
+            threads.say()
+
+    def finish(self, data: Any, by_trainer: bool) -> None:
+        self._thread = 0
+        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.any_declared():
+            self._stop_telling_samples_apart()
+        library.end_work(by_trainer)
+        count = samples_of(data) if self.samples is None else self.samples
+        self.fact(library.FINISHED, now(), count=count, size=bytes_of(data))
+        if self._draws is not None:
+            self._end_first_batch()
+        spending.say()
+
+    def whole_batch(self, samples: Optional[int] = None) -> None:
+        messages.degraded("the data set gives whole batches: their samples are not told apart")
+        self.samples = samples
+        if library.flags.timing:
+            library.sample(WHOLE_BATCH)
+        self._begin_stages(self.samples or 1)
+
+    def _begin_stages(self, samples_at_once: int) -> None:
+        self.depth = 0
+        self.samples_at_once = samples_at_once
+        self.injected.clear()
+        for _ in range(samples_at_once):
+            inject.once_per_sample("opaque", self)
+
+    def next_epoch(self) -> None:
+        self.generation += 1
+        self._batches = 0
+
+    def next_sample(self, key: Any, is_name: bool = True) -> None:
+        if self.named and not (is_name and type(key) is int):
+            self.named = False
+            library.say(what="unnamed")
+        number = key if type(key) is int else self.samples
+        self.samples = (self.samples or 0) + 1
+        if library.flags.timing:
+            library.sample(number)
+        self._begin_stages(1)
+
+
+current: Any = None  # of this process, while it makes batches

@@ -1,0 +1,109 @@
+"""The queues between a trainer and its workers: tasks one way, batches the other way, and how long these travel."""
+
+import multiprocessing.queues
+import threading
+from typing import Any
+
+from loaderscope_guest import inject, library, making
+from loaderscope_guest.clock import now
+
+
+class Tasks:
+    """The worker's queue of tasks."""
+
+    def __init__(self, queue: Any, started: int) -> None:
+        self._queue = queue
+        self._started = started
+        self._resting = 0
+
+    def get(self, *arguments: Any, **named: Any) -> Any:
+        if self._started:
+            library.start_up(self._started, now())
+            self._started = 0
+        since = now()
+        task = self._queue.get(*arguments, **named)
+        at = now()
+        library.rest(since, at)
+        if isinstance(task, tuple) and len(task) == 2:
+            making.current.begin(task[0], since, now(), task[1])
+        elif type(task).__name__ == "_ResumeIteration":
+            making.current.next_epoch()
+        return task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class Results:
+    """The queue to the trainer. What its feeder thread sends is timed."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+        self._sending = _Sending(queue)
+
+    def put(self, result: Any, *arguments: Any, **named: Any) -> None:
+        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
+            making.current.finish(result[1], by_trainer=False)
+        self._queue.put(result, *arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class _Sending:
+    """From the begin of pickling until the bytes have been handed over, in the queue's feeder thread."""
+
+    def __init__(self, queue: Any) -> None:
+        self._thread = threading.local()
+        self._send_bytes = queue._send_bytes
+        queue._send_bytes = self.send_bytes
+        pickler = multiprocessing.queues._ForkingPickler  # type: ignore[attr-defined]
+        sending = self
+
+        class Pickler:
+            loads = pickler.loads
+
+            @staticmethod
+            def dumps(obj: Any, *more: Any) -> Any:
+                sending.begin(obj)
+                return pickler.dumps(obj, *more)
+
+        multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+
+    def begin(self, obj: Any) -> None:
+        thread = self._thread
+        thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
+        thread.generation = making.current.generation
+        thread.begun, thread.cpu = now(), library.thread_cpu_ns()
+        if thread.batch is not None:
+            inject.apply("transport", making.current.worker)
+
+    def send_bytes(self, data: Any, *more: Any) -> None:
+        self._send_bytes(data, *more)
+        thread = self._thread
+        if getattr(thread, "batch", None) is not None:
+            maker = making.current
+            library.fact(library.SENT, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
+                         now(), library.thread_cpu_ns() - thread.cpu, 0, 0)
+            thread.batch = None
+
+
+def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
+    """In the trainer: from the first byte of a result until it is an object."""
+    receive, get = queue._recv_bytes, queue.get
+    begun = [0, 0]
+
+    def timed_receive(*arguments: Any) -> Any:
+        begun[0], begun[1] = now(), library.thread_cpu_ns()
+        return receive(*arguments)
+
+    def timed_get(*arguments: Any, **named: Any) -> Any:
+        result = get(*arguments, **named)
+        batch = result[0] if isinstance(result, tuple) else None
+        if isinstance(batch, int):
+            inject.apply("transport.recv")
+            iteration.fact(library.RECEIVED, batch, begin=begun[0], end=now(),
+                           cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
+        return result
+
+    queue._recv_bytes, queue.get = timed_receive, timed_get

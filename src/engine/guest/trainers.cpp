@@ -1,0 +1,117 @@
+#include "engine/guest/trainers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "measure/thread_meter.h"
+
+namespace loaderscope::guest {
+
+TrainerProcess& Trainers::of(const Member& member) {
+  const pid_t pid = member.is_worker ? member.trainer : member.pid;
+  Trainer& trainer = trainers_.try_emplace(pid, given_).first->second;
+  if (!member.is_worker) trainer.rank = member.rank;
+  return trainer.process;
+}
+
+void Trainers::advance(bool no_more) {
+  for (auto& [pid, trainer] : trainers_) trainer.process.advance(no_more);
+}
+
+std::vector<Training*> Trainers::by_rank() {
+  std::vector<std::pair<std::int32_t, Training*>> ranked;
+  for (auto& [pid, trainer] : trainers_) {
+    if (Training* training = trainer.process.measured())
+      ranked.emplace_back(trainer.rank, training);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Training*> trainings;
+  for (const auto& [rank, training] : ranked) trainings.push_back(training);
+  return trainings;
+}
+
+std::vector<const Training*> Trainers::measured() const {
+  std::vector<const Training*> trainings;
+  for (const auto& [pid, trainer] : trainers_) {
+    if (const Training* training = trainer.process.measured()) trainings.push_back(training);
+  }
+  return trainings;
+}
+
+const Training* Trainers::first_measured() const {
+  const auto trainings = measured();
+  return trainings.empty() ? nullptr : trainings.front();
+}
+
+std::int64_t Trainers::other_iterations() const {
+  std::int64_t iterations = 0;
+  for (const auto& [pid, trainer] : trainers_) iterations += trainer.process.other_iterations();
+  return iterations;
+}
+
+bool Trainers::window_begun() const {
+  const auto trainings = measured();
+  return std::any_of(trainings.begin(), trainings.end(),
+                     [](const Training* training) { return training->window().begun(); });
+}
+
+bool Trainers::in_window() const {
+  const auto trainings = measured();
+  return std::any_of(trainings.begin(), trainings.end(),
+                     [](const Training* training) { return training->window().is_open(); });
+}
+
+bool Trainers::windows_ended() const {
+  const auto trainings = measured();
+  return !trainings.empty() &&
+         std::all_of(trainings.begin(), trainings.end(),
+                     [](const Training* training) { return training->window().ended(); });
+}
+
+HookSeries::Seen Trainers::seen() const {
+  HookSeries::Seen seen;
+  for (const Training* training : measured()) {
+    seen.window = std::max(seen.window, training->window().length());
+    seen.steps = std::max(seen.steps, training->window().steps());
+    seen.taken += training->taken_within_epochs();
+    seen.clock = std::max(seen.clock, training->clock_within_epochs());
+    const LoaderFacts& loader = training->loader();
+    seen.ahead += loader.num_workers * loader.prefetch_factor;
+  }
+  return seen;
+}
+
+Progress Trainers::progress() const {
+  const auto trainings = measured();
+  Progress progress;
+  progress.fraction = trainings.empty() ? 0 : 1;
+  for (const Training* training : trainings) {
+    progress.steps += training->window().steps();
+    progress.samples += training->window().samples();
+    progress.fraction = std::min(progress.fraction, training->window().fraction());
+  }
+  return progress;
+}
+
+Nanos Trainers::longest_wait() const {
+  const Nanos now = monotonic_now();
+  Nanos longest = 0;
+  for (const auto& [pid, trainer] : trainers_) {
+    const Nanos since = trainer.process.asking_since();
+    if (since != 0) longest = std::max(longest, now - since);
+  }
+  return longest;
+}
+
+bool Trainers::each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const {
+  return !trainers_.empty() &&
+         std::all_of(trainers_.begin(), trainers_.end(), [&](const auto& entry) {
+           const Training* training = entry.second.process.measured();
+           if (training == nullptr) return false;
+           const std::int64_t workers = training->loader().num_workers;
+           return training->taken() >= std::max(batches, of_each_worker * workers);
+         });
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,56 @@
+// All processes of a job that train: what they are to the job together.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "engine/guest/hook_series.h"
+#include "engine/guest/member.h"
+#include "engine/guest/trainer_process.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope::guest {
+
+class Trainers {
+ public:
+  // `given`: how long to measure. It outlives this.
+  explicit Trainers(const RunConfig& given) : given_(given) {}
+
+  // The one that `member` is or works for.
+  TrainerProcess& of(const Member& member);
+  void advance(bool no_more);
+
+  // The measured loaders of those that have one, by the rank of the process.
+  std::vector<Training*> by_rank();
+  const Training* first_measured() const;  // null: none has one
+  std::int64_t other_iterations() const;   // of loaders that are not measured
+
+  // The window of the job is that of its ranks together.
+  bool window_begun() const;
+  bool in_window() const;
+  bool windows_ended() const;
+  HookSeries::Seen seen() const;
+  Progress progress() const;
+  // How long one has asked for a batch, the longest of them; 0: none does.
+  Nanos longest_wait() const;
+  // False where there is none.
+  bool each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const;
+
+ private:
+  struct Trainer {
+    explicit Trainer(const RunConfig& given) : process(given) {}
+
+    TrainerProcess process;
+    std::int32_t rank = 0;
+  };
+
+  std::vector<const Training*> measured() const;
+
+  const RunConfig& given_;
+  std::map<pid_t, Trainer> trainers_;
+};
+
+}  // namespace loaderscope::guest
