@@ -192,8 +192,7 @@ std::string why_words(Why why, const RunConfig& config) {
     case Why::depth:
       return "depth, the workers rested because the window was full";
     case Why::latency:
-      return "latency, one batch takes longer than the window covers: prefetch more, or make it "
-             "faster";
+      return "latency, one batch takes longer than the window covers";
     case Why::epoch:
       return "epoch, its first batch is made from a standing start";
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "analysis/wording.h"
 #include "report/text_table.h"
@@ -160,12 +161,18 @@ std::vector<std::string> queue_lines(const RunRecord& record) {
   return lines;
 }
 
-void write_metrics(std::ostream& out, const RunRecord& record) {
+void write_metrics(std::ostream& out, const RunRecord& record, int width) {
   TextTable table("lrl");
+  std::size_t longest = 0;  // explanation
   for (const Metric& metric : record.metrics) {
     table.add({printable(metric.name), printable(metric_value(metric)), printable(metric.help)});
+    longest = std::max(longest, columns_of(metric.help));
   }
-  table.print(out);
+  std::stringstream lines;
+  table.print(lines);
+  const auto indent = static_cast<int>(table.columns() - longest);
+  for (std::string line; std::getline(lines, line);)
+    out << "  " << wrapped(line.substr(2), width - 2, indent) << '\n';
 }
 
 }  // namespace loaderscope

@@ -22,7 +22,7 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
 
 void write_stage_table(std::ostream& out, const RunRecord& record);
 void write_rank_table(std::ostream& out, const RunRecord& record, const Analysis& analysis);
-void write_metrics(std::ostream& out, const RunRecord& record);
+void write_metrics(std::ostream& out, const RunRecord& record, int width);
 
 // One sentence each, without a newline; "" when there is nothing to say.
 std::string why_line(const Account& account);

@@ -205,7 +205,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
   line(fit_line(analysis));
   line(first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) line(queue);
-  write_metrics(out, record);
+  write_metrics(out, record, style.width);
   write_notes(out, record, analysis, style);
   write_next(out, record, analysis);
 }

@@ -27,7 +27,7 @@ class RunningBinary {
   pid_t pid() const { return pid_; }
   void send(int signal) const;
   bool has_ended();
-  Ended wait();  // kills it after a minute
+  Ended wait();  // kills it after three minutes
 
  private:
   void take_status(int status);

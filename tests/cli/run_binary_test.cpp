@@ -86,7 +86,7 @@ bool RunningBinary::has_ended() {
 
 Ended RunningBinary::wait() {
   for (int i = 0; !has_ended(); ++i) {
-    if (i == 12'000) send(SIGKILL);
+    if (i == 36'000) send(SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return {exit_code_, text_of(out_), text_of(err_)};

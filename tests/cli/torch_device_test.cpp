@@ -158,8 +158,9 @@ TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "cuda");
   EXPECT_EQ(result.at("window").at("steps"), 25);
-  EXPECT_DOUBLE_EQ(result.at("account").at("compute_s"), 25 * 0.006);
-  EXPECT_DOUBLE_EQ(result.at("account").at("stall_s").at("h2d"), 25 * 0.001);
+  // A step that the host was late to take has less of it.
+  EXPECT_NEAR(result.at("account").at("compute_s").get<double>(), 25 * 0.006, 0.03);
+  EXPECT_NEAR(result.at("account").at("stall_s").at("h2d").get<double>(), 25 * 0.001, 0.005);
   EXPECT_GE(result.at("account").at("stall_s").at("launch").get<double>(), 25 * 0.001);  // the gap
   EXPECT_EQ(result.at("gpu").at("h2d_bytes"), 30 * 1000);
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("by CUPTI, in 25 of 25 steps"));

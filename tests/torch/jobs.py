@@ -32,13 +32,14 @@ def timed(loader, epochs=1, most=None, step=0.0):
         for batch in loader:
             time.sleep(step)
             taken += 1
+            ended = time.monotonic()  # and not when the workers of the last epoch have ended
             if begun is not None:
                 samples += len(batch[1])
             if taken == 5:
-                begun = time.monotonic()
+                begun = ended
             if taken == most:
                 break
-    print(json.dumps({"samples_per_s": samples / (time.monotonic() - begun)}), flush=True)
+    print(json.dumps({"samples_per_s": samples / (ended - begun)}), flush=True)
 
 
 def plain(workers):

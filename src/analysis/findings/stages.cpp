@@ -22,6 +22,31 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
                    pytorch};
 }
 
+// Of the workers, without what they waited for a core.
+Nanos made_in(const Facts& facts) {
+  Nanos sum = 0;
+  for (Stage stage : {Stage::read, Stage::decode, Stage::augment, Stage::collate, Stage::opaque})
+    sum += facts.stages[stage].wall - facts.stages[stage].queued;
+  return sum;
+}
+
+// Batches that take longer to hand over than to make are better made where they are needed.
+std::optional<Candidate> without_hand_over(const Facts& facts) {
+  const StageStats &sent = facts.stages[Stage::transport],
+                   &received = facts.stages[Stage::transport_recv];
+  const Nanos made = made_in(facts);
+  if (sent.count == 0 || made == 0 || facts.config.executor != Executor::processes)
+    return std::nullopt;
+  if (made >= sent.wall + received.wall) return std::nullopt;
+  return Candidate{fmt::format("batches take {} to make and longer to hand over, sending {} and "
+                               "receiving {}; the trainer waits {} of the time for that",
+                               show_duration(made / sent.count), mean_words(sent),
+                               mean_words(received), show_percent(facts.share(Cause::transport))),
+                   {{number("num-workers", 0)}},
+                   "DataLoader(..., num_workers={}), without prefetch_factor and "
+                   "persistent_workers"};
+}
+
 }  // namespace
 
 std::optional<Candidate> decode_bound(const Facts& facts) {
@@ -49,14 +74,15 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
 
 std::optional<Candidate> serialisation_tax(const Facts& facts) {
   if (facts.share(Cause::transport) < kWorthSaying) return std::nullopt;
+  if (std::optional<Candidate> without = without_hand_over(facts)) return without;
   return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
                                "of the time: sending {}, receiving {}",
                                show_percent(facts.share(Cause::transport)),
                                mean_words(facts.stages[Stage::transport]),
                                mean_words(facts.stages[Stage::transport_recv])),
                    {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
-                   "return tensors, not lists of Python objects, so that batches travel in shared "
-                   "memory"};
+                   "few large tensors per batch, which travel in shared memory; lists of Python "
+                   "objects are pickled"};
 }
 
 std::optional<Candidate> slow_trainer(const Facts& facts) {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -34,7 +36,7 @@ Bytes memory_of(const std::vector<JobProcess>& processes, const std::string& key
   return sum;
 }
 
-// The CPU time of children that a process has waited for.
+// The CPU time and page faults of children that a process has waited for.
 void add_ended_children(EndedProcesses& ended, pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string stat;
@@ -42,11 +44,15 @@ void add_ended_children(EndedProcesses& ended, pid_t pid) {
   const auto name_end = stat.rfind(')');
   if (name_end == stat.npos) return;
   std::istringstream fields(stat.substr(name_end + 2));
-  constexpr int kBefore = 13;  // state to system time
-  std::string skipped;
-  for (int i = 0; i < kBefore; ++i) fields >> skipped;
-  double user = 0, system = 0;
-  if (!(fields >> user >> system)) return;
+  constexpr std::size_t kMinor = 8, kMajor = 10, kUser = 13, kSystem = 14;  // from state = 0 on
+  std::array<std::string, kSystem + 1> field;
+  for (std::string& one : field) fields >> one;
+  if (!fields) return;
+  const auto number = [&](std::size_t at) { return std::strtoll(field[at].c_str(), nullptr, 10); };
+  ended.minor_faults += number(kMinor);
+  ended.major_faults += number(kMajor);
+  const auto user = static_cast<double>(number(kUser));
+  const auto system = static_cast<double>(number(kSystem));
   const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
   ended.user_s += user / tick;
   ended.system_s += system / tick;
@@ -107,6 +113,7 @@ Consumption::Consumption() : shared_before_(used_in_shared_folder()) {}
 
 void Consumption::window_begins(const std::vector<JobProcess>& processes) {
   begin_ = counters_of(processes);
+  note_ended(processes);
 }
 
 // PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
@@ -114,14 +121,31 @@ void Consumption::look(const std::vector<JobProcess>& processes, bool window_has
   const bool soon = monotonic_now() - end_.at < kLookEvery;
   if (processes.empty() || (soon && !window_has_ended)) return;
   ended_ = window_has_ended;
-  end_ = counters_of(processes);
+  ProcessCounters now = counters_of(processes);
+  if (now.resident == 0) {  // all have ended: they have no memory any more
+    now.resident = end_.resident;
+    now.shared = end_.shared;
+  }
+  end_ = now;
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
   for (const JobProcess& process : processes) add_segments(segments_, process.pid);
+  note_ended(processes);
+}
+
+void Consumption::note_ended(const std::vector<JobProcess>& processes) {
+  std::set<pid_t> there;
+  for (const JobProcess& process : processes) there.insert(process.pid);
+  some_ended_ =
+      some_ended_ || !std::includes(there.begin(), there.end(), there_.begin(), there_.end());
+  there_ = std::move(there);
 }
 
 std::vector<Metric> Consumption::metrics() const {
   if (!begun() || end_.at == 0) return {};
   std::vector<Metric> metrics = process_metrics(begin_, end_, {});
+  if (some_ended_) {
+    std::erase_if(metrics, [](const Metric& m) { return m.name.ends_with("_switches"); });
+  }
   metrics.push_back({"memory.shm_bytes", "bytes",
                      "in /dev/shm at the end of the window, less what was there before the job",
                      static_cast<double>(shared_)});

@@ -1,6 +1,8 @@
 // What the processes of a measured job use in its window: CPU time, memory, shared memory.
 #pragma once
 
+#include <sys/types.h>
+
 #include <set>
 #include <string>
 #include <vector>
@@ -24,11 +26,15 @@ class Consumption {
   std::vector<Metric> metrics() const;
 
  private:
+  void note_ended(const std::vector<JobProcess>& processes);
+
   Bytes shared_before_;  // in /dev/shm, of all programs
   Bytes shared_ = 0;
   std::set<std::string> segments_;  // files of /dev/shm that the job had mapped
   ProcessCounters begin_, end_;
   bool ended_ = false;
+  std::set<pid_t> there_;    // at the last look
+  bool some_ended_ = false;  // in the window: how often they were switched is not known
 };
 
 }  // namespace loaderscope::guest

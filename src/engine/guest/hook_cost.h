@@ -23,6 +23,8 @@ class HookCost {
   // Of the step rate; nothing before every turn was had.
   struct Share {
     double median, low, high;
+    // Turns that differ by more than a cost may are no measurement of it.
+    bool is_known() const { return low > 0 || high - low <= 0.05; }
   };
   std::optional<Share> share() const;
   Nanos length() const { return turn_ * static_cast<Nanos>(kTurns); }

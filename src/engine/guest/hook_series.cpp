@@ -58,6 +58,13 @@ void HookSeries::say(RunRecord& record) const {
                            (why_not_.empty() ? ended : why_not_));
     return;
   }
+  if (!share->is_known()) {
+    record.notes.push_back(fmt::format(
+        "what timing the stages costs cannot be told: its turns of {} differ by {:.0f} % of the "
+        "step rate; a longer window can tell",
+        show_duration(done_->length()), 100 * (share->high - share->low)));
+    return;
+  }
   record.notes.push_back(fmt::format(
       "timing the stages costs {:.1f} % of the step rate (on and off by turns for {}: {:.1f} to "
       "{:.1f} %){}",

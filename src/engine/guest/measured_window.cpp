@@ -24,6 +24,8 @@ void fill_gaps(StepEvents& events) {
   if (events.finished == 0) events.finished = events.send.ran() ? events.send.begin : take;
   if (events.begun == 0) events.begun = events.finished;
   if (events.dispatched == 0) events.dispatched = events.begun;
+  // With its task in the queue already, it waited for the queue alone.
+  if (events.dispatched <= events.begun - events.worker_idle) events.worker_idle = 0;
   if (events.deliverable == 0) {
     // A reader may have the bytes before the writer's call has returned.
     events.deliverable = take;

@@ -74,13 +74,14 @@ void ProcessWatch::look(const std::vector<JobProcess>& processes) {
   look_at_locks(processes);
   const Nanos now = monotonic_now();
   if (now - last_ < std::max(kLookEvery, kShare * cost_)) return;
-  last_ = now;
   for (const JobProcess& process : processes) {
     if (process.is_worker) look_at_threads(process.pid);
     look_at_files(process.pid);
   }
   look_at_shared_memory();
   look_at_memory(processes, now);
+  last_ = now;
+  ++looks_;
   cost_ = monotonic_now() - now;
 }
 
@@ -98,8 +99,9 @@ void ProcessWatch::look_at_threads(pid_t worker) {
     const double spent = cpu_seconds(entry.string() + "/stat");
     if (spent < 0) continue;
     ++threads;
+    const double before = looks_ == 0 ? spent : 0;  // of others, all of it is since the first look
     const auto [time, is_new] =
-        times_.try_emplace({worker, thread}, ThreadTime{spent, spent, thread == worker});
+        times_.try_emplace({worker, thread}, ThreadTime{before, spent, thread == worker});
     time->second.last_s = spent;
   }
   most_threads_ = std::max(most_threads_, threads);
@@ -126,15 +128,22 @@ void ProcessWatch::look_at_shared_memory() {
 void ProcessWatch::look_at_memory(const std::vector<JobProcess>& processes, Nanos now) {
   double trainers = 0, of_workers = 0;
   std::int64_t workers = 0;
+  std::set<pid_t> now_there;
   for (const JobProcess& process : processes) {
+    if (process.is_worker) now_there.insert(process.pid);
     (process.is_worker ? of_workers : trainers) +=
         process.is_worker ? private_bytes(process.pid) : resident_bytes(process.pid);
     workers += process.is_worker ? 1 : 0;
   }
   if (workers < workers_) return;  // some have just ended
+  const bool none_stayed = std::none_of(there_.begin(), there_.end(),
+                                        [&](pid_t one) { return now_there.contains(one); });
+  restarted_ = restarted_ || (!there_.empty() && none_stayed);
+  there_ = std::move(now_there);
   workers_ = workers;
   private_of_workers_ = of_workers;
   memory_.note(now, trainers + of_workers);
+  memory_of_trainers_.note(now, trainers);
 }
 
 void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
@@ -146,8 +155,10 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   }
   metrics.push_back({"workers.threads", "1", "threads of the worker that has most",
                      static_cast<double>(most_threads_)});
-  metrics.push_back({"workers.cpu_s", "s", "CPU time of all threads of workers", all});
-  metrics.push_back({"workers.beside_cpu_s", "s", "of it by threads that make no batch", beside});
+  if (looks_ > 1) {
+    metrics.push_back({"workers.cpu_s", "s", "CPU time of all threads of workers", all});
+    metrics.push_back({"workers.beside_cpu_s", "s", "of it by threads that make no batch", beside});
+  }
   for (const auto& [library, threads] : pools_) {
     metrics.push_back({"workers." + library + "_threads", "1",
                        "threads that it is set to use in a worker", static_cast<double>(threads)});
@@ -161,10 +172,13 @@ void ProcessWatch::add_memory(std::vector<Metric>& metrics, double batches, doub
                        "what a worker does not share, the mean at the end of the window",
                        private_of_workers_ / static_cast<double>(workers_)});
   }
-  const auto slope = memory_.bytes_per_second();
+  // What a worker has grown by goes with it.
+  const auto slope = (restarted_ ? memory_of_trainers_ : memory_).bytes_per_second();
   if (!slope) return;
-  metrics.push_back(
-      {"memory.growth_bytes_per_s", "bytes/s", "slope of resident memory over the window", *slope});
+  metrics.push_back({"memory.growth_bytes_per_s", "bytes/s",
+                     restarted_ ? "slope of the trainers' resident memory over the window"
+                                : "slope of resident memory over the window",
+                     *slope});
   if (batches > 0) {
     metrics.push_back({"memory.growth_bytes_per_batch", "bytes", "likewise per batch",
                        *slope * window_s / batches});

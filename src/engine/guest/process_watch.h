@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,13 +46,16 @@ class ProcessWatch {
 
   LockWatch locks_;
   std::size_t turn_ = 0;
-  Nanos last_ = 0, cost_ = 0;                            // of the last look
+  Nanos last_ = 0, cost_ = 0;  // of the last look
+  std::int64_t looks_ = 0;
   std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
   std::int64_t most_threads_ = 0;                        // of one worker
   std::map<std::string, std::int64_t> pools_;            // threads that libraries are set to
   double private_of_workers_ = 0;
   std::int64_t workers_ = 0;  // at the last look
-  MemoryWatch memory_;
+  std::set<pid_t> there_;     // of them, likewise
+  bool restarted_ = false;    // others have taken their place
+  MemoryWatch memory_, memory_of_trainers_;
   std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
   double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm
 };

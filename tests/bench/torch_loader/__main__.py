@@ -57,7 +57,7 @@ def hooks_cpu(program, loader, batches):
 
 def hooks(program, loader, workers, steps):
     result, _ = program.job(loader, workers, 1 << 16, "--steps", str(steps))
-    return result["hooks"]["cost_share"]
+    return result.get("hooks", {}).get("cost_share", float("inf"))  # withheld: too noisy to promise anything
 
 
 def recovered(program, steps):

@@ -91,6 +91,18 @@ TEST_F(HookSeriesTest, BehindAWindowItIsMeasuredOnce) {
   EXPECT_TRUE(series_.timing());
 }
 
+// A machine that others use: timing seems to cost at first, and to help later.
+TEST_F(HookSeriesTest, TurnsThatDifferByMoreThanAnyCostTellNothing) {
+  for (int steps = 0; steps < 1000 && !series_.behind_window(seen()); ++steps) {
+    program_.more = (steps < 60 ? 15 : -10) * kMillisecond;
+    program_.step(series_.timing());
+  }
+  EXPECT_THAT(said(), HasSubstr("what timing the stages costs cannot be told"));
+  RunRecord record;
+  series_.say(record);
+  EXPECT_TRUE(record.metrics.empty());
+}
+
 TEST_F(HookSeriesTest, WhatTakesTooLongIsNotWaitedFor) {
   HookSeries::Seen slow;
   slow.window = 100 * kSecond;

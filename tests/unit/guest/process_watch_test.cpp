@@ -28,6 +28,12 @@ TEST(ProcessWatch, SeesThreadsMemoryAndFilesOfAWorker) {
   EXPECT_LE(seen.at("memory.shm_peak_bytes"), seen.at("memory.shm_limit_bytes"));
 }
 
+TEST(ProcessWatch, OneLookTellsNoCpuTime) {
+  ProcessWatch watch;
+  watch.look({{::getpid(), true}});
+  EXPECT_EQ(values(watch).count("workers.cpu_s"), 0U);
+}
+
 TEST(ProcessWatch, AProcessThatIsGoneCountsForNothing) {
   ProcessWatch watch;
   watch.look({{-1, true}});

@@ -53,8 +53,8 @@ class TrainingTest : public testing::Test {
     Nanos asked = begin;
     for (int k = 0; k < batches; ++k) {
       const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
-      tell(*trainer_, fact(FactKind::dispatched, k, from));
-      tell(*worker_, fact(FactKind::begun, k, from, from));
+      tell(*trainer_, fact(FactKind::dispatched, k, from - rest_ + dispatched_after_));
+      tell(*worker_, fact(FactKind::begun, k, from - rest_, from));
       span(iterator, k, from, done);
       Fact finished = fact(FactKind::finished, k, done);
       finished.count = 4;
@@ -89,6 +89,17 @@ class TrainingTest : public testing::Test {
     page.spans().push(entry);
   }
 
+  // Why five batches were waited for.
+  PerWhy<Nanos> reasons() {
+    epoch(0, kSecond, 5);
+    read();
+    PerWhy<Nanos> sum{};
+    trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+      for (Why why : {Why::capacity, Why::latency}) sum[why] += row.why[why];
+    });
+    return sum;
+  }
+
   void read() {
     trainer_process_.read(*trainer_, {});
     trainer_process_.read(*worker_, {0, 0});
@@ -98,6 +109,7 @@ class TrainingTest : public testing::Test {
   RunConfig given_;
   LoaderFacts loader_;
   std::int64_t gradients_ = 1;
+  Nanos rest_ = 0, dispatched_after_ = 0;  // of the worker before each batch
   PagePointer trainer_, worker_;
   std::vector<Fact> moved_;  // by the program, when it has taken a batch
   TrainerProcess trainer_process_{given_};
@@ -121,6 +133,22 @@ TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   EXPECT_EQ(compute, 10 * kMs);
   EXPECT_EQ(decode, 42 * kMs);
   EXPECT_EQ(other, 0);
+}
+
+// A queue that takes 1 ms to give what is in it says nothing of the window.
+TEST_F(TrainingTest, AWorkerThatHasItsTaskDoesNotRest) {
+  rest_ = kMs;
+  const auto why = reasons();
+  EXPECT_EQ(why[Why::latency], 0);
+  EXPECT_GT(why[Why::capacity], 0);
+}
+
+TEST_F(TrainingTest, AWorkerThatHasNoTaskRests) {
+  rest_ = kMs;
+  dispatched_after_ = kMs / 2;
+  const auto why = reasons();
+  EXPECT_GT(why[Why::latency], 0);
+  EXPECT_EQ(why[Why::capacity], 0);
 }
 
 // It has two threads or processes of its own, of which nothing is told.

@@ -1,9 +1,13 @@
 """Sentences for the host. Each degradation is said once per process."""
 
 import contextlib
+import functools
+import multiprocessing.connection
 import re
 import signal
+import sys
 import traceback
+import weakref
 from typing import Any, Iterator, Optional, Set
 
 from loaderscope_guest import library
@@ -58,9 +62,37 @@ def _dead_workers(iterator: Any) -> str:
     return ", ".join(said)
 
 
+def _wait_for_a_death(iterator: Any) -> None:
+    """A worker's connections close a moment before its end can be seen."""
+    ends = [process.sentinel for process in getattr(iterator, "_workers", ())]
+    if ends:
+        multiprocessing.connection.wait(ends, timeout=1)
+
+
+_with_workers: "weakref.WeakSet[Any]" = weakref.WeakSet()  # iterators
+
+
+def watch_workers(iterator: Any) -> None:
+    """PyTorch raises where the program happens to be when a worker dies, which may be in its own training."""
+    if not _with_workers:
+        sys.excepthook = functools.partial(_say_dead_workers, sys.excepthook)
+    _with_workers.add(iterator)
+
+
+def _say_dead_workers(hook: Any, *error: Any) -> None:
+    with never_failing("how workers ended is"):
+        for iterator in list(_with_workers):
+            dead = _dead_workers(iterator)
+            if dead:
+                library.say(what="failed", text=dead, worker=None)
+    hook(*error)
+
+
 def failed(error: BaseException, iterator: Any, where: str = "") -> None:
     """An exception came out of the loader. `where`: words behind it."""
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
+    if isinstance(error, (ConnectionError, EOFError)):
+        _wait_for_a_death(iterator)
     dead = _dead_workers(iterator)
     if dead:
         library.say(what="failed", text=dead, worker=None)

@@ -91,6 +91,8 @@ def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., No
                 _enter(hooked, worker.of_iteration, module, self._loaderscope)
                 _enter(hooked, pin_thread.of_iteration, module, self._loaderscope)
             original(self, loader, *more, **named)
+        if self._loaderscope is not None and hasattr(self, "_workers"):
+            messages.watch_workers(self)
 
     return __init__
 

@@ -19,7 +19,7 @@ def _imported(flag: str, place: str) -> Callable[..., Any]:
     try:
         module = importlib.import_module(os.path.basename(file)[: -len(".py")])
     except ImportError as error:
-        messages.refuse(f"{file}: {error}; give --python the Python that your training uses")
+        messages.refuse(f"{file}: {error} ({sys.executable}); give --python the Python that your training uses")
     function = getattr(module, name, None)
     if not callable(function):
         messages.refuse(f"{flag} {place}: {file} has no function {name}")
