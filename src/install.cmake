@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 
 if(LOADERSCOPE_PORTABLE)
-  # libhwy and libspng have no static form in Debian. They travel with the program, and with them what
+  # libfmt, libhwy and libspng have no static form in Debian. They travel with the program, and with them what
   # they need apart from glibc: libhwy the C++ library, which therefore is not linked statically.
   set(carried ${CMAKE_INSTALL_LIBDIR}/loaderscope)
   file(RELATIVE_PATH from_program /${CMAKE_INSTALL_BINDIR} /${carried})

@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace loaderscope {
 
-// The number behind `key` in a file of "key value" or "key: value unit" lines.
-std::optional<std::int64_t> value_in(const std::string& path, const std::string& key);
+// The numbers behind `keys`, in their order, in a file of "key value" or "key: value unit" lines.
+// It is read once: some of these files are dear to the kernel.
+std::vector<std::optional<std::int64_t>> values_in(const std::string& path,
+                                                   std::initializer_list<std::string_view> keys);
+
+std::optional<std::int64_t> value_in(const std::string& path, std::string_view key);
 
 }  // namespace loaderscope

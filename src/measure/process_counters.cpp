@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
-#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "measure/cpu_set.h"
 #include "measure/proc_file.h"
+#include "measure/process_stat.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
@@ -41,36 +41,28 @@ std::optional<double> cgroup_throttled(const std::filesystem::path& root) {
 }
 
 constexpr Bytes kKibi = 1024;
+constexpr std::string_view kOwnMemory = "RssAnon";  // of a worker, in its `status`
 
 Bytes private_memory(pid_t pid) {
-  return value_in("/proc/" + std::to_string(pid) + "/status", "RssAnon").value_or(0) * kKibi;
+  return value_in("/proc/" + std::to_string(pid) + "/status", kOwnMemory).value_or(0) * kKibi;
 }
 
 // A process that ends meanwhile counts for nothing until it counts among the ended.
 void add_running(ProcessCounters& counters, pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
-  std::ifstream file(folder + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const auto name_end = stat.rfind(')');  // a name may have blanks and brackets
-  if (name_end == stat.npos) return;
-  std::istringstream fields(stat.substr(name_end + 1));
-  std::string state;
-  std::array<std::int64_t, 12> value{};  // from the parent's pid to the system time
-  fields >> state;
-  for (std::int64_t& one : value) fields >> one;
-  const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  counters.minor_faults += value[6];
-  counters.major_faults += value[8];
-  counters.user_s += static_cast<double>(value[10]) / tick;
-  counters.system_s += static_cast<double>(value[11]) / tick;
-  const auto of_status = [&](const char* key) {
-    return value_in(folder + "/status", key).value_or(0);
-  };
-  counters.voluntary_switches += of_status("voluntary_ctxt_switches");
-  counters.involuntary_switches += of_status("nonvoluntary_ctxt_switches");
-  counters.resident += private_memory(pid);
-  counters.locked += of_status("VmLck") * kKibi;
+  const auto stat = read_process_stat(folder);
+  if (!stat) return;
+  counters.minor_faults += stat->own.minor_faults;
+  counters.major_faults += stat->own.major_faults;
+  counters.user_s += stat->own.user_s;
+  counters.system_s += stat->own.system_s;
+  const auto status =
+      values_in(folder + "/status",
+                {"voluntary_ctxt_switches", "nonvoluntary_ctxt_switches", kOwnMemory, "VmLck"});
+  counters.voluntary_switches += status[0].value_or(0);
+  counters.involuntary_switches += status[1].value_or(0);
+  counters.resident += status[2].value_or(0) * kKibi;
+  counters.locked += status[3].value_or(0) * kKibi;
   counters.read_from_storage += value_in(folder + "/io", "read_bytes").value_or(0);
 }
 
@@ -107,10 +99,11 @@ ProcessCounters read_process_counters(const OtherProcesses& others,
   counters.throttled_s = cgroup_throttled(root);
   std::ifstream stat("/proc/stat");
   counters.busy_s = busy_seconds(stat, allowed_cpus());
-  counters.threads = value_in("/proc/self/status", "Threads").value_or(0);
-  counters.resident = value_in("/proc/self/status", "VmRSS").value_or(0) * kKibi;
-  counters.shared = value_in("/proc/self/status", "RssShmem").value_or(0) * kKibi;
-  counters.locked = value_in("/proc/self/status", "VmLck").value_or(0) * kKibi;
+  const auto status = values_in("/proc/self/status", {"Threads", "VmRSS", "RssShmem", "VmLck"});
+  counters.threads = status[0].value_or(0);
+  counters.resident = status[1].value_or(0) * kKibi;
+  counters.shared = status[2].value_or(0) * kKibi;
+  counters.locked = status[3].value_or(0) * kKibi;
   for (const pid_t pid : others.running) add_running(counters, pid);
   return counters;
 }

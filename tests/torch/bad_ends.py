@@ -104,7 +104,8 @@ def daemonises(workers):
     os.setsid()
     if os.fork() > 0:
         os._exit(0)
-    train(DataLoader(Sleeping(), 8, num_workers=workers))
+    for _ in range(100):
+        train(DataLoader(Sleeping(), 8, num_workers=workers))
 
 
 def prints_much(workers):

@@ -1,17 +1,15 @@
 #include "engine/guest/consumption.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "measure/machine.h"
+#include "measure/proc_file.h"
+#include "measure/process_stat.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope::guest {
@@ -19,55 +17,40 @@ namespace {
 
 constexpr Bytes kKibi = 1024;
 constexpr Nanos kLookEvery = kSecond / 2;
+constexpr Nanos kShare = 50;  // of the time, one in as many parts goes into looking
 
-// A part of what /proc/PID/smaps_rollup adds up: pages that several processes map count in parts.
-Bytes part_of_memory(const JobProcess& process, const std::string& key) {
-  std::ifstream file("/proc/" + std::to_string(process.pid) + "/smaps_rollup");
-  for (std::string word; file >> word;) {
-    Bytes kibibytes = 0;
-    if (word == key && file >> kibibytes) return kibibytes * kKibi;
+std::string folder_of(const JobProcess& process) { return "/proc/" + std::to_string(process.pid); }
+
+struct Memory {
+  Bytes resident = 0, shared = 0;  // pages that several processes map count in parts
+};
+
+Memory memory_of(const std::vector<JobProcess>& processes) {
+  Memory memory;
+  for (const JobProcess& process : processes) {
+    const auto parts = values_in(folder_of(process) + "/smaps_rollup", {"Pss", "Pss_Shmem"});
+    memory.resident += kKibi * parts[0].value_or(0);
+    memory.shared += kKibi * parts[1].value_or(0);
   }
-  return 0;
+  return memory;
 }
 
-Bytes memory_of(const std::vector<JobProcess>& processes, const std::string& key) {
-  Bytes sum = 0;
-  for (const JobProcess& process : processes) sum += part_of_memory(process, key);
-  return sum;
-}
-
-// The CPU time and page faults of children that a process has waited for.
-void add_ended_children(EndedProcesses& ended, pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string stat;
-  std::getline(file, stat);
-  const auto name_end = stat.rfind(')');
-  if (name_end == stat.npos) return;
-  std::istringstream fields(stat.substr(name_end + 2));
-  constexpr std::size_t kMinor = 8, kMajor = 10, kUser = 13, kSystem = 14;  // from state = 0 on
-  std::array<std::string, kSystem + 1> field;
-  for (std::string& one : field) fields >> one;
-  if (!fields) return;
-  const auto number = [&](std::size_t at) { return std::strtoll(field[at].c_str(), nullptr, 10); };
-  ended.minor_faults += number(kMinor);
-  ended.major_faults += number(kMajor);
-  const auto user = static_cast<double>(number(kUser));
-  const auto system = static_cast<double>(number(kSystem));
-  const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  ended.user_s += user / tick;
-  ended.system_s += system / tick;
-}
-
+// With what children have used that a process has waited for.
 OtherProcesses others_of(const std::vector<JobProcess>& processes) {
   OtherProcesses others;
   for (const JobProcess& process : processes) {
     others.running.push_back(process.pid);
-    add_ended_children(others.ended, process.pid);
+    const auto stat = read_process_stat(folder_of(process));
+    if (!stat) continue;
+    others.ended.user_s += stat->children.user_s;
+    others.ended.system_s += stat->children.system_s;
+    others.ended.minor_faults += stat->children.minor_faults;
+    others.ended.major_faults += stat->children.major_faults;
   }
   return others;
 }
 
-// Of the job alone: this program measures, and is no part of it.
+// Of the job alone: this program measures, and is no part of it. Without its memory.
 ProcessCounters counters_of(const std::vector<JobProcess>& processes) {
   ProcessCounters counters = read_process_counters(others_of(processes));
   const ProcessCounters own = read_process_counters();
@@ -80,8 +63,7 @@ ProcessCounters counters_of(const std::vector<JobProcess>& processes) {
   counters.read_from_storage -= own.read_from_storage;
   counters.locked -= own.locked;
   counters.threads = static_cast<std::int64_t>(processes.size());
-  counters.resident = memory_of(processes, "Pss:");
-  counters.shared = memory_of(processes, "Pss_Shmem:");
+  counters.resident = counters.shared = 0;
   return counters;
 }
 
@@ -118,18 +100,20 @@ void Consumption::window_begins(const std::vector<JobProcess>& processes) {
 
 // PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
 void Consumption::look(const std::vector<JobProcess>& processes, bool window_has_ended) {
-  const bool soon = monotonic_now() - end_.at < kLookEvery;
+  const Nanos begin = monotonic_now();
+  const bool soon = begin - end_.at < std::max(kLookEvery, kShare * cost_);
   if (processes.empty() || (soon && !window_has_ended)) return;
   ended_ = window_has_ended;
   ProcessCounters now = counters_of(processes);
-  if (now.resident == 0) {  // all have ended: they have no memory any more
-    now.resident = end_.resident;
-    now.shared = end_.shared;
-  }
+  const Memory memory = memory_of(processes);
+  const bool some_has_memory = memory.resident > 0;  // one that has ended has none any more
+  now.resident = some_has_memory ? memory.resident : end_.resident;
+  now.shared = some_has_memory ? memory.shared : end_.shared;
   end_ = now;
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
   for (const JobProcess& process : processes) add_segments(segments_, process.pid);
   note_ended(processes);
+  cost_ = monotonic_now() - begin;
 }
 
 void Consumption::note_ended(const std::vector<JobProcess>& processes) {

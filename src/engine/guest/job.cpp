@@ -90,15 +90,18 @@ RunRecord Job::run() {
   Nanos ended_at = 0;
   for (;;) {
     look();
-    status_ = child_.status();
-    if (status_ && ended_at == 0) ended_at = monotonic_now();
+    if (!status_ && (status_ = child_.status())) {
+      ended_at = monotonic_now();
+      look();  // what it wrote last
+      look_for_end_of_window();
+    }
     const auto& members = host_.members();
     const bool silent = std::all_of(members.begin(), members.end(),
                                     [](const auto& member) { return member->ended(); });
     if (status_ && (silent || monotonic_now() - ended_at > kLastWords)) break;
     look_for_signals();
     watch_consumption();
-    measure_hooks();
+    if (!status_) look_for_end_of_window();
     stop_harder();
     watch_for_silence();
     watch_injections();
@@ -106,6 +109,9 @@ RunRecord Job::run() {
     sleep_until(monotonic_now() + kLookEvery);
   }
   left_behind_ = child_.has_offspring();
+  const std::vector<JobProcess> still_there = running();
+  trains_on_ = std::any_of(still_there.begin(), still_there.end(),
+                           [](const JobProcess& process) { return !process.is_worker; });
   child_.end_all();
   remove_shared_memory_of(processes_);
   look();
@@ -144,7 +150,8 @@ void Job::watch_consumption() {
     consumption_.look(running(), trainers_.windows_ended());
 }
 
-void Job::measure_hooks() {
+// With the hooks in or out: their cost is measured meanwhile, and behind it.
+void Job::look_for_end_of_window() {
   const bool by_duration = config_.duration > 0 && (config_.epochs == 0 || config_.duration.given);
   const bool has_end = config_.steps > 0 || by_duration;
   if (trainers_.windows_ended()) {
@@ -227,7 +234,7 @@ void Job::check_end() const {
                    ": no Python was started that could be measured; name a Python program, and "
                    "leave out Python's own flags -E, -I and -S");
   }
-  if (trainers_.first_measured() == nullptr && left_behind_) {
+  if (left_behind_ && (trains_on_ || trainers_.first_measured() == nullptr)) {
     throw RunError(program() +
                    ": ended, and left processes behind to go on without it; start it in the "
                    "foreground");

@@ -35,7 +35,7 @@ class Job {
   void look();
   std::vector<JobProcess> running() const;  // that have joined
   void watch_consumption();
-  void measure_hooks();
+  void look_for_end_of_window();
   void look_for_signals();
   void begin_to_stop();
   void stop_harder();
@@ -62,7 +62,9 @@ class Job {
   HookSeries hooks_;
   ProgressBeat progress_beat_;
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
-  bool complete_ = false, left_behind_ = false;
+  bool complete_ = false;
+  bool left_behind_ = false;  // processes, when the program had ended
+  bool trains_on_ = false;    // one of them
   Nanos stopping_since_ = 0;
   int stop_level_ = 0;
   std::optional<int> status_;

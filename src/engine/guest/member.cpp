@@ -6,8 +6,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <utility>
+
+#include "measure/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -31,14 +32,9 @@ bool send_descriptor(int line, int descriptor) {
   return ::sendmsg(line, &message, MSG_NOSIGNAL) == 1;
 }
 
-// A process that has ended and is not yet waited for is not running.
 bool is_running(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  std::getline(file, text);
-  const auto name_end = text.rfind(')');  // the name may hold anything
-  return name_end != text.npos && name_end + 2 < text.size() && text[name_end + 2] != 'Z' &&
-         text[name_end + 2] != 'X';
+  const auto stat = read_process_stat("/proc/" + std::to_string(pid));
+  return stat && !stat->has_ended();
 }
 
 }  // namespace

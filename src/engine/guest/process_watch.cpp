@@ -1,7 +1,6 @@
 #include "engine/guest/process_watch.h"
 
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,9 +8,11 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "measure/proc_file.h"
+#include "measure/process_stat.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope::guest {
@@ -24,26 +25,11 @@ constexpr double kKibi = 1024;
 
 std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 
-// CPU seconds of a thread, by the text of its `stat`: the 14th and 15th field, of which the second
-// may have blanks and brackets. Negative: it is gone.
-double cpu_seconds(const std::string& path) {
-  std::ifstream file(path);
-  std::string text;
-  std::getline(file, text);
-  const auto name_end = text.rfind(')');
-  if (name_end == text.npos) return -1;
-  std::istringstream fields(text.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  double user = 0, system = 0;
-  fields >> user >> system;
-  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
-
-double private_bytes(pid_t process) {
-  const std::string file = proc(process) + "/smaps_rollup";
-  const auto of = [&](const char* key) { return value_in(file, key).value_or(0); };
-  return kKibi * static_cast<double>(of("Private_Clean") + of("Private_Dirty"));
+// Nothing of a process that is ending: it has no memory any more.
+std::optional<double> private_bytes(pid_t process) {
+  const auto parts = values_in(proc(process) + "/smaps_rollup", {"Private_Clean", "Private_Dirty"});
+  if (!parts[0] || !parts[1]) return std::nullopt;
+  return kKibi * static_cast<double>(*parts[0] + *parts[1]);
 }
 
 double resident_bytes(pid_t process) {
@@ -96,8 +82,9 @@ void ProcessWatch::look_at_threads(pid_t worker) {
   std::int64_t threads = 0;
   for (const auto& entry : entries_of(proc(worker) + "/task")) {
     const auto thread = static_cast<pid_t>(std::strtol(entry.filename().c_str(), nullptr, 10));
-    const double spent = cpu_seconds(entry.string() + "/stat");
-    if (spent < 0) continue;
+    const auto stat = read_process_stat(entry.string());
+    if (!stat) continue;
+    const double spent = stat->own.cpu_s();
     ++threads;
     const double before = looks_ == 0 ? spent : 0;  // of others, all of it is since the first look
     const auto [time, is_new] =
@@ -127,20 +114,20 @@ void ProcessWatch::look_at_shared_memory() {
 
 void ProcessWatch::look_at_memory(const std::vector<JobProcess>& processes, Nanos now) {
   double trainers = 0, of_workers = 0;
-  std::int64_t workers = 0;
   std::set<pid_t> now_there;
   for (const JobProcess& process : processes) {
-    if (process.is_worker) now_there.insert(process.pid);
-    (process.is_worker ? of_workers : trainers) +=
-        process.is_worker ? private_bytes(process.pid) : resident_bytes(process.pid);
-    workers += process.is_worker ? 1 : 0;
+    if (!process.is_worker) {
+      trainers += resident_bytes(process.pid);
+    } else if (const auto own = private_bytes(process.pid)) {
+      of_workers += *own;
+      now_there.insert(process.pid);
+    }
   }
-  if (workers < workers_) return;  // some have just ended
+  if (now_there.size() < there_.size()) return;  // some have just ended
   const bool none_stayed = std::none_of(there_.begin(), there_.end(),
                                         [&](pid_t one) { return now_there.contains(one); });
   restarted_ = restarted_ || (!there_.empty() && none_stayed);
   there_ = std::move(now_there);
-  workers_ = workers;
   private_of_workers_ = of_workers;
   memory_.note(now, trainers + of_workers);
   memory_of_trainers_.note(now, trainers);
@@ -167,10 +154,10 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
 
 void ProcessWatch::add_memory(std::vector<Metric>& metrics, double batches, double window_s) const {
   if (last_ == 0) return;
-  if (workers_ > 0) {
+  if (!there_.empty()) {
     metrics.push_back({"memory.worker_private_bytes", "bytes",
                        "what a worker does not share, the mean at the end of the window",
-                       private_of_workers_ / static_cast<double>(workers_)});
+                       private_of_workers_ / static_cast<double>(there_.size())});
   }
   // What a worker has grown by goes with it.
   const auto slope = (restarted_ ? memory_of_trainers_ : memory_).bytes_per_second();

@@ -52,9 +52,8 @@ class ProcessWatch {
   std::int64_t most_threads_ = 0;                        // of one worker
   std::map<std::string, std::int64_t> pools_;            // threads that libraries are set to
   double private_of_workers_ = 0;
-  std::int64_t workers_ = 0;  // at the last look
-  std::set<pid_t> there_;     // of them, likewise
-  bool restarted_ = false;    // others have taken their place
+  std::set<pid_t> there_;   // workers at the last look
+  bool restarted_ = false;  // others have taken their place
   MemoryWatch memory_, memory_of_trainers_;
   std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
   double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm

@@ -8,7 +8,7 @@ import signal
 import sys
 import traceback
 import weakref
-from typing import Any, Iterator, Optional, Set
+from typing import Any, Iterable, Iterator, Optional, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.settings import RANK
@@ -49,11 +49,13 @@ def _worker_in(text: str) -> Optional[int]:
     return int(found.group(1)) if found else None
 
 
-def _dead_workers(iterator: Any) -> str:
-    """Those that were killed, with the signal."""
+def _dead_workers(workers: Iterable[Any], said_of: str = "") -> str:
+    """Those that were killed, with the signal. `said_of`: a text that tells them by their process."""
     said = []
-    for number, process in enumerate(getattr(iterator, "_workers", ())):
+    for number, process in enumerate(workers):
         code = getattr(process, "exitcode", None)
+        if said_of and str(process.pid) not in re.findall(r"\d+", said_of):
+            continue
         if code is not None and code < 0:
             name = signal.Signals(-code).name
             said.append(f"worker {number} (process {process.pid}) was killed by {name}{_LIKELY_CAUSE.get(name, '')}")
@@ -64,12 +66,22 @@ def _dead_workers(iterator: Any) -> str:
 
 def _wait_for_a_death(iterator: Any) -> None:
     """A worker's connections close a moment before its end can be seen."""
-    ends = [process.sentinel for process in getattr(iterator, "_workers", ())]
+    ends = [process.sentinel for process in _workers_of(iterator)]
     if ends:
         multiprocessing.connection.wait(ends, timeout=1)
 
 
+def _workers_of(iterator: Any) -> Iterable[Any]:
+    return getattr(iterator, "_workers", ())
+
+
 _with_workers: "weakref.WeakSet[Any]" = weakref.WeakSet()  # iterators
+_workers_before: Iterable[Any] = ()  # of the iterator that was let go last
+
+
+def _let_go(workers: Iterable[Any]) -> None:
+    global _workers_before
+    _workers_before = workers
 
 
 def watch_workers(iterator: Any) -> None:
@@ -77,15 +89,17 @@ def watch_workers(iterator: Any) -> None:
     if not _with_workers:
         sys.excepthook = functools.partial(_say_dead_workers, sys.excepthook)
     _with_workers.add(iterator)
+    weakref.finalize(iterator, _let_go, _workers_of(iterator)).atexit = False
 
 
-def _say_dead_workers(hook: Any, *error: Any) -> None:
+def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
     with never_failing("how workers ended is"):
-        for iterator in list(_with_workers):
-            dead = _dead_workers(iterator)
-            if dead:
-                library.say(what="failed", text=dead, worker=None)
-    hook(*error)
+        all_dead = [_dead_workers(_workers_of(iterator)) for iterator in list(_with_workers)]
+        # The error has taken the iterator along, which has then ended workers that were well.
+        all_dead.append(_dead_workers(_workers_before, said_of=str(error)))
+        for dead in filter(None, all_dead):
+            library.say(what="failed", text=dead, worker=None)
+    hook(kind, error, where)
 
 
 def failed(error: BaseException, iterator: Any, where: str = "") -> None:
@@ -93,7 +107,7 @@ def failed(error: BaseException, iterator: Any, where: str = "") -> None:
     text = "".join(traceback.format_exception_only(type(error), error)).strip()
     if isinstance(error, (ConnectionError, EOFError)):
         _wait_for_a_death(iterator)
-    dead = _dead_workers(iterator)
+    dead = _dead_workers(_workers_of(iterator))
     if dead:
         library.say(what="failed", text=dead, worker=None)
         return

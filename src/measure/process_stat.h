@@ -1,0 +1,28 @@
+// What /proc says of a process, or of a thread, in its `stat`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace loaderscope {
+
+struct ProcessStat {
+  struct Used {
+    double user_s = 0, system_s = 0;
+    std::int64_t minor_faults = 0, major_faults = 0;
+
+    double cpu_s() const { return user_s + system_s; }
+  };
+
+  char state = '?';
+  Used own;
+  Used children;  // that it has waited for, and theirs
+
+  bool has_ended() const { return state == 'Z' || state == 'X'; }  // and is not waited for yet
+};
+
+// `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
+std::optional<ProcessStat> read_process_stat(const std::string& folder);
+
+}  // namespace loaderscope
