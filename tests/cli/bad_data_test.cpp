@@ -299,9 +299,9 @@ json run_with_lock_limit(const std::string& arguments) {
   const Data data;
   const TestFolder folder;
   const std::string drop = ::geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock " : "";
-  const std::string command = "prlimit --memlock=65536 " + drop + LOADERSCOPE_BINARY +
-                              " run --data " + data.path() + " --epochs 1 --warmup 0 " + arguments +
-                              " --json " + folder.path("r.json") + " > /dev/null 2>&1";
+  const std::string command = "prlimit --memlock=65536 " + drop + binary() + " run --data " +
+                              data.path() + " --epochs 1 --warmup 0 " + arguments + " --json " +
+                              folder.path("r.json") + " > /dev/null 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   return json::parse(folder.read("r.json"));
 }

@@ -132,9 +132,8 @@ TEST(DataMake, HasNoMoreClassesThanImages) {
 TEST(DataMake, AFileAtItsSizeLimitIsASentence) {
   if (std::system("prlimit --version > /dev/null") != 0) GTEST_SKIP() << "prlimit is missing";
   const TestFolder folder;
-  const std::string command = std::string("prlimit --fsize=100 ") + LOADERSCOPE_BINARY +
-                              " data make " + folder.path("photos") + " --count 3 2> " +
-                              folder.path("err");
+  const std::string command = "prlimit --fsize=100 " + binary() + " data make " +
+                              folder.path("photos") + " --count 3 2> " + folder.path("err");
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 1);

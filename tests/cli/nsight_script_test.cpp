@@ -38,7 +38,7 @@ class NsightScript : public ::testing::Test {
   TestFolder folder_;
   // Nothing but what every system has.
   Environment path_{"PATH", folder_.path("") + ":/usr/bin:/bin"};
-  Environment program_{"LOADERSCOPE", LOADERSCOPE_BINARY};
+  Environment program_{"LOADERSCOPE", binary()};
 };
 
 TEST_F(NsightScript, CapturesTheMeasuredWindowAndPrintsTheTables) {
@@ -53,7 +53,7 @@ TEST_F(NsightScript, CapturesTheMeasuredWindowAndPrintsTheTables) {
         "--capture-range-end=stop", "--force-overwrite=true"})
     EXPECT_THAT(profile, HasSubstr(std::string(" ") + flag + " "));
   EXPECT_THAT(profile, HasSubstr(" --output=" + folder_.path("out") + " "));
-  EXPECT_THAT(profile, ::testing::EndsWith(LOADERSCOPE_BINARY " run --device sim --steps 9"));
+  EXPECT_THAT(profile, ::testing::EndsWith(binary() + " run --device sim --steps 9"));
   EXPECT_THAT(folder_.read("log"), HasSubstr("\nstats "));
   EXPECT_THAT(folder_.read("log"), HasSubstr(folder_.path("out.nsys-rep")));
 }

@@ -25,7 +25,7 @@ using Words = std::vector<std::string>;
 class Nvtx : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (std::string(LOADERSCOPE_NVTX_RECORDER).empty()) GTEST_SKIP() << "built without NVTX 3";
+    if (nvtx_recorder().empty()) GTEST_SKIP() << "built without NVTX 3";
   }
 
   // Six steps of batches of two samples of 1000 stored and 3000 delivered bytes.
@@ -61,7 +61,7 @@ class Nvtx : public ::testing::Test {
 
   TestFolder folder_;
   Environment file_{"NVTX_RECORDER_FILE", folder_.path("calls")};
-  Environment tool_{"NVTX_INJECTION64_PATH", LOADERSCOPE_NVTX_RECORDER};
+  Environment tool_{"NVTX_INJECTION64_PATH", nvtx_recorder()};
 };
 
 std::set<std::string> names_of(const Calls& calls, const std::string& call) {

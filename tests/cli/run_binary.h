@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/built.h"
+
 namespace loaderscope::testing_cli {
 
 struct Ended {
@@ -19,7 +21,7 @@ class RunningBinary {
  public:
   // `stdout_path` replaces the collected standard output.
   explicit RunningBinary(const std::vector<std::string>& words, const std::string& stdout_path = "",
-                         const std::string& program = LOADERSCOPE_BINARY);
+                         const std::string& program = binary());
   ~RunningBinary();  // kills what still runs
   RunningBinary(const RunningBinary&) = delete;
   RunningBinary& operator=(const RunningBinary&) = delete;

@@ -101,7 +101,7 @@ TEST(GuestFolder, OfAFullDiskIsTakenAwayAgain) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));
   const Ended ended =
-      run_program("/bin/sh", {"-c", "ulimit -f 1; exec " LOADERSCOPE_BINARY " run -- true"});
+      run_program("/bin/sh", {"-c", "ulimit -f 1; exec " + binary() + " run -- true"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("cannot be written"));
   EXPECT_EQ(temporary.files(), 0);

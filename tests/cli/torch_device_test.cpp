@@ -147,10 +147,9 @@ class TorchPretendGpu : public TorchDevice {
  protected:
   void SetUp() override {
     TorchDevice::SetUp();
-    if (std::string(LOADERSCOPE_PRETEND_CUPTI).empty())
-      GTEST_SKIP() << "built without CUPTI (part of the CUDA toolkit)";
+    if (pretend_cupti().empty()) GTEST_SKIP() << "built without CUPTI (part of the CUDA toolkit)";
   }
-  const Environment cupti_{"LOADERSCOPE_CUPTI", LOADERSCOPE_PRETEND_CUPTI};
+  const Environment cupti_{"LOADERSCOPE_CUPTI", pretend_cupti()};
 };
 
 TEST_F(TorchPretendGpu, WhatItSaysOfItselfIsTheAccount) {

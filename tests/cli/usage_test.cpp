@@ -105,7 +105,7 @@ TEST(Usage, ScenarioErrorsNameFileAndLine) {
                    path + ":3: prefetch-facto: unknown key; did you mean 'prefetch-factor'?");
   expect_complaint({"run", "--scenario", folder.path("none")}, 64, "No such file");
   expect_complaint({"run", "--scenario", folder.path(".")}, 64, "is a folder");
-  expect_complaint({"run", "--scenario", LOADERSCOPE_BINARY}, 64, LOADERSCOPE_BINARY);
+  expect_complaint({"run", "--scenario", binary()}, 64, binary());
 }
 
 TEST(List, ShowsEveryFamily) {

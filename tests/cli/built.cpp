@@ -1,0 +1,22 @@
+// The only file here that knows the folder of the build: the others are compiled once for all
+// builds with the same flags.
+#include "cli/built.h"
+
+namespace loaderscope::testing_cli {
+
+const std::string& binary() {
+  static const std::string path = LOADERSCOPE_BINARY;
+  return path;
+}
+
+const std::string& nvtx_recorder() {
+  static const std::string path = LOADERSCOPE_NVTX_RECORDER;
+  return path;
+}
+
+const std::string& pretend_cupti() {
+  static const std::string path = LOADERSCOPE_PRETEND_CUPTI;
+  return path;
+}
+
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,12 @@
+// Where the build has put what these tests run.
+#pragma once
+
+#include <string>
+
+namespace loaderscope::testing_cli {
+
+const std::string& binary();         // loaderscope
+const std::string& nvtx_recorder();  // "": built without NVTX 3
+const std::string& pretend_cupti();  // "": built without CUPTI
+
+}  // namespace loaderscope::testing_cli
