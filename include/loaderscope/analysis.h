@@ -70,6 +70,8 @@ struct PastPredictions {
 
   // "the last 20 predictions that were run were off by 3.0 % (median), 9.0 % at worst"; "" of none.
   std::string sentence() const;
+  // By how much a prediction may be off; nothing where too few were run to say so.
+  std::optional<double> bound() const;
 };
 
 // How well the model gives back the run that it was fitted to.

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loaderscope/proof.h"
@@ -49,13 +51,19 @@ struct EngineContext {
   const ReplayTurns* replay = nullptr;
 };
 
+// Of an engine that is somebody else's loader, in a Python of its own.
+struct GuestTraits {
+  bool is_data_loader = true;  // of PyTorch, with its arguments
+  bool can_shuffle = true;
+};
+
 struct EngineRow {
   Row row;
   // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the
   // caller). Throws UsageError for settings that this engine does not have, RunError when the run
   // fails.
   RunRecord (*run)(const RunConfig& config, const EngineContext& context);
-  bool is_guest = false;  // somebody else's loader, in a Python of its own
+  std::optional<GuestTraits> guest = std::nullopt;
 };
 
 std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
@@ -64,6 +72,7 @@ std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
 // Python.
 const EngineRow& engine_row(std::string_view name);
 
+std::optional<GuestTraits> guest_traits(std::string_view engine);  // nothing where it is none
 bool is_guest_engine(std::string_view name);
 
 // A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
@@ -71,6 +80,7 @@ bool is_guest_engine(std::string_view name);
 struct PipelineRow {
   Row row;
   std::string_view engine;
+  bool is_default = false;  // it runs where the engine alone is given
 };
 
 std::span<const PipelineRow> pipeline_table();  // src/engine/registry.cpp

@@ -102,7 +102,9 @@ struct SweepAnswer {
 };
 SweepAnswer judge_sweep(const Experiment& experiment);
 
-// Why no case could be run: the commonest reason. "" when one was.
-std::string reason_for_nothing(const Experiment& experiment);
+// Why no case could be run: the commonest reason, of those that the cases have or of `others`. ""
+// when one was.
+std::string reason_for_nothing(const Experiment& experiment,
+                               const std::vector<std::string>& others = {});
 
 }  // namespace loaderscope

@@ -6,7 +6,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -126,6 +128,9 @@ struct Metric {
   std::string help;
   double value = 0;
 };
+
+// Nothing where it is not there, or is no number.
+std::optional<double> value_of(const std::vector<Metric>& metrics, std::string_view name);
 
 // What a fact is called in the measured program: ("augment", "RandomCrop", 0.6), or
 // ("data.alike_seeds", "numpy").

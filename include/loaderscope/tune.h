@@ -64,7 +64,8 @@ struct Tune {
   bool proven = false;       // that the recommended one reaches the goal
   double probability = 0;    // that it does
   bool goal_reached = true;  // false: no case of the grid keeps the GPU as busy as that
-  double error_median = 0, error_worst = 0;  // |predicted / measured - 1| of what ran
+  // |predicted / measured - 1| of what ran; nothing where nothing was predicted.
+  std::optional<double> error_median, error_worst;
   std::string limit;  // what holds the recommended case back: compute, a cause, or "" when untold
   std::string limit_sentence;
   Changes next_step;  // that would move it
@@ -81,5 +82,8 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
 // case.
 Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
           const Fitter& fit = fit_guesser);
+
+// Why no case could be run: the commonest reason. "" when one was.
+std::string reason_for_nothing(const Tune& tune);
 
 }  // namespace loaderscope

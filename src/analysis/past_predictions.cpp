@@ -11,4 +11,9 @@ std::string PastPredictions::sentence() const {
                      count, show_percent(median), show_percent(worst));
 }
 
+std::optional<double> PastPredictions::bound() const {
+  constexpr std::int64_t kEnough = 10;
+  return count < kEnough ? std::nullopt : std::optional(worst);
+}
+
 }  // namespace loaderscope

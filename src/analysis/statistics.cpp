@@ -5,21 +5,17 @@
 #include <numbers>
 #include <span>
 
+#include "loaderscope/mixed.h"
+
 namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 500;  // more would only cost time
 
-// splitmix64: the standard library's distributions differ from one library to the next.
 class Dice {
  public:
   std::int64_t below(std::int64_t n) {
-    state_ += 0x9e3779b97f4a7c15;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    z ^= z >> 31;
-    return static_cast<std::int64_t>(((z >> 32) * static_cast<std::uint64_t>(n)) >>
+    return static_cast<std::int64_t>(((next_bits(state_) >> 32) * static_cast<std::uint64_t>(n)) >>
                                      32);  // n < 2^31
   }
 
@@ -47,13 +43,6 @@ double quantile_of_sorted(const std::vector<double>& sorted, double q) {
   return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 // The medians of `kReplicates` replicates of one half.
 std::vector<double> replicate_medians(Dice& dice, std::span<const double> half,
                                       std::int64_t length) {
@@ -64,12 +53,20 @@ std::vector<double> replicate_medians(Dice& dice, std::span<const double> half,
                 [&](std::int64_t begin, std::int64_t end) {
                   drawn.insert(drawn.end(), half.begin() + begin, half.begin() + end);
                 });
-    medians.push_back(median(drawn));
+    medians.push_back(median_of(drawn));
   }
   return medians;
 }
 
 }  // namespace
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
 
 void StepSums::add(const StepSums& other, double sign) {
   time += sign * other.time;
@@ -158,9 +155,8 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block) {
   if (half == 0) return true;
   const std::span<const double> first(stretches.data(), half);
   const std::span<const double> second(stretches.data() + stretches.size() - half, half);
-  std::vector<double> a(first.begin(), first.end()), b(second.begin(), second.end());
-  const double median_a = median(a);
-  const double median_b = median(b);
+  const double median_a = median_of({first.begin(), first.end()});
+  const double median_b = median_of({second.begin(), second.end()});
   if (std::abs(median_b - median_a) < 0.1 * (median_a + median_b) / 2) return true;
 
   const BlockPlan plan = plan_blocks(static_cast<std::int64_t>(half), block);

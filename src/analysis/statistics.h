@@ -70,6 +70,8 @@ class Bootstrap {
   std::vector<StepSums> replicates_;
 };
 
+double median_of(std::vector<double> values);  // 0 of none
+
 // Whether a series of equally long stretches keeps its level: the medians of its halves differ by
 // less than 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that
 // belong together.

@@ -61,7 +61,11 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
   laboratory_.now = monotonic_now;
   laboratory_.stopped = [this] { return stop_signal_.load() != 0; };
   laboratory_.after_run = [this, progress, runs](const Experiment& experiment, Nanos budget) {
-    if (save_) save_(experiment);
+    try {
+      if (save_) save_(experiment);
+    } catch (const RunError&) {
+      // All that is measured is kept; the last to save it says what fails.
+    }
     progress->show(++*runs, static_cast<double>(experiment.spent) / static_cast<double>(budget));
   };
 }
@@ -89,9 +93,7 @@ RunRecord ExperimentRunner::run(const RunConfig& config) {
   RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;
   record.tool_version = version_number();
-  for (const Metric& metric : record.metrics) {
-    if (metric.name == "memory.left_shm_bytes") left_shared_ += metric.value;
-  }
+  left_shared_ += value_of(record.metrics, "memory.left_shm_bytes").value_or(0);
   resident_after_.push_back(read_process_counters().resident);
   return record;
 }

@@ -48,7 +48,9 @@ class HelpFormatter : public CLI::Formatter {
       if (option->get_positional()) positionals += " [" + option->get_name(true) + "]";
     }
     const bool has_commands = !app->get_subcommands({}).empty();
-    return prefix + (has_commands ? " COMMAND" : "") + positionals + " [FLAGS]\n";
+    const bool takes_program = app->get_option_no_throw("--command") != nullptr;
+    return prefix + (has_commands ? " COMMAND" : "") + positionals + " [FLAGS]" +
+           (takes_program ? " [-- PROGRAM ...]" : "") + "\n";
   }
 
   std::string make_subcommand(const CLI::App* command) const override {

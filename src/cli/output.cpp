@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -183,6 +184,18 @@ void write_output(const std::string& path, const std::function<void(std::ostream
   TemporaryFile file(path, target_of(path));
   stream_to(file.fd(), path, write);
   file.rename_to_target();
+}
+
+void write_answer(const std::string& json, const std::function<void(std::ostream&)>& write_table,
+                  const std::function<void(std::ostream&)>& write_json) {
+  std::exception_ptr failure;
+  try {
+    if (json != "-") write_output("-", write_table);
+  } catch (const RunError&) {
+    failure = std::current_exception();
+  }
+  if (!json.empty()) write_output(json, write_json);
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace loaderscope

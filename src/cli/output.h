@@ -49,4 +49,9 @@ void check_output(const std::string& path);
 // an old one untouched; devices and pipes are written directly. Throws RunError.
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
 
+// The table to standard output, and JSON to the place that was given, if any: "-" is instead of the
+// table. What cannot be written in one place is still written in the other. Throws RunError.
+void write_answer(const std::string& json, const std::function<void(std::ostream&)>& write_table,
+                  const std::function<void(std::ostream&)>& write_json);
+
 }  // namespace loaderscope

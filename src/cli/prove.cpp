@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "experiment/case_run.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
 
@@ -14,8 +15,6 @@ namespace loaderscope {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr std::int64_t kFewestSteps = 20;  // of a run
-constexpr std::int64_t kFewestBursts = 4;
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
 constexpr std::int64_t kSamplesOfPrediction = 20'000;
 
@@ -43,11 +42,6 @@ bool changes(const ProofCase& of, std::string_view key) {
 
 // The steps of a run of a round: all rounds together have about as many as the first run, and each
 // has enough of them. They are the same steps of the data set in every run, in the prediction too.
-std::int64_t fewest_steps(const RunConfig& config) {
-  const bool bursts = config.task == TaskShape::batch;
-  return std::max(kFewestSteps, bursts ? kFewestBursts * config.num_workers : 0);
-}
-
 std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
   const RankRecord& rank = first.ranks.front();
   if (proof.exact) return std::max<std::int64_t>(rank.steps(), 1);
@@ -60,12 +54,6 @@ std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
     fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kFewestEpochs);
   return std::clamp<std::int64_t>(std::max(rank.steps() / kRounds, fewest), 1,
                                   std::max<std::int64_t>(rank.steps(), 1));
-}
-
-// By how much predictions on this machine were off, where enough of them were run.
-double past_error(const PastPredictions& past) {
-  constexpr std::int64_t kEnough = 10;
-  return past.count < kEnough ? 0 : past.worst;
 }
 
 class Prover {
@@ -228,9 +216,7 @@ class Prover {
 
   static std::string cache_not_proved(const RunRecord& record) {
     const auto value = [&](std::string_view name) {
-      for (const Metric& metric : record.metrics)
-        if (metric.name == name) return metric.value;
-      return 0.0;
+      return value_of(record.metrics, name).value_or(0);
     };
     if (value("cache.proved") > 0) return "";
     return fmt::format(
@@ -254,7 +240,7 @@ Proof prove(Prove asked, const RunRecord& first, const Analysis& analysis, const
             const MeasureTurns& measure_turns, const std::atomic<int>& stop_signal) {
   Proof proof = plan_proof(asked, first, analysis);
   if (!proof.reason.empty()) return proof;
-  const double error = proof.exact ? 0 : past_error(analysis.past);
+  const double error = proof.exact ? 0 : analysis.past.bound().value_or(0);
   return Prover(std::move(proof), first, measure, measure_turns, stop_signal, error).run();
 }
 

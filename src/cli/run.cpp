@@ -23,29 +23,15 @@
 namespace loaderscope {
 namespace {
 
-void write_json(const std::string& path, const RunRecord& record, const Analysis& analysis) {
-  write_output(path, [&](std::ostream& out) {
-    find_row("json", report_table()).write(out, record, analysis, ReportStyle{});
-  });
-}
-
-void write_table(const RunRecord& record, const Analysis& analysis) {
-  StandardOutput out;
-  find_row("table", report_table()).write(out.stream(), record, analysis, standard_output_style());
-  out.finish();
-}
-
-// A result that cannot be written in one place is still written in the other.
 void write_results(const RunConfig& config, const RunRecord& record, const Analysis& analysis) {
-  const std::string& json = config.json.value;
-  std::exception_ptr failure;
-  try {
-    if (json != "-") write_table(record, analysis);
-  } catch (const RunError&) {
-    failure = std::current_exception();
-  }
-  if (!json.empty()) write_json(json, record, analysis);
-  if (failure) std::rethrow_exception(failure);
+  write_answer(
+      config.json.value,
+      [&](std::ostream& out) {
+        find_row("table", report_table()).write(out, record, analysis, standard_output_style());
+      },
+      [&](std::ostream& out) {
+        find_row("json", report_table()).write(out, record, analysis, ReportStyle{});
+      });
 }
 
 void remember(const Proof& proof) {

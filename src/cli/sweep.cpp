@@ -36,17 +36,6 @@ struct SweepFlags {
   ConfigFlags base;
 };
 
-void write_answer(const std::string& json, const Experiment& experiment) {
-  if (json != "-") {
-    StandardOutput out;
-    write_sweep_table(out.stream(), experiment, standard_output_style());
-    out.finish();
-  }
-  if (json.empty()) return;
-  write_output(json,
-               [&](std::ostream& out) { write_sweep_json(out, experiment, version_number()); });
-}
-
 SweepOptions options_of(const OwnFlags& flags, const RunConfig& given) {
   SweepOptions options;
   options.budget = flags.value("budget", parse_duration, options.budget);
@@ -84,7 +73,9 @@ ExitCode sweep(SweepFlags& flags) {
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
-  write_answer(json, experiment);
+  write_answer(
+      json, [&](std::ostream& out) { write_sweep_table(out, experiment, standard_output_style()); },
+      [&](std::ostream& out) { write_sweep_json(out, experiment, version_number()); });
   return runner.exit_code(experiment);
 }
 

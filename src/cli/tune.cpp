@@ -124,16 +124,6 @@ Axes axes_of(const OwnFlags& flags, const RunConfig& base, const MachineLimits& 
   return axes;
 }
 
-void write_answer(const std::string& json, const Tune& answer) {
-  if (json != "-") {
-    StandardOutput out;
-    write_tune_table(out.stream(), answer, standard_output_style());
-    out.finish();
-  }
-  if (json.empty()) return;
-  write_output(json, [&](std::ostream& out) { write_tune_json(out, answer, version_number()); });
-}
-
 ExitCode run_tune(TuneFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
@@ -150,10 +140,12 @@ ExitCode run_tune(TuneFlags& flags) {
   if (base.measured) adopt_loader(experiment, *base.measured);
   Tune answer = tune(std::move(experiment), runner.laboratory(), options);
   runner.add_notes(answer.experiment);
-  const std::string nothing = reason_for_nothing(answer.experiment);
+  const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
-  write_answer(json, answer);
+  write_answer(
+      json, [&](std::ostream& out) { write_tune_table(out, answer, standard_output_style()); },
+      [&](std::ostream& out) { write_tune_json(out, answer, version_number()); });
   return runner.exit_code(answer.experiment);
 }
 

@@ -3,22 +3,10 @@
 #include <cstdint>
 
 #include "loaderscope/cost.h"
+#include "loaderscope/mixed.h"
 
 namespace loaderscope {
 namespace {
-
-// The finaliser of splitmix64: a bijection in which every bit of the result depends on every bit of
-// `x`.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-std::uint64_t mix(std::uint64_t state, std::int64_t value) {
-  return mix(state ^ static_cast<std::uint64_t>(value));
-}
 
 constexpr int kRounds = 8;
 
@@ -28,7 +16,7 @@ std::uint64_t permuted(std::uint64_t x, int half_bits, std::uint64_t key) {
   std::uint64_t left = x >> half_bits, right = x & mask;
   for (int round = 0; round < kRounds; ++round) {
     const std::uint64_t next =
-        left ^ (mix(mix(key, round), static_cast<std::int64_t>(right)) & mask);
+        left ^ (mixed(mixed(key, round), static_cast<std::int64_t>(right)) & mask);
     left = right;
     right = next;
   }
@@ -40,7 +28,7 @@ std::uint64_t permuted(std::uint64_t x, int half_bits, std::uint64_t key) {
 double uniform_draw(std::uint64_t seed, std::int64_t epoch, std::int64_t index, Stage stage,
                     std::uint32_t salt) {
   const auto stream = static_cast<std::int64_t>((std::uint64_t{salt} << 8) | index_of(stage));
-  const std::uint64_t bits = mix(mix(mix(mix(seed), stream), epoch), index);
+  const std::uint64_t bits = mixed(mixed(mixed(mixed(seed), stream), epoch), index);
   // 52 bits and a half: never 0, and never rounded up to 1.
   return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
 }
@@ -50,7 +38,7 @@ std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed,
   if (n <= 1) return 0;
   const auto size = static_cast<std::uint64_t>(n);
   const int half_bits = (static_cast<int>(std::bit_width(size - 1)) + 1) / 2;
-  const std::uint64_t key = mix(mix(~seed), epoch);
+  const std::uint64_t key = mixed(mixed(~seed), epoch);
   auto x = static_cast<std::uint64_t>(i);
   // The network permutes up to 4 n numbers. Walking on from those beyond n permutes [0, n).
   do {

@@ -96,21 +96,21 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
     const std::string value = find_field(key)->text(c);
     if (value == "0" || value.starts_with('-')) refuse(c, std::array{key}, "expected at least 1");
   }
-  if (pipeline.engine == "webdataset")
-    refuse(c, std::array{"shuffle"}, "webdataset reads its shards in their order; leave it out");
-  if (pipeline.engine != "dali") return;
-  refuse(c, kOfDataLoader, "is an argument of PyTorch's DataLoader; DALI has none such");
+  const std::string engine(pipeline.engine);
+  const GuestTraits traits = guest_traits(engine).value();
+  if (!traits.can_shuffle)
+    refuse(c, std::array{"shuffle"}, engine + " reads its shards in their order; leave it out");
+  if (traits.is_data_loader) return;
+  refuse(c, kOfDataLoader, "is an argument of PyTorch's DataLoader; " + engine + " has none such");
   if (c.num_workers == 0)
-    refuse(c, std::array{"num-workers"}, "DALI has at least one thread; give 1 or more");
+    refuse(c, std::array{"num-workers"}, engine + " has at least one thread; give 1 or more");
 }
 
 // The pipeline that runs where the engine alone is given.
 void fill_loader(RunConfig& c) {
-  if (c.command.given || c.loader.given || c.engine.value == "torch") return;
+  if (c.command.given || c.loader.given) return;
   for (const PipelineRow& row : pipeline_table()) {
-    if (row.engine != c.engine.value) continue;
-    c.loader.set(std::string(row.row.name));
-    return;
+    if (row.is_default && row.engine == c.engine.value) c.loader.set(std::string(row.row.name));
   }
 }
 

@@ -7,15 +7,9 @@
 
 #include <cmath>
 
-namespace loaderscope::dataset {
+#include "loaderscope/mixed.h"
 
-// The finaliser of splitmix64.
-inline std::uint64_t mixed(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+namespace loaderscope::dataset {
 
 class Random {
  public:

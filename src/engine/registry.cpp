@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/guest/guest_engine.h"
 #include "engine/guest/python_module.h"
 #include "engine/model/model_engine.h"
 #include "engine/native/native_engine.h"
-#include "engine/torch/torch_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 
@@ -19,20 +19,20 @@ std::span<const EngineRow> engine_table() {
       {{"torch",
         "Somebody else's PyTorch DataLoader, in a training program or made by --loader, measured "
         "from inside."},
-       run_torch,
-       true},
+       run_guest,
+       GuestTraits{}},
       {{"webdataset",
         "webdataset's tar shards in a PyTorch DataLoader: a pipeline that we bring, or one of "
         "yours by --loader.",
         guest::no_webdataset},
-       run_torch,
-       true},
+       run_guest,
+       GuestTraits{.can_shuffle = false}},
       {{"dali",
         "NVIDIA DALI, of which only the waiting for its batches is seen: a pipeline on the CPU "
         "that we bring, or one of yours by --loader.",
         guest::no_dali},
-       run_torch,
-       true},
+       run_guest,
+       GuestTraits{.is_data_loader = false}},
   }};
   return kTable;
 }
@@ -54,13 +54,14 @@ const EngineRow& engine_row(std::string_view name) {
   return *row;
 }
 
-bool is_guest_engine(std::string_view name) {
-  const EngineRow* row = find_entry(name, engine_table());
-  return row != nullptr && row->is_guest;
+std::optional<GuestTraits> guest_traits(std::string_view engine) {
+  const EngineRow* row = find_entry(engine, engine_table());
+  return row == nullptr ? std::nullopt : row->guest;
 }
 
-// The first one of an engine is the one that runs where no --loader is given; torch, which measures
-// programs, has none.
+bool is_guest_engine(std::string_view name) { return guest_traits(name).has_value(); }
+
+// The engine torch, which measures programs, has no default.
 std::span<const PipelineRow> pipeline_table() {
   static const std::array<PipelineRow, 4> kTable = {{
       {{"torch:pillow",
@@ -72,8 +73,9 @@ std::span<const PipelineRow> pipeline_table() {
        "torch"},
       {{"webdataset:pillow",
         "Tar shards in the workers of a DataLoader, with Pillow and torchvision's transforms."},
-       "webdataset"},
-      {{"dali:cpu", "DALI's own reader, decoder and threads, without a GPU."}, "dali"},
+       "webdataset",
+       true},
+      {{"dali:cpu", "DALI's own reader, decoder and threads, without a GPU."}, "dali", true},
   }};
   return kTable;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/statistics.h"
+
 namespace loaderscope {
 namespace {
 
@@ -40,12 +42,6 @@ std::vector<double> prediction_errors(const Tune& tune, const Judgement& judgeme
     errors.push_back(std::abs(predicted->samples_per_s / judgement.rate(i).mean - 1));
   }
   return errors;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // What the runs' own noise does not explain of how far predictions were off.

@@ -50,6 +50,5 @@ class Belief {
 bool is_possible(const Tune& tune, std::size_t i);  // neither skipped nor refused
 // |predicted / measured - 1| of each measured case.
 std::vector<double> prediction_errors(const Tune& tune, const Judgement& judgement);
-double median_of(std::vector<double> values);  // 0 without any
 
 }  // namespace loaderscope

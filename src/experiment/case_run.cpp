@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
@@ -17,15 +18,8 @@ constexpr std::int64_t kFewestSteps = 20;
 constexpr std::int64_t kFewestBursts = 4;
 constexpr Nanos kShortestWindow = 3 * kSecond / 10;
 
-std::optional<double> metric_of(const RunRecord& record, std::string_view name) {
-  for (const Metric& metric : record.metrics) {
-    if (metric.name == name && std::isfinite(metric.value)) return metric.value;
-  }
-  return std::nullopt;
-}
-
 Bytes bytes_of(const RunRecord& record, std::string_view name) {
-  return std::llround(std::min(metric_of(record, name).value_or(0), 0x1p60));
+  return std::llround(std::min(value_of(record.metrics, name).value_or(0), 0x1p60));
 }
 
 double cpu_of_stages(const RunRecord& record) {
@@ -60,6 +54,16 @@ std::int64_t steps_of(const RunRecord& record) {
   return record.ranks.empty() ? 0 : record.ranks.front().steps();
 }
 
+bool has_length(const RunConfig& config) {
+  return config.duration.given || config.steps.given || config.epochs.given;
+}
+
+// A time that is only shown: it ends where numbers do.
+Nanos product(Nanos time, std::int64_t times) {
+  Nanos result = 0;
+  return __builtin_mul_overflow(time, times, &result) ? std::numeric_limits<Nanos>::max() : result;
+}
+
 // What fails for lack of samples is no failure: all there are were measured.
 bool had_enough(const RunRecord& record, const RunConfig& config) {
   return steps_of(record) >= fewest_steps(config);
@@ -82,7 +86,7 @@ CaseRun kept_of(const RunRecord& record) {
   run.account = analysis.account;
   run.steps = analysis.steps;
   run.samples = analysis.samples;
-  run.cpu_s = metric_of(record, "process.cpu_s");
+  run.cpu_s = value_of(record.metrics, "process.cpu_s");
   if (!run.cpu_s) run.cpu_s = cpu_of_stages(record);
   run.resident = bytes_of(record, "memory.resident_bytes");
   run.pinned = bytes_of(record, "memory.pinned_bytes");
@@ -98,12 +102,7 @@ CaseRun kept_of(const RunRecord& record) {
 
 CaseRunner::CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length,
                        Nanos budget)
-    : experiment_(experiment),
-      laboratory_(laboratory),
-      length_(length),
-      budget_(budget),
-      length_given_(experiment.base.duration.given || experiment.base.steps.given ||
-                    experiment.base.epochs.given) {}
+    : experiment_(experiment), laboratory_(laboratory), length_(length), budget_(budget) {}
 
 // What every run takes beside its steps, as a program's start, cannot be measured in.
 Nanos CaseRunner::window() const {
@@ -125,7 +124,7 @@ RunConfig CaseRunner::with_length(const RunConfig& config, int round, Nanos step
   RunConfig result = config;
   result.seed.value += round;
   if (!config.warmup.given) result.warmup.value.steps = warmup_of(config);
-  if (length_given_) return result;
+  if (has_length(config)) return result;
   result.duration.given = false;
   const Nanos length = window();
   const bool believed_enough = !measured && step > 0 && length / step >= fewest_steps(config);
@@ -170,16 +169,14 @@ void CaseRunner::keep(Case& one, const RunRecord& record, int round, Nanos took)
   adopt_loader(experiment_, record.config);
 }
 
-void CaseRunner::refuse_short_budget(const Case& one, const RunRecord& record, Nanos took) const {
-  const std::int64_t steps = fewest_steps(one.config) + warmup_of(one.config);
-  const Nanos step = step_of(record) > 0 ? step_of(record) : took;
-  if (step * steps <= left()) return;
-  const Nanos all = 2 * step * steps * static_cast<Nanos>(experiment_.cases.size());
+void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {
+  if (step <= left() / steps) return;
+  const auto cases = static_cast<std::int64_t>(experiment_.cases.size());
   throw UsageError(fmt::format(
       "--budget {}: is too short for one case, which takes about {} ({} steps of {}); {} cases "
       "need about {}",
-      spell_duration(budget_), show_duration(step * steps), steps, show_duration(step),
-      experiment_.cases.size(), show_duration(all)));
+      spell_duration(budget_), show_duration(product(step, steps)), steps, show_duration(step),
+      cases, show_duration(product(product(step, steps), 2 * cases))));
 }
 
 std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
@@ -191,10 +188,18 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
   const bool measured = !one.runs.empty();
   std::optional<RunRecord> record =
       attempt(one, with_length(one.config, round, step, measured), took);
-  if (record && !length_given_ && !measured && !had_enough(*record, one.config) &&
+  if (record && !has_length(one.config) && !measured && !had_enough(*record, one.config) &&
       !record->input_ended_in_warmup) {
-    if (first) refuse_short_budget(one, *record, took);
     const Nanos known = step_of(*record) > 0 ? step_of(*record) : std::max<Nanos>(1, took);
+    const std::int64_t steps = fewest_steps(one.config) + warmup_of(one.config);
+    if (first) refuse_short_budget(known, steps);
+    if (known > left() / steps) {
+      one.skipped = fmt::format(
+          "a run takes about {} ({} steps of {}), more than is left of the budget; give a longer "
+          "--budget",
+          show_duration(product(known, steps)), steps, show_duration(known));
+      return std::nullopt;
+    }
     record = attempt(one, with_length(one.config, round, known, true), took);
   }
   if (!record) return std::nullopt;

@@ -34,12 +34,11 @@ class CaseRunner {
   std::optional<RunRecord> attempt(Case& one, const RunConfig& config, Nanos& took);
   void keep(Case& one, const RunRecord& record, int round, Nanos took);
   Nanos window() const;  // of the next run
-  void refuse_short_budget(const Case& one, const RunRecord& record, Nanos took) const;
+  void refuse_short_budget(Nanos step, std::int64_t steps) const;
 
   Experiment& experiment_;
   const Laboratory& laboratory_;
   Nanos length_, budget_;
-  bool length_given_;
 };
 
 std::int64_t fewest_steps(const RunConfig& config);

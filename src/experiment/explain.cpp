@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/statistics.h"
 #include "experiment/case_run.h"
 #include "experiment/strata.h"
 #include "loaderscope/errors.h"
@@ -18,8 +19,9 @@ constexpr double kShifts[] = {0.9, 1.1};  // of the time of a step
 
 void explain_error(Tune& tune, const Belief& belief) {
   const std::vector<double> errors = prediction_errors(tune, belief.judgement());
+  if (errors.empty()) return;
   tune.error_median = median_of(errors);
-  for (const double error : errors) tune.error_worst = std::max(tune.error_worst, error);
+  tune.error_worst = *std::max_element(errors.begin(), errors.end());
 }
 
 void explain_limit(Tune& tune, const RunRecord& record) {
@@ -63,11 +65,14 @@ void explain_shifts(Tune& tune, const Belief& belief,
   const std::size_t stratum = tune.candidates[*tune.recommended].stratum;
   const auto guess = guessers.find(stratum);
   if (!tune.experiment.base.compute.given || guess == guessers.end() || !guess->second) return;
+  if (!tune.candidates[*tune.recommended].predicted) return;
   try {
     for (const double factor : kShifts)
       tune.shifts.push_back({factor, cheapest_at(tune, belief, guess->second, stratum, factor)});
   } catch (const UsageError&) {
     tune.shifts.clear();  // this compute cannot be scaled
+  } catch (const RunError&) {
+    tune.shifts.clear();
   }
 }
 

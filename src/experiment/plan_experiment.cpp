@@ -3,6 +3,7 @@
 #include <map>
 
 #include "experiment/settings.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 
@@ -41,7 +42,7 @@ RunConfig configure(const RunConfig& base, const Changes& changes, const Machine
 void adopt_loader(Experiment& experiment, const RunConfig& measured) {
   for (Case& one : experiment.cases) {
     RunConfig& config = one.config;
-    if (config.engine.value != "torch") return;
+    if (!is_guest_engine(config.engine.value)) return;
     const auto take = [&](auto RunConfig::*setting) {
       if (!(config.*setting).given) (config.*setting).value = (measured.*setting).value;
     };
@@ -90,9 +91,11 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
   return experiment;
 }
 
-std::string reason_for_nothing(const Experiment& experiment) {
+std::string reason_for_nothing(const Experiment& experiment,
+                               const std::vector<std::string>& others) {
   constexpr const char* kInterrupted = "interrupted before a run had enough steps";
   std::map<std::string, std::int64_t> reasons;
+  for (const std::string& reason : others) ++reasons[reason];
   for (const Case& one : experiment.cases) {
     if (!one.runs.empty()) return "";
     if (!one.skipped.empty()) ++reasons[one.skipped];

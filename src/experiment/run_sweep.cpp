@@ -6,6 +6,7 @@
 #include "experiment/judgement.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
+#include "loaderscope/mixed.h"
 
 namespace loaderscope {
 namespace {
@@ -16,15 +17,12 @@ constexpr Nanos kShortest = 3 * kSecond / 10;  // of one run
 constexpr Nanos kLongest = 10 * kSecond;
 constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
 
-// Fisher-Yates on splitmix64: the same order from every standard library.
+// Fisher-Yates: the same order from every standard library.
 std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = n; i > 1; --i) {
-    seed += 0x9e3779b97f4a7c15;
-    std::uint64_t z = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    std::swap(order[i - 1], order[(z ^ (z >> 31)) % i]);
+    std::swap(order[i - 1], order[next_bits(seed) % i]);
   }
   return order;
 }

@@ -48,20 +48,19 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
       std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.ranks))));
   const std::int64_t most =
       std::min(std::max<std::int64_t>(4, of_rank), max_workers.value_or(4096));
-  const bool dali = base.engine.value == "dali";
+  const std::optional<GuestTraits> guest = guest_traits(base.engine.value);
+  const bool has_own_threads = guest && !guest->is_data_loader;
   Axes axes;
   if (!fixes(base, "num-workers")) {
     std::vector<std::string> counts = worker_counts(most);
-    if (dali) counts.erase(counts.begin());  // it has at least one thread
+    if (has_own_threads) counts.erase(counts.begin());  // at least one
     axes.push_back({"num-workers", std::move(counts)});
   }
   if (!fixes(base, "prefetch-factor") && !fixes(base, "window"))
     axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
   if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
-  if (dali) return axes;
-  const bool somebody_elses =
-      base.command.given || base.loader.given || is_guest_engine(base.engine.value);
-  if (somebody_elses) {
+  if (has_own_threads) return axes;
+  if (guest || base.command.given || base.loader.given) {
     axes.push_back({"pin-memory", {"false", "true"}});
   } else {
     axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});

@@ -111,13 +111,18 @@ class Tuner {
     }
   }
 
+  void no_prediction(const std::string& why) {
+    tune_.experiment.notes.push_back("no prediction: " + why);
+  }
+
   void predict(std::size_t stratum, std::size_t probe) {
     Guesser& guess = guessers_[stratum];
     try {
       guess = fit_(records_.at(probe));
     } catch (const RunError& error) {
-      tune_.experiment.notes.push_back(std::string("no prediction: ") + error.what());
-      return;
+      return no_prediction(error.what());
+    } catch (const UsageError& error) {
+      return no_prediction(error.what());
     }
     for (std::size_t i = 0; i < cases().size(); ++i) {
       if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
@@ -125,8 +130,8 @@ class Tuner {
         tune_.candidates[i].predicted = guess(predictable(cases()[i].changes));
       } catch (const UsageError& error) {
         cases()[i].skipped = error.what();
-      } catch (const RunError& error) {
-        cases()[i].skipped = error.what();
+      } catch (const RunError&) {
+        // It can be run nonetheless.
       }
     }
   }
@@ -206,6 +211,14 @@ class Tuner {
 Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
           const Fitter& fit) {
   return Tuner(std::move(experiment), laboratory, options, fit).run();
+}
+
+std::string reason_for_nothing(const Tune& tune) {
+  std::vector<std::string> refused;
+  for (const Candidate& candidate : tune.candidates) {
+    if (!candidate.refused.empty()) refused.push_back(candidate.refused);
+  }
+  return reason_for_nothing(tune.experiment, refused);
 }
 
 }  // namespace loaderscope

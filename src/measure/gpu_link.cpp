@@ -41,17 +41,11 @@ void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path
       static_cast<double>(std::ssize(usable) - count));
 }
 
-double value_of(const std::vector<Metric>& metrics, std::string_view name) {
-  for (const Metric& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return 0;
-}
-
 // 1 where the kernel does not say.
 double part_in_force(const std::vector<Metric>& metrics) {
-  const double most = value_of(metrics, "link.max_width") * value_of(metrics, "link.max_gts");
-  return most > 0 ? value_of(metrics, "link.width") * value_of(metrics, "link.gts") / most : 1;
+  const auto of = [&](std::string_view name) { return value_of(metrics, name).value_or(0); };
+  const double most = of("link.max_width") * of("link.max_gts");
+  return most > 0 ? of("link.width") * of("link.gts") / most : 1;
 }
 
 }  // namespace

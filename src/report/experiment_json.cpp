@@ -49,16 +49,16 @@ void write_run(JsonStream& json, const CaseRun& run) {
 // Bounds within which a thousand runs can be added up.
 constexpr Nanos kLongestTime = Nanos{1} << 50;              // 13 days
 constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes
-constexpr double kLargest = 1e15;
+constexpr double kSmallest = 1e-9, kLargest = 1e15;
 
 std::optional<Estimate> read_estimate(const JsonCursor& json) {
   if (json.is_null()) return std::nullopt;
   const JsonCursor interval = json.at("ci95");
   interval.expect_array(2);
   const Estimate estimate{json.at("mean").real(), interval.item(0).real(), interval.item(1).real()};
-  const bool is_possible = estimate.mean >= 0 && estimate.low >= -kLargest &&
-                           estimate.low <= estimate.mean && estimate.mean <= estimate.high &&
-                           estimate.high <= kLargest;
+  const bool is_possible = (estimate.mean == 0 || estimate.mean >= kSmallest) &&
+                           estimate.low >= -kLargest && estimate.low <= estimate.mean &&
+                           estimate.mean <= estimate.high && estimate.high <= kLargest;
   if (!is_possible) json.fail("is no value within its interval");
   return estimate;
 }
@@ -171,6 +171,12 @@ void write_settings(JsonStream& json, const Experiment& experiment, const Case& 
       json.member(axis.key, std::string_view(text));
     }
   }
+  json.end_object();
+}
+
+void write_changes(JsonStream& json, const Case& one) {
+  json.begin_object("changes", kCompact);
+  for (const Change& change : one.changes) json.member(change.key, std::string_view(change.value));
   json.end_object();
 }
 

@@ -11,6 +11,7 @@ void write_estimate(JsonStream& json, std::string_view key, const std::optional<
 void write_texts(JsonStream& json, std::string_view key, const std::vector<std::string>& texts);
 void write_base(JsonStream& json, const Experiment& experiment);  // base, axes
 void write_settings(JsonStream& json, const Experiment& experiment, const Case& one);
+void write_changes(JsonStream& json, const Case& one);
 void write_runs(JsonStream& json, const Case& one);
 
 // The runs of a case as they were saved. Throws RunError.

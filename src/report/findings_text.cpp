@@ -11,15 +11,15 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kEnoughPast = 10;  // predictions that were run, to rest an interval on
-constexpr double kWorthSaying = 0.01;     // of the window
-constexpr double kOrderVisible = 0.001;   // of the window
+constexpr double kWorthSaying = 0.01;    // of the window
+constexpr double kOrderVisible = 0.001;  // of the window
 
 // Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
 // or the error on this very run where that is larger. Nothing where too few were run.
 std::optional<double> uncertainty(const Analysis& analysis) {
-  if (!analysis.fit || analysis.past.count < kEnoughPast) return std::nullopt;
-  return std::max(analysis.past.worst, std::abs(analysis.fit->rate_error));
+  const std::optional<double> past = analysis.past.bound();
+  if (!analysis.fit || !past) return std::nullopt;
+  return std::max(*past, std::abs(analysis.fit->rate_error));
 }
 
 std::string busy_words(const Finding& finding, std::optional<double> within) {

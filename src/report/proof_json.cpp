@@ -106,8 +106,16 @@ double not_negative(const JsonCursor& json) {
   return value;
 }
 
+// Within which times of a step can be shown.
+double rate_at(const JsonCursor& json) {
+  constexpr double kLeast = 1e-6, kMost = 1e15;
+  const double value = json.real();
+  if (!(value >= kLeast && value <= kMost)) json.fail("is no rate that can be measured");
+  return value;
+}
+
 ProofRun read_run(const JsonCursor& json) {
-  ProofRun run{not_negative(json.at("samples_per_s")), not_negative(json.at("busy"))};
+  ProofRun run{rate_at(json.at("samples_per_s")), not_negative(json.at("busy"))};
   if (run.busy > 1) json.at("busy").fail("is more than 1");
   return run;
 }

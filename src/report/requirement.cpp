@@ -167,6 +167,10 @@ std::string shown_value(const json& value) {
   return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
 }
 
+const char* kind_of(const json& value) {
+  return value.is_number() ? "a number" : value.is_boolean() ? "true or false" : "a word";
+}
+
 // Nothing when the value has another type than the condition's.
 std::optional<bool> holds(const json& value, const Condition& condition) {
   const bool wants_equal = condition.comparison == "==";
@@ -198,6 +202,8 @@ void check_requirement_syntax(const std::string& text) {
   const json* value = resolve_path(every_path(), condition.path);
   if (value == nullptr || value->is_structured())
     throw ValueError(unknown_path(condition.path, every_path()));
+  if (value->is_null() || condition.value == "null" || holds(*value, condition)) return;
+  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*value)));
 }
 
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,

@@ -1,8 +1,10 @@
 // A sweep as JSON, and read back to go on with it.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "experiment/settings.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "report/experiment_json.h"
 #include "report/sweep_report.h"
@@ -26,6 +28,7 @@ void write_case(JsonStream& json, const Experiment& experiment, const SweepAnswe
   const Case& one = experiment.cases[i];
   json.begin_object();
   write_settings(json, experiment, one);
+  write_changes(json, one);
   if (one.skipped.empty()) {
     json.null("skipped");
   } else {
@@ -37,14 +40,56 @@ void write_case(JsonStream& json, const Experiment& experiment, const SweepAnswe
   json.end_object();
 }
 
-// The settings of a saved case are those of `one`.
+bool has_changes(const JsonCursor& saved, const Changes& changes) {
+  const JsonCursor there = saved.at("changes");
+  there.expect_object();
+  return there.size() == changes.size() &&
+         std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+           if (!there.has(change.key)) return false;
+           const JsonCursor value = there.at(change.key);
+           return value.text() == change.value;
+         });
+}
+
+// What somebody else's loader has by itself is known once it has run.
+bool is_found_by_running(const Case& one, const std::string& key) {
+  const Field* field = find_field(key);
+  return field != nullptr && is_guest_engine(one.config.engine.value) && !field->given(one.config);
+}
+
+// The saved case is `one`, with the same settings in force, as far as they are known.
 bool is_case(const JsonCursor& saved, const Experiment& experiment, const Case& one) {
+  if (!has_changes(saved, one.changes)) return false;
+  const JsonCursor settings = saved.at("settings");
+  return std::all_of(experiment.axes.begin(), experiment.axes.end(), [&](const Axis& axis) {
+    if (is_found_by_running(one, axis.key)) return true;
+    const JsonCursor value = settings.at(axis.key);
+    return (value.is_null() ? "-" : value.text()) == setting_text(one, axis.key);
+  });
+}
+
+// As it was found when it ran.
+void adopt_settings(const JsonCursor& saved, const Experiment& experiment, Case& one) {
   const JsonCursor settings = saved.at("settings");
   for (const Axis& axis : experiment.axes) {
     const JsonCursor value = settings.at(axis.key);
-    if ((value.is_null() ? "-" : value.text()) != setting_text(one, axis.key)) return false;
+    if (!is_found_by_running(one, axis.key) || value.is_null()) continue;
+    const Field& field = *find_field(axis.key);
+    try {
+      field.set(one.config, {value.text()});
+    } catch (const ValueError& error) {
+      value.fail(error.what());
+    }
+    field.mark_given(one.config, false);
   }
-  return true;
+}
+
+// The case of the experiment that was saved as `saved`.
+Case& case_of(const JsonCursor& saved, Experiment& experiment) {
+  for (Case& one : experiment.cases) {
+    if (one.skipped.empty() && is_case(saved, experiment, one)) return one;
+  }
+  saved.fail("is no case of this sweep, where flags or cores are not the same");
 }
 
 std::ifstream open_sweep(const std::string& path) {
@@ -107,9 +152,11 @@ void resume_sweep(std::istream& in, const std::string& path, Experiment& experim
   cases.expect_array();
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const JsonCursor saved = cases.item(i);
-    for (Case& one : experiment.cases) {
-      if (one.skipped.empty() && is_case(saved, experiment, one)) one.runs = read_runs(saved);
-    }
+    std::vector<CaseRun> runs = read_runs(saved);
+    if (runs.empty()) continue;
+    Case& one = case_of(saved, experiment);
+    adopt_settings(saved, experiment, one);
+    one.runs = std::move(runs);
   }
 }
 

@@ -143,6 +143,7 @@ void write_map(std::ostream& out, const Experiment& experiment, const SweepAnswe
     for (const std::string& value : axes[1]->values) {
       auto cell = cells.find({row_value, value});
       if (cell == cells.end()) cell = cells.find({row_value, "-"});
+      if (cell == cells.end()) cell = cells.find({"-", value});
       row.push_back(cell == cells.end() ? ""
                                         : shaded(cell->second, answer.rate[*answer.best]->mean));
     }

@@ -19,10 +19,10 @@ std::string ceiling(double most, const std::string& what, double reached) {
 }
 
 std::string of_cores(const RunRecord& record, const Analysis& analysis, double reached) {
-  const auto cpu = std::find_if(record.metrics.begin(), record.metrics.end(),
-                                [](const Metric& m) { return m.name == "process.cpu_s"; });
-  if (cpu == record.metrics.end() || cpu->value <= 0 || record.machine.cores <= 0) return "";
-  const double each = cpu->value / static_cast<double>(analysis.samples);
+  const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
+  constexpr double kMost = 9e9;  // seconds that can be shown
+  if (cpu <= 0 || cpu >= kMost || record.machine.cores <= 0) return "";
+  const double each = cpu / static_cast<double>(analysis.samples);
   const std::string what = fmt::format("{:g} {} at {} of CPU time per sample", record.machine.cores,
                                        record.machine.cores == 1 ? "core" : "cores",
                                        show_duration(std::llround(each * 1e9)));

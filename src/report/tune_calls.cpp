@@ -5,13 +5,27 @@
 
 namespace loaderscope {
 
+namespace {
+
+// PyTorch has no tasks of samples: as many batches on their way as with them.
+std::int64_t depth_of_worker(const RunConfig& config) {
+  if (config.task != TaskShape::sample) return config.prefetch_factor;
+  const std::int64_t workers = std::max<std::int64_t>(1, config.num_workers);
+  return std::max<std::int64_t>(1, (config.window + workers - 1) / workers);
+}
+
+}  // namespace
+
 std::string data_loader_call(const RunConfig& config) {
   const bool workers = config.executor != Executor::inline_;
   std::string text = fmt::format("DataLoader(ds, batch_size={}, num_workers={}",
                                  config.batch_size.value, config.num_workers.value);
-  if (workers) text += fmt::format(", prefetch_factor={}", config.prefetch_factor.value);
+  if (workers) text += fmt::format(", prefetch_factor={}", depth_of_worker(config));
   text += config.memory == MemoryMode::pageable ? ", pin_memory=False" : ", pin_memory=True";
-  if (workers) text += ", persistent_workers=True";
+  // Threads stay over epochs.
+  if (workers && (config.persistent_workers || config.executor == Executor::threads))
+    text += ", persistent_workers=True";
+  if (workers && !config.in_order) text += ", in_order=False";
   return text + (config.drop_last ? ", drop_last=True)" : ")");
 }
 
@@ -19,7 +33,9 @@ std::string data_loader_call(const RunConfig& config) {
 std::string dali_arguments(const RunConfig& config) {
   return fmt::format("@pipeline_def(batch_size={}, num_threads={}, prefetch_queue_depth={})",
                      config.batch_size.value, std::max<std::int64_t>(1, config.num_workers),
-                     config.executor == Executor::inline_ ? 1 : config.prefetch_factor.value);
+                     config.executor == Executor::inline_ ? 1
+                     : config.task == TaskShape::sample   ? config.window.value
+                                                          : config.prefetch_factor.value);
 }
 
 }  // namespace loaderscope

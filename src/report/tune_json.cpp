@@ -130,10 +130,14 @@ void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_
   write_chosen(json, "recommendation", tune, judgement, tune.recommended);
   write_limit(json, tune);
   write_shifts(json, tune);
-  json.begin_object("model_error", kCompact);
-  json.member("median", tune.error_median);
-  json.member("worst", tune.error_worst);
-  json.end_object();
+  if (tune.error_worst) {
+    json.begin_object("model_error", kCompact);
+    json.member("median", *tune.error_median);
+    json.member("worst", *tune.error_worst);
+    json.end_object();
+  } else {
+    json.null("model_error");
+  }
   json.member("spent_s", Seconds{tune.experiment.spent});
   json.member("grid_s", Seconds{tune.grid_time});
   json.member("interrupted", tune.experiment.interrupted);

@@ -42,7 +42,7 @@ std::string claim(const Tune& tune) {
 }
 
 std::string answer_line(const Tune& tune, const Judgement& judgement) {
-  if (!tune.recommended) return "No setting could be run: " + reason_for_nothing(tune.experiment);
+  if (!tune.recommended) return "No setting could be run: " + reason_for_nothing(tune);
   const std::size_t i = *tune.recommended;
   const std::string settings = settings_text(tune.experiment, tune.experiment.cases[i]);
   std::string text = fmt::format("Use {}: ", settings);
@@ -163,35 +163,50 @@ std::string limit_line(const Tune& tune) {
   return text;
 }
 
+// Why a case did not run, beside that it cannot.
+enum class NotRun { short_of_goal, dearer, cheaper, unknown };
+
+NotRun why_not_run(const Tune& tune, std::size_t i) {
+  const Guess& chosen = *tune.candidates[*tune.recommended].predicted;
+  const std::optional<Guess>& guess = tune.candidates[i].predicted;
+  if (!guess) return NotRun::unknown;
+  const bool reaches = tune.goal.busy
+                           ? guess->busy >= *tune.goal.busy
+                           : guess->samples_per_s >= tune.goal.share() * chosen.samples_per_s;
+  if (!reaches) return NotRun::short_of_goal;
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const bool cheaper = price_of(cases[i].config) < price_of(cases[*tune.recommended].config);
+  return cheaper ? NotRun::cheaper : NotRun::dearer;
+}
+
 // What the model says of those that did not run.
 std::string not_run_line(const Tune& tune) {
-  std::int64_t slower = 0, no_better = 0, unknown = 0;
-  double most_gain = 0;
   if (!tune.recommended || !tune.candidates[*tune.recommended].predicted) return "";
   const Guess& chosen = *tune.candidates[*tune.recommended].predicted;
+  std::map<NotRun, std::int64_t> count;
+  double most_gain = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     const Case& one = tune.experiment.cases[i];
-    const Candidate& candidate = tune.candidates[i];
-    if (!one.runs.empty() || !one.skipped.empty() || !candidate.refused.empty()) continue;
-    if (!candidate.predicted) {
-      ++unknown;
-    } else if (candidate.predicted->samples_per_s < tune.goal.share() * chosen.samples_per_s) {
-      ++slower;
-    } else {
-      ++no_better;
-      most_gain =
-          std::max(most_gain, candidate.predicted->samples_per_s / chosen.samples_per_s - 1);
-    }
+    if (!one.runs.empty() || !one.skipped.empty() || !tune.candidates[i].refused.empty()) continue;
+    const NotRun kind = why_not_run(tune, i);
+    ++count[kind];
+    if (kind != NotRun::dearer) continue;
+    most_gain =
+        std::max(most_gain, tune.candidates[i].predicted->samples_per_s / chosen.samples_per_s - 1);
   }
+  const std::string miss = tune.goal.busy
+                               ? "that keep the GPU busy less than " + show_percent(*tune.goal.busy)
+                               : fmt::format("slower by more than {:g} %", 100 * tune.goal.within);
+  const std::pair<NotRun, std::string> words[] = {
+      {NotRun::short_of_goal, miss + " (model)"},
+      {NotRun::dearer,
+       fmt::format("that cost more for at most {:.1f} % more (model)", 100 * most_gain)},
+      {NotRun::cheaper, "that cost less and would do (model); give a longer --budget"},
+      {NotRun::unknown, "without a prediction"}};
   std::vector<std::string> parts;
-  if (slower > 0)
-    parts.push_back(
-        fmt::format("{} slower by more than {:g} % (model)", slower, 100 * tune.goal.within));
-  if (no_better > 0) {
-    parts.push_back(fmt::format("{} that cost more for at most {:.1f} % more (model)", no_better,
-                                100 * most_gain));
+  for (const auto& [kind, text] : words) {
+    if (count[kind] > 0) parts.push_back(fmt::format("{} {}", count[kind], text));
   }
-  if (unknown > 0) parts.push_back(fmt::format("{} without a prediction", unknown));
   return parts.empty() ? "" : fmt::format("not run: {}", fmt::join(parts, ", "));
 }
 
@@ -230,8 +245,9 @@ std::string cost_line(const Tune& tune) {
   }
   if (tune.experiment.interrupted) text += ", interrupted";
   if (tune.experiment.budget_spent) text += ", the budget is spent";
+  if (!tune.error_worst) return text;
   return text + fmt::format("; model error on them: median {}, worst {}",
-                            show_percent(tune.error_median), show_percent(tune.error_worst));
+                            show_percent(*tune.error_median), show_percent(*tune.error_worst));
 }
 
 std::string shift_line(const Tune& tune) {

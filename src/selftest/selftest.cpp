@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/statistics.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::selftest {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
-}
 
 // Seconds of stall per step of one rank.
 PerCause<double> stall_per_step(const RunRecord& record) {
@@ -155,7 +151,7 @@ double distance(const Recovery& recovery) { return std::abs(recovery.share() - 1
 double Recovery::median_growth(Cause of) const {
   std::vector<double> values;
   for (const PerCause<double>& round : growth) values.push_back(round[of]);
-  return median(std::move(values));
+  return median_of(std::move(values));
 }
 
 bool Recovery::found() const { return std::abs(share() - 1) <= kTolerance + 1e-9; }

@@ -92,7 +92,7 @@ TEST(PipelineSettings, AreRefusedWhereTheyContradict) {
   EXPECT_THAT(refused({"--loader", "dali:cpu", "--data", "x", "--engine", "torch"}),
               HasSubstr("engine = torch: contradicts"));
   EXPECT_THAT(refused({"--loader", "dali:cpu", "--data", "x", "--pin-memory"}),
-              HasSubstr("DALI has none such"));
+              HasSubstr("dali has none such"));
   EXPECT_THAT(refused({"--loader", "torch:pilow"}), HasSubstr("torch:pillow"));
   EXPECT_THAT(refused({"--loader", foreign("sleeps"), "--data", "x"}), HasSubstr("yours has its"));
 }

@@ -34,20 +34,25 @@ std::vector<Seen> seen_samples(const RunRecord& record) {
   return seen;
 }
 
-// How many samples of an epoch went to more than one rank, of how many.
-std::pair<std::int64_t, std::int64_t> shared_samples(const RunRecord& record) {
+struct Shared {
+  std::int64_t epochs = 0, samples = 0;  // that were looked at
+  std::int64_t shared = 0;               // of the samples, by ranks in the same epoch
+};
+
+Shared shared_samples(const RunRecord& record) {
   const std::vector<Seen> seen = seen_samples(record);
-  std::int64_t samples = 0, shared = 0;
+  Shared result;
   for (std::size_t i = 0; i < seen.size();) {
+    if (i == 0 || seen[i].epoch != seen[i - 1].epoch) ++result.epochs;
     std::size_t next = i + 1;
     while (next < seen.size() && seen[next].epoch == seen[i].epoch &&
            seen[next].sample == seen[i].sample)
       ++next;
-    ++samples;
-    if (next - i > 1) ++shared;
+    ++result.samples;
+    if (next - i > 1) ++result.shared;
     i = next;
   }
-  return {shared, samples};
+  return result;
 }
 
 constexpr const char* kSplitByRank =
@@ -80,8 +85,11 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
         kSplitByRank};
   }
   if (count_of(facts, "data.unnamed_samples") > 0) return std::nullopt;
-  const auto [shared, samples] = shared_samples(facts.record);
-  if (shared < kFewest || static_cast<double>(shared) < kMuch * static_cast<double>(samples))
+  const auto [epochs, samples, shared] = shared_samples(facts.record);
+  // A sampler repeats some for parts of the same size, at most one for each other rank.
+  const std::int64_t padding = epochs * (std::ssize(facts.record.ranks) - 1);
+  if (shared - padding < kFewest ||
+      static_cast<double>(shared) < kMuch * static_cast<double>(samples))
     return std::nullopt;
   return Candidate{
       fmt::format("{} of {} samples that were looked at went to more than one rank in the same "

@@ -31,10 +31,7 @@ double Facts::making() const {
 }
 
 double Facts::metric(std::string_view name) const {
-  for (const Metric& metric : record.metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return 0;
+  return value_of(record.metrics, name).value_or(0);
 }
 
 std::string Facts::named(std::string_view about) const {

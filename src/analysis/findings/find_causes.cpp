@@ -4,6 +4,7 @@
 #include <future>
 
 #include "analysis/findings/facts.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope {
 namespace {
@@ -32,6 +33,15 @@ struct Option {
   double regained;  // share of the window
 };
 
+// What does not go together with the rest of the settings is no advice.
+std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
+  try {
+    return predict(changes);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
 std::optional<Option> best_option(const Candidate& candidate, const Prediction& base,
                                   const Predictor& predict) {
   static const Changes no_change;
@@ -39,10 +49,11 @@ std::optional<Option> best_option(const Candidate& candidate, const Prediction& 
   if (candidate.options.empty()) return Option{&no_change, base, 0};
   for (const Changes& changes : candidate.options) {
     if (best && nothing_is_left(best->prediction)) break;
-    Prediction changed = predict(changes);
-    const double regained = regained_share(base, changed);
+    std::optional<Prediction> changed = predicted(predict, changes);
+    if (!changed) continue;
+    const double regained = regained_share(base, *changed);
     if (best && regained < best->regained + kAboutAsMuch) continue;
-    best = Option{&changes, std::move(changed), regained};
+    best = Option{&changes, std::move(*changed), regained};
   }
   return best;
 }

@@ -94,21 +94,34 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
                    "counts copy the pages of every worker"};
 }
 
+namespace {
+
+// Of batches that wait, as few as there can be.
+std::vector<Changes> shallower(const Facts& facts) {
+  const bool has_depth = facts.config.num_workers > 0 && facts.config.task == TaskShape::batch;
+  if (!has_depth || facts.config.prefetch_factor <= 1) return {};
+  return {{number("prefetch-factor", 1)}};
+}
+
+std::string with_depth(const Facts& facts, const std::string& otherwise) {
+  return (shallower(facts).empty() ? "" : "DataLoader(..., prefetch_factor={}), or ") + otherwise;
+}
+
+}  // namespace
+
 std::optional<Candidate> memory_limit_near(const Facts& facts) {
   const double shm = facts.metric("memory.shm_limit_bytes");
   const double shm_used = facts.metric("memory.shm_peak_bytes");
   if (shm > 0 && shm_used >= kNearLimit * shm) {
     return Candidate{
         fmt::format("{} of the {} of /dev/shm were in use", show_size(shm_used), show_size(shm)),
-        {{number("prefetch-factor", 1)}},
-        "DataLoader(..., prefetch_factor={}), or docker run --shm-size with more"};
+        shallower(facts), with_depth(facts, "docker run --shm-size with more")};
   }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
   const double used = facts.metric("memory.resident_bytes");
   if (all <= 0 || used < kNearLimit * all) return std::nullopt;
   return Candidate{fmt::format("{} of {} of memory are in use", show_size(used), show_size(all)),
-                   {{number("prefetch-factor", 1)}},
-                   "DataLoader(..., prefetch_factor={}), or fewer workers"};
+                   shallower(facts), with_depth(facts, "fewer workers")};
 }
 
 std::optional<Candidate> open_files_near_limit(const Facts& facts) {

@@ -1,10 +1,10 @@
-#include "engine/torch/torch_engine.h"
+#include "engine/guest/guest_engine.h"
 
 #include "engine/guest/job.h"
 
 namespace loaderscope {
 
-RunRecord run_torch(const RunConfig& config, const EngineContext& context) {
+RunRecord run_guest(const RunConfig& config, const EngineContext& context) {
   if (config.command.given) return guest::Job(config, context, config.command.value).run();
   const std::vector<std::string> command = {config.python.value, "-m", "loaderscope_guest.trainer"};
   return guest::Job(config, context, command).run();

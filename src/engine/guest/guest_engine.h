@@ -1,10 +1,10 @@
-// The engine `torch`: a PyTorch DataLoader in the user's own Python.
+// The engines that are somebody else's loader, in the user's own Python.
 #pragma once
 
 #include "loaderscope/engine.h"
 
 namespace loaderscope {
 
-RunRecord run_torch(const RunConfig& config, const EngineContext& context);
+RunRecord run_guest(const RunConfig& config, const EngineContext& context);
 
 }  // namespace loaderscope

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/statistics.h"
+
 namespace loaderscope::guest {
 
 HookCost::HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle)
@@ -30,9 +32,8 @@ std::optional<HookCost::Share> HookCost::share() const {
     const double off = is_on(turn) ? turns_[turn + 1] : turns_[turn];
     costs.push_back(1 - on / off);
   }
-  std::sort(costs.begin(), costs.end());
-  const double median = (costs[costs.size() / 2 - 1] + costs[costs.size() / 2]) / 2;
-  return Share{median, costs.front(), costs.back()};
+  const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+  return Share{median_of(costs), *least, *most};
 }
 
 }  // namespace loaderscope::guest

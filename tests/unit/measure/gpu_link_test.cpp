@@ -9,13 +9,6 @@ namespace {
 
 using test::PretendRoot;
 
-double value_of(const std::vector<Metric>& metrics, std::string_view name) {
-  for (const Metric& metric : metrics) {
-    if (metric.name == name) return metric.value;
-  }
-  return -1;
-}
-
 void add_gpu(const PretendRoot& root, const std::string& address, const std::string& width) {
   const std::string folder = "sys/bus/pci/devices/" + address + "/";
   root.write(folder + "current_link_width", width + "\n");

@@ -1,0 +1,28 @@
+// Random bits that are the same on every machine and from every standard library.
+#pragma once
+
+#include <cstdint>
+
+namespace loaderscope {
+
+// The finaliser of splitmix64: a bijection in which every bit of the result depends on every bit of
+// `x`.
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+constexpr std::uint64_t mixed(std::uint64_t state, std::int64_t value) {
+  return mixed(state ^ static_cast<std::uint64_t>(value));
+}
+
+// The next of splitmix64.
+constexpr std::uint64_t next_bits(std::uint64_t& state) {
+  const std::uint64_t bits = mixed(state);
+  state += 0x9e3779b97f4a7c15u;
+  return bits;
+}
+
+}  // namespace loaderscope
