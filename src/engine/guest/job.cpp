@@ -1,7 +1,9 @@
 #include "engine/guest/job.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -42,15 +44,22 @@ std::string where_to_look(int status) {
   return "what it said of it is above";
 }
 
+// Another job's, in a container that shares the folder, may be named by the same number.
+bool is_own_since(const std::filesystem::path& segment, std::time_t begin) {
+  struct stat state {};
+  return ::stat(segment.c_str(), &state) == 0 && state.st_uid == ::geteuid() &&
+         state.st_mtime >= begin;
+}
+
 // PyTorch names its segments in /dev/shm by the process; one that was killed may leave some.
-void remove_shared_memory_of(const std::set<pid_t>& processes) {
+void remove_shared_memory_of(const std::set<pid_t>& processes, std::time_t begin) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
     const std::string name = entry.path().filename().string();
     constexpr std::string_view kPrefix = "torch_";
     if (!name.starts_with(kPrefix)) continue;
     const long process = std::atol(name.c_str() + kPrefix.size());
-    if (processes.count(static_cast<pid_t>(process)) > 0)
+    if (processes.count(static_cast<pid_t>(process)) > 0 && is_own_since(entry.path(), begin))
       std::filesystem::remove(entry.path(), ignored);
   }
 }
@@ -74,6 +83,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       output_(context.program_output),
       child_(command, variables_for(belongings_), output_.descriptor()),
       started_(monotonic_now()),
+      began_(std::time(nullptr)),
       trainers_(config),
       messages_(config, trainers_, watch_),
       hooks_(why_no_hook_cost(config, context)),
@@ -113,7 +123,7 @@ RunRecord Job::run() {
   trains_on_ = std::any_of(still_there.begin(), still_there.end(),
                            [](const JobProcess& process) { return !process.is_worker; });
   child_.end_all();
-  remove_shared_memory_of(processes_);
+  remove_shared_memory_of(processes_, began_);
   look();
   check_end();
   return record();
@@ -127,6 +137,7 @@ void Job::look() {
     const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
     trainers_.of(*member).read(*member->page(), writer);
     processes_.insert(member->pid);
+    if (!member->is_worker && member->ended()) trainers_.ended(member->pid);
   }
   trainers_.advance(false);
   if (trainers_.in_window()) watch_.look(running());
@@ -203,7 +214,7 @@ void Job::watch_for_silence() {
 
 void Job::give_up(const std::string& why) {
   child_.end_all();
-  remove_shared_memory_of(processes_);
+  remove_shared_memory_of(processes_, began_);
   throw RunError(why);
 }
 
@@ -240,9 +251,10 @@ void Job::check_end() const {
                    "foreground");
   }
   if (trainers_.first_measured() == nullptr) {
-    throw RunError(program() +
-                   ": ended without taking a batch from a torch.utils.data.DataLoader; name a "
-                   "program that does");
+    throw RunError(program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
+                   (messages_.notes().empty()
+                        ? "; name a program that does"
+                        : " that was measured: " + messages_.notes().front()));
   }
   if (!missing.empty()) throw RunError(missing);
 }

@@ -1,6 +1,7 @@
 // Runs somebody else's training program and measures the DataLoader in it.
 #pragma once
 
+#include <ctime>
 #include <optional>
 #include <set>
 #include <string>
@@ -54,6 +55,7 @@ class Job {
   ProgramOutput output_;
   Child child_;
   Nanos started_;
+  std::time_t began_;          // likewise, of the clock that files have
   std::set<pid_t> processes_;  // all that have joined
   Trainers trainers_;
   ProcessWatch watch_;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "loaderscope/errors.h"
+
 namespace loaderscope::guest {
 namespace {
 
@@ -26,7 +28,9 @@ void Messages::hear(const Member& member, const std::string& text) {
   try {
     understand(member, text);
   } catch (const nlohmann::json::exception& error) {
-    notes_.push_back(std::string("a message was not understood: ") + error.what());
+    note(std::string("a message was not understood: ") + error.what());
+  } catch (const ValueError& error) {
+    note(std::string("a message was not understood: ") + error.what());
   }
 }
 

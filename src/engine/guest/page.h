@@ -29,6 +29,7 @@ enum class FactKind : std::uint8_t {
   replayed,     // at `begin`: the batch that was taken as the `batch`th, from 0, is taken again
   moved,        // by the program's own trainer to a device, `begin` to `end`; `batch` < 0: the one
                 // taken last
+  failed,       // an exception came instead of a batch: asked at `begin`, raised at `end`
 };
 
 struct Fact {

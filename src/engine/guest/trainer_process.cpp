@@ -51,7 +51,7 @@ void TrainerProcess::take_gpu_records() {
 void TrainerProcess::note_asking(const Fact& fact) {
   if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
   if (fact.kind == FactKind::take || fact.kind == FactKind::replayed ||
-      fact.kind == FactKind::ended) {
+      fact.kind == FactKind::ended || fact.kind == FactKind::failed) {
     asking_since_ = 0;
   }
 }

@@ -18,10 +18,34 @@ void Trainers::advance(bool no_more) {
   for (auto& [pid, trainer] : trainers_) trainer.process.advance(no_more);
 }
 
+void Trainers::ended(pid_t process) {
+  const auto found = trainers_.find(process);
+  if (found != trainers_.end()) found->second.ended = true;
+}
+
+// Of processes that are the same rank one trains: not one that looked at a few batches and ended,
+// and of those that follow upon each other, the one that trains longest.
+bool Trainers::is_of_no_account(const Trainer& trainer) const {
+  constexpr std::int64_t kFarMore = 10;
+  const Training* own = trainer.process.measured();
+  if (own == nullptr) return false;
+  return std::any_of(trainers_.begin(), trainers_.end(), [&](const auto& entry) {
+    const Training* other = entry.second.process.measured();
+    if (other == nullptr || other == own || entry.second.rank != trainer.rank) return false;
+    if (trainer.ended && other->taken() > kFarMore * own->taken()) return true;
+    const bool follow = (trainer.ended && other->first_ask() >= own->last_taken()) ||
+                        (entry.second.ended && own->first_ask() >= other->last_taken());
+    if (!follow) return false;
+    return other->spent() > own->spent() ||
+           (other->spent() == own->spent() && other->first_ask() < own->first_ask());
+  });
+}
+
 std::vector<Training*> Trainers::by_rank() {
   std::vector<std::pair<std::int32_t, Training*>> ranked;
   for (auto& [pid, trainer] : trainers_) {
-    if (Training* training = trainer.process.measured())
+    Training* training = trainer.process.measured();
+    if (training != nullptr && !is_of_no_account(trainer))
       ranked.emplace_back(trainer.rank, training);
   }
   std::stable_sort(ranked.begin(), ranked.end(),
@@ -34,7 +58,8 @@ std::vector<Training*> Trainers::by_rank() {
 std::vector<const Training*> Trainers::measured() const {
   std::vector<const Training*> trainings;
   for (const auto& [pid, trainer] : trainers_) {
-    if (const Training* training = trainer.process.measured()) trainings.push_back(training);
+    const Training* training = trainer.process.measured();
+    if (training != nullptr && !is_of_no_account(trainer)) trainings.push_back(training);
   }
   return trainings;
 }
@@ -99,7 +124,7 @@ Nanos Trainers::longest_wait() const {
   Nanos longest = 0;
   for (const auto& [pid, trainer] : trainers_) {
     const Nanos since = trainer.process.asking_since();
-    if (since != 0) longest = std::max(longest, now - since);
+    if (since != 0 && !trainer.ended) longest = std::max(longest, now - since);
   }
   return longest;
 }

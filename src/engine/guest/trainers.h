@@ -22,6 +22,7 @@ class Trainers {
   // The one that `member` is or works for.
   TrainerProcess& of(const Member& member);
   void advance(bool no_more);
+  void ended(pid_t process);
 
   // The measured loaders of those that have one, by the rank of the process.
   std::vector<Training*> by_rank();
@@ -45,9 +46,11 @@ class Trainers {
 
     TrainerProcess process;
     std::int32_t rank = 0;
+    bool ended = false;
   };
 
   std::vector<const Training*> measured() const;
+  bool is_of_no_account(const Trainer& trainer) const;
 
   const RunConfig& given_;
   std::map<pid_t, Trainer> trainers_;

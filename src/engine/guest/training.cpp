@@ -47,32 +47,46 @@ bool Training::take_fact(const Fact& fact) {
     begin_epoch(fact);
     return true;
   }
-  const auto first = first_of_epoch_.find({fact.iterator, fact.generation});
-  if (first == first_of_epoch_.end()) return false;
-  const std::int64_t batch = first->second + std::max<std::int64_t>(fact.batch, 0);
+  const auto epoch = epochs_.find({fact.iterator, fact.generation});
+  if (epoch == epochs_.end()) return false;
+  take_fact(fact, epoch->second);
+  return true;
+}
+
+void Training::take_fact(const Fact& fact, Epoch& epoch) {
+  if (fact.kind == FactKind::ask) asked_ = fact.begin;
+  if (fact.kind == FactKind::ended) stopped_for_ = fact.end - fact.begin;
+  if (fact.kind == FactKind::replayed) replayed(fact, epoch);
+  if (fact.kind == FactKind::moved && fact.batch < 0)
+    moved(taken_last_.value_or(-1), fact.end - fact.begin);
+  if (fact.batch < 0 || fact.kind == FactKind::replayed) return;
+  const std::optional<std::int64_t> batch = number_of(epoch, fact.batch);
+  if (!batch) return;
   switch (fact.kind) {
     case FactKind::dispatched:
-      dispatched(fact, batch);
-      break;
-    case FactKind::ask:
-      asked_ = fact.begin;
+      dispatched(fact, *batch, epoch);
       break;
     case FactKind::take:
-      taken(fact, batch);
-      break;
-    case FactKind::replayed:
-      replayed(fact);
+      taken(fact, *batch, epoch);
       break;
     case FactKind::moved:
-      moved(fact.batch < 0 ? taken_last_.value_or(-1) : batch, fact.end - fact.begin);
-      break;
-    case FactKind::ended:
-      stopped_for_ = fact.end - fact.begin;
+      moved(*batch, fact.end - fact.begin);
       break;
     default:
-      of_batch(fact, batch);
+      of_batch(fact, *batch);
   }
-  return true;
+}
+
+// In the order in which an epoch gives them, whichever process speaks of one first.
+std::optional<std::int64_t> Training::number_of(Epoch& epoch, std::int64_t batch) {
+  constexpr std::int64_t kMostAhead = std::int64_t{1} << 20;
+  constexpr std::size_t kMostKnown = std::size_t{1} << 16;
+  const std::int64_t place = batch - epoch.first_known;
+  if (place < 0 || place > std::ssize(epoch.numbers) + kMostAhead) return std::nullopt;
+  while (place >= std::ssize(epoch.numbers)) epoch.numbers.push_back(batches_++);
+  const std::int64_t number = epoch.numbers[static_cast<std::size_t>(place)];
+  for (; epoch.numbers.size() > kMostKnown; ++epoch.first_known) epoch.numbers.pop_front();
+  return number;
 }
 
 // What the script did between two epochs is its own, as what it does between two batches is; what
@@ -88,31 +102,38 @@ void Training::begin_epoch(const Fact& fact) {
     window_.first_ask(first_ask_);
   }
   forget_cut_short();
-  first_of_epoch_[{fact.iterator, fact.generation}] = batches_;
-  epoch_begun_ = fact.begin;
-  epoch_dispatch_ = 0;
-  epoch_fresh_ = true;
-  ++epoch_;
+  Epoch& epoch = epochs_[{fact.iterator, fact.generation}];
+  epoch = Epoch{};
+  epoch.begun = fact.begin;
+  epoch.taken_in = ++epoch_;
 }
 
-// Batches of an epoch that was left before its end are never taken.
+// Batches of an epoch that was left before its end are never taken: it gave none since the one
+// before the next began.
 void Training::forget_cut_short() {
-  for (auto batch = batches_known_.begin(); batch != batches_known_.end();) {
-    const bool taken = batch->second.events.take != 0;
-    batch = taken ? std::next(batch) : batches_known_.erase(batch);
+  for (auto& [name, epoch] : epochs_) {
+    if (epoch.taken_in >= epoch_) continue;
+    for (const std::int64_t number : epoch.numbers) {
+      const auto batch = batches_known_.find(number);
+      if (batch != batches_known_.end() && batch->second.events.take == 0)
+        batches_known_.erase(batch);
+    }
+    epoch.first_known += std::ssize(epoch.numbers);
+    epoch.numbers.clear();
   }
 }
 
-void Training::dispatched(const Fact& fact, std::int64_t batch) {
-  batches_ = std::max(batches_, batch + 1);
-  if (epoch_dispatch_ == 0) epoch_dispatch_ = fact.begin;
+void Training::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
+  if (epoch.dispatch == 0) epoch.dispatch = fact.begin;
   StepEvents& events = batches_known_[batch].events;
   events.dispatched = fact.begin;
   events.worker = fact.worker;
 }
 
-void Training::taken(const Fact& fact, std::int64_t batch) {
+void Training::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   if (open_) close_step(asked_);
+  // A batch that is taken for another one is none whose making is known.
+  if (batches_known_[batch].events.take != 0) batch = batches_++;
   if (const auto last = batches_known_.find(taken_last_.value_or(-1)); last != batches_known_.end())
     last->second.next_take = fact.begin;
   taken_last_ = batch;
@@ -121,16 +142,17 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
   events.step = steps_++;
   events.batch = batch;
   events.epoch = epoch_;
-  events.first_of_epoch = epoch_fresh_;
-  events.epoch_dispatch = epoch_dispatch_ > 0 ? epoch_dispatch_ : epoch_begun_;
+  events.first_of_epoch = epoch.fresh;
+  events.epoch_dispatch = epoch.dispatch > 0 ? epoch.dispatch : epoch.begun;
   events.made_by_trainer = loader_.seen_workers() == 0;
-  events.ask = epoch_fresh_ ? epoch_begun_ : asked_;
+  events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
-  if (epoch_fresh_) {
+  if (epoch.fresh) {
     between_epochs_ += fact.begin - (last_taken_ > 0 ? last_taken_ : fact.begin);
     ++epochs_taken_from_;
   }
-  epoch_fresh_ = false;
+  epoch.fresh = false;
+  epoch.taken_in = epoch_;
   if (trains_itself()) {
     open_ = batch;
   } else {
@@ -141,14 +163,14 @@ void Training::taken(const Fact& fact, std::int64_t batch) {
 }
 
 // None of the loader's work is in it, and none of its numbers are its own.
-void Training::replayed(const Fact& fact) {
+void Training::replayed(const Fact& fact, Epoch& epoch) {
   const std::int64_t number = -++replays_;
   Batch& again = batches_known_[number];
   again.begun = again.finished = again.sent = again.received = true;
   again.replays = fact.batch;
   StepEvents& events = again.events;
   events.dispatched = events.begun = events.finished = events.deliverable = asked_;
-  taken(fact, number);
+  taken(fact, number, epoch);
 }
 
 void Training::moved(std::int64_t batch, Nanos length) {
@@ -252,9 +274,11 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
 bool Training::take_span(std::int32_t worker, const Span& span) {
   Span booked = span;
   if (span.batch >= 0) {
-    const auto first = first_of_epoch_.find({iterator_of(span), generation_of(span)});
-    if (first == first_of_epoch_.end()) return false;
-    booked.batch = first->second + batch_of(span);
+    const auto epoch = epochs_.find({iterator_of(span), generation_of(span)});
+    if (epoch == epochs_.end()) return false;
+    const std::optional<std::int64_t> number = number_of(epoch->second, batch_of(span));
+    if (!number) return true;
+    booked.batch = *number;
   }
   const bool reads = span.stage == Stage::read || span.stage == Stage::read_decompress;
   if (window_.span(worker, booked) && booked.batch >= 0 && reads)
@@ -292,6 +316,10 @@ void Training::put_gpu_view(Batch& batch) {
 void Training::fold_steps(bool no_more) {
   while (!complete_.empty()) {
     const auto found = batches_known_.find(complete_.front());
+    if (found == batches_known_.end()) {
+      complete_.pop_front();
+      continue;
+    }
     Batch& batch = found->second;
     const bool waited = monotonic_now() - batch.complete_since > kPatience;
     if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;

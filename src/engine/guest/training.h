@@ -50,7 +50,15 @@ class Training {
   RankRecord finish();
 
  private:
-  using Epoch = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
+  using EpochName = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
+  // Several may be under way: a program may take a look at a batch of a second iterator.
+  struct Epoch {
+    std::int64_t first_known = 0;      // the batch whose number is the first of `numbers`
+    std::deque<std::int64_t> numbers;  // of its batches, in the whole training
+    Nanos begun = 0, dispatch = 0;
+    std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
+    bool fresh = true;          // none has been
+  };
   struct Batch {
     StepEvents events;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
@@ -61,6 +69,8 @@ class Training {
     bool gpu = false;           // copy and compute are its own times
     Nanos complete_since = 0;   // all of its compute is known
   };
+  // Of a batch of an epoch; nothing where it was forgotten long ago.
+  std::optional<std::int64_t> number_of(Epoch& epoch, std::int64_t batch);
   struct Size {
     std::int32_t samples = 0;
     Bytes bytes = 0;
@@ -69,9 +79,10 @@ class Training {
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
   void begin_epoch(const Fact& fact);
   void forget_cut_short();
-  void dispatched(const Fact& fact, std::int64_t batch);
-  void taken(const Fact& fact, std::int64_t batch);
-  void replayed(const Fact& fact);
+  void take_fact(const Fact& fact, Epoch& epoch);
+  void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
+  void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
+  void replayed(const Fact& fact, Epoch& epoch);
   void close_step(Nanos compute_end);
   void end_open_step();
   void of_device(const Fact& fact);
@@ -89,8 +100,8 @@ class Training {
   LoaderFacts loader_;
   MeasuredWindow window_;
 
-  std::map<Epoch, std::int64_t> first_of_epoch_;  // the number of its batch 0
-  std::int64_t batches_ = 0;                      // dispatched so far
+  std::map<EpochName, Epoch> epochs_;
+  std::int64_t batches_ = 0;  // that have a number
   std::map<std::int64_t, Batch> batches_known_;
   std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
   Nanos device_end_ = 0;                            // of the last of them that is complete
@@ -102,13 +113,11 @@ class Training {
   std::optional<std::int64_t> taken_last_;  // before the one that it takes
   std::optional<GpuTimeline> gpu_;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
-  Nanos asked_ = 0, epoch_begun_ = 0, epoch_dispatch_ = 0, first_ask_ = 0, last_taken_ = 0,
-        spent_ = 0;
+  Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0, spent_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;
   bool with_gradients_ = false;
-  bool epoch_fresh_ = false;  // no batch of it has been taken
-  std::int32_t epoch_ = -1;
+  std::int32_t epoch_ = -1;  // that has begun last
   std::int64_t steps_ = 0;
 };
 

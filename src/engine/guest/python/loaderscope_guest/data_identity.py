@@ -5,23 +5,17 @@ from typing import Any, List, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.fingerprint import fingerprint
+from loaderscope_guest.sizes import length_of
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
 _FEWEST = 12  # samples, so that chance does not make two orders alike
 
 
-def length_of(thing: Any) -> int:
-    """0: it does not say."""
-    try:
-        return len(thing)
-    except Exception:
-        return 0
-
-
 def sampler_of(loader: Any) -> Any:
     """What decides which samples an epoch gives."""
     batches = getattr(loader, "batch_sampler", None)
-    return getattr(batches, "sampler", batches) or getattr(loader, "sampler", None)
+    sampler = getattr(batches, "sampler", batches)
+    return getattr(loader, "sampler", None) if sampler is None else sampler
 
 
 def shuffles(loader: Any) -> bool:
@@ -86,9 +80,9 @@ class Stream:
 
     MOST = 4
 
-    def __init__(self, workers: int, declared: int) -> None:
+    def __init__(self, workers: int, dataset: Any) -> None:
         self._workers = workers
-        self._declared = declared  # samples, as the data set says; 0: it does not
+        self._dataset = dataset
         self._first: List[bytes] = []
         self._samples = 0
         self._generation = -1
@@ -112,4 +106,6 @@ class Stream:
         """It may be asked again behind its end."""
         if self._generation != making.generation:
             self._generation = making.generation
-            self._say(making, "stream_end", samples=self._samples, workers=self._workers, declared=self._declared)
+            # Only here, and where it says something: some data sets go through all samples to count them.
+            declared = length_of(self._dataset) if self._workers > 1 else 0
+            self._say(making, "stream_end", samples=self._samples, workers=self._workers, declared=declared)

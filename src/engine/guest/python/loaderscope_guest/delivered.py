@@ -2,9 +2,11 @@
 they were copied to a device."""
 
 import weakref
+from collections.abc import Mapping
 from typing import Any, Dict, Iterator, Optional, Tuple
 
-from loaderscope_guest import settings
+from loaderscope_guest import messages, settings
+from loaderscope_guest.sizes import attribute
 
 _DEEPEST = 4
 _PARTS = 16  # of a batch: some of its tensors tell which one it is
@@ -16,10 +18,10 @@ _follows = bool(settings.TRAINER.get("loader"))
 
 def tensors_of(data: Any, depth: int = 0) -> Iterator[Any]:
     """The first tensors of a batch, in order."""
-    if callable(getattr(data, "data_ptr", None)):
+    if callable(attribute(data, "data_ptr")):
         yield data
     elif depth < _DEEPEST:
-        parts = data.values() if isinstance(data, dict) else data if isinstance(data, (list, tuple)) else ()
+        parts = data.values() if isinstance(data, Mapping) else data if isinstance(data, (list, tuple)) else ()
         for part in list(parts)[:_PARTS]:
             yield from tensors_of(part, depth + 1)
 
@@ -27,7 +29,7 @@ def tensors_of(data: Any, depth: int = 0) -> Iterator[Any]:
 def device_of(data: Any) -> str:
     """The kind of device that a batch's first tensor is on; "cpu" where it has none."""
     for tensor in tensors_of(data):
-        return tensor.device.type
+        return attribute(attribute(tensor, "device"), "type") or "cpu"
     return "cpu"
 
 
@@ -38,11 +40,11 @@ class Delivered:
         self._whose: Dict[int, Tuple[Any, int]] = {}  # by identity: the tensor, weakly, and its batch
 
     def add(self, data: Any, waited: int) -> None:
+        batch, self.count, self.waited = self.count, self.count + 1, waited
         if _follows:
-            for tensor in tensors_of(data):
-                self._remember(tensor, self.count)
-        self.count += 1
-        self.waited = waited
+            with messages.never_failing("which batch is whose is"):
+                for tensor in tensors_of(data):
+                    self._remember(tensor, batch)
 
     def _remember(self, tensor: Any, batch: int) -> None:
         if len(self._whose) >= _MOST:

@@ -6,27 +6,29 @@ from typing import Any, Callable, Iterator
 
 from loaderscope_guest import data_identity, inject, library, making, messages
 from loaderscope_guest.padding import padding
+from loaderscope_guest.sizes import length_of
 from loaderscope_guest.stages import COLLATE
 
 
 class _Dataset:
     """The data set, as the fetcher sees it."""
 
-    def __init__(self, dataset: Any, gives_batches: bool) -> None:
+    def __init__(self, dataset: Any, gives_batches: bool, maker: making.Making) -> None:
         self._loaderscope_dataset = dataset
+        self._loaderscope_making = maker
         self._loaderscope_gives_batches = gives_batches
         if getattr(dataset, "__getitems__", None):
             self.__getitems__ = self._many
 
     def __getitem__(self, key: Any) -> Any:
         if self._loaderscope_gives_batches:
-            making.current.whole_batch()
+            self._loaderscope_making.whole_batch()
         else:
-            making.current.next_sample(key)
+            self._loaderscope_making.next_sample(key)
         return self._loaderscope_dataset[key]
 
     def _many(self, keys: Any) -> Any:
-        making.current.whole_batch(len(keys))
+        self._loaderscope_making.whole_batch(length_of(keys) or None)
         return self._loaderscope_dataset.__getitems__(keys)
 
     def __getattr__(self, name: str) -> Any:
@@ -38,47 +40,48 @@ class _Dataset:
 class _Samples:
     """The iterator of an iterable data set."""
 
-    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool) -> None:
+    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool, maker: making.Making) -> None:
         from torch.utils.data import get_worker_info
 
         self._iterator = iterator
+        self._making = maker
         self._gives_batches = gives_batches
         self._count = 0
         info = get_worker_info()
-        self._identity = data_identity.Stream(info.num_workers if info else 1, data_identity.length_of(dataset))
+        self._identity = data_identity.Stream(info.num_workers if info else 1, dataset)
 
     def __iter__(self) -> "_Samples":
         return self
 
     def __next__(self) -> Any:
         if self._gives_batches:
-            making.current.whole_batch()
+            self._making.whole_batch()
         else:
-            making.current.next_sample(self._count, is_name=False)
+            self._making.next_sample(self._count, is_name=False)
         self._count += 1
         try:
             sample = next(self._iterator)
         except StopIteration:
-            making.current.samples = max(0, (making.current.samples or 0) - 1)
-            self._identity.end(making.current)
+            self._making.samples = max(0, (self._making.samples or 0) - 1)
+            self._identity.end(self._making)
             raise
-        self._identity.add(making.current, sample)
+        self._identity.add(self._making, sample)
         return sample
 
 
-def _timed_collate(collate: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
     @functools.wraps(collate, updated=())
     def timed(samples: Any) -> Any:
-        if not library.flags.timing or not making.current.is_here():
+        if not library.flags.timing or not maker.is_here():
             return collate(samples)
         library.sample(making.BETWEEN_SAMPLES)
         library.enter(COLLATE)
-        making.current.depth += 1
-        inject.apply("collate", making.current.worker)
+        maker.depth += 1
+        inject.apply("collate", maker.worker)
         try:
             batch = collate(samples)
         finally:
-            making.current.depth -= 1
+            maker.depth -= 1
             library.leave(0)
         with messages.never_failing("padding is"):
             padding.look(samples, batch)
@@ -100,21 +103,19 @@ def _give_own_dataset(fetcher: Any) -> None:
     fetcher.dataset = fetcher.dataset._loaderscope_dataset
 
 
-def _hook(fetcher: Any) -> Any:
-    """Of a process that makes batches. A part that a fetcher of this version does not have stays opaque."""
-    if making.current is None:
-        return fetcher
-    making.current.dataset = getattr(fetcher, "dataset", None)
+def _hook(fetcher: Any, maker: making.Making) -> Any:
+    """A part that a fetcher of this version does not have stays opaque."""
+    maker.dataset = getattr(fetcher, "dataset", None)
     gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
-        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, making.current.dataset, gives_batches)
+        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, maker.dataset, gives_batches, maker)
     elif hasattr(fetcher, "dataset"):
-        fetcher.dataset = _Dataset(fetcher.dataset, gives_batches)
-        watch(fetcher, making.current)
+        fetcher.dataset = _Dataset(fetcher.dataset, gives_batches, maker)
+        watch(fetcher, maker)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)):
-        fetcher.collate_fn = _timed_collate(fetcher.collate_fn)
+        fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
     return fetcher
 
 
@@ -123,9 +124,13 @@ def install(module: ModuleType) -> None:
     original = kinds.create_fetcher
 
     def create_fetcher(*arguments: Any, **named: Any) -> Any:
+        maker = making.current
+        if maker is None or maker.has_fetcher:  # of a loader within a data set
+            return original(*arguments, **named)
+        maker.has_fetcher = True
         fetcher = original(*arguments, **named)
         try:
-            return _hook(fetcher)
+            return _hook(fetcher, maker)
         except Exception as error:
             messages.degraded(f"samples are not told apart: {error!r}")
             return fetcher

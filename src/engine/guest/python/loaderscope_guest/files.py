@@ -9,8 +9,7 @@ from loaderscope_guest import inject, library, making
 from loaderscope_guest.stages import READ
 
 
-def _is_here() -> bool:
-    maker = making.current
+def _is_here(maker: Any) -> bool:
     return maker is not None and library.flags.timing and maker.is_here()
 
 
@@ -29,12 +28,13 @@ class TimedFile(io.FileIO):
 
 
 def _timed(read: Callable[..., Any], arguments: Any) -> Any:
-    if not _is_here():
+    maker = making.current
+    if not _is_here(maker):
         return read(*arguments)
     library.enter(READ)
     size = 0
     try:
-        inject.once_per_sample("read", making.current)
+        inject.once_per_sample("read", maker)
         result = read(*arguments)
         if result is not None:
             size = result if isinstance(result, int) else len(result)
@@ -49,23 +49,31 @@ def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:
     return io.BufferedReader(raw, size)
 
 
-def _timed_open(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original, updated=())
-    def timed_open(file: Any, mode: str = "r", buffering: int = -1, *more: Any, **named: Any) -> Any:
+class _Open:
+    """Takes the place of open(). No function: as that, it is no method where a class has it as an attribute."""
+
+    def __init__(self, original: Callable[..., Any]) -> None:
+        self._original = original
+        functools.update_wrapper(self, original, updated=())
+        self.__module__ = builtins.__name__
+
+    def __call__(self, file: Any, mode: str = "r", buffering: int = -1, *more: Any, **named: Any) -> Any:
         is_plain = mode in ("rb", "br") and buffering != 0 and not more and set(named) <= {"opener"}
-        if not is_plain or isinstance(file, int) or not _is_here():
-            return original(file, mode, buffering, *more, **named)
+        maker = making.current
+        if not is_plain or isinstance(file, int) or not _is_here(maker):
+            return self._original(file, mode, buffering, *more, **named)
         library.enter(READ)
         try:
-            inject.once_per_sample("read", making.current)
+            inject.once_per_sample("read", maker)
             return _open(file, buffering, named.get("opener"))
         finally:
             library.leave(0)
 
-    return timed_open
+    def __reduce__(self) -> str:
+        return "open"
 
 
 def install() -> None:
-    timed_open = _timed_open(io.open)
+    timed_open = _Open(io.open)
     builtins.open = timed_open
     io.open = timed_open

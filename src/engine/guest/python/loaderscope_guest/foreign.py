@@ -7,12 +7,11 @@ costs the training. What it does in threads and processes of its own meanwhile i
 import sys
 from typing import Any, Dict, Iterator, Optional
 
-from loaderscope_guest import inject, library, making, messages, moves, replay, settings
+from loaderscope_guest import asking, inject, library, making, messages, replay, settings
 from loaderscope_guest.clock import now
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loaders import FOREIGN, loaders
 from loaderscope_guest.sizes import samples_of
-from loaderscope_guest.torch_loader import Stopped, given
 
 _NO_ITERATOR = -1
 
@@ -105,16 +104,9 @@ class Watched:
         return self._iteration
 
     def _watched_next(self, batches: Iterator[Any], iteration: Iteration) -> Any:
-        if library.flags.must_stop():
-            raise Stopped(0)
-        asked = now()
-        moves.step.end()
-        iteration.fact(library.ASK, begin=asked)
+        asked = asking.ask(iteration)
         if replay.is_next():
-            number, again = replay.take()
-            iteration.fact(library.REPLAYED, number, begin=now())
-            given(iteration, -1, again, 0)
-            return again
+            return asking.given_again(iteration)
         before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())
         if library.flags.timing:
@@ -138,9 +130,5 @@ class Watched:
         iteration.fact(library.DISPATCHED, iteration.taken, begin=asked)
         self._making.samples = samples_of(batch)
         self._making.finish(batch, by_trainer=True)
-        at = now()
-        iteration.fact(library.TAKE, iteration.taken, begin=at)
-        replay.taken(batch)
-        given(iteration, iteration.taken, batch, at - asked)
-        iteration.taken += 1
+        asking.given(iteration, iteration.taken, batch, asked)
 

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from loaderscope_guest import data_identity, dataset_values, library, messages
+from loaderscope_guest import data_identity, dataset_values, library, making, messages
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
@@ -15,6 +15,7 @@ class Iteration:
         self.shuffled = data_identity.shuffles(loader)
         self.generation = 0
         self.begun = begun
+        self.making = making.Making(number, 0)  # of a loader without workers
         self.taken = 0
         self.order = data_identity.Order(self.shuffled)
         self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive

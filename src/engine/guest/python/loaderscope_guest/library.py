@@ -57,7 +57,7 @@ gpu_flush = _library.lsg_gpu_flush
 
 # Kinds of facts; FactKind of the host.
 EPOCH, DISPATCHED, ASK, TAKE, ENDED, RECEIVED, PINNED, DELIVERABLE, BEGUN, FINISHED, SENT = range(1, 12)
-COPIED, COMPUTED, REPLAYED, MOVED = range(12, 16)
+COPIED, COMPUTED, REPLAYED, MOVED, FAILED = range(12, 17)
 
 _BATCH_BITS, _GENERATION_BITS = 28, 16  # of a span's batch
 
@@ -76,10 +76,12 @@ class Flags:
     def __init__(self) -> None:
         self._shared = _Shared(0, 1)
         self.joined_pid = 0
+        self.role = ""  # trainer, worker
         self.timing = True  # of the batch that is made; looked at once per batch
 
-    def joined(self) -> None:
+    def joined(self, role: str) -> None:
         self.joined_pid = os.getpid()
+        self.role = role
         self._shared = _Shared.from_address(_library.lsg_flags())
 
     def forget(self) -> None:
@@ -95,6 +97,9 @@ class Flags:
     def is_joined(self) -> bool:
         return self.joined_pid == os.getpid()
 
+    def is_worker(self) -> bool:
+        return self.is_joined() and self.role == "worker"
+
     def look(self) -> None:
         self.timing = self.timing_wanted()
 
@@ -102,7 +107,7 @@ class Flags:
 flags = Flags()
 
 
-_unsaid: List[Dict[str, Any]] = []
+_unsaid: List[bytes] = []
 _LONGEST = 200_000  # bytes of a message
 
 
@@ -114,18 +119,26 @@ def join(**who: Any) -> bool:
     error = _library.lsg_join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
     if error != 0:
         return False
-    flags.joined()
+    flags.joined(who["role"])
     while _unsaid:
-        say(**_unsaid.pop(0))
+        say_spelled(_unsaid.pop(0))
     return True
 
 
 os.register_at_fork(after_in_child=flags.forget)
 
 
+def spelled(**message: Any) -> bytes:
+    return json.dumps(message).encode()[:_LONGEST]
+
+
 def say(**message: Any) -> None:
     """To the host; before this process has joined, once it does."""
+    say_spelled(spelled(**message))
+
+
+def say_spelled(message: bytes) -> None:
     if flags.joined_pid == os.getpid():
-        _library.lsg_say(json.dumps(message).encode()[:_LONGEST])
+        _library.lsg_say(message)
     else:
         _unsaid.append(message)

@@ -1,9 +1,11 @@
 """What a DataLoader is, as the job is told it."""
 
+import multiprocessing
 import sys
 from typing import Any, Dict
 
 from loaderscope_guest import data_identity, messages, places, user_code
+from loaderscope_guest.sizes import attribute, length_of
 
 
 def _pins(loader: Any) -> bool:
@@ -16,26 +18,37 @@ def _pins(loader: Any) -> bool:
     return False
 
 
+def _start_method(loader: Any) -> str:
+    """Of its workers. To ask must not decide it."""
+    context = getattr(loader, "multiprocessing_context", None)
+    if context is not None:
+        return context.get_start_method()
+    return multiprocessing.get_start_method(allow_none=True) or multiprocessing.get_all_start_methods()[0]
+
+
+def _count(value: Any) -> int:
+    """0: it is none."""
+    try:
+        return max(0, int(value))
+    except (TypeError, ValueError, OverflowError):
+        return 0
+
+
 def describe(loader: Any) -> Dict[str, Any]:
     sampler = data_identity.sampler_of(loader)
-    context = getattr(loader, "multiprocessing_context", None)
-    if context is None:
-        import multiprocessing
-
-        context = multiprocessing
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
-        "num_workers": loader.num_workers,
-        "prefetch_factor": getattr(loader, "prefetch_factor", None) or 0,
-        "batch_size": loader.batch_size or getattr(loader.batch_sampler, "batch_size", 0) or 0,
+        "num_workers": _count(loader.num_workers),
+        "prefetch_factor": _count(getattr(loader, "prefetch_factor", 0)),
+        "batch_size": _count(loader.batch_size) or _count(attribute(loader.batch_sampler, "batch_size")),
         "pin_memory": _pins(loader),
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
         "drop_last": bool(loader.drop_last),
         "shuffle": data_identity.shuffles(loader),
-        "mp_context": context.get_start_method(),
-        "samples": 0 if iterable else data_identity.length_of(sampler) or data_identity.length_of(loader.dataset),
+        "mp_context": _start_method(loader),
+        "samples": 0 if iterable else length_of(sampler) or length_of(loader.dataset),
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
         "place": places.of(loader).line,

@@ -6,6 +6,7 @@ from typing import Any, Callable, List, NamedTuple, Tuple
 from loaderscope_guest import library, messages, places, threads
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loader_facts import describe
+from loaderscope_guest.turns import Turn
 
 FOREIGN = -2  # the number of a loader that is no DataLoader
 
@@ -19,7 +20,8 @@ class _Made(NamedTuple):
     def succeeds(self, other: "_Made") -> bool:
         if other.loader() is not None or other.alike != self.alike:
             return False
-        return other.stack == self.stack or other.dataset() is self.dataset()
+        dataset = self.dataset()
+        return other.stack == self.stack or (dataset is not None and other.dataset() is dataset)
 
 
 def _reference(thing: Any) -> Callable[[], Any]:
@@ -37,6 +39,7 @@ class Loaders:
         self._made: List[_Made] = []
         self._iterators = 0
         self.has_given = False  # a batch, any of them
+        self._turn = Turn()
 
     def number_of(self, loader: Any) -> int:
         for number, made in enumerate(self._made):
@@ -52,10 +55,16 @@ class Loaders:
         return len(self._made) - 1
 
     def begin(self, loader: Any, begun: int) -> Any:
-        """An Iteration, or None where it cannot be measured."""
+        """An Iteration, or None where it cannot be measured. A loader that a data set has for itself is part of it."""
+        if library.flags.is_worker():
+            return None
+        with self._turn():
+            return self._begin(loader, begun)
+
+    def _begin(self, loader: Any, begun: int) -> Any:
         try:
             number = self.number_of(loader)
-            said = describe(loader)
+            said = library.spelled(what="loader", iterator=self._iterators, loader=number, **describe(loader))
         except Exception as error:
             messages.degraded(f"a DataLoader of {places.of(loader).line} is not looked into: {error!r}")
             return None
@@ -63,7 +72,7 @@ class Loaders:
             return None
         if self._iterators == 0:
             threads.say()
-        library.say(what="loader", iterator=self._iterators, loader=number, **said)
+        library.say_spelled(said)
         iteration = self._iteration(begun, loader)
         if getattr(loader, "persistent_workers", False):
             iteration.say_settings(loader.dataset)
@@ -77,7 +86,8 @@ class Loaders:
 
     def begin_foreign(self, loader: Any, begun: int) -> Iteration:
         """Of a loader that is no DataLoader, which describes itself once it has given a batch."""
-        return self._iteration(begun, loader)
+        with self._turn():
+            return self._iteration(begun, loader)
 
 
 loaders = Loaders()

@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Optional
 
 from loaderscope_guest import dataset_values, inject, library, messages, random_numbers, threads
 from loaderscope_guest.clock import now
-from loaderscope_guest.sizes import bytes_of, samples_of
+from loaderscope_guest.sizes import bytes_of, length_of, samples_of
 from loaderscope_guest.user_code import spending
 
 BETWEEN_SAMPLES, WHOLE_BATCH = -1, -2  # instead of a sample's number
@@ -25,6 +25,7 @@ class Making:
         self.samples_at_once = 1  # that are not told apart
         self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self.dataset: Any = None
+        self.has_fetcher = False  # in this epoch
         self.named = True  # samples have numbers that all processes know them by
         self._thread = 0
         self._stop_telling: Optional[Callable[[], None]] = None
@@ -70,7 +71,7 @@ class Making:
         self._begun = begun + now() - entered  # what we did ourselves is none of its time
         self.fact(library.BEGUN, rested_since, begun)
         if not self._tells_samples:
-            self.samples = len(keys)
+            self.samples = length_of(keys) or None
             self._begin_stages(self.samples or 1)
 
     def _begin_epoch(self) -> None:
@@ -115,12 +116,13 @@ class Making:
 
     def next_epoch(self) -> None:
         self.generation += 1
+        self.has_fetcher = False
         self._batches = 0
 
     def next_sample(self, key: Any, is_name: bool = True) -> None:
         if self.named and not (is_name and type(key) is int):
             self.named = False
-            library.say(what="unnamed")
+            library.say(what="unnamed", iterator=self.iterator)
         number = key if type(key) is int else self.samples
         self.samples = (self.samples or 0) + 1
         if library.flags.timing:

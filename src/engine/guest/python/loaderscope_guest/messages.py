@@ -75,6 +75,7 @@ def _workers_of(iterator: Any) -> Iterable[Any]:
     return getattr(iterator, "_workers", ())
 
 
+_is_hooked = False
 _with_workers: "weakref.WeakSet[Any]" = weakref.WeakSet()  # iterators
 _workers_before: Iterable[Any] = ()  # of the iterator that was let go last
 
@@ -86,7 +87,9 @@ def _let_go(workers: Iterable[Any]) -> None:
 
 def watch_workers(iterator: Any) -> None:
     """PyTorch raises where the program happens to be when a worker dies, which may be in its own training."""
-    if not _with_workers:
+    global _is_hooked
+    if not _is_hooked:
+        _is_hooked = True
         sys.excepthook = functools.partial(_say_dead_workers, sys.excepthook)
     _with_workers.add(iterator)
     weakref.finalize(iterator, _let_go, _workers_of(iterator)).atexit = False

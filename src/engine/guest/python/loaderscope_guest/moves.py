@@ -21,6 +21,7 @@ class Step:
         self._batch = -1
         self._thread = 0
         self._injects = False  # once per batch
+        self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
 
     def begin(self, iteration: Any, batch: int) -> None:
         self._iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
@@ -29,14 +30,18 @@ class Step:
         self._iteration = None
 
     def is_here(self) -> bool:
-        return self._iteration is not None and self._thread == get_ident()
+        return self._iteration is not None and self._thread == get_ident() and not self._copies
 
     def copy(self, tensor: Any, make: Callable[[], Any]) -> Any:
         begun = now()
         if self._injects:
             self._injects = False
             inject.apply("h2d")
-        result = make()
+        self._copies = True
+        try:
+            result = make()
+        finally:
+            self._copies = False
         self._iteration.fact(library.MOVED, self._batch, begin=begun, end=now())
         delivered.copied(tensor, result)
         return result
@@ -75,9 +80,15 @@ def is_copy_in(tensor: Any, target: Optional[str]) -> bool:
     return device is not None and device.type == "cpu"
 
 
-def _wait_for_kernels(target: Optional[str], named: Any) -> None:
+def _blocks(arguments: Any, named: Any) -> bool:
+    """By `non_blocking`, which is the first of the arguments that are true or false."""
+    flags = [argument for argument in arguments if isinstance(argument, bool)]
+    return not named.get("non_blocking", flags[0] if flags else False)
+
+
+def _wait_for_kernels() -> None:
     """A copy that blocks waits for what was launched before it: that is training, and not the copy."""
-    if target == "cuda" and not named.get("non_blocking") and not gpu.watch.sees:
+    if not gpu.watch.sees:
         cuda = sys.modules["torch.cuda"]
         if cuda.is_initialized():
             cuda.current_stream().synchronize()
@@ -100,7 +111,8 @@ class _Moving:
         if step.is_here():
             source, target = self._ends(tensor, arguments, named)
             if is_copy_in(source, target):
-                _wait_for_kernels(target, named)
+                if target == "cuda" and _blocks(arguments, named):
+                    _wait_for_kernels()
                 return step.copy(source, lambda: self._original(tensor, *arguments, **named))
         return self._original(tensor, *arguments, **named)
 
@@ -109,6 +121,9 @@ class _Moving:
 
     def __hash__(self) -> int:
         return hash(self._original)
+
+    def __reduce__(self) -> Any:
+        return getattr, (sys.modules["torch"].Tensor, self.__name__)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._original, name)

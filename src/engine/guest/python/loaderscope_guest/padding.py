@@ -1,5 +1,6 @@
 """How much of a collated batch is padding, where its samples differ in length."""
 
+from collections.abc import Mapping
 from typing import Any, Dict, Optional, Tuple
 
 from loaderscope_guest import library
@@ -27,7 +28,7 @@ def _counts(value: Any, place: str = "", depth: int = 0) -> Dict[str, int]:
         return {place: count}
     if depth == _DEEPEST:
         return {}
-    parts = value.items() if isinstance(value, dict) else \
+    parts = value.items() if isinstance(value, Mapping) else \
         enumerate(value) if isinstance(value, (list, tuple)) and len(value) <= 32 else ()
     counts: Dict[str, int] = {}
     for key, part in parts:

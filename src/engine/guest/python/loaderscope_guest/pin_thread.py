@@ -54,6 +54,7 @@ class _Pinning:
 
 @contextlib.contextmanager
 def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
+    """Within that of the workers, one thread at a time."""
     pins = module._utils.pin_memory
     loop = pins._pin_memory_loop
     if not isinstance(pins.pin_memory, _Pinning):

@@ -42,8 +42,14 @@ _places: "weakref.WeakKeyDictionary[Any, Place]" = weakref.WeakKeyDictionary()
 
 
 def remember(loader: Any) -> None:
-    _places[loader] = here()
+    try:
+        _places[loader] = here()
+    except TypeError:  # a class of the program's that has no hash
+        pass
 
 
 def of(loader: Any) -> Place:
-    return _places.get(loader, UNKNOWN)
+    try:
+        return _places.get(loader, UNKNOWN)
+    except TypeError:
+        return UNKNOWN

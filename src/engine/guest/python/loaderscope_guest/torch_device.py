@@ -2,6 +2,7 @@
 --compute says, and the times are those of CUDA events."""
 
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import clock, inject, library, messages, moves
@@ -25,7 +26,7 @@ def moved(data: Any, move: Callable[[Any], Any]) -> Any:
     """A batch with every tensor in it moved."""
     if callable(getattr(data, "data_ptr", None)):
         return move(data)
-    if isinstance(data, dict):
+    if isinstance(data, Mapping):
         return {key: moved(part, move) for key, part in data.items()}
     if isinstance(data, (list, tuple)):
         return [moved(part, move) for part in data]

@@ -6,17 +6,13 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import (fetcher, gpu, in_trainer, library, messages, moves, overrides, pin_thread, replay,
-                               worker, worker_queues)
+from loaderscope_guest import (asking, fetcher, in_trainer, library, messages, overrides, pin_thread, replay, worker,
+                               worker_queues)
 from loaderscope_guest.clock import now
-from loaderscope_guest.delivered import delivered, device_of
+from loaderscope_guest.delivered import device_of
 from loaderscope_guest.in_trainer import InTrainer
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loaders import loaders
-
-
-class Stopped(SystemExit):
-    """The measurement is over. A SystemExit, so that the script's own clean-up runs."""
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -27,34 +23,25 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         iteration = self.__dict__.get("_loaderscope")
         if iteration is None:
             return original(self)
-        if library.flags.must_stop():
-            gpu.watch.finish()
-            raise Stopped(0)
-        asked = now()
-        moves.step.end()
-        iteration.fact(library.ASK, begin=asked)
+        asked = asking.ask(iteration)
         if replay.is_next():
-            number, data = replay.take()
-            iteration.fact(library.REPLAYED, number, begin=now())
-            given(iteration, -1, data, 0)
-            return data
+            return asking.given_again(iteration)
         try:
             data = original(self)
         except StopIteration:
             iteration.fact(library.ENDED, begin=asked, end=now())
             iteration.order.say(iteration)
             raise
-        except Exception as error:
-            messages.failed(error, self)
+        except BaseException as error:
+            iteration.fact(library.FAILED, begin=asked, end=now())
+            if isinstance(error, Exception):
+                messages.failed(error, self)
             raise
-        batch, at = iteration.batch_of(data), now()
-        iteration.fact(library.TAKE, batch, begin=at, count=int(with_gradients()))
         loaders.has_given = True
-        if iteration.taken == 0:
+        is_first = iteration.taken == 0
+        asking.given(iteration, iteration.batch_of(data), data, asked, with_gradients())
+        if is_first:
             _look_at_first(data)
-        iteration.taken += 1
-        replay.taken(data)
-        given(iteration, batch, data, at - asked)
         return data
 
     return __next__
@@ -67,16 +54,11 @@ def _enter(hooked: contextlib.ExitStack, of_iteration: Any, module: ModuleType, 
         messages.degraded(f"{of_iteration.__module__}: this PyTorch is not looked into: {error!r}")
 
 
-def given(iteration: Iteration, batch: int, data: Any, waited: int) -> None:
-    delivered.add(data, waited)
-    gpu.watch.look()
-    moves.step.begin(iteration, batch)
-
-
 def _look_at_first(data: Any) -> None:
-    device = device_of(data)
-    if device != "cpu":
-        messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
+    with messages.never_failing("the device of batches is"):
+        device = device_of(data)
+        if device != "cpu":
+            messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 
 
 def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., None]:

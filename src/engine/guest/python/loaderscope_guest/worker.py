@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator
 
 from loaderscope_guest import hooks, inject, library, making, messages
 from loaderscope_guest.settings import RANK
+from loaderscope_guest.turns import Turn
 from loaderscope_guest.worker_queues import Results, Tasks
 
 
@@ -45,6 +46,7 @@ class WorkerLoop:
 
 
 _original_loop: Any = None
+_turn = Turn()  # what is swapped belongs to all threads
 
 
 @contextlib.contextmanager
@@ -54,10 +56,11 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
     utils = module._utils.worker
     if _original_loop is None:
         _original_loop = utils._worker_loop
-    utils._worker_loop = WorkerLoop(iteration.number, iteration.begun)
-    before, making.current = making.current, making.Making(iteration.number, 0)
-    try:
-        yield
-    finally:
-        utils._worker_loop = _original_loop
-        making.current = before
+    with _turn():
+        utils._worker_loop = WorkerLoop(iteration.number, iteration.begun)
+        before, making.current = making.current, iteration.making
+        try:
+            yield
+        finally:
+            utils._worker_loop = _original_loop
+            making.current = before

@@ -2,6 +2,7 @@
 
 import multiprocessing.queues
 import threading
+import weakref
 from typing import Any
 
 from loaderscope_guest import inject, library, making
@@ -90,7 +91,8 @@ class _Sending:
 
 def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
     """In the trainer: from the first byte of a result until it is an object."""
-    receive, get = queue._recv_bytes, queue.get
+    receive, get = queue._recv_bytes, type(queue).get
+    itself = weakref.ref(queue)  # it is to end when nobody has it any more, and not when garbage is collected
     begun = [0, 0]
 
     def timed_receive(*arguments: Any) -> Any:
@@ -98,7 +100,7 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
         return receive(*arguments)
 
     def timed_get(*arguments: Any, **named: Any) -> Any:
-        result = get(*arguments, **named)
+        result = get(itself(), *arguments, **named)
         batch = result[0] if isinstance(result, tuple) else None
         if isinstance(batch, int):
             inject.apply("transport.recv")

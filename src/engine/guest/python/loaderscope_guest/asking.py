@@ -1,0 +1,45 @@
+"""A training loop asks for a batch and is given one: how that is told, whatever the loader."""
+
+from typing import Any
+
+from loaderscope_guest import gpu, library, moves, replay
+from loaderscope_guest.clock import now
+from loaderscope_guest.delivered import delivered
+from loaderscope_guest.iteration import Iteration
+
+
+class Stopped(SystemExit):
+    """The measurement is over. A SystemExit, so that the script's own clean-up runs."""
+
+
+def ask(iteration: Iteration) -> int:
+    """When the loop asked, which ends its step."""
+    if library.flags.must_stop():
+        gpu.watch.finish()
+        raise Stopped(0)
+    at = now()
+    moves.step.end()
+    iteration.fact(library.ASK, begin=at)
+    return at
+
+
+def given_again(iteration: Iteration) -> Any:
+    """A batch that was delivered before, where it is its turn: see `replay`."""
+    number, batch = replay.take()
+    iteration.fact(library.REPLAYED, number, begin=now())
+    _begin_step(iteration, -1, batch, 0)
+    return batch
+
+
+def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
+    at = now()
+    iteration.fact(library.TAKE, number, begin=at, count=int(with_gradients))
+    iteration.taken += 1
+    replay.taken(batch)
+    _begin_step(iteration, number, batch, at - asked)
+
+
+def _begin_step(iteration: Iteration, number: int, batch: Any, waited: int) -> None:
+    delivered.add(batch, waited)
+    gpu.watch.look()
+    moves.step.begin(iteration, number)

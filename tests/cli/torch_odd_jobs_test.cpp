@@ -1,0 +1,68 @@
+// Programs as one meets them now and then: they run as they would unmeasured, and all that they
+// train with is counted.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "cli/torch_fixture.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct OddJob {
+  const char* name;
+  int workers;
+  int batches;   // that the program must have taken
+  int measured;  // of them, with those of the warm-up; -1: not known to the batch
+};
+
+void PrintTo(const OddJob& job, std::ostream* out) { *out << job.name << " " << job.workers; }
+
+class TorchOddJobs : public TorchJobs, public ::testing::WithParamInterface<OddJob> {
+ protected:
+  TorchOddJobs() : TorchJobs("odd_jobs.py") {}
+};
+
+bool is_wrong_data(const json& finding) { return finding.at("wrong_data").get<bool>(); }
+
+TEST_P(TorchOddJobs, GoOnAsTheyWould) {
+  const OddJob& job = GetParam();
+  const json result = measured(job.name, job.workers, {"--timeout", "2s"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(said("batches").value("batches", 0), job.batches) << ended_.err;
+  EXPECT_THAT(ended_.err, Not(HasSubstr("Traceback")));
+  expect_closed(result);
+  const json& findings = result.at("findings");
+  EXPECT_TRUE(std::none_of(findings.begin(), findings.end(), is_wrong_data)) << findings;
+  EXPECT_EQ(result.at("ranks").size(), 1U);
+  if (job.measured >= 0) {
+    EXPECT_EQ(result.at("window").at("steps").get<int>() + 5, job.measured);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Jobs, TorchOddJobs,
+    ::testing::Values(
+        OddJob{"peeks", 0, 44, 44}, OddJob{"peeks", 2, 44, 44}, OddJob{"zips", 0, 80, -1},
+        OddJob{"zips", 2, 80, -1}, OddJob{"loads_in_a_data_set", 0, 120, -1},
+        OddJob{"loads_in_a_data_set", 1, 120, 120},
+        OddJob{"gives_what_will_not_be_looked_at", 0, 40, 40},
+        OddJob{"gives_what_will_not_be_looked_at", 2, 40, 40},
+        OddJob{"trains_in_two_threads", 0, 80, -1}, OddJob{"trains_in_two_threads", 2, 80, -1},
+        OddJob{"samples_oddly", 0, 40, 40}, OddJob{"samples_oddly", 2, 40, 40},
+        OddJob{"has_loaders_that_are_equal", 2, 40, 40},
+        OddJob{"has_a_length_that_costs", 0, 40, 40}, OddJob{"has_a_length_that_costs", 1, 40, 40},
+        OddJob{"decides_how_to_start_later", 0, 40, 40}, OddJob{"has_two_lists", 0, 120, 120},
+        OddJob{"takes_python_at_its_word", 0, 40, 40},
+        OddJob{"starts_one_process_after_another", 0, 80, 80},
+        OddJob{"goes_on_without_it", 0, 29, -1}),
+    [](const auto& of) {
+      return std::string(of.param.name) + "_" + std::to_string(of.param.workers);
+    });
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
