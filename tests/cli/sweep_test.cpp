@@ -12,7 +12,9 @@ namespace loaderscope::testing_cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
@@ -101,6 +103,63 @@ TEST(SweepCommand, FailsWithTheCommonestReason) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("no case could be run: "));
   EXPECT_THAT(ended.err, HasSubstr("/nonexistent/photos"));
+}
+
+TEST(SweepCommand, DoesNotRunWhatIsMoreThanIsLeftOfTheBudget) {
+  const Ended ended =
+      run_binary({"sweep", "--engine", "model", "--workers", "2", "--cores", "4", "--batch", "8",
+                  "--cost", "decode=1ms", "--budget", "10s", "-L", "compute=1ms,10s"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("skipped: compute=10s: a run takes about 4.167 min (25 steps of "
+                                   "10.00 s), more than is left of the"));
+}
+
+TEST(SweepCommand, VariesTheLengthOfARunToo) {
+  const Ended ended = run_binary(in_model("sweep", {"-L", "steps=50,500", "--json", "-"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  for (const json& one : answer.at("cases")) {
+    for (const json& run : one.at("runs"))
+      EXPECT_EQ(std::to_string(run.at("steps").get<int>()), one.at("settings").at("steps"));
+  }
+}
+
+TEST(SweepCommand, MapsWhatHasNoWorkersOnEitherAxis) {
+  const Ended ended =
+      run_binary(in_model("sweep", {"-L", "prefetch=1,2", "--vary", "workers=0,1,2"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, ContainsRegex("prefetch . workers +0 +1 +2\n"));
+}
+
+TEST(TuneCommand, SaysWhatNothingFitsInto) {
+  const Ended ended = run_binary(in_model("tune", {"--max-memory", "1KB"}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("no setting could be run: slots take "));
+  EXPECT_THAT(ended.err, HasSubstr("more than the 1.00 KB of --max-memory"));
+}
+
+TEST(TuneCommand, IsSavedWhereItCannotBePrinted) {
+  const TestFolder folder;
+  const std::string saved = folder.path("t.json");
+  RunningBinary running(in_model("tune", {"--json", saved}), "/dev/full");
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("standard output: "));
+  const Ended next = run_binary({"tune", "--from", saved});
+  EXPECT_THAT(next.err, HasSubstr("loaderscope.tune/1"));  // it is whole
+}
+
+TEST(TuneCommand, CallsForWhatWasMeasured) {
+  const Ended ended = run_binary(
+      in_model("tune", {"--executor", "processes", "--no-in-order", "-L", "workers=2,3"}));
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("in_order=False)"));
+  EXPECT_THAT(ended.out, Not(HasSubstr("persistent_workers=True)")));
+  const Ended shared = run_binary(in_model(
+      "tune", {"--task", "sample", "--workers", "4", "-L", "window=8", "--memory", "pageable"}));
+  ASSERT_EQ(shared.exit_code, 0) << shared.err;
+  EXPECT_THAT(shared.out, HasSubstr("prefetch_factor=2"));
+  EXPECT_THAT(shared.out, HasSubstr("prefetch_queue_depth=8"));
 }
 
 TEST(TuneCommand, PutsTheSettingFirstAndTheCallToPasteBehindIt) {

@@ -185,6 +185,52 @@ TEST_F(ResumedSweep, RefusesAnotherSweepAndNamesTheFirstDifference) {
               HasSubstr("prefetch-factor is not given there"));
 }
 
+// A loader that has four workers and batches of 32, unless it is told otherwise.
+RunRecord run_of_somebody_elses(const RunConfig& config) {
+  const RunConfig pretended = plan(scenario(kDecodeBound), {"workers=2"}).cases.front().config;
+  RunRecord record = test::model_laboratory().run(pretended);
+  record.config = config;
+  if (!config.num_workers.given) record.config.num_workers.value = 4;
+  if (!config.batch_size.given) record.config.batch_size.value = 32;
+  return record;
+}
+
+TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
+  RunConfig base;
+  for (const auto& [key, value] : {std::pair{"loader", "train.py:make"}, {"python", "python3"}})
+    set_field(base, "", key, value);
+  const std::vector<std::string> axes = {"batch-size=16,64", "num-workers=1,2"};
+  Laboratory laboratory = test::model_laboratory();
+  laboratory.run = run_of_somebody_elses;
+  Experiment experiment = plan(base, axes, true);
+  run_sweep(experiment, laboratory, {});
+  std::ostringstream saved, before, after;
+  write_sweep_json(saved, experiment, "1.0");
+  write_sweep_table(before, experiment, {});
+
+  Experiment resumed = plan(base, axes, true);
+  std::istringstream in(saved.str());
+  resume_sweep(in, "test", resumed);
+  laboratory.run = [](const RunConfig&) -> RunRecord { throw RunError("it has run"); };
+  run_sweep(resumed, laboratory, {});
+  resumed.spent = experiment.spent;
+  write_sweep_table(after, resumed, {});
+  EXPECT_EQ(after.str(), before.str());
+  EXPECT_THAT(after.str(), HasSubstr("32"));
+}
+
+TEST_F(ResumedSweep, RefusesCasesThatOtherCoresHaveMade) {
+  std::ostringstream saved;
+  saved << std::ifstream(path_).rdbuf();
+  std::string text = saved.str();
+  const auto place = text.find("\"num-workers\":\"1\"");
+  ASSERT_NE(place, text.npos);
+  text.replace(place, std::string("\"num-workers\":\"1\"").size(), "\"num-workers\":\"7\"");
+  std::istringstream in(text);
+  Experiment experiment = plan(base_, axes_);
+  EXPECT_THROW(resume_sweep(in, "test", experiment), RunError);
+}
+
 TEST_F(ResumedSweep, RefusesNumbersThatNoRunGives) {
   std::ostringstream saved;
   saved << std::ifstream(path_).rdbuf();

@@ -384,6 +384,26 @@ TEST(Findings, OfLimitsAreSilentFarFromThem) {
   EXPECT_FALSE(has(findings_with({{"gil.trainer_wait_share", 0.05}}), "interpreter-lock"));
 }
 
+TEST(Findings, AdviceThatDoesNotFitTakesNoOtherAway) {
+  for (const char* text : {COMPUTE "workers = 0\ncost = decode=8ms",
+                           COMPUTE "workers = 1\ntask = sample\nwindow = 8\ncost = decode=8ms",
+                           COMPUTE "workers = 1\nprefetch = 1\ncost = decode=8ms"}) {
+    RunRecord record = run(text);
+    add_metric(record, "memory.shm_limit_bytes", 64e6);
+    add_metric(record, "memory.shm_peak_bytes", 63e6);
+    const auto findings = findings_of(record);
+    EXPECT_GT(findings.size(), 1U) << text;
+    ASSERT_NE(find(findings, "memory-limit-near"), nullptr) << text;
+    EXPECT_EQ(find(findings, "memory-limit-near")->pytorch, "docker run --shm-size with more");
+  }
+}
+
+TEST(Findings, SamplesThatMakeRanksEvenAreNotWrong) {
+  const RunRecord record =
+      run(COMPUTE "workers = 1\nranks = 8\nsamples = 60\ncores = 16\ncost = decode=1ms");
+  EXPECT_FALSE(has(findings_of(record), "ranks-see-same-data"));
+}
+
 // The pools of workers that were watched from outside.
 TEST(Findings, ThreadPoolsInWorkersTakeTheirCores) {
   const auto with_beside = [](double beside_s) {
