@@ -37,6 +37,7 @@ void add(DataIdentity::Faults& faults, std::int64_t count, const char* name, con
 }
 
 constexpr const char* kOwnGenerators = "dataset";  // that the data set holds
+constexpr std::size_t kMostEpochs = 64;            // what is wrong shows in the first ones
 constexpr double kNearly = 0.95;                   // of as many samples as copies of the data have
 
 }  // namespace
@@ -55,6 +56,9 @@ void DataIdentity::hear(std::int64_t trainer, const nlohmann::json& message) {
   const Epoch epoch = {message.value("iterator", std::int64_t{0}),
                        message.value("generation", std::int64_t{0})};
   const std::string what = message.value("what", "");
+  if (what == "unnamed") unnamed_ = true;
+  if (told.epochs.size() == kMostEpochs && !told.epochs.contains(epoch)) return;
+  told.epochs.insert(epoch);
   if (what == "order") {
     told.orders[epoch] = message.value("hash", "");
     if (message.value("shuffled", false)) told.shuffled_orders[epoch] = message.value("hash", "");
@@ -66,8 +70,6 @@ void DataIdentity::hear(std::int64_t trainer, const nlohmann::json& message) {
     hear_draws(told, epoch, message);
   } else if (what == "settings") {
     hear_settings(told, epoch, message);
-  } else if (what == "unnamed") {
-    unnamed_ = true;
   }
 }
 

@@ -45,6 +45,7 @@ class DataIdentity {
   };
   struct Trainer {
     TrainerIdentity identity;
+    std::set<Epoch> epochs;  // of which something is kept: a job of days has many
     std::map<Epoch, std::string> orders, shuffled_orders;
     std::map<Epoch, Hashes> streams;
     std::map<Epoch, StreamEnd> stream_ends;

@@ -138,6 +138,9 @@ def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
             maker.depth -= 1
             leave(size)
 
+    # torch.jit is to compile what it stands for.
+    setattr(timed_function, "__script_if_tracing_wrapper", True)
+    setattr(timed_function, "__original_fn", function)
     return timed_function
 
 
