@@ -102,6 +102,8 @@ struct Pipeline {
   const char* module;  // that it needs
 };
 
+void PrintTo(const Pipeline& pipeline, std::ostream* out) { *out << pipeline.name; }
+
 class Pipelines : public ::testing::TestWithParam<Pipeline> {
  protected:
   void SetUp() override {

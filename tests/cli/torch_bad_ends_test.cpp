@@ -43,6 +43,8 @@ struct BadEnd {
   const char* said;
 };
 
+void PrintTo(const BadEnd& end, std::ostream* out) { *out << end.job; }
+
 class TorchEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd> {
  protected:
   TorchEnds() : TorchJobs("bad_ends.py") {}

@@ -20,6 +20,8 @@ struct Loop {
   bool end_known;
 };
 
+void PrintTo(const Loop& loop, std::ostream* out) { *out << loop.name; }
+
 class TorchLoopsOfAllKinds : public TorchLoops, public ::testing::WithParamInterface<Loop> {};
 
 TEST_P(TorchLoopsOfAllKinds, LoseNoStep) {

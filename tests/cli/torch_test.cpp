@@ -75,6 +75,8 @@ struct BadEnd {
   const char* said;
 };
 
+void PrintTo(const BadEnd& end, std::ostream* out) { *out << end.job; }
+
 class TorchBadEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd> {};
 
 TEST_P(TorchBadEnds, AreOneSentence) {

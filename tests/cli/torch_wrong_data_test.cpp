@@ -43,6 +43,8 @@ struct DataCase {
   const char* said = "";  // somewhere in the result
 };
 
+void PrintTo(const DataCase& of, std::ostream* out) { *out << of.job; }
+
 class TorchWrongDataJobs : public TorchWrongData, public ::testing::WithParamInterface<DataCase> {};
 
 TEST_P(TorchWrongDataJobs, AreFoundToBeWhatTheyAre) {

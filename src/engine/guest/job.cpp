@@ -251,10 +251,10 @@ void Job::check_end() const {
                    "foreground");
   }
   if (trainers_.first_measured() == nullptr) {
-    throw RunError(program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
-                   (messages_.notes().empty()
-                        ? "; name a program that does"
-                        : " that was measured: " + messages_.notes().front()));
+    const std::string& unseen = messages_.not_looked_into();
+    throw RunError(
+        program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
+        (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
   }
   if (!missing.empty()) throw RunError(missing);
 }

@@ -42,6 +42,8 @@ void Messages::understand(const Member& member, const std::string& text) {
     user_code_.hear_loader(message);
   } else if (what == "degraded") {
     note(message.value("text", ""));
+    if (message.value("loader", false) && not_looked_into_.empty())
+      not_looked_into_ = message.value("text", "");
   } else if (what == "gpu") {
     trainers_.of(member).watch_gpu();
   } else if (DataIdentity::understands(what)) {

@@ -30,6 +30,8 @@ class Messages {
   const std::string& refusal() const { return refusal_; }  // why our side of it did not begin
   const Injected& injected() const { return injected_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  // The first loader that could not be described, and why; "": none.
+  const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
   DataIdentity::Faults faults(const Training* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
@@ -46,6 +48,7 @@ class Messages {
   ProcessWatch& watch_;
   std::string failure_, refusal_;
   std::vector<std::string> notes_;
+  std::string not_looked_into_;
   std::map<std::int32_t, DataIdentity> identities_;  // by the number of the loader
   UserCode user_code_;
   std::map<pid_t, std::pair<std::int64_t, std::int64_t>> padding_;  // real and padded elements

@@ -20,6 +20,10 @@ struct OnExecutor {
   const char* executor;
 };
 
+void PrintTo(const OnExecutor& on, std::ostream* out) {
+  *out << on.what.name << " " << on.executor;
+}
+
 std::vector<OnExecutor> on_each_executor(std::span<const Case> cases) {
   std::vector<OnExecutor> all;
   for (const Case& one : cases) {

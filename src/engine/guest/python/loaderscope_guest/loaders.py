@@ -66,7 +66,8 @@ class Loaders:
             number = self.number_of(loader)
             said = library.spelled(what="loader", iterator=self._iterators, loader=number, **describe(loader))
         except Exception as error:
-            messages.degraded(f"a DataLoader of {places.of(loader).line} is not looked into: {error!r}")
+            messages.join_as_trainer()
+            messages.degraded(f"a DataLoader of {places.of(loader).line} is not looked into: {error!r}", loader=True)
             return None
         if not messages.join_as_trainer():
             return None

@@ -28,11 +28,12 @@ def refuse(sentence: str) -> None:
     raise SystemExit(1)
 
 
-def degraded(sentence: str) -> None:
+def degraded(sentence: str, loader: bool = False) -> None:
+    """`loader`: one is not measured at all."""
     if sentence in _said:
         return
     _said.add(sentence)
-    library.say(what="degraded", text=sentence)
+    library.say(what="degraded", text=sentence, loader=loader)
 
 
 @contextlib.contextmanager
