@@ -73,20 +73,27 @@ void Training::take_fact(const Fact& fact, Epoch& epoch) {
       moved(*batch, fact.end - fact.begin);
       break;
     default:
-      of_batch(fact, *batch);
+      of_batch(fact, known(*batch, epoch), *batch);
   }
 }
 
 // In the order in which an epoch gives them, whichever process speaks of one first.
 std::optional<std::int64_t> Training::number_of(Epoch& epoch, std::int64_t batch) {
   constexpr std::int64_t kMostAhead = std::int64_t{1} << 20;
-  constexpr std::size_t kMostKnown = std::size_t{1} << 16;
-  const std::int64_t place = batch - epoch.first_known;
-  if (place < 0 || place > std::ssize(epoch.numbers) + kMostAhead) return std::nullopt;
-  while (place >= std::ssize(epoch.numbers)) epoch.numbers.push_back(batches_++);
-  const std::int64_t number = epoch.numbers[static_cast<std::size_t>(place)];
-  for (; epoch.numbers.size() > kMostKnown; ++epoch.first_known) epoch.numbers.pop_front();
-  return number;
+  constexpr std::size_t kMostRuns = std::size_t{1} << 16;
+  if (batch > epoch.next + kMostAhead) return std::nullopt;
+  auto& runs = epoch.runs;
+  for (; epoch.next <= batch; ++epoch.next, ++batches_) {
+    const bool goes_on =
+        !runs.empty() && runs.back().second + epoch.next - runs.back().first == batches_;
+    if (!goes_on) runs.emplace_back(epoch.next, batches_);
+  }
+  if (runs.size() > kMostRuns) runs.erase(runs.begin(), runs.begin() + kMostRuns / 2);
+  const auto behind =
+      std::upper_bound(runs.begin(), runs.end(), batch,
+                       [](std::int64_t b, const auto& run) { return b < run.first; });
+  if (behind == runs.begin()) return std::nullopt;
+  return std::prev(behind)->second + batch - std::prev(behind)->first;
 }
 
 // What the script did between two epochs is its own, as what it does between two batches is; what
@@ -111,21 +118,17 @@ void Training::begin_epoch(const Fact& fact) {
 // Batches of an epoch that was left before its end are never taken: it gave none since the one
 // before the next began.
 void Training::forget_cut_short() {
-  for (auto& [name, epoch] : epochs_) {
-    if (epoch.taken_in >= epoch_) continue;
-    for (const std::int64_t number : epoch.numbers) {
-      const auto batch = batches_known_.find(number);
-      if (batch != batches_known_.end() && batch->second.events.take == 0)
-        batches_known_.erase(batch);
-    }
-    epoch.first_known += std::ssize(epoch.numbers);
-    epoch.numbers.clear();
+  for (auto batch = batches_known_.begin(); batch != batches_known_.end();) {
+    const Epoch* epoch = batch->second.epoch;
+    const bool is_left =
+        batch->second.events.take == 0 && (epoch == nullptr || epoch->taken_in < epoch_);
+    batch = is_left ? batches_known_.erase(batch) : std::next(batch);
   }
 }
 
 void Training::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   if (epoch.dispatch == 0) epoch.dispatch = fact.begin;
-  StepEvents& events = batches_known_[batch].events;
+  StepEvents& events = known(batch, epoch).events;
   events.dispatched = fact.begin;
   events.worker = fact.worker;
 }
@@ -231,8 +234,13 @@ void Training::complete_on_device(std::int64_t before) {
   }
 }
 
-void Training::of_batch(const Fact& fact, std::int64_t number) {
-  Batch& batch = batches_known_[number];
+Training::Batch& Training::known(std::int64_t batch, const Epoch& epoch) {
+  Batch& result = batches_known_[batch];
+  result.epoch = &epoch;
+  return result;
+}
+
+void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
   StepEvents& events = batch.events;
   const Interval interval = {fact.begin, fact.end, fact.cpu, 0};
   switch (fact.kind) {
@@ -272,17 +280,19 @@ void Training::of_batch(const Fact& fact, std::int64_t number) {
 }
 
 bool Training::take_span(std::int32_t worker, const Span& span) {
-  Span booked = span;
-  if (span.batch >= 0) {
-    const auto epoch = epochs_.find({iterator_of(span), generation_of(span)});
-    if (epoch == epochs_.end()) return false;
-    const std::optional<std::int64_t> number = number_of(epoch->second, batch_of(span));
-    if (!number) return true;
-    booked.batch = *number;
+  if (span.batch < 0) {
+    window_.span(worker, span);
+    return true;
   }
+  const auto epoch = epochs_.find({iterator_of(span), generation_of(span)});
+  if (epoch == epochs_.end()) return false;
+  const std::optional<std::int64_t> number = number_of(epoch->second, batch_of(span));
+  if (!number) return true;
+  Span booked = span;
+  booked.batch = *number;
   const bool reads = span.stage == Stage::read || span.stage == Stage::read_decompress;
-  if (window_.span(worker, booked) && booked.batch >= 0 && reads)
-    batches_known_[booked.batch].events.read_bytes += booked.bytes;
+  if (window_.span(worker, booked) && reads)
+    known(booked.batch, epoch->second).events.read_bytes += booked.bytes;
   return true;
 }
 

@@ -53,14 +53,17 @@ class Training {
   using EpochName = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
   // Several may be under way: a program may take a look at a batch of a second iterator.
   struct Epoch {
-    std::int64_t first_known = 0;      // the batch whose number is the first of `numbers`
-    std::deque<std::int64_t> numbers;  // of its batches, in the whole training
+    // Batches and what number they have in the whole training, where the two begin to go on by
+    // one: once, unless the batches of another epoch come between.
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    std::int64_t next = 0;  // batch that has no number yet
     Nanos begun = 0, dispatch = 0;
     std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
     bool fresh = true;          // none has been
   };
   struct Batch {
     StepEvents events;
+    const Epoch* epoch = nullptr;
     bool begun = false, finished = false, sent = false, received = false, pins = false,
          deliverable = false;
     std::int64_t replays = -1;  // the step whose batch it is again
@@ -88,7 +91,8 @@ class Training {
   void of_device(const Fact& fact);
   void complete(std::int64_t number);
   void complete_on_device(std::int64_t before);
-  void of_batch(const Fact& fact, std::int64_t batch);
+  Batch& known(std::int64_t batch, const Epoch& epoch);
+  void of_batch(const Fact& fact, Batch& batch, std::int64_t number);
   void moved(std::int64_t batch, Nanos length);
   bool all_known(const Batch& batch) const;
   bool gpu_known(const Batch& batch) const;
