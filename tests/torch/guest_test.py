@@ -196,16 +196,33 @@ class Sizes(unittest.TestCase):
         self.assertEqual(bytes_of({"x": array, "y": [array, (b"12345", "abc")], "z": 7}), 32)
         self.assertEqual(bytes_of(None), 0)
 
+    def test_of_what_will_not_be_looked_at(self):
+        from loaderscope_guest.sizes import bytes_of, length_of, samples_of
+
+        class Refuses(dict):
+            def __getattr__(self, name):
+                raise KeyError(name)
+
+        class Sparse:
+            @property
+            def nbytes(self):
+                raise RuntimeError("not defined for sparse tensors")
+
+        self.assertEqual(bytes_of(Refuses(x=b"123")), 3)
+        self.assertEqual(samples_of(Refuses(x=[1, 2])), 2)
+        self.assertEqual(bytes_of([Sparse(), b"12"]), 2)
+        self.assertEqual(length_of(iter(())), 0)
+
 
 class Files(unittest.TestCase):
     def test_read_as_before(self):
         from loaderscope_guest import files
 
         path = os.path.join(FOLDER, "settings.json")
-        opened = files._timed_open(io.open)
+        opened = files._Open(io.open)
         with io.open(path, "rb") as file:
             expected = file.read()
-        files._is_here = lambda: True
+        files._is_here = lambda maker: True
         with opened(path, "rb") as file:
             self.assertIsInstance(file, io.BufferedReader)
             self.assertEqual(file.name, path)
@@ -258,13 +275,14 @@ class Identity(unittest.TestCase):
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
         for samples in ([0, 0, 0, 0, 0], [1, 2, 3, 4, 5]):
-            stream = Stream(workers=2, declared=10)
+            stream = Stream(2, range(10))
             for sample in samples:
                 stream.add(making, sample)
             stream.end(making)
             stream.end(making)
         self.assertEqual([message["what"] for message in self.said], ["stream_end", "stream", "stream_end"])
         self.assertEqual(self.said[-1]["samples"], 5)
+        self.assertEqual(self.said[-1]["declared"], 10)
 
     def test_only_generators_that_are_used_are_told(self):
         import random
@@ -455,14 +473,12 @@ class TinySamples(unittest.TestCase):
 
         inject._by_stage.clear()
         fetcher = types.SimpleNamespace(auto_collation=True)
-        fetcher.dataset = _Dataset([10, 11], gives_batches=False)
         maker = making.Making(0, 0)
         maker._says_draws = False
+        fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
         watch(fetcher, maker)
         maker.begin(0, 0, clock.now() - nanoseconds, [0, 1])
-        making.current = maker
         values = [fetcher.dataset[key] for key in (0, 1)]
-        making.current = None
         self.assertEqual(values, [10, 11])
         self.assertEqual(maker.samples, 2)
         maker.finish(values, by_trainer=False)
