@@ -29,10 +29,9 @@ class PipelineTest(unittest.TestCase):
 
             for path in options.files():
                 Image.new("RGB", (60, 40), (255, 128, 0)).save(path)
-            batches = iter(pipelines.module_of(loader).make_loader(options))
+            return next(iter(pipelines.module_of(loader).make_loader(options)))
         except ImportError as error:
             self.skipTest(str(error))
-        return next(batches)
 
     def _expect_batches(self, loader, workers=0):
         batch = self._batch(loader, workers)
