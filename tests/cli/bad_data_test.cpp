@@ -286,12 +286,9 @@ TEST(BadData, FewSamplesAndManyWorkers) {
 
 // Why a limit of page-locked memory cannot be tested here; empty where it can.
 std::string no_lock_limit() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return "the sanitizers make mlock a call that does nothing";
-#else
+  if (is_sanitized()) return "the sanitizers make mlock a call that does nothing";
   if (std::system("prlimit --version > /dev/null && setpriv --version > /dev/null") == 0) return "";
   return "prlimit or setpriv is missing";
-#endif
 }
 
 // The result of a run that may lock 64 KiB of memory.

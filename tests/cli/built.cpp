@@ -2,12 +2,16 @@
 // builds with the same flags.
 #include "cli/built.h"
 
+#include <string_view>
+
 namespace loaderscope::testing_cli {
 
 const std::string& binary() {
   static const std::string path = LOADERSCOPE_BINARY;
   return path;
 }
+
+bool is_sanitized() { return !std::string_view(LOADERSCOPE_SANITIZERS).empty(); }
 
 const std::string& nvtx_recorder() {
   static const std::string path = LOADERSCOPE_NVTX_RECORDER;

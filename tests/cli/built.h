@@ -6,6 +6,7 @@
 namespace loaderscope::testing_cli {
 
 const std::string& binary();         // loaderscope
+bool is_sanitized();                 // what `binary` is
 const std::string& nvtx_recorder();  // "": built without NVTX 3
 const std::string& pretend_cupti();  // "": built without CUPTI
 
