@@ -16,8 +16,6 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr Bytes kKibi = 1024;
-constexpr Nanos kLookEvery = kSecond / 2;
-constexpr Nanos kShare = 50;  // of the time, one in as many parts goes into looking
 
 std::string folder_of(const JobProcess& process) { return "/proc/" + std::to_string(process.pid); }
 
@@ -101,8 +99,7 @@ void Consumption::window_begins(const std::vector<JobProcess>& processes) {
 // PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
 void Consumption::look(const std::vector<JobProcess>& processes, bool window_has_ended) {
   const Nanos begin = monotonic_now();
-  const bool soon = begin - end_.at < std::max(kLookEvery, kShare * cost_);
-  if (processes.empty() || (soon && !window_has_ended)) return;
+  if (processes.empty() || (!pace_.is_due(begin) && !window_has_ended)) return;
   ended_ = window_has_ended;
   ProcessCounters now = counters_of(processes);
   const Memory memory = memory_of(processes);
@@ -113,7 +110,7 @@ void Consumption::look(const std::vector<JobProcess>& processes, bool window_has
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
   for (const JobProcess& process : processes) add_segments(segments_, process.pid);
   note_ended(processes);
-  cost_ = monotonic_now() - begin;
+  pace_.looked(begin);
 }
 
 void Consumption::note_ended(const std::vector<JobProcess>& processes) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/guest/job_process.h"
+#include "engine/guest/look_pace.h"
 #include "measure/process_counters.h"
 
 namespace loaderscope::guest {
@@ -32,7 +33,7 @@ class Consumption {
   Bytes shared_ = 0;
   std::set<std::string> segments_;  // files of /dev/shm that the job had mapped
   ProcessCounters begin_, end_;
-  Nanos cost_ = 0;  // of the last look
+  LookPace pace_;
   bool ended_ = false;
   std::set<pid_t> there_;    // at the last look
   bool some_ended_ = false;  // in the window: how often they were switched is not known

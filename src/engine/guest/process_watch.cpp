@@ -18,8 +18,6 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kLookEvery = kSecond / 2;
-constexpr Nanos kShare = 50;             // of the time, one in as many parts goes into looking
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
 constexpr double kKibi = 1024;
 
@@ -59,16 +57,15 @@ void ProcessWatch::hear(const JobProcess& process, const nlohmann::json& message
 void ProcessWatch::look(const std::vector<JobProcess>& processes) {
   look_at_locks(processes);
   const Nanos now = monotonic_now();
-  if (now - last_ < std::max(kLookEvery, kShare * cost_)) return;
+  if (!pace_.is_due(now)) return;
   for (const JobProcess& process : processes) {
     if (process.is_worker) look_at_threads(process.pid);
     look_at_files(process.pid);
   }
   look_at_shared_memory();
   look_at_memory(processes, now);
-  last_ = now;
   ++looks_;
-  cost_ = monotonic_now() - now;
+  pace_.looked(now);
 }
 
 void ProcessWatch::look_at_locks(const std::vector<JobProcess>& processes) {
@@ -153,7 +150,7 @@ void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
 }
 
 void ProcessWatch::add_memory(std::vector<Metric>& metrics, double batches, double window_s) const {
-  if (last_ == 0) return;
+  if (!pace_.has_looked()) return;
   if (!there_.empty()) {
     metrics.push_back({"memory.worker_private_bytes", "bytes",
                        "what a worker does not share, the mean at the end of the window",
@@ -191,7 +188,7 @@ std::vector<Metric> ProcessWatch::metrics(double batches, double window_s) const
 }
 
 std::vector<std::string> ProcessWatch::notes() const {
-  const std::string unknown = last_ == 0 ? "" : locks_.unknown();
+  const std::string unknown = !pace_.has_looked() ? "" : locks_.unknown();
   return unknown.empty() ? std::vector<std::string>{} : std::vector<std::string>{unknown};
 }
 

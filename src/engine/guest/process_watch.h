@@ -14,6 +14,7 @@
 
 #include "engine/guest/job_process.h"
 #include "engine/guest/lock_watch.h"
+#include "engine/guest/look_pace.h"
 #include "loaderscope/run_record.h"
 #include "measure/process_counters.h"
 
@@ -46,7 +47,7 @@ class ProcessWatch {
 
   LockWatch locks_;
   std::size_t turn_ = 0;
-  Nanos last_ = 0, cost_ = 0;  // of the last look
+  LookPace pace_;
   std::int64_t looks_ = 0;
   std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
   std::int64_t most_threads_ = 0;                        // of one worker

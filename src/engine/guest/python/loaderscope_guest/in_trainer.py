@@ -56,8 +56,6 @@ def install(module: ModuleType) -> None:
     def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         single(self, loader, *more, **named)
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
-            maker = self._loaderscope.making
-            maker.dataset = loader.dataset
-            self._dataset_fetcher = InTrainer(self._dataset_fetcher, maker)
+            self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making)
 
     module._SingleProcessDataLoaderIter.__init__ = with_fetcher
