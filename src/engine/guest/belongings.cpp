@@ -1,7 +1,8 @@
 #include "engine/guest/belongings.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "engine/guest/embedded.h"
 #include "loaderscope/errors.h"
@@ -31,60 +33,56 @@ std::string place_of_folders() {
   return place.size() + kName.size() > kLongestFolder ? "/tmp" : place;
 }
 
-bool somebody_listens(const fs::path& socket_path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::strncpy(address.sun_path, socket_path.c_str(), sizeof(address.sun_path) - 1);
-  const int line = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const bool refused =
-      line >= 0 &&
-      ::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
-      errno == ECONNREFUSED;
-  if (line >= 0) ::close(line);
-  return !refused;
+// Holds the folder until the descriptor is closed: at the latest when this process ends, however it
+// ends. Empty where the folder cannot be held; with LOCK_NB also where somebody else holds it.
+source::Fd held(const fs::path& folder, int how) {
+  source::Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return lock >= 0 && ::flock(lock, LOCK_EX | how) == 0 ? std::move(lock) : source::Fd();
 }
 
-// Of runs that were killed: their socket is there, and nobody listens to it.
+bool is_still_there(const source::Fd& folder) {
+  struct stat facts {};
+  return ::fstat(folder, &facts) == 0 && facts.st_nlink > 0;
+}
+
+// Of runs that were killed: nobody holds them.
 void remove_stale_folders(const std::string& place) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
     const fs::path path = entry.path();
     if (!path.filename().string().starts_with(kName)) continue;
-    if (!somebody_listens(path / "host")) fs::remove_all(path, ignored);
+    const source::Fd lock = held(path, LOCK_NB);
+    if (lock >= 0) fs::remove_all(path, ignored);
   }
-}
-
-std::string make_folder() {
-  const std::string place = place_of_folders();
-  remove_stale_folders(place);
-  std::string folder = place + "/" + kName + "XXXXXX";
-  if (::mkdtemp(folder.data()) == nullptr) {
-    throw RunError(place + ": cannot make a temporary folder: " + std::strerror(errno) +
-                   "; set TMPDIR to a place that can be written");
-  }
-  return folder;
 }
 
 }  // namespace
 
-Belongings::Belongings() : folder_(make_folder()) {
-  try {
-    for (const EmbeddedFile& file : embedded_files()) write(std::string(file.name), file.content);
-  } catch (...) {
-    remove();
-    throw;
-  }
+PrivateFolder::PrivateFolder() {
+  const std::string place = place_of_folders();
+  remove_stale_folders(place);
+  // Between being made and being held it looks like one left behind, and another run may remove it.
+  do {
+    path_ = place + "/" + kName + "XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw RunError(place + ": cannot make a temporary folder: " + std::strerror(errno) +
+                     "; set TMPDIR to a place that can be written");
+    }
+    lock_ = held(path_, 0);
+  } while (lock_ >= 0 && !is_still_there(lock_));
 }
 
-Belongings::~Belongings() { remove(); }
-
-void Belongings::remove() const {
+PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+  fs::remove_all(path_, ignored);
+}
+
+Belongings::Belongings() {
+  for (const EmbeddedFile& file : embedded_files()) write(std::string(file.name), file.content);
 }
 
 void Belongings::write(const std::string& name, std::string_view content) const {
-  const fs::path path = fs::path(folder_) / name;
+  const fs::path path = fs::path(folder()) / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   std::ofstream out(path, std::ios::binary);
@@ -99,7 +97,7 @@ void Belongings::write(const std::string& name, std::string_view content) const 
 int Belongings::pythons_seen() const {
   int seen = 0;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder_ + "/seen", ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder() + "/seen", ignored)) {
     static_cast<void>(entry);
     ++seen;
   }

@@ -2,13 +2,13 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
+#include "unit/measure/with_tmpdir.h"
 
 namespace loaderscope {
 namespace {
@@ -46,25 +46,6 @@ std::vector<std::int64_t> range(std::int64_t first, std::int64_t end) {
   for (std::int64_t i = first; i < end; ++i) numbers.push_back(i);
   return numbers;
 }
-
-// Sets an environment variable for one test.
-class WithTmpdir {
- public:
-  explicit WithTmpdir(const char* value) {
-    if (const char* before = std::getenv("TMPDIR")) before_ = before;
-    ::setenv("TMPDIR", value, 1);
-  }
-  ~WithTmpdir() {
-    if (before_.empty()) {
-      ::unsetenv("TMPDIR");
-    } else {
-      ::setenv("TMPDIR", before_.c_str(), 1);
-    }
-  }
-
- private:
-  std::string before_;
-};
 
 TEST(StepRows, KeepsOrderInMemoryAndInTheFile) {
   for (const std::int64_t count : {0, 1, 9, 10, 11, 20, 21, 10'000}) {
