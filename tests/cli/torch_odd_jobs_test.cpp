@@ -65,5 +65,22 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(of.param.name) + "_" + std::to_string(of.param.workers);
     });
 
+class TorchLoadingAhead : public TorchJobs, public ::testing::WithParamInterface<int> {
+ protected:
+  TorchLoadingAhead() : TorchJobs("odd_jobs.py") {}
+};
+
+// Its main thread waits for the thread that is told to end. Terminated, it would not come to say
+// anything.
+TEST_P(TorchLoadingAhead, EndsAsBySystemExit) {
+  const json result = measured("loads_ahead_in_a_thread", GetParam(), {"--steps", "20"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_GE(said("batches").value("batches", 0), 20) << ended_.err;
+  EXPECT_THAT(ended_.err, Not(HasSubstr("Traceback")));
+  EXPECT_EQ(result.at("window").at("steps"), 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, TorchLoadingAhead, ::testing::Values(0, 2));
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -7,6 +7,7 @@ import itertools
 import json
 import multiprocessing
 import pickle
+import queue
 import subprocess
 import sys
 import threading
@@ -81,6 +82,26 @@ def trains_in_two_threads(workers):
     for thread in threads:
         thread.join()
     say(sum(counts))
+
+
+def loads_ahead_in_a_thread(workers):
+    """For ever, and says at its end what it has trained with."""
+    ahead, taken = queue.Queue(maxsize=3), 0
+
+    def load():
+        loader = DataLoader(data(), 8, num_workers=workers)
+        while True:
+            for batch in loader:
+                ahead.put(batch)
+
+    threading.Thread(target=load, daemon=True).start()
+    try:
+        while True:
+            ahead.get()
+            taken += 1
+            time.sleep(0.001)
+    finally:
+        say(taken)
 
 
 class Odd:

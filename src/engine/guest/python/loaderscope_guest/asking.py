@@ -2,21 +2,17 @@
 
 from typing import Any
 
-from loaderscope_guest import gpu, library, moves, replay
+from loaderscope_guest import ending, gpu, library, moves, replay
 from loaderscope_guest.clock import now
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.iteration import Iteration
-
-
-class Stopped(SystemExit):
-    """The measurement is over. A SystemExit, so that the script's own clean-up runs."""
 
 
 def ask(iteration: Iteration) -> int:
     """When the loop asked, which ends its step."""
     if library.flags.must_stop():
         gpu.watch.finish()
-        raise Stopped(0)
+        ending.end()
     at = now()
     moves.step.end()
     iteration.fact(library.ASK, begin=at)

@@ -87,8 +87,9 @@ def look_into_stages() -> None:
 
 
 def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import moves, torch_loader
+    from loaderscope_guest import ending, moves, torch_loader
 
+    ending.install()
     torch_loader.install(module)
     moves.install(sys.modules["torch"])
     look_into_stages()
