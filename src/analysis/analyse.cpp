@@ -139,6 +139,11 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
   }
 }
 
+// A program in which no GPU was seen trains on one only where somebody pays for it.
+bool has_gpu(const RunConfig& config) {
+  return config.device.value != "script" || config.gpu_price > 0;
+}
+
 Waste waste_of(const RunRecord& record, const Analysis& analysis) {
   Waste waste;
   const auto gpus = static_cast<double>(record.ranks.size());
@@ -200,7 +205,7 @@ Analysis analyse(const RunRecord& record) {
     analysis.epoch_predicted_s =
         static_cast<double>(record.config.samples.value) / analysis.samples_per_s.mean;
   }
-  if (analysis.has_busy) analysis.waste = waste_of(record, analysis);
+  if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());
   analysis.verdict = judge(record, analysis, bootstrap);
   return analysis;

@@ -123,6 +123,14 @@ TEST(Analyse, SaysWhatTheWaitingCosts) {
   EXPECT_DOUBLE_EQ(*analysis.waste->price_per_day, 45);
 }
 
+TEST(Analyse, ATrainingWithoutAGpuWastesNoneUnlessItIsPaidFor) {
+  RunRecord record = usual_record();
+  record.config.device.value = "script";
+  EXPECT_FALSE(analyse(record).waste);
+  record.config.gpu_price.set(2.5);
+  EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 18);
+}
+
 TEST(Analyse, AbsurdSettingsDoNotOverflow) {
   RunRecord record = usual_record();
   record.config.num_workers.value = INT64_MAX;
