@@ -65,6 +65,18 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(of.param.name) + "_" + std::to_string(of.param.workers);
     });
 
+class TorchBuckets : public TorchJobs {
+ protected:
+  TorchBuckets() : TorchJobs("odd_jobs.py") {}
+};
+
+// Their sampler says neither how many samples an epoch has nor how many a batch has.
+TEST_F(TorchBuckets, AreAsLargeAsTheBatchesThatCame) {
+  const json config = measured("samples_in_buckets", 0).at("config");
+  EXPECT_EQ(config.at("samples"), 320);
+  EXPECT_EQ(config.at("batch_size"), 8);
+}
+
 class TorchLoadingAhead : public TorchJobs, public ::testing::WithParamInterface<int> {
  protected:
   TorchLoadingAhead() : TorchJobs("odd_jobs.py") {}

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -12,7 +13,15 @@ namespace loaderscope::guest {
 namespace {
 
 // What the program's data and training turned out to be, as the settings that they would be.
-void put_measured(RunConfig& config, const RankRecord& rank) {
+void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
+  if (rank.samples > 0 && rank.steps() > 0) {
+    const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
+    if (loader.batch_size == 0) config.batch_size.value = std::llround(std::max(1.0, per_batch));
+    if (loader.batches > 0) {
+      config.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
+                             static_cast<std::int64_t>(config.ranks.value);
+    }
+  }
   if (rank.samples > 0) {
     config.delivered_bytes.value = rank.delivered_bytes / rank.samples;
     config.stored_bytes.value.mean =
@@ -78,7 +87,8 @@ void put_trainings(RunRecord& record, const std::vector<Training*>& trainings, N
     record.input_ended_in_warmup |= training->window().input_ended_in_warmup();
     record.ranks.push_back(training->finish());
   }
-  if (!record.ranks.empty()) put_measured(record.config, record.ranks.front());
+  if (!record.ranks.empty())
+    put_measured(record.config, record.ranks.front(), trainings.front()->loader());
   say_gpu(record, trainings);
 }
 

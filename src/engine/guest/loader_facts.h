@@ -12,8 +12,9 @@ struct LoaderFacts {
   std::int32_t number = 0;  // of the trainer's process, from 0
   std::int64_t num_workers = 0;
   std::int64_t prefetch_factor = 0;
-  std::int64_t batch_size = 0;
-  std::int64_t samples = 0;  // per epoch and rank; 0: not known
+  std::int64_t batch_size = 0;  // 0: not known, as it is of a batch sampler of the user's
+  std::int64_t samples = 0;     // per epoch and rank; 0: not known
+  std::int64_t batches = 0;     // likewise, where the samples are not known
   // It is no DataLoader: all that is known of its batches is when each was asked for and came.
   bool is_opaque = false;
   bool pin_memory = false;

@@ -31,6 +31,7 @@ def _describe(loader: Any, first: Any) -> Dict[str, Any]:
         "shuffle": False,
         "mp_context": "fork",
         "samples": 0,
+        "batches": 0,
         "iterable": False,
         "dataset": type(loader).__name__,
         "sampler": "",

@@ -34,6 +34,16 @@ def _count(value: Any) -> int:
         return 0
 
 
+def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
+    """Of an epoch. A batch sampler that hides its sampler knows how many batches it gives, and not how many samples."""
+    if iterable:
+        return {"samples": 0, "batches": 0}
+    length = length_of(sampler)
+    if length > 0 and sampler is loader.batch_sampler:
+        return {"samples": 0, "batches": length}
+    return {"samples": length or length_of(loader.dataset), "batches": 0}
+
+
 def describe(loader: Any) -> Dict[str, Any]:
     sampler = data_identity.sampler_of(loader)
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
@@ -48,7 +58,7 @@ def describe(loader: Any) -> Dict[str, Any]:
         "drop_last": bool(loader.drop_last),
         "shuffle": data_identity.shuffles(loader),
         "mp_context": _start_method(loader),
-        "samples": 0 if iterable else length_of(sampler) or length_of(loader.dataset),
+        **_length(loader, sampler, iterable),
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
         "place": places.of(loader).line,
