@@ -80,6 +80,8 @@ struct GoodnessOfFit {
   std::string worst_part;  // compute, or the cause with the largest difference
   double worst_share = 0;  // predicted - measured, of the window
 
+  // One that misses the very run by more than a factor of two says nothing of another.
+  bool can_predict() const { return rate_error >= -0.5 && rate_error <= 1; }
   std::string sentence() const;
 };
 // A root cause by name, with what mending it gives back.

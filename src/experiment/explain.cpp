@@ -29,6 +29,7 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   tune.limit = analysis.verdict.bound_by.value_or("");
   tune.limit_sentence = analysis.verdict.sentence;
   add_findings(analysis, record);
+  if (analysis.fit && !analysis.fit->can_predict()) return;
   for (const Finding& finding : analysis.findings) {
     if (finding.regained_s <= 0) continue;
     tune.next_step = finding.changes;

@@ -14,6 +14,8 @@ namespace {
 constexpr double kWorthSaying = 0.01;    // of the window
 constexpr double kOrderVisible = 0.001;  // of the window
 
+bool can_predict(const Analysis& analysis) { return !analysis.fit || analysis.fit->can_predict(); }
+
 // Half the width of a prediction's interval, as a share of its rate: the worst of the past ones,
 // or the error on this very run where that is larger. Nothing where too few were run.
 std::optional<double> uncertainty(const Analysis& analysis) {
@@ -27,7 +29,7 @@ std::string busy_words(const Finding& finding, std::optional<double> within) {
   std::string text = fmt::format("{} to {} busy", show_percent(finding.busy_before),
                                  show_percent(finding.busy_after));
   if (within) {
-    text += fmt::format(" ({:.1f}-{:.1f})", 100 * finding.busy_after * (1 - *within),
+    text += fmt::format(" ({:.1f}-{:.1f})", 100 * finding.busy_after * std::max(0.0, 1 - *within),
                         100 * std::min(1.0, finding.busy_after * (1 + *within)));
   }
   return text + ", ";
@@ -37,17 +39,19 @@ std::string rate_words(const Finding& finding, std::optional<double> within) {
   std::string text = fmt::format("{} to {} samples/s", show_rate(finding.rate_before),
                                  show_rate(finding.rate_after));
   if (within) {
-    text += fmt::format(" ({}-{})", show_rate(finding.rate_after * (1 - *within)),
+    text += fmt::format(" ({}-{})", show_rate(finding.rate_after * std::max(0.0, 1 - *within)),
                         show_rate(finding.rate_after * (1 + *within)));
   }
   return text;
 }
 
 // "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s"; "" where no setting mends it.
-std::string outcome(const Finding& finding, std::optional<double> within = std::nullopt) {
+std::string outcome(const Analysis& analysis, const Finding& finding,
+                    std::optional<double> within = std::nullopt) {
   if (finding.changes.empty()) return "";
-  return spell_changes(finding.changes) + " -> " + busy_words(finding, within) +
-         rate_words(finding, within);
+  const std::string changes = spell_changes(finding.changes);
+  if (!can_predict(analysis)) return changes + " (what it gives cannot be said)";
+  return changes + " -> " + busy_words(finding, within) + rate_words(finding, within);
 }
 
 std::string epoch_words(const RunRecord& record, const Finding& finding) {
@@ -101,8 +105,8 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   const std::string waste = waste_words(analysis);
   if (fix == nullptr) return waste;
-  const std::string text =
-      "Fix: " + outcome(*fix, uncertainty(analysis)) + epoch_words(record, *fix);
+  std::string text = "Fix: " + outcome(analysis, *fix, uncertainty(analysis));
+  if (can_predict(analysis)) text += epoch_words(record, *fix);
   return waste.empty() ? text : text + ". " + waste;
 }
 
@@ -126,7 +130,7 @@ std::vector<std::string> other_findings(const Analysis& analysis) {
   std::vector<std::string> lines;
   for (const Finding& finding : analysis.findings) {
     if (&finding == fix_of(analysis) || finding.wrong_data) continue;
-    const std::string what = finding.changes.empty() ? finding.pytorch : outcome(finding);
+    const std::string what = finding.changes.empty() ? finding.pytorch : outcome(analysis, finding);
     lines.push_back(fmt::format("also {}: {}; {}", finding.id, finding.evidence, what));
   }
   return lines;
@@ -135,6 +139,7 @@ std::vector<std::string> other_findings(const Analysis& analysis) {
 std::string fit_line(const Analysis& analysis) {
   if (!analysis.fit || analysis.findings.empty()) return "";
   std::string text = "predicted: " + analysis.fit->sentence();
+  if (!can_predict(analysis)) text += ", too far off to predict from: run it again, or longer";
   for (const std::string& note : analysis.fit_notes) text += "; " + note;
   return text;
 }
@@ -164,12 +169,12 @@ std::string order_line(const Analysis& analysis, const RunConfig& config) {
   const auto& findings = analysis.findings;
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& f) { return f.id == "order-stall"; });
-  if (found != findings.end()) {
+  if (found != findings.end() && can_predict(analysis)) {
     const double window = seconds(analysis.account.window);
     return text + fmt::format("; --no-in-order gives {} back, as predicted",
                               show_percent(found->regained_s / window));
   }
-  if (analysis.fit && share >= kWorthSaying)
+  if (analysis.fit && can_predict(analysis) && share >= kWorthSaying)
     return text + "; --no-in-order would give back less than 1 %";
   return text + "; --no-in-order gives up to that back";
 }

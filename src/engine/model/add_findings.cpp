@@ -34,7 +34,7 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     analysis.fit_notes = model.notes();
     for (Finding& finding : find_causes(record, analysis, predict))
       analysis.findings.push_back(std::move(finding));
-    add_beside_account(analysis, model, base);
+    if (analysis.fit->can_predict()) add_beside_account(analysis, model, base);
   } catch (const RunError& error) {
     analysis.notes.push_back(std::string("no findings: ") + error.what());
   } catch (const UsageError& error) {

@@ -110,6 +110,32 @@ TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
   EXPECT_EQ(starved_line(analysis, config), "");
 }
 
+// As of a run in which one of the steps stood still for most of the window.
+TEST(FindingsText, AModelThatMissesItsOwnRunPredictsNothing) {
+  Analysis analysis;
+  analysis.findings = {finding_of("too-few-workers", 2), finding_of("order-stall", 0.7)};
+  analysis.fit = GoodnessOfFit{25.36, "startup", -0.84};
+  analysis.past = {20, 0.03, 0.1};
+  EXPECT_EQ(fix_line(kRecord, analysis), "Fix: num-workers=8 (what it gives cannot be said)");
+  EXPECT_THAT(other_findings(analysis).front(),
+              testing::EndsWith("(what it gives cannot be said)"));
+  EXPECT_THAT(fit_line(analysis),
+              testing::EndsWith("too far off to predict from: run it again, or longer"));
+  analysis.account.window = 10 * kSecond;
+  analysis.account.order = kSecond;
+  EXPECT_THAT(order_line(analysis, RunConfig()), testing::EndsWith("gives up to that back"));
+}
+
+TEST(FindingsText, IntervalsEndAtZero) {
+  Analysis analysis;
+  analysis.findings = {finding_of("too-few-workers", 2)};
+  analysis.past = {20, 0.03, 1.5};
+  analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Fix: num-workers=8 -> 25.0 % to 50.0 % busy (0.0-100.0), 160 to 320 samples/s "
+            "(0.00-800)");
+}
+
 TEST(FindingsText, SaysWhatOrderCosts) {
   Analysis analysis;
   RunConfig config;
