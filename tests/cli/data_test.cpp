@@ -52,7 +52,7 @@ TEST(DataMake, TwiceIsOnce) {
 TEST(DataMake, GoesOnAfterItWasKilled) {
   const TestFolder folder;
   const std::string path = folder.path("photos");
-  const Words words = {"data",   "make",    path,        "--count", "200",
+  const Words words = {"data",   "make",    path,        "--count", "100",
                        "--size", "500x375", "--threads", "1"};
   for (const int signal : {SIGKILL, SIGINT}) {
     RunningBinary running(words);
@@ -65,7 +65,7 @@ TEST(DataMake, GoesOnAfterItWasKilled) {
   }
   const Ended rest = run_binary(words);
   EXPECT_EQ(rest.exit_code, 0) << rest.err;
-  EXPECT_EQ(images_in(path), 200);
+  EXPECT_EQ(images_in(path), 100);
   const Ended info = run_binary({"data", "info", path, "--check"});
   EXPECT_EQ(info.exit_code, 0) << info.err;
   EXPECT_THAT(info.out, HasSubstr("damaged       0"));

@@ -62,7 +62,7 @@ TEST_F(Processes, AKilledWorkerEndsTheRunInOneSentence) {
 }
 
 TEST_F(Processes, CtrlCReachesAllAndWritesWhatWasMeasured) {
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  std::this_thread::sleep_for(std::chrono::seconds(1));
   for (const pid_t pid : family_) ::kill(pid, SIGINT);
   running_.send(SIGINT);
   const Ended ended = running_.wait();

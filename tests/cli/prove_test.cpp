@@ -126,6 +126,7 @@ TEST_F(ProveFlag, ASignalKeepsWhatWasMeasured) {
   RunningBinary running({"run", "--prove", "--cost", "decode=5ms:sleep", "--workers", "1",
                          "--batch", "2", "--compute", "1ms", "--warmup", "1", "--duration", "1s",
                          "--json", path});
+  running.wait_until_it_catches(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(1700));
   running.send(SIGINT);
   const Ended ended = running.wait();

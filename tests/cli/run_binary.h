@@ -28,6 +28,8 @@ class RunningBinary {
 
   pid_t pid() const { return pid_; }
   void send(int signal) const;
+  // Returns once it has a handler for the signal, or has ended.
+  void wait_until_it_catches(int signal);
   bool has_ended();
   Ended wait();  // kills it after three minutes
 

@@ -73,6 +73,19 @@ RunningBinary::~RunningBinary() {
 
 void RunningBinary::send(int signal) const { ::kill(pid_, signal); }
 
+void RunningBinary::wait_until_it_catches(int signal) {
+  const std::string path = "/proc/" + std::to_string(pid_) + "/status";
+  const auto catches = [&] {
+    std::ifstream status(path);
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("SigCgt:"))
+        return (std::stoull(line.substr(7), nullptr, 16) >> (signal - 1) & 1) != 0;
+    }
+    return false;
+  };
+  while (!has_ended() && !catches()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
+
 void RunningBinary::take_status(int status) {
   ended_ = true;
   exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

@@ -115,6 +115,7 @@ TEST_P(Interrupted, WritesWhatWasMeasured) {
   const TestFolder folder;
   RunningBinary running({"run", "--compute", "1ms", "--cost", "decode=20us", "--workers", "2",
                          "--duration", "200000h", "--json", folder.path("r.json")});
+  running.wait_until_it_catches(signal);
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   ASSERT_FALSE(running.has_ended()) << running.wait().err;
   running.send(signal);

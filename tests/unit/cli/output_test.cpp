@@ -7,6 +7,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "unit/source/temp_folder.h"
+
 namespace loaderscope {
 namespace {
 
@@ -14,21 +16,15 @@ namespace fs = std::filesystem;
 
 class Output : public testing::Test {
  protected:
-  Output() : folder_(fs::path(testing::TempDir()) / "output_test") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~Output() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string path(const std::string& name) const { return folder_ / name; }
   std::string text(const std::string& name) const {
-    std::ifstream in(folder_ / name);
+    std::ifstream in(path(name));
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_), {}); }
+  std::ptrdiff_t files() const { return std::distance(fs::directory_iterator(folder_.path()), {}); }
 
  private:
-  fs::path folder_;
+  source::TempFolder folder_;
 };
 
 TEST_F(Output, IsWrittenWhole) {

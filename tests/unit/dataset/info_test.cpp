@@ -10,7 +10,8 @@
 #include "dataset/image_facts.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
-#include "unit/dataset/scratch_folder.h"
+#include "unit/dataset/contents.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-std::string one_jpeg(const ScratchFolder& folder, bool progressive) {
+std::string one_jpeg(const source::TempFolder& folder, bool progressive) {
   MakeOptions options;
   options.path = folder / (progressive ? "progressive" : "baseline");
   options.count = 1;
@@ -34,7 +35,7 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 }
 
 // A folder with three good images, four damaged ones and two other files.
-void fill(const ScratchFolder& folder) {
+void fill(const source::TempFolder& folder) {
   const std::string good = one_jpeg(folder, false), progressive = one_jpeg(folder, true);
   put(folder / "set/cat/1.jpg", good);
   put(folder / "set/cat/2.JPEG", progressive);
@@ -49,7 +50,7 @@ void fill(const ScratchFolder& folder) {
 }
 
 TEST(Info, CountsWhatIsThere) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   fill(folder);
   for (const int threads : {1, 4}) {
     InfoContext context;
@@ -72,7 +73,7 @@ TEST(Info, CountsWhatIsThere) {
 }
 
 TEST(Info, AHeaderThatAsksForMoreThanDecodersAllowIsDamaged) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   std::string jpeg = one_jpeg(folder, false);
   const std::size_t frame = jpeg.find("\xff\xc0");
   ASSERT_NE(frame, std::string::npos);
@@ -85,7 +86,7 @@ TEST(Info, AHeaderThatAsksForMoreThanDecodersAllowIsDamaged) {
 }
 
 TEST(Info, FindsImagesWithoutFolders) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   put(folder / "set/1.jpg", one_jpeg(folder, false));
   ASSERT_EQ(::symlink((folder / "baseline/class_000/img_0000000.jpg").c_str(),
                       (folder / "set/2.jpg").c_str()),
@@ -98,7 +99,7 @@ TEST(Info, FindsImagesWithoutFolders) {
 }
 
 TEST(Info, FollowsClassesThatAreLinksButNotCircles) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   one_jpeg(folder, false);
   std::filesystem::create_directories(folder / "set/real");
   ASSERT_EQ(::symlink((folder / "baseline/class_000").c_str(), (folder / "set/cat").c_str()), 0);
@@ -112,7 +113,7 @@ TEST(Info, NeedsAFolder) {
 }
 
 TEST(Info, StopsAtTheSignal) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   fill(folder);
   const std::atomic<int> stop{2};
   InfoContext context;
@@ -129,7 +130,7 @@ class RefusingDecoder : public Decoder {
 };
 
 TEST(Info, ChecksWithTheDecoderThatIsHandedIn) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   put(folder / "set/1.jpg", one_jpeg(folder, false));
   InfoContext context;
   context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
@@ -140,7 +141,7 @@ TEST(Info, ChecksWithTheDecoderThatIsHandedIn) {
 }
 
 TEST(Info, PrintsTextAndJson) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   fill(folder);
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
@@ -157,7 +158,7 @@ TEST(Info, PrintsTextAndJson) {
 }
 
 TEST(Info, PrintsAnEmptyFolder) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   std::filesystem::create_directories(folder / "set");
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
@@ -168,7 +169,7 @@ TEST(Info, PrintsAnEmptyFolder) {
 }
 
 TEST(ImageFacts, SurviveEveryCutAndEveryChangedByte) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   const std::string good = one_jpeg(folder, false);
   const std::size_t header = std::min<std::size_t>(good.size(), 700);
   for (std::size_t i = 0; i < header; ++i) {

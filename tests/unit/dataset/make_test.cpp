@@ -10,7 +10,8 @@
 #include "dataset/info.h"
 #include "dataset/manifest.h"
 #include "loaderscope/errors.h"
-#include "unit/dataset/scratch_folder.h"
+#include "unit/dataset/contents.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -31,7 +32,7 @@ MakeOptions small(const std::string& path) {
 }
 
 TEST(Make, GivesTheSameBytesWhateverTheThreads) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "one");
   make_dataset(options, {});
   options.path = folder / "four";
@@ -43,7 +44,7 @@ TEST(Make, GivesTheSameBytesWhateverTheThreads) {
 }
 
 TEST(Make, GivesOtherBytesForAnotherSeed) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "a");
   make_dataset(options, {});
   options.path = folder / "b";
@@ -54,7 +55,7 @@ TEST(Make, GivesOtherBytesForAnotherSeed) {
 }
 
 TEST(Make, GoesOnWhereItWasStopped) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "whole");
   make_dataset(options, {});
   options.path = folder / "parts";
@@ -74,7 +75,7 @@ TEST(Make, GoesOnWhereItWasStopped) {
 }
 
 TEST(Make, DoesNothingTheSecondTime) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   const MakeOptions options = small(folder / "set");
   make_dataset(options, {});
   const MakeResult again = make_dataset(options, {});
@@ -84,7 +85,7 @@ TEST(Make, DoesNothingTheSecondTime) {
 }
 
 TEST(Make, RefusesAFolderOfSomethingElse) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "set");
   put(folder / "set/thesis.txt", "mine");
   EXPECT_THAT([&] { make_dataset(options, {}); },
@@ -111,7 +112,7 @@ TEST(Make, RefusesWhatCannotBe) {
 }
 
 TEST(Make, RefusesWhatDoesNotFit) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "huge");
   options.size = {10'000, 10'000, 0};
   options.count = 10'000'000'000;
@@ -119,7 +120,7 @@ TEST(Make, RefusesWhatDoesNotFit) {
 }
 
 TEST(Make, MeetsItsOptions) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   for (const Subsampling subsampling :
        {Subsampling::s420, Subsampling::s422, Subsampling::s444, Subsampling::grey}) {
     const std::string name(kSubsamplingNames[static_cast<std::size_t>(subsampling)]);
@@ -139,7 +140,7 @@ TEST(Make, MeetsItsOptions) {
 }
 
 TEST(Make, SpreadsSizes) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeOptions options = small(folder / "set");
   options.size.sigma = 0.3;
   make_dataset(options, {});
@@ -149,7 +150,7 @@ TEST(Make, SpreadsSizes) {
 }
 
 TEST(Make, MeetsBytesPerPixel) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   for (const double wanted : {0.15, 0.393, 0.6}) {
     MakeOptions options = small(folder / std::to_string(wanted));
     options.count = 60;
@@ -162,7 +163,7 @@ TEST(Make, MeetsBytesPerPixel) {
 }
 
 TEST(Make, WritesAllFormats) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   for (const FormatRow& row : format_table()) {
     if (row.row.reason_not_available()) continue;
     MakeOptions options = small(folder / std::string(row.row.name));
@@ -178,7 +179,7 @@ TEST(Make, WritesAllFormats) {
 }
 
 TEST(Make, ShowsProgress) {
-  const ScratchFolder folder;
+  const source::TempFolder folder;
   MakeProgress last;
   make_dataset(small(folder / "set"), {nullptr, [&](const MakeProgress& now) { last = now; }});
   EXPECT_EQ(last.done, 24);

@@ -8,6 +8,7 @@
 #include "loaderscope/errors.h"
 #include "report/sweep_report.h"
 #include "unit/experiment/model_laboratory.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -140,7 +141,6 @@ class ResumedSweep : public testing::Test {
     std::ofstream out(path_);
     write_sweep_json(out, experiment, "1.0");
   }
-  ~ResumedSweep() override { std::remove(path_.c_str()); }
 
   std::string refusal(const RunConfig& base, const std::vector<std::string>& axes) const {
     Experiment experiment = plan(base, axes);
@@ -154,7 +154,8 @@ class ResumedSweep : public testing::Test {
 
   RunConfig base_ = scenario(kDecodeBound);
   std::vector<std::string> axes_ = {"workers=1,2,3"};
-  std::string path_ = testing::TempDir() + "loaderscope_resumed_sweep.json";
+  source::TempFolder folder_;
+  std::string path_ = folder_ / "sweep.json";
 };
 
 TEST_F(ResumedSweep, RunsOnlyWhatIsMissing) {

@@ -1,5 +1,6 @@
 // Findings on facts that the native engine and the kernel make, not a test. Rows are asked one by
 // one: whether a short run on a busy machine gets a verdict is not the question.
+#include <gtest/gtest.h>
 #include <sched.h>
 
 #include <thread>
@@ -8,9 +9,10 @@
 #include "dataset/make.h"
 #include "measure/cpu_set.h"
 #include "measure/machine.h"
-#include "unit/dataset/scratch_folder.h"
+#include "unit/dataset/contents.h"
 #include "unit/measure/pretend_root.h"
 #include "unit/native/native_run.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -51,7 +53,7 @@ TEST(RealFacts, AffinityTakesCoresAway) {
 }
 
 TEST(RealFacts, ColdDataIsSeenToBeCold) {
-  const dataset::ScratchFolder folder;
+  const source::TempFolder folder;
   dataset::MakeOptions options;
   options.path = folder / "photos";
   options.count = 24;

@@ -1,5 +1,7 @@
 #include "measure/gpu_link.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 
 #include "unit/measure/pretend_root.h"

@@ -1,5 +1,7 @@
 #include "measure/machine.h"
 
+#include <gtest/gtest.h>
+
 #include "unit/measure/pretend_root.h"
 
 namespace loaderscope {

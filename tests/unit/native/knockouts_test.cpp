@@ -5,13 +5,14 @@
 #include <set>
 
 #include "dataset/make.h"
-#include "unit/dataset/scratch_folder.h"
+#include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope::native {
 namespace {
 
-using dataset::ScratchFolder;
+using source::TempFolder;
 
 constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;
 
@@ -19,7 +20,7 @@ constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;
 class Knockout : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new ScratchFolder;
+    folder_ = new source::TempFolder;
     dataset::MakeOptions options;
     options.path = *folder_ / "made";
     options.count = 12;
@@ -61,9 +62,9 @@ class Knockout : public testing::Test {
     return result;
   }
 
-  static ScratchFolder* folder_;
+  static source::TempFolder* folder_;
 };
-ScratchFolder* Knockout::folder_ = nullptr;
+source::TempFolder* Knockout::folder_ = nullptr;
 
 TEST_F(Knockout, WithoutReadingTheSameImagesAreDecoded) {
   const Result base = load({});

@@ -1,8 +1,10 @@
 #include "unit/native/native_run.h"
 
+#include <chrono>
 #include <deque>
 #include <map>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 namespace loaderscope::native {
@@ -32,6 +34,17 @@ RunConfig config_of(std::string_view settings) {
 
 RunRecord run(std::string_view settings, const EngineContext& context) {
   return run_native(config_of(settings), context);
+}
+
+void expect_in_a_quiet_moment(const std::function<std::string()>& wrong) {
+  std::string all;
+  for (int attempt = 1; attempt <= 10; ++attempt) {
+    const std::string once = wrong();
+    if (once.empty()) return;
+    all += "\n" + once;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100 * attempt));
+  }
+  ADD_FAILURE() << "each time something is wrong:" << all;
 }
 
 void expect_closes(const RunRecord& record) {

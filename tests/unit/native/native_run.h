@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,10 @@ RunRecord run(std::string_view settings, const EngineContext& context = {});
 
 // In every row of every rank: compute + all causes = window, to the ns, without a gap between rows.
 void expect_closes(const RunRecord& record);
+
+// A machine that is busy with something else bends what is measured: `wrong` says what does not
+// hold, or nothing, and is asked again, a moment later each time.
+void expect_in_a_quiet_moment(const std::function<std::string()>& wrong);
 
 // What the device of one rank was handed.
 struct Delivered {

@@ -40,18 +40,14 @@ std::string name_of_case(const testing::TestParamInfo<OnExecutor>& info) {
 
 class Pipeline : public testing::TestWithParam<OnExecutor> {};
 
-// A machine that is busy with something else may bend one run, or withhold its verdict.
 TEST_P(Pipeline, IsBoundBy) {
-  std::string said;
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  expect_in_a_quiet_moment([]() -> std::string {
     const RunRecord record =
         run(std::string("executor=") + GetParam().executor + " " + GetParam().what.settings);
     expect_closes(record);
     const Verdict verdict = analyse(record).verdict;
-    if (verdict.bound_by == GetParam().what.bound_by) return;
-    said += "\n" + verdict.sentence;
-  }
-  ADD_FAILURE() << "expected " << GetParam().what.bound_by << ", three runs say:" << said;
+    return verdict.bound_by == GetParam().what.bound_by ? "" : verdict.sentence;
+  });
 }
 
 const Case kMaking[] = {
@@ -182,16 +178,18 @@ Nanos production_of(const Account& account) {
 
 // Others may want the core too: then the worker waits for it, and that is known.
 TEST(PipelineContention, ABusyWorkerWaitsForItsCoreOrHasIt) {
-  const RunRecord record =
-      run("workers=1 batch=1 cost=decode=6ms:cpu compute=1ms warmup=2 steps=24");
-  expect_closes(record);
-  const Account account = account_of(record.ranks[0]);
-  const Nanos making = account.stall[Cause::decode] + account.stall[Cause::contention];
-  EXPECT_GT(making * 2, account.idle());
-  const StageStats& decode = record.ranks[0].stages[Stage::decode];
-  EXPECT_EQ(decode.count, 24);
-  EXPECT_GE(decode.cpu, 24 * 6 * kMillisecond * 95 / 100);
-  EXPECT_LT(decode.cpu, 24 * 6 * kMillisecond * 2);
+  expect_in_a_quiet_moment([]() -> std::string {
+    const RunRecord record =
+        run("workers=1 batch=1 cost=decode=6ms:cpu compute=1ms warmup=2 steps=24");
+    expect_closes(record);
+    const StageStats& decode = record.ranks[0].stages[Stage::decode];
+    EXPECT_EQ(decode.count, 24);
+    EXPECT_GE(decode.cpu, 24 * 6 * kMillisecond * 95 / 100);
+    EXPECT_LT(decode.cpu, 24 * 6 * kMillisecond * 2);
+    const Account account = account_of(record.ranks[0]);
+    const Nanos making = account.stall[Cause::decode] + account.stall[Cause::contention];
+    return making * 2 > account.idle() ? "" : analyse(record).verdict.sentence;
+  });
 }
 
 TEST(PipelineWhy, AWorkerThatNeverRestsLacksCapacity) {
@@ -204,12 +202,15 @@ TEST(PipelineWhy, AWorkerThatNeverRestsLacksCapacity) {
 // One at a time: each is made while the one before computes, 12 ms. Every fourth takes 21, after a
 // rest of 11: nothing but an earlier dispatch would help.
 TEST(PipelineWhy, AWorkerThatRestedLacksDepth) {
-  const Account account =
-      analyse(run("workers=1 prefetch=1 in-flight=1 batch=1 cost=decode=1ms:sleep "
-                  "inject=decode=+20ms@every=4 compute=12ms warmup=4 steps=24"))
-          .account;
-  EXPECT_GT(account.why[Why::depth] * 2, production_of(account));
-  EXPECT_GT(account.why[Why::depth], 9 * kMillisecond);
+  expect_in_a_quiet_moment([]() -> std::string {
+    const Account account =
+        analyse(run("workers=1 prefetch=1 in-flight=1 batch=1 cost=decode=1ms:sleep "
+                    "inject=decode=+20ms@every=4 compute=12ms warmup=4 steps=24"))
+            .account;
+    const Nanos depth = account.why[Why::depth];
+    if (depth * 2 > production_of(account) && depth > 9 * kMillisecond) return "";
+    return std::to_string(depth) + " of " + std::to_string(production_of(account)) + " ns";
+  });
 }
 
 TEST(PipelineWhy, TheFirstBatchOfAnEpochIsEpoch) {
@@ -225,14 +226,18 @@ TEST(PipelineOrder, AnyOrderGivesBackWhatTheOrderCosts) {
   constexpr const char* kSlowWorker =
       "workers=2 batch=1 cost=decode=6ms:sleep inject=decode=+18ms@worker=0 compute=2ms warmup=4 "
       "steps=30";
-  const RunRecord in_order = run(kSlowWorker);
-  const RunRecord any = run(std::string(kSlowWorker) + " in-order=false");
-  expect_closes(in_order);
-  expect_closes(any);
-  const Account account = account_of(in_order.ranks[0]);
-  EXPECT_GT(account.order * 2, account.idle());
-  EXPECT_EQ(account_of(any.ranks[0]).order, 0);
-  EXPECT_GT(analyse(any).samples_per_s.mean, 1.3 * analyse(in_order).samples_per_s.mean);
+  expect_in_a_quiet_moment([]() -> std::string {
+    const RunRecord in_order = run(kSlowWorker);
+    const RunRecord any = run(std::string(kSlowWorker) + " in-order=false");
+    expect_closes(in_order);
+    expect_closes(any);
+    EXPECT_EQ(account_of(any.ranks[0]).order, 0);
+    const Account account = account_of(in_order.ranks[0]);
+    const double gain = analyse(any).samples_per_s.mean / analyse(in_order).samples_per_s.mean;
+    if (account.order * 2 > account.idle() && gain > 1.3) return "";
+    return std::to_string(account.order) + " of " + std::to_string(account.idle()) + " ns, " +
+           std::to_string(gain) + " times the rate";
+  });
 }
 
 constexpr const char* kTwoRanks =
@@ -240,13 +245,15 @@ constexpr const char* kTwoRanks =
     "warmup=2 steps=24";
 
 TEST(PipelineRanks, AloneEachHasItsOwnWindow) {
-  const RunRecord record = run(std::string(kTwoRanks) + " workers=1");
-  expect_closes(record);
-  ASSERT_EQ(record.ranks.size(), 2U);
-  EXPECT_EQ(record.ranks[0].steps(), 24);
-  EXPECT_EQ(record.ranks[1].steps(), 24);
-  EXPECT_GT(record.ranks[1].window(), record.ranks[0].window() * 3 / 2);
-  EXPECT_EQ(account_of(record.ranks[0]).waiting_for_ranks, 0);
+  expect_in_a_quiet_moment([]() -> std::string {
+    const RunRecord record = run(std::string(kTwoRanks) + " workers=1");
+    expect_closes(record);
+    EXPECT_EQ(record.ranks.at(0).steps(), 24);
+    EXPECT_EQ(record.ranks.at(1).steps(), 24);
+    EXPECT_EQ(account_of(record.ranks[0]).waiting_for_ranks, 0);
+    const Nanos fast = record.ranks[0].window(), slow = record.ranks[1].window();
+    return slow > fast * 3 / 2 ? "" : std::to_string(fast) + " and " + std::to_string(slow) + " ns";
+  });
 }
 
 TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
@@ -254,15 +261,20 @@ TEST(PipelineRanks, WithABarrierAllWaitForTheSlowest) {
        {" workers=1", " workers=1 copy=sync cost=h2d=1ms", " workers=1 copy=stream cost=h2d=1ms",
         " workers=1 memory=pageable cost=h2d=1ms", " workers=0"}) {
     SCOPED_TRACE(more);
-    const RunRecord record = run(std::string(kTwoRanks) + " sync-ranks=true" + more);
-    expect_closes(record);
-    ASSERT_EQ(record.ranks.size(), 2U);
-    EXPECT_EQ(record.ranks[0].steps(), 24);
-    EXPECT_EQ(record.ranks[1].steps(), 24);
-    EXPECT_EQ(record.ranks[0].window_end, record.ranks[1].window_end);
-    const Account fast = account_of(record.ranks[0]), slow = account_of(record.ranks[1]);
-    EXPECT_GT(fast.waiting_for_ranks * 2, fast.idle());
-    EXPECT_LT(slow.waiting_for_ranks * 2, slow.idle());
+    expect_in_a_quiet_moment([&]() -> std::string {
+      const RunRecord record = run(std::string(kTwoRanks) + " sync-ranks=true" + more);
+      expect_closes(record);
+      EXPECT_EQ(record.ranks.at(0).steps(), 24);
+      EXPECT_EQ(record.ranks.at(1).steps(), 24);
+      EXPECT_EQ(record.ranks[0].window_end, record.ranks[1].window_end);
+      const Account fast = account_of(record.ranks[0]), slow = account_of(record.ranks[1]);
+      const bool fast_waits = fast.waiting_for_ranks * 2 > fast.idle();
+      const bool slow_waits = slow.waiting_for_ranks * 2 >= slow.idle();
+      if (fast_waits && !slow_waits) return "";
+      return std::to_string(fast.waiting_for_ranks) + " of " + std::to_string(fast.idle()) +
+             " ns, and " + std::to_string(slow.waiting_for_ranks) + " of " +
+             std::to_string(slow.idle()) + " ns";
+    });
   }
 }
 
@@ -335,10 +347,10 @@ TEST(PipelineWindow, NoStepIsLostAtTheEndOfTheInput) {
 
 TEST(PipelineWindow, WarmUpByTime) {
   const RunRecord record =
-      run("workers=1 batch=1 cost=decode=2ms:sleep compute=1ms warmup=100ms steps=20");
+      run("workers=1 batch=1 cost=decode=2ms:sleep compute=1ms warmup=500ms steps=20");
   EXPECT_EQ(record.ranks[0].steps(), 20);
   EXPECT_GT(record.ranks[0].warmup_steps, 5);
-  EXPECT_LE(record.ranks[0].window_begin - record.ranks[0].first_ask, 100 * kMillisecond);
+  EXPECT_LE(record.ranks[0].window_begin - record.ranks[0].first_ask, 500 * kMillisecond);
 }
 
 TEST(PipelineWindow, InputThatEndsInTheWarmUpIsTheWindow) {
@@ -361,7 +373,7 @@ TEST(PipelineStop, ASignalKeepsWhatWasMeasured) {
     context.stop_signal = &signal;
     const Nanos begin = monotonic_now();
     context.on_progress = [&](const Progress& progress) {
-      if (progress.steps > 0) signal = 2;
+      if (progress.steps >= 20) signal = 2;  // of all ranks together
     };
     const RunRecord record =
         run("batch=2 warmup=1 steps=100000 cost=decode=2ms:sleep " +
@@ -403,11 +415,11 @@ TEST(PipelineStop, NothingComes) {
 
 // The trainer waits for its device, not for a batch.
 TEST(PipelineStop, ALongComputeIsNoSilence) {
-  EXPECT_EQ(run("workers=1 batch=1 cost=decode=1ms:sleep compute=300ms timeout=150ms warmup=0 "
-                "steps=3")
+  EXPECT_EQ(run("workers=1 batch=1 cost=decode=1ms:sleep compute=1500ms timeout=1s warmup=0 "
+                "steps=2")
                 .ranks[0]
                 .steps(),
-            3);
+            2);
 }
 
 // Many small stages: all facts come through, or the loss is known.

@@ -110,7 +110,12 @@ TEST(ProcessCrew, NothingIsLeftBehind) {
   run("executor=processes workers=2 ranks=2 batch=1 warmup=0 steps=4 cost=decode=1ms:sleep "
       "compute=1ms");
   EXPECT_EQ(open_files(), files);
-  EXPECT_EQ(shared_names(), names);
+  expect_in_a_quiet_moment([&]() -> std::string {  // others have names there too, for a while
+    for (const std::string& name : shared_names()) {
+      if (!names.contains(name)) return name;
+    }
+    return "";
+  });
   expect_nobody_left();
 }
 
@@ -153,9 +158,12 @@ TEST(ProcessCrew, StartingKeepsTheTrainerUnlessThereIsAForkServer) {
     const Started started = start(kDear + context);
     EXPECT_GE(started.dispatched - started.asked, 90 * kMillisecond) << context;
   }
-  const Started started = start(std::string(kDear) + "forkserver");
-  EXPECT_LT(started.dispatched - started.asked, 90 * kMillisecond);
-  EXPECT_EQ(started.by_parent, 3);
+  expect_in_a_quiet_moment([]() -> std::string {
+    const Started started = start(std::string(kDear) + "forkserver");
+    EXPECT_EQ(started.by_parent, 3);
+    const Nanos took = started.dispatched - started.asked;
+    return took < 90 * kMillisecond ? "" : std::to_string(took) + " ns";
+  });
 }
 
 double transport_share(const RunRecord& record) {
@@ -163,7 +171,6 @@ double transport_share(const RunRecord& record) {
   return static_cast<double>(account.stall[Cause::transport]) / static_cast<double>(account.window);
 }
 
-// A machine that is busy with something else may bend one run.
 TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
   for (const std::string more :
        {"cost=transport=30ms:sleep", "in-flight=1 cost=transport.recv=30ms:sleep",
@@ -175,12 +182,11 @@ TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
         more);
     const double expected =
         transport_share(find_row<EngineRow>("model", engine_table()).run(config, {}));
-    double nearest = -1;
-    for (int attempt = 0; attempt < 3 && std::abs(nearest - expected) > 0.1; ++attempt) {
+    expect_in_a_quiet_moment([&]() -> std::string {
       const double share = transport_share(run_native(config, {}));
-      if (std::abs(share - expected) < std::abs(nearest - expected)) nearest = share;
-    }
-    EXPECT_NEAR(nearest, expected, 0.1);
+      if (std::abs(share - expected) <= 0.1) return "";
+      return std::to_string(share) + ", not " + std::to_string(expected);
+    });
   }
 }
 

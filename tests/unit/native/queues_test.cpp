@@ -24,10 +24,13 @@ TEST(BlockingQueue, FirstInFirstOutAndSaysWhoWaited) {
       EXPECT_FALSE(popped->waited);
     }
   }
+  std::atomic<Nanos> asked{0};
   std::thread later([&] {
-    sleep_until(monotonic_now() + 20 * kMillisecond);
+    while (asked == 0) sleep_until(monotonic_now() + kMillisecond);
+    sleep_until(asked + 20 * kMillisecond);
     queue.push(7);
   });
+  asked = monotonic_now();
   const auto popped = queue.pop();
   later.join();
   ASSERT_TRUE(popped);

@@ -5,13 +5,14 @@
 
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
-#include "unit/dataset/scratch_folder.h"
+#include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope::native {
 namespace {
 
-using dataset::ScratchFolder;
+using source::TempFolder;
 
 constexpr int kSide = 16;
 constexpr Bytes kSampleBytes = Bytes{3} * kSide * kSide;
@@ -46,7 +47,7 @@ class Photos {
   }
 
  private:
-  ScratchFolder folder_;
+  source::TempFolder folder_;
   int count_ = 0;
 };
 

@@ -2,14 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/writers.h"
 #include "unit/report/sample_record.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -213,10 +212,9 @@ TEST(ReadResult, NamesTheFileAndTheNextStep) {
 }
 
 TEST(ReadResult, ReadsAFile) {
-  const std::string path = testing::TempDir() + "loaderscope_reader_test.json";
-  std::ofstream(path) << json_of(full_record());
+  const source::TempFolder folder;
+  const std::string path = folder.write("r.json", json_of(full_record()));
   EXPECT_EQ(json_of(read_result(path)), json_of(full_record()));
-  std::filesystem::remove(path);
 }
 
 TEST(ReadResult, GivesBackEveryProof) {

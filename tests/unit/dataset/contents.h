@@ -1,36 +1,14 @@
-// A folder that is there for one test.
+// Files of a test, and what they hold.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 namespace loaderscope::dataset {
-
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "loaderscope-XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 inline std::string content_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
