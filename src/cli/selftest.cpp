@@ -2,16 +2,16 @@
 #include "selftest/selftest.h"
 
 #include <CLI/CLI.hpp>
-
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/scratch_folder.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "dataset/make.h"
@@ -20,6 +20,7 @@
 #include "measure/thread_meter.h"
 #include "report/selftest_report.h"
 #include "selftest/own_loader.h"
+#include "source/private_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -62,8 +63,14 @@ std::vector<std::string> notes_on(const RunConfig& given) {
   return {"no effect here: " + names + "; the self-test's pipelines have settings of their own"};
 }
 
+std::string temporary_place() {
+  std::error_code none;
+  const std::filesystem::path place = std::filesystem::temp_directory_path(none);
+  return none ? "/tmp" : place.string();
+}
+
 // Images of its own, where the user gives none. False: stopped.
-bool make_images(const ScratchFolder& folder, const std::atomic<int>& stop_signal) {
+bool make_images(const source::PrivateFolder& folder, const std::atomic<int>& stop_signal) {
   dataset::MakeOptions options;
   options.path = folder.path() + "/images";
   options.count = kImages;
@@ -122,9 +129,9 @@ selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limi
                                const selftest::Options& options,
                                const std::atomic<int>& stop_signal) {
   RunConfig given = asked;
-  std::optional<ScratchFolder> folder;
+  std::optional<source::PrivateFolder> folder;
   if (!selftest::names_data(given) && given.engine.value != "model") {
-    folder.emplace("selftest");
+    folder.emplace(temporary_place(), "loaderscope-selftest-");
     if (!make_images(*folder, stop_signal)) return interrupted();
     set_field(given, "selftest", "data", folder->path() + "/images");
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/built.h"
+#include "environment.h"
 
 namespace loaderscope::testing_cli {
 
@@ -45,19 +46,6 @@ class RunningBinary {
 Ended run_binary(const std::vector<std::string>& words);
 // Another program than ours, by its path.
 Ended run_program(const std::string& path, const std::vector<std::string>& words);
-
-// While it lives, an environment variable has another value.
-class Environment {
- public:
-  Environment(const char* name, const std::string& value);
-  ~Environment();
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  std::string name_, before_;
-  bool was_set_;
-};
 
 // An empty folder of this test, removed afterwards.
 class TestFolder {

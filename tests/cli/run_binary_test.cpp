@@ -111,21 +111,6 @@ Ended run_program(const std::string& path, const std::vector<std::string>& words
   return RunningBinary(words, "", path).wait();
 }
 
-Environment::Environment(const char* name, const std::string& value) : name_(name) {
-  const char* before = std::getenv(name);
-  was_set_ = before != nullptr;
-  if (was_set_) before_ = before;
-  ::setenv(name, value.c_str(), 1);
-}
-
-Environment::~Environment() {
-  if (was_set_) {
-    ::setenv(name_.c_str(), before_.c_str(), 1);
-  } else {
-    ::unsetenv(name_.c_str());
-  }
-}
-
 TestFolder::TestFolder() : path_(fs::temp_directory_path() / "loaderscope_test.XXXXXX") {
   if (::mkdtemp(path_.data()) == nullptr) {
     throw std::system_error(errno, std::generic_category(), path_);

@@ -5,26 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "source/fd.h"
+#include "source/private_folder.h"
 
 namespace loaderscope::guest {
-
-// A temporary folder of this process. One whose process was killed is removed by the next that
-// makes one.
-class PrivateFolder {
- public:
-  // Throws RunError when it cannot be made.
-  PrivateFolder();
-  ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  source::Fd lock_;
-};
 
 class Belongings {
  public:
@@ -39,7 +22,7 @@ class Belongings {
   int pythons_seen() const;
 
  private:
-  PrivateFolder folder_;
+  source::PrivateFolder folder_;
 };
 
 }  // namespace loaderscope::guest

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "environment.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
-#include "unit/measure/with_tmpdir.h"
 
 namespace loaderscope {
 namespace {
@@ -87,7 +87,7 @@ TEST(StepRows, MovesWithItsFile) {
 }
 
 TEST(StepRows, SaysWhereItHasNoFolder) {
-  const WithTmpdir missing("/nonexistent/loaderscope");
+  const Environment missing("TMPDIR", "/nonexistent/loaderscope");
   try {
     rows_of(11, kTenRows);
     FAIL() << "no error";

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "dataset/make.h"
-#include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
 #include "unit/source/temp_folder.h"
 
@@ -20,7 +19,7 @@ constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;
 class Knockout : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = new source::TempFolder;
+    folder_ = new TempFolder;
     dataset::MakeOptions options;
     options.path = *folder_ / "made";
     options.count = 12;
@@ -62,9 +61,9 @@ class Knockout : public testing::Test {
     return result;
   }
 
-  static source::TempFolder* folder_;
+  static TempFolder* folder_;
 };
-source::TempFolder* Knockout::folder_ = nullptr;
+TempFolder* Knockout::folder_ = nullptr;
 
 TEST_F(Knockout, WithoutReadingTheSameImagesAreDecoded) {
   const Result base = load({});

@@ -47,7 +47,7 @@ class Photos {
   }
 
  private:
-  source::TempFolder folder_;
+  TempFolder folder_;
   int count_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The private folder of a run: gone with it, and where the run was killed, with the next one.
-#include "engine/guest/belongings.h"
+// A private folder: gone with its object, and where the process was killed, with the next one.
+#include "source/private_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,13 +9,14 @@
 #include <filesystem>
 #include <string>
 
-#include "unit/measure/with_tmpdir.h"
 #include "unit/source/temp_folder.h"
 
-namespace loaderscope::guest {
+namespace loaderscope::source {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "loaderscope-run-";
 
 std::string name_in(const std::string& place) {
   const fs::directory_iterator found(place);
@@ -23,10 +24,9 @@ std::string name_in(const std::string& place) {
 }
 
 TEST(PrivateFolder, GoesWithItsObject) {
-  const source::TempFolder place;
-  const WithTmpdir tmpdir(place.path());
+  const TempFolder place;
   {
-    const PrivateFolder folder;
+    const PrivateFolder folder(place.path(), kPrefix);
     EXPECT_TRUE(fs::is_directory(folder.path()));
     EXPECT_EQ(fs::path(folder.path()).parent_path(), place.path());
   }
@@ -34,41 +34,38 @@ TEST(PrivateFolder, GoesWithItsObject) {
 }
 
 TEST(PrivateFolder, StaysWhereAnotherRunUsesIt) {
-  const source::TempFolder place;
-  const WithTmpdir tmpdir(place.path());
-  const PrivateFolder first;
-  const PrivateFolder second;
+  const TempFolder place;
+  const PrivateFolder first(place.path(), kPrefix);
+  const PrivateFolder second(place.path(), kPrefix);
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_NE(first.path(), second.path());
 }
 
 TEST(PrivateFolder, OfAKilledRunGoesWithTheNextRun) {
-  const source::TempFolder place;
-  const WithTmpdir tmpdir(place.path());
+  const TempFolder place;
   const pid_t child = ::fork();
   if (child == 0) {
-    const PrivateFolder folder;
+    const PrivateFolder folder(place.path(), kPrefix);
     ::raise(SIGKILL);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::string left = name_in(place.path());
   ASSERT_NE(left, "");
-  const PrivateFolder folder;
+  const PrivateFolder folder(place.path(), kPrefix);
   EXPECT_FALSE(fs::exists(fs::path(place.path()) / left));
 }
 
 TEST(PrivateFolder, TouchesNothingOfOthers) {
-  const source::TempFolder place, elsewhere;
-  const WithTmpdir tmpdir(place.path());
+  const TempFolder place, elsewhere;
   const std::string file = place.write("loaderscope-run-notes");
   const std::string other = place.write("elsewhere/kept");
   const std::string target = elsewhere.write("kept");
   fs::create_directory_symlink(elsewhere.path(), place / "loaderscope-run-abcdef");
-  const PrivateFolder folder;
+  const PrivateFolder folder(place.path(), kPrefix);
   EXPECT_TRUE(fs::exists(file));
   EXPECT_TRUE(fs::exists(other));
   EXPECT_TRUE(fs::exists(target));
 }
 
 }  // namespace
-}  // namespace loaderscope::guest
+}  // namespace loaderscope::source

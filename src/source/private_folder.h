@@ -1,0 +1,26 @@
+// A temporary folder of this process, removed with everything in it. One whose process was killed
+// is removed by the next that makes one of its name.
+#pragma once
+
+#include <string>
+
+#include "source/fd.h"
+
+namespace loaderscope::source {
+
+class PrivateFolder {
+ public:
+  // Below `place`, as PREFIX and six characters more. Throws RunError.
+  PrivateFolder(const std::string& place, const std::string& prefix);
+  ~PrivateFolder();
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  Fd lock_;
+};
+
+}  // namespace loaderscope::source
