@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "config/printable.h"
+
 namespace loaderscope {
 namespace {
 
@@ -66,16 +68,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 
 std::string shown_text(std::string_view text) {
   constexpr std::size_t kLongest = 80;
-  constexpr const char* kHex = "0123456789abcdef";
-  std::string shown;
-  for (char c : text.substr(0, kLongest)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte != 0x7f) {
-      shown += c;
-    } else {
-      shown += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
+  const std::string shown = printable(text.substr(0, kLongest));
   return text.size() > kLongest ? shown + "..." : shown;
 }
 

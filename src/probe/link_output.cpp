@@ -50,7 +50,7 @@ void write_text(std::ostream& out, const LinkMatrix& matrix) {
   table.print(out);
   for (const LinkCell& cell : matrix.cells) {
     const bool first = cell.copy == CopyMode::sync && cell.bytes == matrix.cells.front().bytes;
-    if (first && !cell.fallback.empty()) out << "note: " << cell.fallback << "\n";
+    if (first && !cell.fallback.empty()) out << "note: " << printable(cell.fallback) << "\n";
   }
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/wording.h"
+#include "config/printable.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
@@ -11,12 +12,13 @@
 namespace loaderscope {
 namespace {
 
-// Markup in a path or a note must not become markup of ours.
+// Markup in a path or a note must not become markup of ours, nor its control characters drive a
+// terminal.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (char c : text) {
+  for (char c : printable(text)) {
     if (std::string_view("\\`*_[]<>|#~").find(c) != std::string_view::npos) result += '\\';
-    result += c == '\n' ? ' ' : c;
+    result += c;
   }
   return result;
 }
@@ -72,7 +74,7 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
   out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),
                      escaped(record.engine));
   const std::string command = next_command(record, analysis);
-  if (!command.empty()) out << "\nNext:\n```sh\n" << command << "\n```\n";
+  if (!command.empty()) out << "\nNext:\n```sh\n" << printable(command) << "\n```\n";
 }
 
 }  // namespace loaderscope

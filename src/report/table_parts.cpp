@@ -165,8 +165,8 @@ void write_metrics(std::ostream& out, const RunRecord& record, int width) {
   TextTable table("lrl");
   std::size_t longest = 0;  // explanation
   for (const Metric& metric : record.metrics) {
-    table.add({printable(metric.name), printable(metric_value(metric)), printable(metric.help)});
-    longest = std::max(longest, columns_of(metric.help));
+    table.add({metric.name, metric_value(metric), metric.help});
+    longest = std::max(longest, columns_of(printable(metric.help)));
   }
   std::stringstream lines;
   table.print(lines);

@@ -127,7 +127,7 @@ void write_account(std::ostream& out, const RunRecord& record, const Analysis& a
     const double length = std::round(line.share * bar_columns);
     const auto marks = static_cast<std::size_t>(std::clamp(length, 0.0, double{1} * bar_columns));
     table.add({line.name, show_duration(line.per_step), show_percent(line.share),
-               show_points(line.half_width), std::string(marks, '#'), printable(line.remark)});
+               show_points(line.half_width), std::string(marks, '#'), line.remark});
   }
   table.print(out);
 }
@@ -135,8 +135,7 @@ void write_account(std::ostream& out, const RunRecord& record, const Analysis& a
 void write_differential(std::ostream& out, const RunRecord& record) {
   TextTable table("lrrrrl", {std::begin(kDifferentialHeader), std::end(kDifferentialHeader)});
   for (const DifferentialRow& row : differential_rows(record)) {
-    table.add(
-        {printable(row.name), row.busy, row.rate, row.per_step, row.costs, printable(row.remark)});
+    table.add({row.name, row.busy, row.rate, row.per_step, row.costs, row.remark});
   }
   if (!table.empty()) table.print(out);
 }
@@ -182,7 +181,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
   const auto line = [&](const std::string& text) {
     if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
   };
-  out << painted(analysis.verdict.sentence, colour_of(analysis.verdict), style) << '\n';
+  out << painted(printable(analysis.verdict.sentence), colour_of(analysis.verdict), style) << '\n';
   for (const std::string& fault : wrong_data_lines(analysis)) line(fault);
   line(fix_line(record, analysis));
   line(pytorch_line(analysis));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace loaderscope {
 namespace {
@@ -13,7 +14,19 @@ std::string padded(const std::string& cell, std::size_t width, char alignment) {
   return alignment == 'r' ? space + cell : cell + space;
 }
 
+std::vector<std::string> printable_cells(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = printable(cell);
+  return cells;
+}
+
 }  // namespace
+
+TextTable::TextTable(std::string_view alignment, std::vector<std::string> header)
+    : alignment_(alignment), header_(printable_cells(std::move(header))) {}
+
+void TextTable::add(std::vector<std::string> cells) {
+  rows_.push_back(printable_cells(std::move(cells)));
+}
 
 void TextTable::print(std::ostream& out) const {
   std::vector<std::size_t> widths(alignment_.size());
@@ -42,14 +55,6 @@ std::size_t TextTable::columns() const {
   std::size_t longest = 0;
   for (std::string line; std::getline(lines, line);) longest = std::max(longest, columns_of(line));
   return longest;
-}
-
-std::string printable(std::string text) {
-  for (char& c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
-  }
-  return text;
 }
 
 std::size_t columns_of(std::string_view text) {

@@ -6,15 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "config/printable.h"
+
 namespace loaderscope {
 
 class TextTable {
  public:
-  // One letter per column: 'l' or 'r'.
-  explicit TextTable(std::string_view alignment, std::vector<std::string> header = {})
-      : alignment_(alignment), header_(std::move(header)) {}
+  // One letter per column: 'l' or 'r'. Cells may hold any text: a result from elsewhere must not
+  // drive the reader's terminal.
+  explicit TextTable(std::string_view alignment, std::vector<std::string> header = {});
 
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  void add(std::vector<std::string> cells);
   // Two spaces before each column; a column without a value in any row is left out.
   void print(std::ostream& out) const;
   std::size_t columns() const;  // of its longest line
@@ -25,9 +27,6 @@ class TextTable {
   std::vector<std::string> header_;
   std::vector<std::vector<std::string>> rows_;
 };
-
-// Without control characters: a result from elsewhere must not drive the reader's terminal.
-std::string printable(std::string text);
 
 // Letters as a terminal shows them: "±" is one.
 std::size_t columns_of(std::string_view text);

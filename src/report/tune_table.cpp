@@ -277,7 +277,7 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   if (!tune.recommended) return;
   const Case& use = tune.experiment.cases[*tune.recommended];
   for (const std::string& call : {data_loader_call(use.config), dali_arguments(use.config)})
-    out << "  " << wrapped(call, style.width - 2, 6) << '\n';
+    out << "  " << wrapped(printable(call), style.width - 2, 6) << '\n';
   if (use.config.ranks > 1) {
     line(
         fmt::format("{} ranks load together: workers and prefetch are of each, rates, cores and "
