@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "config/shortage.h"
 #include "dataset/encode.h"
 #include "decode/limits.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -37,11 +39,13 @@ struct Inspector::File {
   int error = 0;
   std::vector<std::byte>& buffer;
 
-  File(const std::string& path, std::vector<std::byte>& memory)
-      : fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), buffer(memory) {
+  File(const std::string& path, std::vector<std::byte>& memory) : buffer(memory) {
+    do {
+      fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    } while (fd < 0 && errno == EINTR);
     struct stat status {};
     if (fd < 0 || ::fstat(fd, &status) != 0) {
-      error = errno;
+      fail(path, errno);
     } else {
       size = status.st_size;
     }
@@ -51,6 +55,14 @@ struct Inspector::File {
   }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
+
+  // What the machine has too little of is no fault of the file.
+  void fail(const std::string& path, int of) {
+    error = of;
+    const std::string remedy = shortage_remedy(of);
+    if (remedy.empty()) return;
+    throw RunError(shown_text(path) + ": cannot be read: " + std::strerror(of) + "; " + remedy);
+  }
 
   // Up to `count` bytes from `offset`; fewer at the end of the file, or after an error.
   std::span<const std::byte> read(Bytes offset, std::size_t count) {

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <vector>
 
+#include "config/shortage.h"
 #include "loaderscope/cost.h"
 #include "source/cache_sentence.h"
 #include "source/fd.h"
 #include "source/parallel.h"
+#include "source/readers.h"
 
 namespace loaderscope {
 namespace {
@@ -36,7 +39,9 @@ Bytes memory_of_machine() {
 Fd open_sample(const FileSource& files, std::int64_t sample) {
   thread_local std::string path;
   files.path_of(sample, path);
-  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd < 0 && !shortage_remedy(errno).empty()) source::fail_to_open(path, errno);
+  return fd;  // what cannot be opened has no pages in the cache
 }
 
 Bytes size_of(int fd) {

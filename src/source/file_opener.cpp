@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "config/shortage.h"
+#include "loaderscope/errors.h"
 #include "loaderscope/units.h"
 #include "source/file_source.h"
 #include "source/readers.h"
@@ -22,19 +24,23 @@ bool is_dangling_link(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
+// What the machine has too little of is no fault of the sample: skipping it would not help.
+[[noreturn]] void fail(const std::string& place, const std::string& what, int error) {
+  const std::string why = what + ": " + std::generic_category().message(error);
+  const std::string remedy = shortage_remedy(error);
+  if (!remedy.empty()) throw RunError(place + " " + why + "; " + remedy);
+  throw SampleError(SampleError::Kind::unreadable, why);
+}
+
 }  // namespace
 
-SampleError cannot_open(const std::string& path, int error) {
-  const auto why = SampleError::Kind::unreadable;
+void fail_to_open(const std::string& path, int error) {
   if (error == ENOENT && is_dangling_link(path))
-    return {why, "is a link to a file that is missing"};
-  return {why, "cannot be opened: " + std::generic_category().message(error)};
+    throw SampleError(SampleError::Kind::unreadable, "is a link to a file that is missing");
+  fail(shown_text(path) + ":", "cannot be opened", error);
 }
 
-SampleError cannot_read(int error) {
-  return {SampleError::Kind::unreadable,
-          "cannot be read: " + std::generic_category().message(error)};
-}
+void fail_to_read(int error) { fail("a sample", "cannot be read", error); }
 
 SampleError shrank(std::size_t bytes, std::size_t expected) {
   return {SampleError::Kind::truncated, "shrank while it was read: ended after " +
@@ -62,6 +68,7 @@ int FileOpener::flags() const {
 }
 
 bool FileOpener::may_try_again(int flags, int error) {
+  if (error == EINTR) return true;
   if (error != EPERM || (flags & O_NOATIME) == 0) return false;
   no_atime_ = false;
   return true;
@@ -78,14 +85,14 @@ Fd FileOpener::open_path() {
 OpenFile FileOpener::open(std::int64_t sample) {
   source_.path_of(sample, path_);
   Fd fd = open_path();
-  if (fd < 0) throw cannot_open(path_, errno);
+  if (fd < 0) fail_to_open(path_, errno);
   return checked(std::move(fd));
 }
 
 OpenFile FileOpener::checked(Fd fd) const {
   using Kind = SampleError::Kind;
   struct stat facts {};
-  if (::fstat(fd, &facts) != 0) throw cannot_read(errno);
+  if (::fstat(fd, &facts) != 0) fail_to_read(errno);
   if (S_ISDIR(facts.st_mode)) throw SampleError(Kind::unreadable, "is a folder, not a file");
   if (!S_ISREG(facts.st_mode)) throw SampleError(Kind::unreadable, "is not a regular file");
   if (facts.st_size <= 0) throw SampleError(Kind::truncated, "is empty");

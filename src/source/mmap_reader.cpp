@@ -18,7 +18,7 @@ class Mapping {
  public:
   explicit Mapping(const OpenFile& file) : size_(file.size) {
     data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.fd, 0);
-    if (data_ == MAP_FAILED) throw cannot_read(errno);
+    if (data_ == MAP_FAILED) fail_to_read(errno);
   }
   ~Mapping() { ::munmap(data_, size_); }
   Mapping(const Mapping&) = delete;
@@ -40,10 +40,10 @@ class MmapReader final : public SampleReader {
     const std::span<std::byte> bytes = buffer_.take(file.size);
     const Mapping mapping(file);
     const std::size_t copied = copy_guarded(bytes, mapping.data());
-    if (copied < bytes.size()) throw why_short(file, copied);
+    if (copied < bytes.size()) fail_short(file, copied);
     // What is cut off the last page reads as zeros.
     struct stat facts {};
-    if (::fstat(file.fd, &facts) != 0) throw cannot_read(errno);
+    if (::fstat(file.fd, &facts) != 0) fail_to_read(errno);
     if (static_cast<std::size_t>(facts.st_size) < file.size) {
       throw shrank(static_cast<std::size_t>(facts.st_size), file.size);
     }
@@ -52,10 +52,11 @@ class MmapReader final : public SampleReader {
 
  private:
   // A page that cannot be had lies behind the new end of the file, or the storage failed.
-  static SampleError why_short(const OpenFile& file, std::size_t copied) {
+  [[noreturn]] static void fail_short(const OpenFile& file, std::size_t copied) {
     std::byte next;
     const ssize_t got = ::pread(file.fd, &next, 1, static_cast<off_t>(copied));
-    return got < 0 ? cannot_read(errno) : shrank(copied, file.size);
+    if (got < 0) fail_to_read(errno);
+    throw shrank(copied, file.size);
   }
 
   FileOpener opener_;

@@ -18,7 +18,7 @@ std::size_t ReadProgress::length() const {
 
 void ReadProgress::answered(std::int64_t result) {
   if (result == -EINTR) return;
-  if (result < 0) throw cannot_read(static_cast<int>(-result));
+  if (result < 0) fail_to_read(static_cast<int>(-result));
   const std::size_t end = offset() + static_cast<std::size_t>(result);
   if (end <= done_) throw shrank(done_, size_);
   done_ = std::min(end, size_);

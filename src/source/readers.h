@@ -65,8 +65,9 @@ class FileOpener {
   bool no_atime_ = true;  // until it is refused: files of other users
 };
 
-SampleError cannot_open(const std::string& path, int error);
-SampleError cannot_read(int error);
+// Throw SampleError, or RunError where the machine had too little of something.
+[[noreturn]] void fail_to_open(const std::string& path, int error);
+[[noreturn]] void fail_to_read(int error);
 SampleError shrank(std::size_t bytes, std::size_t expected);
 
 }  // namespace loaderscope::source

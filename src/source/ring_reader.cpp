@@ -150,7 +150,7 @@ class RingReader final : public SampleReader {
 
   void opened(Request& request, int result) {
     if (result < 0) {
-      if (!opener_.may_try_again(request.flags, -result)) throw cannot_open(request.path, -result);
+      if (!opener_.may_try_again(request.flags, -result)) fail_to_open(request.path, -result);
       return open(request);
     }
     Fd fd(result);

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/native/worker.h"
+
 namespace loaderscope::native {
 namespace {
 
@@ -208,6 +210,7 @@ void Loader::pin() {
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);
   RunQueueMeter run_queue;
+  demand_run_queue(run_queue.known());
   while (const auto task = shop_.to_pin->pop()) {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));

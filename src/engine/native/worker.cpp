@@ -1,7 +1,13 @@
 #include "engine/native/worker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <string>
+
+#include "config/shortage.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope::native {
 namespace {
@@ -19,7 +25,17 @@ Worker::Worker(const Job& job, Workshop& shop, std::int32_t index)
       index_(index),
       post_(shop.post(index)),
       spans_(post_.log),
-      sleeper_(job.stop) {}
+      sleeper_(job.stop) {
+  demand_run_queue(spans_.knows_contention());
+}
+
+void demand_run_queue(bool known) {
+  constexpr const char* kFile = "/proc/thread-self/schedstat";
+  if (known || ::access(kFile, R_OK) != 0) return;
+  throw RunError(std::string(kFile) +
+                 ": cannot be opened, and without it contention would count as something else; " +
+                 shortage_remedy(EMFILE));
+}
 
 void Worker::run(const Start& start) {
   shop_.name_thread("worker " + std::to_string(index_));

@@ -39,6 +39,10 @@ class Worker {
   Nanos begun_ = 0, rested_ = 0;
 };
 
+// Throws RunError where the run-queue delay of this thread is not known although the kernel counts
+// it: the thread had no file descriptor left.
+void demand_run_queue(bool known);
+
 // The body of a worker's feeder: what is finished goes on to the trainer's side.
 void feed(const Job& job, Workshop& shop, std::int32_t index);
 

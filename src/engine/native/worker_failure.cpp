@@ -3,7 +3,10 @@
 #include <cstdio>
 #include <new>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 
+#include "config/shortage.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {
@@ -14,6 +17,10 @@ void WorkerFailure::keep(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const RunError& error) {
     write(Kind::run, error.what());
+  } catch (const std::system_error& error) {
+    const std::string shortage = shortage_sentence(error);
+    write(shortage.empty() ? Kind::other : Kind::run,
+          shortage.empty() ? error.what() : shortage.c_str());
   } catch (const std::bad_alloc&) {
     write(Kind::memory, "");
   } catch (const std::exception& error) {

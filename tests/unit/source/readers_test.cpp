@@ -1,7 +1,9 @@
 // Reading files that are not what they seem, and that change meanwhile.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +61,23 @@ TEST_P(Readers, MissingFilesFoldersAndPipes) {
   ASSERT_EQ(::mkfifo((data / "pipe.jpg").c_str(), 0600), 0);
   open("pipe.jpg");
   expect_error(Kind::unreadable, "not a regular file");
+}
+
+// Not the sample's fault: the next one could not be opened either.
+TEST_P(Readers, NoFileDescriptorIsLeft) {
+  data.write("good.jpg");
+  open("good.jpg");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const Fd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(lowest) + 1;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string message = message_of<RunError>([&] { reader->read(0); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(message, HasSubstr("good.jpg: cannot be opened: Too many open files; "));
+  EXPECT_THAT(message, HasSubstr("ulimit -n"));
+  EXPECT_EQ(reader->read(0).size(), 1U);
 }
 
 TEST_P(Readers, EmptyAndTooLargeFiles) {
