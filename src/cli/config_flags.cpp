@@ -51,6 +51,8 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
     option->group(std::string(field.group));
     flags_.emplace_back(&field, option);
   }
+  const std::string help = "Let --json FILE replace a file that is no result.";
+  force_ = app.add_flag("--force", help)->group("The answer");
 }
 
 RunConfig ConfigFlags::config() const {
@@ -72,6 +74,15 @@ RunConfig ConfigFlags::config(OtherKeys& others) const {
   }
   if (!scenario_->empty()) read_scenario(scenario_->results().back(), config, others);
   return config;
+}
+
+OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
+  OutputRules rules{force_->count() > 0, config.command.value};
+  if (!scenario_->empty()) rules.made_from.push_back(scenario_->results().back());
+  rules.made_from.push_back(config.index.value);
+  const std::string& loader = config.loader.value;  // FILE.py:FUNCTION
+  rules.made_from.push_back(loader.substr(0, loader.rfind(':')));
+  return rules;
 }
 
 }  // namespace loaderscope

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/output_rules.h"
 #include "config/other_keys.h"
 #include "loaderscope/run_config.h"
 
@@ -27,9 +28,13 @@ class ConfigFlags {
   // The same for a command that has keys of its own in a scenario.
   RunConfig config(OtherKeys& others) const;
 
+  // Of the result. The scenario is what it is made from, and the files that `config` names.
+  OutputRules output_rules(const RunConfig& config) const;
+
  private:
   std::vector<std::pair<const Field*, const CLI::Option*>> flags_;
   const CLI::Option* scenario_ = nullptr;
+  const CLI::Option* force_ = nullptr;
 };
 
 }  // namespace loaderscope

@@ -13,16 +13,19 @@
 #include <system_error>
 #include <utility>
 
+#include "config/shortage.h"
+
 namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
 
 RunError cannot_write(const std::string& path, int error) {
-  const std::string next = error == ENOSPC ? "; free some space or name another place"
-                           : error == EACCES || error == EPERM ? "; name another place"
-                                                               : "";
-  return RunError(path + ": cannot write the result: " + std::strerror(error) + next);
+  std::string next = shortage_remedy(error);
+  if (error == ENOSPC) next = "free some space or name another place";
+  if (error == EACCES || error == EPERM) next = "name another place";
+  return RunError(path + ": cannot write the result: " + std::strerror(error) +
+                  (next.empty() ? "" : "; " + next));
 }
 
 class Descriptor {
@@ -157,11 +160,12 @@ ExitCode StandardOutput::finish() {
   return ExitCode::ok;
 }
 
-void check_output(const std::string& path) {
+void check_output(const std::string& path, const OutputRules& rules) {
   if (path == "-") return;
   std::error_code error;
   if (fs::is_directory(path, error)) throw RunError(path + ": is a folder; name a file in it");
   if (fs::exists(path, error) && ::access(path.c_str(), W_OK) != 0) throw cannot_write(path, errno);
+  if (fs::exists(path, error)) refuse_to_replace(path, rules);
   if (is_special(path)) return;
   const fs::path target = target_of(path);
   check_folder(path, target);

@@ -7,6 +7,7 @@
 #include <streambuf>
 #include <string>
 
+#include "cli/output_rules.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -42,8 +43,9 @@ class StandardOutput {
   std::ostream stream_;
 };
 
-// Throws RunError when a result could not be saved at `path`, before a long run is made in vain.
-void check_output(const std::string& path);
+// Throws RunError when a result could not or may not be saved at `path`, before a long run is made
+// in vain.
+void check_output(const std::string& path, const OutputRules& rules = {});
 
 // Writes a temporary file beside `path` and renames it, so that a failure leaves no half file and
 // an old one untouched; devices and pipes are written directly. Throws RunError.

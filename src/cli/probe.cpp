@@ -14,10 +14,11 @@ namespace {
 struct LinkFlags {
   int gpu = 0;
   std::string json;
+  bool force = false;
 };
 
 ExitCode probe_link(const LinkFlags& flags) {
-  if (!flags.json.empty()) check_output(flags.json);
+  if (!flags.json.empty()) check_output(flags.json, {flags.force, {}});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   probe::LinkOptions options;
   options.device = flags.gpu;
@@ -39,6 +40,7 @@ Action declare_probe_link(CLI::App& app) {
   app.add_option("--gpu", flags->gpu, "Which GPU, counted from 0.")->type_name("N");
   app.add_option("--json", flags->json, "Also write the matrix to this file; - prints only JSON.")
       ->type_name("FILE");
+  app.add_flag("--force", flags->force, "Let --json FILE replace a file that is no result.");
   return [flags] { return probe_link(*flags); };
 }
 

@@ -20,6 +20,7 @@ struct ReportFlags {
   std::string format = "table";
   std::string output = "-";
   std::vector<std::string> require;
+  bool force = false;
 };
 
 const ReportRow& writer_of(const std::string& format) {
@@ -36,7 +37,7 @@ ExitCode report(const ReportFlags& flags) {
   }
   const ReportRow& writer = writer_of(flags.format);
   check_requirements(flags.require);
-  check_output(flags.output);
+  check_output(flags.output, {flags.force, {flags.result}});
   const RunRecord record = read_result(flags.result);
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
@@ -58,6 +59,7 @@ Action declare_report(CLI::App& app) {
   app.add_option("--output", flags->output, "Write there; - is standard output. Default: -.")
       ->type_name("FILE")
       ->take_last();
+  app.add_flag("--force", flags->force, "Let --output FILE replace a file that is no result.");
   app.add_option(
          "--require", flags->require,
          "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")

@@ -144,7 +144,7 @@ ExitCode run_with(const SelftestFlags& flags) {
   const MachineLimits limits{read_machine().cores};
   const auto test = given.loader.given ? of_own_loader : of_our_loader;
   if (!given.loader.given) selftest::make_trials(given, limits);  // complains before all else
-  if (!given.json.value.empty()) check_output(given.json.value);
+  if (!given.json.value.empty()) check_output(given.json.value, flags.base.output_rules(given));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);

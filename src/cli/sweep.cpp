@@ -58,7 +58,7 @@ ExitCode sweep(SweepFlags& flags) {
   const SweepOptions options = options_of(flags.own, given);
   const Axes axes = axes_of(flags.own);
   const std::string& json = given.json.value;
-  if (!json.empty()) check_output(json);
+  if (!json.empty()) check_output(json, flags.base.output_rules(given));
 
   const MachineFacts machine = read_machine();
   Experiment experiment =

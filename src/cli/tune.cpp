@@ -133,7 +133,9 @@ ExitCode run_tune(TuneFlags& flags) {
   const MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, base.given);
   const Axes axes = axes_of(flags.own, base.given, limits, options);
-  if (!json.empty()) check_output(json);
+  OutputRules rules = flags.base.output_rules(given);
+  rules.made_from.push_back(flags.own.text("from"));
+  if (!json.empty()) check_output(json, rules);
 
   ExperimentRunner runner(machine, {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);

@@ -95,7 +95,9 @@ ExitCode what_if(const WhatIfFlags& flags) {
   const RunConfig given = flags.base.config();
   Changes changes;
   for (const std::string& text : flags.set) changes.push_back(parse_change(text));
-  if (!given.json.value.empty()) check_output(given.json);
+  OutputRules rules = flags.base.output_rules(given);
+  rules.made_from.push_back(flags.result);
+  if (!given.json.value.empty()) check_output(given.json, rules);
   const MachineFacts machine = read_machine();
   const Base base = base_of(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();

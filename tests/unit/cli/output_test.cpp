@@ -1,5 +1,6 @@
 #include "cli/output.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,8 @@ namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::ThrowsMessage;
 
 class Output : public testing::Test {
  protected:
@@ -73,6 +76,56 @@ TEST_F(Output, ImpossiblePlacesAreFoundBeforehand) {
   EXPECT_NO_THROW(check_output("-"));
   EXPECT_NO_THROW(check_output("/dev/null"));
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Output, ReplacesAResult) {
+  for (const char* text : {"{\n  \"schema\": \"loaderscope.run/1\"",
+                           "{\"config\": {}, \"schema\":\"loaderscope.tune/1\"",
+                           "rank,step,epoch\n", "**bound by decode**\n\n- loaderscope 0.1\n", ""}) {
+    write_output(path("a"), [&](std::ostream& out) { out << text; });
+    EXPECT_NO_THROW(check_output(path("a"))) << text;
+  }
+}
+
+TEST_F(Output, ReplacesAnotherFileOnlyByForce) {
+  for (const char* text : {"print('train')\n", "{\"name\": \"package\"}",
+                           "\x7f"
+                           "ELF",
+                           "x"}) {
+    write_output(path("a"), [&](std::ostream& out) { out << text; });
+    EXPECT_THAT([&] { check_output(path("a")); },
+                ThrowsMessage<RunError>(HasSubstr("is no result of loaderscope")))
+        << text;
+    EXPECT_NO_THROW(check_output(path("a"), {true, {}}));
+  }
+}
+
+TEST_F(Output, NeverReplacesWhatItIsMadeFrom) {
+  write_output(path("r"), [](std::ostream& out) { out << "{\"schema\": \"loaderscope.run/1\"}"; });
+  fs::create_hard_link(path("r"), path("other"));
+  EXPECT_NO_THROW(check_output(path("other"), {false, {path("missing")}}));
+  EXPECT_THAT(
+      [&] {
+        check_output(path("other"), {true, {path("r")}});
+      },
+      ThrowsMessage<RunError>(HasSubstr("is what the result would be made from")));
+  EXPECT_THAT(
+      [&] {
+        check_output("/proc/self/exe", {true, {}});
+      },
+      ThrowsMessage<RunError>(HasSubstr("is this program itself")));
+}
+
+TEST_F(Output, OnlyStreamsAreWrittenThatAreNoFiles) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_THAT(
+      [&] {
+        check_output(path("pipe"), {true, {}});
+      },
+      ThrowsMessage<RunError>(HasSubstr("is a pipe")));
+  EXPECT_NO_THROW(check_output("/dev/full"));
+  EXPECT_NO_THROW(check_output("/dev/stdout"));
+  EXPECT_THROW(check_output("/dev/zero"), RunError);
 }
 
 }  // namespace

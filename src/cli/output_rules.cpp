@@ -1,0 +1,71 @@
+#include "cli/output_rules.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+
+#include "config/file_kind.h"
+#include "loaderscope/errors.h"
+#include "report/recognise.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kBeginning = 64 << 10;
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
+bool is_stream(const std::string& path) {
+  constexpr std::array<std::string_view, 4> kOpen = {"/dev/fd/", "/proc/self/fd/", "/dev/stdout",
+                                                     "/dev/stderr"};
+  constexpr std::array<std::string_view, 4> kHarmless = {"/dev/null", "/dev/full", "/dev/tty",
+                                                         "/dev/pts/"};
+  const auto begins = [](const auto& names, std::string_view text) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](std::string_view name) { return text.starts_with(name); });
+  };
+  std::error_code error;
+  return begins(kOpen, path) || begins(kHarmless, std::filesystem::canonical(path, error).string());
+}
+
+std::string beginning_of(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kBeginning, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
+}  // namespace
+
+void refuse_to_replace(const std::string& path, const OutputRules& rules) {
+  const std::string shown = shown_text(path);
+  if (const std::string_view other = kind_unless_file(path); !other.empty()) {
+    if (is_stream(path)) return;
+    throw RunError(shown + ": is " + std::string(other) + ", not a file; name a file");
+  }
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 || error) return;
+  if (same_file(path, "/proc/self/exe"))
+    throw RunError(shown + ": is this program itself; name another file for the result");
+  for (const std::string& source : rules.made_from) {
+    if (!same_file(path, source)) continue;
+    throw RunError(shown + ": is what the result would be made from; name another file for it");
+  }
+  if (rules.force || is_result_of_ours(beginning_of(path))) return;
+  throw RunError(shown +
+                 ": exists and is no result of loaderscope; name another file, or replace it with "
+                 "--force");
+}
+
+}  // namespace loaderscope

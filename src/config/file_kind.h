@@ -1,0 +1,13 @@
+// What stands at a path that should be a file to be read. A pipe might never begin, a device never
+// end.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+
+// "a folder", "a pipe", "a device" or "a socket"; "" for a regular file and where nothing is.
+std::string_view kind_unless_file(const std::string& path);
+
+}  // namespace loaderscope
