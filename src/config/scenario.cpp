@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
 
+#include "config/file_kind.h"
 #include "config/other_keys.h"
 #include "config/precedence.h"
 #include "loaderscope/errors.h"
@@ -137,10 +137,8 @@ void take_others(std::vector<Line>& lines, OtherKeys& others) {
 }
 
 std::string read_text(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw UsageError(path + ": is a folder; expected a scenario file");
-  }
+  if (const std::string_view other = kind_unless_file(path); !other.empty())
+    throw UsageError(path + ": is " + std::string(other) + "; expected a scenario file");
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) throw UsageError(path + ": cannot read the scenario: " + std::strerror(errno));

@@ -39,6 +39,14 @@ double estimated_bytes(const MakeOptions& options, const std::optional<QualityCu
   return pixels * curve->bytes_per_pixel(options.quality) * 0.7;
 }
 
+// Somebody may have removed some since the manifest was written.
+bool has_all_images(const MakeOptions& options) {
+  for (std::int64_t index = 0; index < options.count; ++index) {
+    if (!is_written(options.path + "/" + image_path(options, index))) return false;
+  }
+  return true;
+}
+
 class Maker {
  public:
   Maker(const MakeOptions& options, const QualityCurve* curve) : options_(options), curve_(curve) {}
@@ -107,7 +115,8 @@ MakeResult fill(const MakeOptions& options, const QualityCurve* curve, const Mak
 MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) {
   check_options(options);
   const FolderState before = state_of_folder(options);
-  if (before == FolderState::complete) return {0, options.count, 0, true};
+  if (before == FolderState::complete && has_all_images(options))
+    return {0, options.count, 0, true};
   const std::optional<QualityCurve> curve = curve_for(options);
   if (curve) check_reachable(options, *curve);
   make_folder(options.path);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "config/file_kind.h"
 #include "dataset/files.h"
 #include "loaderscope/errors.h"
 
@@ -40,6 +41,19 @@ std::string manifest_path(const MakeOptions& options) {
   return options.path + "/" + std::string(kManifestName);
 }
 
+// Discarded where it is no JSON, and where it is nested deeper than any manifest: what compares and
+// prints values calls itself for each level.
+Json parse_manifest(std::istream& in) {
+  constexpr int kDeepest = 4;
+  bool too_deep = false;
+  const auto watch = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep = too_deep || depth > kDeepest;
+    return !too_deep;
+  };
+  Json parsed = Json::parse(in, watch, false);
+  return too_deep ? Json(Json::value_t::discarded) : parsed;
+}
+
 std::string text_of(const Json& json, const std::string& key) {
   return json.contains(key) ? shown_text(json[key].dump()) : "none";
 }
@@ -61,12 +75,21 @@ RunError other_data_set(const MakeOptions& options, const Json& found, const Jso
 
 FolderState state_of_folder(const MakeOptions& options) {
   if (is_free(options.path)) return FolderState::fresh;
-  std::ifstream in(manifest_path(options), std::ios::binary);
+  const std::string path = manifest_path(options);
+  if (const std::string_view other = kind_unless_file(path); !other.empty()) {
+    throw RunError(shown_text(path) + ": is " + std::string(other) +
+                   ", not the manifest of a data set of `data make`; give a new folder");
+  }
+  std::ifstream in(path, std::ios::binary);
   if (!in) {
     throw RunError(shown_text(options.path) +
                    ": is not empty and holds no data set of `data make`; give a new folder");
   }
-  Json found = Json::parse(in, nullptr, false);
+  return state_of_manifest(in, options);
+}
+
+FolderState state_of_manifest(std::istream& in, const MakeOptions& options) {
+  Json found = parse_manifest(in);
   if (!found.is_object()) {
     throw RunError(shown_text(manifest_path(options)) +
                    ": is damaged; remove the data set's folder and make it again");

@@ -1,6 +1,7 @@
 // The note inside a made data set that says what it is: `.loaderscope-dataset.json`.
 #pragma once
 
+#include <istream>
 #include <string>
 
 #include "dataset/options.h"
@@ -17,6 +18,9 @@ enum class FolderState { fresh, incomplete, complete };
 // What stands at options.path. Throws RunError when it is something else than this data set, naming
 // what differs.
 FolderState state_of_folder(const MakeOptions& options);
+
+// What the manifest of the data set at options.path says.
+FolderState state_of_manifest(std::istream& in, const MakeOptions& options);
 
 void write_manifest(const MakeOptions& options, bool complete);
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "config/file_kind.h"
 #include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -96,9 +97,10 @@ std::ifstream open_sweep(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     throw RunError(path + ": there is no such file; " + std::string(kGiveSweep));
+  if (const std::string_view other = kind_unless_file(path); !other.empty())
+    throw RunError(path + ": is " + std::string(other) + "; " + std::string(kGiveSweep));
   std::ifstream in(path, std::ios::binary);
-  if (!in || std::filesystem::is_directory(path, error))
-    throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
+  if (!in) throw RunError(path + ": cannot be read; " + std::string(kGiveSweep));
   return in;
 }
 

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -52,6 +54,40 @@ TEST(Make, GivesOtherBytesForAnotherSeed) {
   make_dataset(options, {});
   EXPECT_NE(content_of(folder / "a/class_000/img_0000000.jpg"),
             content_of(folder / "b/class_000/img_0000000.jpg"));
+}
+
+TEST(Make, MakesAgainWhatWasRemoved) {
+  const source::TempFolder folder;
+  const MakeOptions options = small(folder / "set");
+  make_dataset(options, {});
+  const auto files = contents_below(folder / "set");
+  std::filesystem::remove(folder / "set/class_000/img_0000000.jpg");
+  std::filesystem::remove_all(folder / "set/class_001");
+  const MakeResult again = make_dataset(options, {});
+  EXPECT_EQ(again.made, 9);
+  EXPECT_EQ(again.found, 15);
+  EXPECT_EQ(contents_below(folder / "set"), files);
+  EXPECT_EQ(make_dataset(options, {}).made, 0);
+}
+
+// What compares values calls itself for each level: deep enough, that ends the process.
+TEST(Make, RefusesAManifestThatIsNestedDeep) {
+  const source::TempFolder folder;
+  const std::string deep(100'000, '[');
+  for (const std::string& text :
+       {"{\"schema\": " + deep + std::string(100'000, ']') + "}", "{\"a\": " + deep, deep}) {
+    put(folder / "set/.loaderscope-dataset.json", text);
+    EXPECT_THAT([&] { make_dataset(small(folder / "set"), {}); },
+                ThrowsMessage<RunError>(HasSubstr("is damaged")));
+  }
+}
+
+TEST(Make, RefusesAManifestThatIsNoFile) {
+  const source::TempFolder folder;
+  std::filesystem::create_directories(folder / "set");
+  ASSERT_EQ(::mkfifo((folder / "set/.loaderscope-dataset.json").c_str(), 0600), 0);
+  EXPECT_THAT([&] { make_dataset(small(folder / "set"), {}); },
+              ThrowsMessage<RunError>(HasSubstr("is a pipe")));
 }
 
 TEST(Make, GoesOnWhereItWasStopped) {
