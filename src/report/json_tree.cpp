@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -14,23 +15,39 @@ namespace {
 constexpr std::size_t kDeepest = 32;
 constexpr const char* kSaveAgain = "; save the result again with --json";
 
-// The value of a decimal without exponent x 10^9, when it has at most nine decimals and fits.
+// Behind the 'e' of a number; 0 where there is none.
+int exponent_of(std::string_view digits) {
+  constexpr int kBeyondAll = 1000;
+  int exponent = 0;
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  const auto [end, failure] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+  return failure == std::errc() ? exponent : kBeyondAll;
+}
+
+// The value of a number x 10^9, when that is whole and fits: 0.000087000 and 8.7e-05 are 87,000 ns.
 std::optional<Nanos> exact_ns(std::string_view digits) {
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
+  const std::size_t mark = std::min(digits.find_first_of("eE"), digits.size());
+  int zeros = 9;  // to be put behind the digits
+  if (mark < digits.size()) zeros += exponent_of(digits.substr(mark + 1));
   Nanos value = 0;
-  int decimals = -1;  // -1: before the point
-  for (char c : digits) {
+  bool behind_point = false;
+  for (char c : digits.substr(0, mark)) {
     if (c == '.') {
-      decimals = 0;
+      behind_point = true;
       continue;
     }
-    if (c < '0' || c > '9' || decimals == 9) return std::nullopt;
-    if (decimals >= 0) ++decimals;
     if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
     if (__builtin_add_overflow(value, c - '0', &value)) return std::nullopt;
+    if (behind_point) --zeros;
   }
-  for (decimals = std::max(decimals, 0); decimals < 9; ++decimals) {
+  for (; value != 0 && zeros < 0; ++zeros) {
+    if (value % 10 != 0) return std::nullopt;
+    value /= 10;
+  }
+  for (; value != 0 && zeros > 0; --zeros) {
     if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
   }
   return negative ? -value : value;
@@ -62,7 +79,10 @@ class Builder {
     if (value <= static_cast<std::uint64_t>(INT64_MAX)) {
       return number_integer(static_cast<std::int64_t>(value));
     }
-    return number_float(static_cast<double>(value), "e");
+    JsonNode node;
+    node.kind = JsonNode::Kind::real;
+    node.real = static_cast<double>(value);
+    return add(std::move(node));
   }
   bool number_float(double value, const std::string& digits) {
     JsonNode node;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "config/file_kind.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/keys.h"
@@ -24,13 +25,10 @@ class ResultReader {
   explicit ResultReader(const std::string& place) : place_(place) {}
 
   RunRecord read(std::istream& in) {
-    JsonReading reading;
-    reading.streamed = {keys::kSteps, keys::kReservoir, keys::kExemplars};
-    reading.take_element = [this](std::string_view key, const JsonNode& node) { take(key, node); };
-    reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
-    const JsonNode root = read_json(in, place_, reading);
+    const JsonNode root = read_members(in);
     const JsonCursor document(root, place_);
     if (!schema_seen_) fail_without_schema();
+    if (!in_order_) read_again(in, document);
     read_facts(document);
     finish_ranks();
     check_account(document);
@@ -44,20 +42,39 @@ class ResultReader {
     Nanos clamped = 0;       // sum so far
   };
 
+  JsonNode read_members(std::istream& in) {
+    JsonReading reading;
+    reading.streamed = {keys::kSteps, keys::kReservoir, keys::kExemplars};
+    reading.take_element = [this](std::string_view key, const JsonNode& node) { take(key, node); };
+    reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
+    return read_json(in, place_, reading);
+  }
+
+  // Another program may have written the members in another order: what is streamed is then read
+  // once more, when the ranks are known that it belongs to.
+  void read_again(std::istream& in, const JsonCursor& document) {
+    record_.ranks.clear();
+    states_.clear();
+    read_ranks(document.at("ranks"));
+    in_order_ = true;
+    in.clear();
+    in.seekg(0);
+    read_members(in);
+  }
+
   void see(std::string_view key, const JsonNode& node) {
     if (key == "schema") {
       check_schema_name(JsonCursor(node, place_, "schema").text());
       schema_seen_ = true;
-    } else if (key == "ranks") {
-      if (!schema_seen_) fail_without_schema();
-      read_ranks(JsonCursor(node, place_, "ranks"));
+    } else if (key == "ranks" && !ranks_read_) {
+      if (!schema_seen_) in_order_ = false;
+      if (in_order_) read_ranks(JsonCursor(node, place_, "ranks"));
     }
   }
 
   [[noreturn]] void fail_without_schema() const {
-    throw RunError(
-        fmt::format("{}: not a result of loaderscope (it does not begin with its 'schema'); {}",
-                    place_, kGiveResult));
+    throw RunError(fmt::format("{}: not a result of loaderscope (it has no 'schema'); {}", place_,
+                               kGiveResult));
   }
 
   void check_schema_name(const std::string& schema) const {
@@ -73,8 +90,8 @@ class ResultReader {
   }
 
   void read_ranks(const JsonCursor& json) {
-    if (!record_.ranks.empty()) json.fail("stand there twice");
     json.expect_array();
+    ranks_read_ = true;
     if (json.size() > kMostRanks)
       json.fail(fmt::format("are {}, more than {}", json.size(), kMostRanks));
     // No sum over the ranks of values up to this overflows.
@@ -87,9 +104,10 @@ class ResultReader {
     }
   }
 
-  // One element of a streamed array. They stand behind the ranks.
+  // One element of a streamed array. We write them behind the ranks.
   void take(std::string_view key, const JsonNode& node) {
-    if (!schema_seen_) fail_without_schema();
+    if (!ranks_read_) in_order_ = false;
+    if (!in_order_) return;
     if (key != array_) {
       array_ = key;
       taken_ = 0;
@@ -243,7 +261,8 @@ class ResultReader {
   std::int64_t most_ = JsonCursor::kMostCount;
   std::string array_;       // that is being streamed
   std::int64_t taken_ = 0;  // of its elements
-  bool schema_seen_ = false;
+  bool schema_seen_ = false, ranks_read_ = false;
+  bool in_order_ = true;  // so far: the schema, the ranks, and then what is streamed
 };
 
 }  // namespace
@@ -260,9 +279,8 @@ RunRecord read_result(const std::string& path) {
   if (status.type() == std::filesystem::file_type::not_found) {
     throw RunError(fmt::format("{}: there is no such file; {}", path, kGiveResult));
   }
-  if (std::filesystem::is_directory(status)) {
-    throw RunError(fmt::format("{}: a folder, not a file; {}", path, kGiveResult));
-  }
+  if (const std::string_view other = kind_unless_file(path); !other.empty())
+    throw RunError(fmt::format("{}: {}, not a file; {}", path, other, kGiveResult));
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(fmt::format("{}: cannot be opened; look at its permissions", path));
   if (in.peek() == std::ifstream::traits_type::eof()) {

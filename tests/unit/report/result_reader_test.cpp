@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "loaderscope/errors.h"
@@ -110,16 +111,46 @@ TEST(ReadResult, GivesBackRowsAndExemplars) {
 TEST(ReadResult, RefusesWhatIsNoResult) {
   EXPECT_THAT(error_of(""), HasSubstr("the file is empty"));
   EXPECT_THAT(error_of("hello"), HasSubstr("not JSON"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("does not begin with its 'schema'"));
-  EXPECT_THAT(error_of("3"), HasSubstr("does not begin with its 'schema'"));
-  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"),
-              HasSubstr("does not begin with its 'schema'"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(error_of("3"), HasSubstr("has no 'schema'"));
+  EXPECT_THAT(error_of(R"({"name":"x","steps":[1,2]})"), HasSubstr("has no 'schema'"));
   EXPECT_THAT(error_of(R"({"schema":7})"), HasSubstr("schema is not a text"));
   EXPECT_THAT(error_of(R"({"schema":"nvbench/1"})"), HasSubstr("its schema is 'nvbench/1'"));
   EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/2"})"),
               HasSubstr("use the loaderscope that wrote it"));
   EXPECT_THAT(error_of(R"({"schema":"loaderscope.run/1"})"), HasSubstr("has no 'tool'"));
   EXPECT_THAT(error_of(std::string(100'000, '[')), HasSubstr("nested deeper"));
+}
+
+// Python's json gives small numbers an exponent, and with sort_keys another order.
+TEST(ReadResult, ReadsWhatAnotherProgramHasWrittenAgain) {
+  for (const RunRecord& record : {full_record(), two_ranks()}) {
+    const std::string json = json_of(record);
+    const std::string sorted = nlohmann::json::parse(json).dump();
+    ASSERT_LT(sorted.find("\"ranks\""), sorted.find("\"schema\""));
+    EXPECT_EQ(json_of(parse_result(sorted, "r.json")), json);
+    const std::string indented = nlohmann::ordered_json::parse(json).dump(4);
+    EXPECT_EQ(json_of(parse_result(indented, "r.json")), json);
+  }
+}
+
+TEST(ReadResult, ReadsTimesWithAnExponent) {
+  std::string json = json_of(full_record());
+  const std::string time = "\"before_first_ask\": {\n";
+  ASSERT_NE(json.find(time), json.npos) << json.substr(0, 3000);
+  json.insert(json.find(time) + time.size(),
+              "\"a\": 8.7e-05, \"b\": 1.25E+1, \"c\": 3e-9, \"d\": 1.0000000000,");
+  const auto before = parse_result(json, "r.json").before_first_ask;
+  ASSERT_GE(before.size(), 4U);
+  EXPECT_EQ(before[0].second, 87'000);
+  EXPECT_EQ(before[1].second, 12'500'000'000);
+  EXPECT_EQ(before[2].second, 3);
+  EXPECT_EQ(before[3].second, kSecond);
+  for (const std::string wrong : {"1e-10", "1.5e-9", "1e300", "1e-99999999999", "1e99999999999"}) {
+    std::string damaged = json;
+    damaged.replace(damaged.find("8.7e-05"), 7, wrong);
+    EXPECT_NE(error_of(damaged), "no error") << wrong;
+  }
 }
 
 TEST(ReadResult, RefusesAFileThatIsCutOff) {
