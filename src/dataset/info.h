@@ -62,7 +62,8 @@ struct DatasetInfo {
   void name_damaged(DamagedFile file);
 };
 
-// Takes memory per class, not per image. Throws RunError when `path` is no folder that can be read.
+// Finds the files that a run finds, links included. Takes memory for their names. Throws RunError
+// when `path` is no folder that can be read.
 DatasetInfo inspect_dataset(const std::string& path, const InfoContext& context);
 
 void write_text(std::ostream& out, const DatasetInfo& info);

@@ -11,7 +11,7 @@
 #include <memory>
 #include <system_error>
 
-#include "loaderscope/errors.h"
+#include "config/shortage.h"
 
 namespace loaderscope::source {
 namespace {
@@ -21,19 +21,27 @@ constexpr std::array<std::string_view, 6> kExtensions = {".jpg",  ".jpeg", ".png
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-RunError cannot_list(const std::string& path, int error) {
-  return RunError(shown_text(path) +
-                  ": cannot be listed: " + std::generic_category().message(error) +
-                  "; check its permissions, or give another folder");
+[[noreturn]] void fail_to_list(const std::string& path, int error) {
+  const std::string cause = std::generic_category().message(error);
+  const std::string remedy = shortage_remedy(error);
+  if (remedy.empty()) throw CannotList(path, cause);
+  throw RunError(shown_text(path) + ": cannot be listed: " + cause + "; " + remedy);
 }
 
-enum class Entry { image, folder, folder_by_link, nothing };
+int open_folder(const std::string& path) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
+enum class Entry { image, other, folder, folder_by_link, nothing };
 
 Entry kind_of(int folder, const dirent& entry) {
   const bool named_image = is_image_name(entry.d_name);
   if (entry.d_type == DT_DIR) return Entry::folder;
   if (entry.d_type == DT_REG || (entry.d_type == DT_LNK && named_image)) {
-    return named_image ? Entry::image : Entry::nothing;
+    return named_image ? Entry::image : Entry::other;
   }
   if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return Entry::nothing;
   struct stat self {};
@@ -43,10 +51,16 @@ Entry kind_of(int folder, const dirent& entry) {
   const bool found = !is_link || ::fstatat(folder, entry.d_name, &target, 0) == 0;
   const mode_t mode = is_link ? target.st_mode : self.st_mode;
   if (found && S_ISDIR(mode)) return is_link ? Entry::folder_by_link : Entry::folder;
-  return named_image && (is_link || S_ISREG(mode)) ? Entry::image : Entry::nothing;
+  if (named_image && (is_link || S_ISREG(mode))) return Entry::image;
+  return found && S_ISREG(mode) ? Entry::other : Entry::nothing;
 }
 
 }  // namespace
+
+CannotList::CannotList(const std::string& path, const std::string& why)
+    : RunError(shown_text(path) + ": cannot be listed: " + why +
+               "; check its permissions, or give another folder"),
+      cause(why) {}
 
 void Names::add(std::string_view name) {
   places_.push_back({text_.size() & ((std::uint64_t{1} << 48) - 1), name.size() & 0xffff});
@@ -68,16 +82,16 @@ bool is_image_name(std::string_view name) {
 }
 
 FolderListing list_folder(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) throw cannot_list(path, errno);
+  const int fd = open_folder(path);
+  if (fd < 0) fail_to_list(path, errno);
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(::fdopendir(fd), &::closedir);
   if (!folder) {
     const int error = errno;
     ::close(fd);
-    throw cannot_list(path, error);
+    fail_to_list(path, error);
   }
   struct stat facts {};
-  if (::fstat(fd, &facts) != 0) throw cannot_list(path, errno);
+  if (::fstat(fd, &facts) != 0) fail_to_list(path, errno);
   FolderListing listing;
   listing.device = facts.st_dev;
   listing.stamp = stamp_of(facts);
@@ -90,6 +104,9 @@ FolderListing list_folder(const std::string& path) {
       case Entry::image:
         listing.images.add(entry->d_name);
         break;
+      case Entry::other:
+        listing.others.add(entry->d_name);
+        break;
       case Entry::folder:
         listing.folders.push_back({entry->d_name, false});
         break;
@@ -100,7 +117,7 @@ FolderListing list_folder(const std::string& path) {
         break;
     }
   }
-  if (errno != 0) throw cannot_list(path, errno);
+  if (errno != 0) fail_to_list(path, errno);
   listing.images.sort();
   return listing;
 }

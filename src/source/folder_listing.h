@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loaderscope/errors.h"
 #include "source/index.h"
 
 namespace loaderscope::source {
@@ -42,6 +43,7 @@ struct FolderListing {
   std::uint64_t device = 0;
   FolderStamp stamp;  // as it was before the names were read
   Names images;       // sorted
+  Names others;       // files that are no images by their names
   std::vector<Subfolder> folders;
 };
 
@@ -50,8 +52,15 @@ struct FolderListing {
 bool is_image_name(std::string_view name);
 inline constexpr std::string_view kImageNames = ".jpg, .jpeg, .png, .webp, .raw or .lsraw";
 
+class CannotList : public RunError {
+ public:
+  CannotList(const std::string& path, const std::string& why);
+  const std::string cause;  // "Permission denied"
+};
+
 // Hidden names (".x") are left out. No file is opened, and only links are looked at: a link whose
-// name is an image's is taken for a file. Throws RunError.
+// name is an image's is taken for a file. Throws CannotList, or RunError where the machine had too
+// little of something.
 FolderListing list_folder(const std::string& path);
 
 FolderStamp stamp_of(const struct stat& facts);

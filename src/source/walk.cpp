@@ -39,8 +39,9 @@ bool leads_back(const Node& node) {
 
 class Walk {
  public:
-  Walk(const std::vector<std::string>& roots, const SourceContext& context)
-      : roots_(roots), context_(context) {
+  Walk(const std::vector<std::string>& roots, const SourceContext& context,
+       const OnUnreadable& on_unreadable)
+      : roots_(roots), context_(context), on_unreadable_(on_unreadable) {
     for (std::uint32_t root = 0; root < roots.size(); ++root) {
       auto node = std::make_unique<Node>();
       node->root = root;
@@ -88,7 +89,14 @@ class Walk {
   }
 
   bool visit(Node& node) {
-    node.listing = list_folder(join_path(roots_[node.root], node.relative));
+    try {
+      node.listing = list_folder(join_path(roots_[node.root], node.relative));
+    } catch (const CannotList& error) {
+      if (!on_unreadable_ || node.relative.empty()) throw;
+      const std::lock_guard lock(mutex_);
+      on_unreadable_(node.relative, error.cause);
+      return false;
+    }
     files_ += static_cast<std::int64_t>(node.listing.images.size());
     return !leads_back(node);
   }
@@ -123,13 +131,14 @@ class Walk {
     std::vector<WalkedFolder> folders;
     for (const auto& node : done_) {
       folders.push_back({node->root, std::move(node->relative), node->listing.stamp,
-                         std::move(node->listing.images)});
+                         std::move(node->listing.images), std::move(node->listing.others)});
     }
     return folders;
   }
 
   const std::vector<std::string>& roots_;
   const SourceContext& context_;
+  const OnUnreadable& on_unreadable_;
   std::atomic<std::int64_t> files_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -142,9 +151,9 @@ class Walk {
 
 }  // namespace
 
-std::vector<WalkedFolder> walk(const std::vector<std::string>& roots,
-                               const SourceContext& context) {
-  return Walk(roots, context).run();
+std::vector<WalkedFolder> walk(const std::vector<std::string>& roots, const SourceContext& context,
+                               const OnUnreadable& on_unreadable) {
+  return Walk(roots, context, on_unreadable).run();
 }
 
 std::string join_path(std::string_view folder, std::string_view name) {

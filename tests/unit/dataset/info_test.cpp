@@ -10,6 +10,7 @@
 #include "dataset/image_facts.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
+#include "source/file_source.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/temp_folder.h"
 
@@ -107,9 +108,28 @@ TEST(Info, FollowsClassesThatAreLinksButNotCircles) {
   EXPECT_EQ(inspect_dataset(folder / "set", {}).images, 1);
 }
 
+// A run and a look at the same data speak of the same images.
+TEST(Info, CountsWhatARunFinds) {
+  const source::TempFolder folder;
+  const std::string image = folder / "baseline/class_000/img_0000000.jpg";
+  one_jpeg(folder, false);
+  std::filesystem::create_directories(folder / "set/cat/deep");
+  std::filesystem::create_directories(folder / "set/dog");
+  ASSERT_EQ(::symlink(image.c_str(), (folder / "set/dog/1.jpg").c_str()), 0);
+  ASSERT_EQ(
+      ::symlink((folder / "baseline/class_000").c_str(), (folder / "set/cat/deep/far").c_str()), 0);
+  ASSERT_EQ(::symlink("../dog", (folder / "set/cat/dog").c_str()), 0);
+  ASSERT_EQ(::symlink("..", (folder / "set/cat/up").c_str()), 0);
+  SourceOptions options;
+  options.paths = {folder / "set"};
+  options.use_index_cache = false;
+  EXPECT_EQ(open_files(options)->size(), 3);
+  EXPECT_EQ(inspect_dataset(folder / "set", {}).images, 3);
+}
+
 TEST(Info, NeedsAFolder) {
   EXPECT_THAT([] { inspect_dataset("/nowhere/at/all", {}); },
-              ThrowsMessage<RunError>(HasSubstr("/nowhere/at/all: cannot be read")));
+              ThrowsMessage<RunError>(HasSubstr("/nowhere/at/all: cannot be listed")));
 }
 
 TEST(Info, StopsAtTheSignal) {
