@@ -151,7 +151,7 @@ void fill_memory(RunConfig& c) {
 }
 
 void fill_workers(RunConfig& c, const MachineLimits& limits) {
-  if (c.cores.given && !(c.cores > 0)) refuse(c, "cores", "expected a number above 0");
+  if (c.cores.given && !(c.cores >= 0.001)) refuse(c, "cores", "expected at least 0.001");
   if (c.cores > 65536) refuse(c, "cores", "expected at most 65536");
   if (!c.cores.given) c.cores.value = limits.cores;
   const bool wants_inline = c.executor.given && c.executor == Executor::inline_;

@@ -11,8 +11,9 @@ namespace {
 
 using Kind = SampleError::Kind;
 
-// A real progressive image has about ten; each scan is a pass over all coefficients.
-constexpr int kMostScans = 500;
+// A real progressive image has about ten; each scan is a pass over all coefficients, and takes as
+// long as a whole baseline image.
+constexpr int kMostScans = 64;
 
 // Fancy upsampling looks one chroma sample to the left and to the right.
 constexpr int kMargin = 2;
@@ -73,6 +74,27 @@ bool smooths_blocks(const jpeg_decompress_struct& codec) {
 // write.
 bool cannot_crop(const jpeg_decompress_struct& codec) {
   return codec.scale_denom > 1 && (codec.max_h_samp_factor > 2 || codec.max_v_samp_factor > 2);
+}
+
+bool begins_segment(unsigned marker) {
+  return marker == 0xC4 || marker == 0xCC || marker == 0xDB || marker == 0xDD ||
+         (marker >= 0xE0 && marker <= 0xEF) || marker == 0xFE;
+}
+
+// Counted by their markers, before any is decoded. `data` begins within the first one, where 0xFF
+// stands only before a zero or a marker; between two of them stand tables.
+int count_scans(const JOCTET* data, std::size_t size) {
+  const JOCTET* const end = data + size;
+  int scans = 1;
+  while (end - data > 3) {
+    const void* found = std::memchr(data, 0xFF, static_cast<std::size_t>(end - data - 3));
+    if (found == nullptr) break;
+    data = static_cast<const JOCTET*>(found) + 1;
+    if (*data == 0xDA) ++scans;
+    if (begins_segment(*data))
+      data += std::min<std::ptrdiff_t>(1 + (data[1] << 8 | data[2]), end - data);
+  }
+  return scans;
 }
 
 void do_nothing(j_decompress_ptr) {}
@@ -138,6 +160,9 @@ void JpegCodec::start_now() {
   codec_.dct_method = JDCT_ISLOW;  // the exact one; with SIMD the fast one gains little
   const bool inks = codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
   codec_.out_color_space = inks ? JCS_CMYK : JCS_RGB;
+  if (jpeg_has_multiple_scans(&codec_) &&
+      count_scans(source_.next_input_byte, source_.bytes_in_buffer) > kMostScans)
+    fail_too_many_scans();
   jpeg_start_decompress(&codec_);  // of several scans it reads all
   if (data_ended_ && jpeg_has_multiple_scans(&codec_)) fail_truncated();
   phase_ = Phase::rows;
@@ -250,13 +275,17 @@ void JpegCodec::on_skip(j_decompress_ptr codec, long bytes) {
   source.bytes_in_buffer -= static_cast<std::size_t>(bytes);
 }
 
+// Scans that hide from those who count them.
 void JpegCodec::on_progress(j_common_ptr common) {
   JpegCodec& codec = self(common);
-  if (codec.codec_.input_scan_number <= kMostScans) return;
-  codec.failure_.kind = Kind::unsupported;
-  std::snprintf(codec.failure_.text, sizeof codec.failure_.text,
+  if (codec.codec_.input_scan_number > kMostScans) codec.fail_too_many_scans();
+}
+
+void JpegCodec::fail_too_many_scans() {
+  failure_.kind = Kind::unsupported;
+  std::snprintf(failure_.text, sizeof failure_.text,
                 "it has more than %d scans, which only a hostile image has", kMostScans);
-  std::longjmp(codec.way_out_, 1);
+  std::longjmp(way_out_, 1);
 }
 
 }  // namespace loaderscope

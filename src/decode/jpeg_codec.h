@@ -59,6 +59,7 @@ class JpegCodec {
   void read_rows_now();
   [[noreturn]] void fail(SampleError::Kind kind);
   [[noreturn]] void fail_truncated();
+  [[noreturn]] void fail_too_many_scans();
   void describe_place(char* text, std::size_t size) const;
 
   static JpegCodec& self(j_common_ptr common);
