@@ -2,9 +2,21 @@
 
 #include "cli/progress.h"
 #include "cli/version_text.h"
+#include "engine/broken_off.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope {
+
+namespace {
+
+void complete(RunRecord& record, const MachineFacts& machine,
+              const std::vector<std::string>& notes) {
+  record.machine = machine;
+  record.tool_version = version_number();
+  record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
+}
+
+}  // namespace
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
@@ -15,11 +27,14 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.knockouts = knockouts;
   context.replay = replay;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
-  RunRecord record = engine_row(config.engine.value).run(config, context);
-  record.machine = machine;
-  record.tool_version = version_number();
-  record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
-  return record;
+  try {
+    RunRecord record = engine_row(config.engine.value).run(config, context);
+    complete(record, machine, notes);
+    return record;
+  } catch (const BrokenOff& broken) {
+    complete(*broken.record, machine, notes);
+    throw;
+  }
 }
 
 }  // namespace loaderscope

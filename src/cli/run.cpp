@@ -14,6 +14,7 @@
 #include "cli/prove.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
+#include "engine/broken_off.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "measure/machine.h"
@@ -64,15 +65,27 @@ void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& 
   remember(*record.proof);
 }
 
+// With what was measured until a failure, that is written.
+RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
+                                const std::vector<std::string>& notes,
+                                const std::atomic<int>& stop_signal) {
+  try {
+    return measure(config, machine, notes, stop_signal);
+  } catch (const BrokenOff& broken) {
+    write_results(config, *broken.record, analyse(*broken.record));
+    throw;
+  }
+}
+
 ExitCode run(const ConfigFlags& flags) {
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
   const RunConfig config = resolve(flags.config(), limits_of(machine, flags.config()), notes);
   check_requirements(config.require.value);
-  if (!config.json.value.empty()) check_output(config.json.value);
+  if (!config.json.value.empty()) check_output(config.json.value, flags.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  RunRecord record = measure(config, machine, notes, stop_signal);
+  RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);

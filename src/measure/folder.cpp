@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 #include "loaderscope/recorder.h"
@@ -56,11 +57,20 @@ struct Folder::Impl {
     views.clear();
     for (RankFolder& rank : ranks) views.push_back(rank.view());
     const std::size_t last = straggler();
+    std::exception_ptr failure;
+    const auto end_step = [&](std::size_t rank, const StepView* straggler) {
+      try {
+        ranks[rank].end_step(views[rank], straggler);
+      } catch (...) {
+        failure = std::current_exception();  // the others end this step too
+      }
+    };
     // The straggler forgets its spans only after the others have looked at them.
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank != last) ranks[rank].end_step(views[rank], &views[last]);
+      if (rank != last) end_step(rank, &views[last]);
     }
-    ranks[last].end_step(views[last], nullptr);
+    end_step(last, nullptr);
+    if (failure) std::rethrow_exception(failure);
   }
 };
 

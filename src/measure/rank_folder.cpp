@@ -110,7 +110,6 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
     record_.window_begin = row.idle_begin;
     reservoir_.restart();
   }
-  record_.rows.push_back(row);
   last_end_ = record_.window_end = row.compute_end;
 
   take_parts(current_.batch);
@@ -118,6 +117,7 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
   keep_exemplar(row);
   for (const auto& part : parts_) drop_old_spans(part.key().second);
   give_back_parts();
+  record_.rows.push_back(row);  // at the end: where it throws, the step is folded all the same
 }
 
 void RankFolder::count_stages() {

@@ -1,5 +1,6 @@
 #include "loaderscope/recorder.h"
 
+#include <exception>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -79,8 +80,16 @@ void Recorder::drain() {
       }
     });
   }
-  for (const auto& [rank, events] : impl.drained_steps) impl.folder.step(rank, events);
+  std::exception_ptr failure;
+  for (const auto& [rank, events] : impl.drained_steps) {
+    try {
+      impl.folder.step(rank, events);
+    } catch (...) {
+      if (!failure) failure = std::current_exception();  // the steps behind it are folded too
+    }
+  }
   for (const std::int32_t rank : impl.drained_closed) impl.folder.close(rank);
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::int64_t Recorder::lost() const {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "config/shortage.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
 
@@ -16,6 +17,7 @@ namespace loaderscope {
 struct StepRows::Spill {
   int descriptor = -1;
   std::int64_t rows = 0;
+  bool failed = false;  // no more rows are written to it
   std::string folder;
 
   Spill() {
@@ -27,31 +29,40 @@ struct StepRows::Spill {
       descriptor = ::mkostemp(name.data(), O_CLOEXEC);
       if (descriptor >= 0) ::unlink(name.c_str());
     }
-    if (descriptor < 0) fail("cannot be created");
+    failed = descriptor < 0;
+    error_ = errno;
   }
-  ~Spill() { ::close(descriptor); }
+  ~Spill() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
   Spill(const Spill&) = delete;
   Spill& operator=(const Spill&) = delete;
 
-  [[noreturn]] void fail(const char* what) const {
+  [[noreturn]] void fail(const char* what, int error) const {
+    const std::string remedy = shortage_remedy(error);
     throw RunError("the temporary file for step rows in " + folder + " " + what + " (" +
-                   std::strerror(errno) +
-                   "); make room there, set TMPDIR to another folder, or measure fewer steps");
+                   std::strerror(error) + "); " +
+                   (remedy.empty() ? "make room there, set TMPDIR to another folder" : remedy) +
+                   ", or measure fewer steps");
   }
 
+  // Once it has thrown, `failed` is true, and the block is not in the file.
   void append(const std::vector<StepRow>& block) {
+    if (failed) fail("cannot be created", error_);
+    failed = true;
     const auto* data = reinterpret_cast<const char*>(block.data());
     std::size_t left = block.size() * sizeof(StepRow);
     auto offset = static_cast<off_t>(rows * static_cast<std::int64_t>(sizeof(StepRow)));
     while (left > 0) {
       const ssize_t written = ::pwrite(descriptor, data, left, offset);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) fail("cannot be written");
+      if (written <= 0) fail("cannot be written", errno);
       data += written;
       offset += written;
       left -= static_cast<std::size_t>(written);
     }
     rows += static_cast<std::int64_t>(block.size());
+    failed = false;
   }
 
   // Reads rows [first, first + block.size()).
@@ -62,12 +73,15 @@ struct StepRows::Spill {
     while (left > 0) {
       const ssize_t got = ::pread(descriptor, data, left, offset);
       if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail("cannot be read back");
+      if (got <= 0) fail("cannot be read back", errno);
       data += got;
       offset += got;
       left -= static_cast<std::size_t>(got);
     }
   }
+
+ private:
+  int error_ = 0;  // of its creation
 };
 
 StepRows::StepRows(Bytes memory_limit) : memory_limit_(memory_limit) {}
@@ -90,13 +104,19 @@ StepRows& StepRows::operator=(StepRows&& other) noexcept {
 void StepRows::push_back(const StepRow& row) {
   // The vector doubles: stay within the limit while both halves of a growth are alive.
   const auto limit = static_cast<std::size_t>(memory_limit_) / sizeof(StepRow) / 2;
-  if (tail_.size() >= std::max<std::size_t>(limit, 1)) {
+  const bool full = tail_.size() >= std::max<std::size_t>(limit, 1);
+  ++size_;
+  if (full && !(spill_ && spill_->failed)) {
     if (!spill_) spill_ = std::make_unique<Spill>();
-    spill_->append(tail_);
+    try {
+      spill_->append(tail_);
+    } catch (const RunError&) {
+      tail_.push_back(row);
+      throw;
+    }
     tail_.clear();
   }
   tail_.push_back(row);
-  ++size_;
 }
 
 Bytes StepRows::spilled_bytes() const {

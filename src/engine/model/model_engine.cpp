@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
+#include "engine/broken_off.h"
 #include "engine/memory_metrics.h"
 #include "engine/model/simulation.h"
 
 namespace loaderscope {
-RunRecord run_model(const RunConfig& config, const EngineContext& context) {
-  const Plan plan(config, context.costs, context.knockouts);
-  model::Simulation simulation(plan, context);
-  simulation.run();
+namespace {
 
+RunRecord record_of(const RunConfig& config, const Plan& plan, model::Simulation& simulation) {
   RunRecord record;
   record.engine = "model";
   record.simulated = true;
@@ -20,6 +19,20 @@ RunRecord run_model(const RunConfig& config, const EngineContext& context) {
   record.ranks = simulation.finish();
   record.metrics = memory_metrics(plan);
   return record;
+}
+
+}  // namespace
+
+RunRecord run_model(const RunConfig& config, const EngineContext& context) {
+  const Plan plan(config, context.costs, context.knockouts);
+  model::Simulation simulation(plan, context);
+  try {
+    simulation.run();
+  } catch (const RunError& failure) {
+    if (!simulation.has_steps()) throw;
+    throw BrokenOff(failure, record_of(config, plan, simulation));
+  }
+  return record_of(config, plan, simulation);
 }
 
 }  // namespace loaderscope

@@ -142,6 +142,11 @@ Progress Simulation::progress() const {
   return progress;
 }
 
+bool Simulation::has_steps() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const Rank& rank) { return rank.folded > 0; });
+}
+
 bool Simulation::input_ended_in_warmup() const {
   return std::any_of(ranks_.begin(), ranks_.end(),
                      [](const Rank& rank) { return rank.folded > 0 && !rank.window_open; });

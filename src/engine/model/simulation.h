@@ -18,6 +18,7 @@ class Simulation {
 
   void run();
   bool interrupted() const { return interrupted_; }
+  bool has_steps() const;
   bool input_ended_in_warmup() const;
   std::vector<RankRecord> finish();
 

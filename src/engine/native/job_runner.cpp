@@ -33,10 +33,12 @@ std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
 }  // namespace
 
 JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-                     SampleErrors& errors, bool writes_samples, SlotFiller fill_slot)
+                     SampleErrors& errors, bool writes_samples, SlotFiller fill_slot,
+                     SampleNames name_of_sample)
     : plan_(plan),
       context_(context),
       errors_(errors),
+      name_of_sample_(std::move(name_of_sample)),
       shared_(shared_memory_for(plan)),
       memory_(shared_ ? *shared_ : *std::pmr::get_default_resource()),
       stop_(place<std::atomic<int>>(memory_, 0)),
@@ -217,7 +219,8 @@ void JobRunner::watch_for_silence() {
   if (allowed == 0 || monotonic_now() - last_step_at_ < allowed) return;
   std::string workers;
   for (const auto& rank : ranks_) {
-    workers += (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers();
+    workers +=
+        (workers.empty() ? "" : "; ") + rank->trainer->loader().describe_workers(name_of_sample_);
   }
   throw RunError("no batch came for " + show_duration(allowed) + ": " + workers +
                  "; look at the storage behind it, or give a longer --timeout");
@@ -247,6 +250,11 @@ bool JobRunner::trainers_ended() const {
   return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) {
     return !rank->thread.joinable() || rank->thread_ended.load(std::memory_order_acquire);
   });
+}
+
+bool JobRunner::has_steps() const {
+  return std::any_of(ranks_.begin(), ranks_.end(),
+                     [](const auto& rank) { return rank->folded > 0; });
 }
 
 bool JobRunner::input_ended_in_warmup() const {

@@ -25,7 +25,8 @@ namespace loaderscope::native {
 class JobRunner {
  public:
   JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
-            SampleErrors& errors, bool writes_samples, SlotFiller fill_slot = {});
+            SampleErrors& errors, bool writes_samples, SlotFiller fill_slot = {},
+            SampleNames name_of_sample = {});
   ~JobRunner();
 
   // Throws what a thread threw, or RunError when nothing comes any more. Afterwards all threads
@@ -34,6 +35,7 @@ class JobRunner {
   void run();
   bool stopped() const { return stopped_; }  // all have ended
   bool interrupted() const { return interrupted_; }
+  bool has_steps() const;
   bool input_ended_in_warmup() const;
   std::vector<RankRecord> finish();
   std::int64_t lost_spans() const { return recorder_.lost(); }
@@ -77,6 +79,7 @@ class JobRunner {
   const Plan& plan_;
   const EngineContext& context_;
   SampleErrors& errors_;
+  const SampleNames name_of_sample_;
   std::unique_ptr<SharedMemory> shared_;  // with worker processes
   std::pmr::memory_resource& memory_;     // for what workers see
   Placed<std::atomic<int>> stop_;

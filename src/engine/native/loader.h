@@ -38,7 +38,9 @@ class Loader {
   Bytes locked_bytes() const;
   std::string memory_fallback() const;
   // What each worker does now, for the message when nothing comes any more.
-  std::string describe_workers() const { return shop_.describe_workers(); }
+  std::string describe_workers(const SampleNames& name_of) const {
+    return shop_.describe_workers(name_of);
+  }
 
  private:
   void allocate(Device& device);

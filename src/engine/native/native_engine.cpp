@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/broken_off.h"
 #include "engine/memory_metrics.h"
 #include "engine/native/fit.h"
 #include "engine/native/image_maker.h"
@@ -127,6 +128,11 @@ void make_replay_pool(Run& run, const EngineContext& context, std::optional<Byte
   run.pipeline.replayed = &*run.replayed;
 }
 
+native::SampleNames sample_names(const Run& run) {
+  if (!run.files) return {};
+  return [&files = *run.files](std::int64_t sample) { return files.describe(sample); };
+}
+
 native::SlotFiller make_slot_filler(const Run& run) {
   if (!run.replayed || !run.replayed->has_finished()) return {};
   const auto bytes = static_cast<std::size_t>(run.plan->delivered_bytes(run.config.batch_size));
@@ -214,9 +220,15 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
     make_replay_pool(*run, context, free);
   }
   run->runner = std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
-                                            run->files != nullptr, make_slot_filler(*run));
+                                            run->files != nullptr, make_slot_filler(*run),
+                                            sample_names(*run));
   const KeepWhatIsInUse keeper{run};
-  run->runner->run();
+  try {
+    run->runner->run();
+  } catch (const RunError& failure) {
+    if (!run->runner->has_steps()) throw;
+    throw BrokenOff(failure, record_of(*run));
+  }
   return record_of(*run);
 }
 

@@ -67,14 +67,18 @@ void Workshop::deliver(Batch& batch, ThreadLog* log) {
   ready->push(&batch);
 }
 
-std::string Workshop::describe_workers() const {
+std::string Workshop::describe_workers(const SampleNames& name_of) const {
+  constexpr int kNamed = 4;
   std::string text;
+  int at_work = 0;
   for (std::size_t i = 0; i < posts.size(); ++i) {
     const std::int64_t sample = posts[i]->at_sample.load(std::memory_order_relaxed);
-    if (sample < 0) continue;
+    if (sample < 0 || ++at_work > kNamed) continue;
     text += (text.empty() ? "worker " : ", worker ") + std::to_string(i) + " is at sample " +
             std::to_string(sample);
+    if (name_of) text += " (" + name_of(sample) + ")";
   }
+  if (at_work > kNamed) text += ", and " + std::to_string(at_work - kNamed) + " more have one";
   return text.empty() ? "no worker has a sample in hand" : text;
 }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory_resource>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct Post {
   std::atomic<std::int64_t> at_batch{-1}, at_sample{-1};  // what is in hand
 };
 
+using SampleNames = std::function<std::string(std::int64_t sample)>;
+
 struct Workshop {
   Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
 
@@ -45,7 +48,8 @@ struct Workshop {
   void send(Batch& batch, ThreadLog* log);
   void deliver(Batch& batch, ThreadLog* log);
 
-  std::string describe_workers() const;  // what each does now
+  // What each does now; `name_of` says which sample that is, and may be empty.
+  std::string describe_workers(const SampleNames& name_of) const;
   void name_thread(const std::string& role) const;
   std::string of_rank(
       const std::string& text) const;  // with the rank's number if there are several

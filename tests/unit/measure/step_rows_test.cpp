@@ -98,6 +98,25 @@ TEST(StepRows, SaysWhereItHasNoFolder) {
   }
 }
 
+// So that what was measured can still be written.
+TEST(StepRows, LosesNoRowWhereThereIsNoFile) {
+  const Environment missing("TMPDIR", "/nonexistent/loaderscope");
+  StepRows rows(kTenRows);
+  int failures = 0;
+  for (std::int64_t step = 0; step < 50; ++step) {
+    try {
+      rows.push_back(row_of(step));
+    } catch (const RunError&) {
+      ++failures;
+      EXPECT_EQ(step, 10);
+    }
+  }
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(rows.size(), 50);
+  EXPECT_EQ(rows.back().step, 49);
+  EXPECT_EQ(steps_from(rows, 0), range(0, 50));
+}
+
 TEST(StepRows, SaysWhenTheFileCannotGrow) {
   const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};

@@ -1,0 +1,23 @@
+// A run that failed when some of its steps were measured: they are written all the same.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+class BrokenOff : public RunError {
+ public:
+  BrokenOff(const RunError& failure, RunRecord measured)
+      : RunError(failure), record(std::make_shared<RunRecord>(std::move(measured))) {
+    record->interrupted = true;
+    record->notes.push_back(std::string("broken off: ") + what());
+  }
+  std::shared_ptr<RunRecord> record;  // shared: exceptions are copied
+};
+
+}  // namespace loaderscope
