@@ -43,19 +43,29 @@ void* SharedMemory::do_allocate(std::size_t bytes, std::size_t alignment) {
   return place;
 }
 
+// Each mapping is as large as all before it together: a fork copies mappings one by one, and that
+// of thousands of them takes longer than all else that it does.
 void SharedMemory::map(std::size_t bytes) {
-  const std::size_t length = std::max(round_up(bytes, kPage), kAtLeast);
+  std::size_t so_far = 0;
+  for (const Mapping& mapping : mappings_) so_far += mapping.bytes;
+  const std::size_t needed = std::max(round_up(bytes, kPage), kAtLeast);
+  if (so_far > needed && try_to_map(so_far)) return;
+  if (!try_to_map(needed)) complain(needed);
+}
+
+bool SharedMemory::try_to_map(std::size_t length) {
   const int descriptor = ::memfd_create("loaderscope", MFD_CLOEXEC);
-  if (descriptor < 0) complain(length);
+  if (descriptor < 0) return false;
   void* address = MAP_FAILED;
   if (::ftruncate(descriptor, static_cast<off_t>(length)) == 0)
     address = ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   const int error = errno;
   ::close(descriptor);
   errno = error;
-  if (address == MAP_FAILED) complain(length);
+  if (address == MAP_FAILED) return false;
   mappings_.push_back({static_cast<std::byte*>(address), length});
   used_ = 0;
+  return true;
 }
 
 }  // namespace loaderscope

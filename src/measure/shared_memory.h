@@ -31,6 +31,7 @@ class SharedMemory : public std::pmr::memory_resource {
     return this == &other;
   }
   void map(std::size_t bytes);
+  bool try_to_map(std::size_t length);  // false: errno says why
 
   std::vector<Mapping> mappings_;
   std::size_t used_ = 0;  // of the last one

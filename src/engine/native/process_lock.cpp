@@ -12,7 +12,8 @@
 namespace loaderscope::native {
 namespace {
 
-// Without FUTEX_PRIVATE_FLAG: the other side may be another process.
+// Without FUTEX_PRIVATE_FLAG: the other side may be another process. Whatever goes wrong, the
+// caller looks again: one that cannot sleep is awake.
 void call_futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
                 const timespec* timeout) {
   static_assert(sizeof(word) == sizeof(std::uint32_t));
@@ -31,8 +32,28 @@ ProcessMutex::ProcessMutex() {
   if (error != 0) throw std::bad_alloc();
 }
 
+bool ProcessMutex::try_lock() {
+  const int error = ::pthread_mutex_trylock(&mutex_);
+  if (error == EOWNERDEAD) ::pthread_mutex_consistent(&mutex_);
+  return error == 0 || error == EOWNERDEAD;
+}
+
 void ProcessMutex::lock() {
-  if (::pthread_mutex_lock(&mutex_) == EOWNERDEAD) ::pthread_mutex_consistent(&mutex_);
+  if (try_lock()) return;
+  constexpr timespec kPatience{0, 10 * kMillisecond};  // nobody wakes the heir of a killed process
+  waiting_.fetch_add(1);
+  for (;;) {
+    const std::uint32_t seen = unlocked_.load();
+    if (try_lock()) break;
+    call_futex(unlocked_, FUTEX_WAIT, seen, &kPatience);
+  }
+  waiting_.fetch_sub(1);
+}
+
+void ProcessMutex::unlock() {
+  ::pthread_mutex_unlock(&mutex_);
+  unlocked_.fetch_add(1);
+  if (waiting_.load() > 0) call_futex(unlocked_, FUTEX_WAKE, 1, nullptr);
 }
 
 void ProcessCondition::wait(std::unique_lock<ProcessMutex>& lock) { sleep(lock, nullptr); }

@@ -22,10 +22,15 @@ class ProcessMutex {
 
   // What a killed process left half done stays so: the run is about to end.
   void lock();
-  void unlock() { ::pthread_mutex_unlock(&mutex_); }
+  void unlock();
 
  private:
+  bool try_lock();
+
+  // It is never waited for: glibc ends the process where the kernel has no memory to let it wait.
   pthread_mutex_t mutex_;
+  std::atomic<std::uint32_t> unlocked_{0};  // how often
+  std::atomic<std::uint32_t> waiting_{0};   // at least so many
 };
 
 class ProcessCondition {

@@ -2,11 +2,21 @@
 #include "measure/shared_memory.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <string>
 
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"
@@ -66,6 +76,21 @@ TEST(SharedMemory, GivesNothingAfterTheFork) {
   SharedMemory memory;
   memory.close();
   EXPECT_THROW(static_cast<void>(memory.allocate(1)), std::logic_error);
+}
+
+// A fork copies them one by one.
+TEST(SharedMemory, HasFewMappingsHoweverMuchItIs) {
+  const auto mappings = [] {
+    std::ifstream maps("/proc/self/maps");
+    int count = 0;
+    for (std::string line; std::getline(maps, line);)
+      count += line.find("memfd:loaderscope") != line.npos ? 1 : 0;
+    return count;
+  };
+  const int before = mappings();
+  SharedMemory memory;
+  for (int i = 0; i < 4000; ++i) static_cast<void>(memory.allocate(3 << 20, 64));
+  EXPECT_LE(mappings() - before, 20);
 }
 
 TEST(SharedMemory, ThatCannotBeHadIsOneSentence) {
@@ -136,6 +161,45 @@ TEST(SharedQueue, OutlivesAKilledProcess) {
   mutex->unlock();
   queue->push(5);
   EXPECT_EQ(queue->pop()->item, 5);
+}
+
+// From now on futexes fail in this process with `error`, as they may where the kernel has no memory
+// for a page that they lie in.
+void let_futexes_fail(int error) {
+  constexpr auto kData = static_cast<std::uint32_t>(SECCOMP_RET_DATA);
+  std::array<sock_filter, 4> steps = {{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_futex, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (static_cast<std::uint32_t>(error) & kData)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter{static_cast<unsigned short>(steps.size()), steps.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+    ::_exit(77);
+}
+
+TEST(SharedQueue, OutlivesFutexesThatFail) {
+  for (const int error : {ENOMEM, EFAULT, EINTR, EINVAL}) {
+    SharedMemory memory;
+    const auto queue = place<BlockingQueue<int>>(memory, 1000U, memory);
+    const auto taken = place<BlockingQueue<int>>(memory, 1000U, memory);
+    const auto take = [&] {
+      let_futexes_fail(error);
+      while (const auto popped = queue->pop()) taken->push(popped->item);
+    };
+    Fork one(take), other(take), third(take);
+    for (int i = 0; i < 500; ++i) queue->push(i);
+    int sum = 0;
+    for (int i = 0; i < 500; ++i) sum += taken->pop()->item;
+    queue->close();
+    for (Fork* process : {&one, &other, &third}) {
+      const int status = process->wait();
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 77) GTEST_SKIP() << "no seccomp here";
+      EXPECT_EQ(status, 0) << std::strerror(error);
+    }
+    EXPECT_EQ(sum, 499 * 500 / 2);
+  }
 }
 
 TEST(SharedQueue, SamplesOfABatchAreSharedByProcesses) {
