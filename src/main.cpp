@@ -1,17 +1,30 @@
+#include <fcntl.h>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+#include <system_error>
 
 #include "cli/command.h"
+#include "cli/interrupt.h"
+#include "config/printable.h"
+#include "config/shortage.h"
 
 namespace {
 
 using loaderscope::ExitCode;
 
-ExitCode complain(const char* message, ExitCode code) {
-  std::fprintf(stderr, "loaderscope: %s\n", message);
+ExitCode complain(const std::string& message, ExitCode code) {
+  std::fprintf(stderr, "loaderscope: %s\n", loaderscope::printable(message).c_str());
   return code;
+}
+
+ExitCode complain_of_bug(const std::exception& error) {
+  return complain(
+      std::string("internal error: ") + error.what() + "; please report it with the command line",
+      ExitCode::failed);
 }
 
 ExitCode guarded(int argc, char** argv) {
@@ -20,20 +33,30 @@ ExitCode guarded(int argc, char** argv) {
   } catch (const loaderscope::UsageError& error) {
     return complain(error.what(), ExitCode::usage);
   } catch (const loaderscope::RunError& error) {
-    return complain(error.what(), ExitCode::failed);
+    return complain(error.what(), loaderscope::exit_code_of_failure());
   } catch (const std::bad_alloc&) {
     return complain("out of memory; give a smaller configuration", ExitCode::failed);
+  } catch (const std::system_error& error) {
+    const std::string shortage = loaderscope::shortage_sentence(error);
+    return shortage.empty() ? complain_of_bug(error) : complain(shortage, ExitCode::failed);
   } catch (const std::exception& error) {
-    std::fprintf(stderr,
-                 "loaderscope: internal error: %s; please report it with the command line\n",
-                 error.what());
-    return ExitCode::failed;
+    return complain_of_bug(error);
+  }
+}
+
+// A file or a socket of ours must not become one of the three. Reading finds the end, messages are
+// dropped; an answer that nobody can have is an error of write().
+void open_closed_standard_streams() {
+  for (const int stream : {0, 1, 2}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", stream == 2 ? O_WRONLY : O_RDONLY));
   }
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_standard_streams();
   // A closed pipe and a file at its limit are errors of write(), which are looked at.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -8,29 +8,41 @@ namespace {
 std::atomic<int> stop_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
-void set_handler(void (*handler)(int)) {
+// What nohup has made ignored stays so.
+void set_handler(int signal, void (*handler)(int)) {
   struct sigaction action {};
+  sigaction(signal, nullptr, &action);
+  if (signal == SIGHUP && action.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(signal, &action, nullptr);
+}
+
+void set_handlers(void (*handler)(int)) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) set_handler(signal, handler);
 }
 
 extern "C" void on_stop_signal(int signal) {
   stop_signal.store(signal);
-  set_handler(SIG_DFL);  // the next one kills
+  set_handlers(SIG_DFL);  // the next one kills
 }
 
 }  // namespace
 
 const std::atomic<int>& catch_stop_signals() {
-  set_handler(on_stop_signal);
+  set_handlers(on_stop_signal);
   return stop_signal;
 }
 
 ExitCode exit_code_of_signal(int signal) {
+  if (signal == SIGHUP) return static_cast<ExitCode>(129);
   return signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
+}
+
+ExitCode exit_code_of_failure() {
+  const int signal = stop_signal.load();
+  return signal != 0 ? exit_code_of_signal(signal) : ExitCode::failed;
 }
 
 }  // namespace loaderscope

@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM: the first asks the run to end with what it has, the second kills.
+// Ctrl-C, SIGTERM and a terminal that hangs up: the first asks the run to end with what it has, the
+// second kills.
 #pragma once
 
 #include <atomic>
@@ -12,5 +13,8 @@ const std::atomic<int>& catch_stop_signals();
 
 // Of a run that was stopped by `signal`.
 ExitCode exit_code_of_signal(int signal);
+
+// Of work that failed: what a signal has stopped in the middle is interrupted.
+ExitCode exit_code_of_failure();
 
 }  // namespace loaderscope

@@ -128,7 +128,8 @@ TEST_P(Interrupted, WritesWhatWasMeasured) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
-                         testing::Values(std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}));
+                         testing::Values(std::pair{SIGINT, 130}, std::pair{SIGTERM, 143},
+                                         std::pair{SIGHUP, 129}));
 
 TEST(Report, ShowsASavedResultAgain) {
   const TestFolder folder;

@@ -143,8 +143,7 @@ Zygote::Zygote(Roll& roll, const std::atomic<int>& stop, const Bodies& bodies) {
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ == 0) {
-    ::signal(SIGINT, SIG_IGN);
-    ::signal(SIGTERM, SIG_IGN);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);
     die_with(parent);
     ::prctl(PR_SET_NAME, "zygote");
     ::close(sockets[0]);

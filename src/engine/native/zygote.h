@@ -1,6 +1,7 @@
 // A process that forks the workers: forked itself before the first thread and before a device is
-// touched, it has no threads and no locks that a fork could break. It ignores SIGINT and SIGTERM,
-// as its workers do, and is killed with the process that made it, as they are killed with it.
+// touched, it has no threads and no locks that a fork could break. It ignores SIGINT, SIGTERM
+// and SIGHUP, as its workers do, and is killed with the process that made it, as they are killed
+// with it.
 #pragma once
 
 #include <sys/types.h>
