@@ -51,7 +51,7 @@ CpuSet parse_cpu_list(std::string_view text) {
   CpuSet cpus;
   while (!text.empty()) {
     const std::optional<int> first = take_number(text);
-    if (!first) break;
+    if (!first || (!cpus.empty() && *first <= cpus.back())) break;
     std::optional<int> last = first;
     if (text.starts_with('-')) {
       text.remove_prefix(1);

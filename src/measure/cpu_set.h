@@ -13,7 +13,7 @@ using CpuSet = std::vector<int>;  // ascending
 // Those that this process may run on; none when that cannot be found out.
 CpuSet allowed_cpus();
 
-// "0-3,8,10-11", as in /sys; what cannot be read is left out.
+// "0-3,8,10-11", as in /sys, ascending; from where it cannot be read on it is left out.
 CpuSet parse_cpu_list(std::string_view text);
 
 // CPU seconds that anybody spent on `cpus` since boot, by the text of /proc/stat. Nothing when it

@@ -26,7 +26,8 @@ void add(std::vector<Metric>& metrics, const char* name, const char* unit, const
 void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path& device,
               const CpuSet& usable) {
   const std::optional<double> node = number_in(device / "numa_node");
-  if (!node || *node < 0) return;  // -1: the firmware does not say
+  constexpr double kMostNodes = 1 << 16;
+  if (!node || !(*node >= 0 && *node < kMostNodes)) return;  // -1: the firmware does not say
   const std::string folder = "node" + std::to_string(static_cast<int>(*node));
   std::ifstream in(root / "sys/devices/system/node" / folder / "cpulist");
   std::string list;

@@ -43,10 +43,13 @@ std::string value_of_key(const fs::path& file, std::string_view key, char separa
   return "";
 }
 
+constexpr std::int64_t kBeyondAll = std::int64_t{1} << 60;  // sums of some below it fit
+
 std::optional<std::int64_t> whole(std::string_view text) {
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || stop == text.data()) return std::nullopt;
+  if (value <= -kBeyondAll || value >= kBeyondAll) return std::nullopt;
   return value;
 }
 
@@ -97,8 +100,9 @@ std::optional<double> quota_v1(const fs::path& folder) {
 }
 
 std::optional<Bytes> limit_in(const fs::path& file) {
-  const auto limit = whole(first_line(file));  // "max" is no limit, nor is v1's 2^63 in whole pages
-  if (!limit || *limit <= 0 || *limit >= std::int64_t{1} << 60) return std::nullopt;
+  // "max" is no limit, nor is v1's 2^63 in whole pages, which is beyond all.
+  const auto limit = whole(first_line(file));
+  if (!limit || *limit <= 0) return std::nullopt;
   return limit;
 }
 
@@ -176,8 +180,9 @@ std::optional<Bytes> cgroup_memory(const fs::path& root) {
 
 std::optional<Bytes> free_memory(const fs::path& root) {
   std::optional<Bytes> best;
-  if (const auto kib = whole(value_of_key(root / "proc/meminfo", "MemAvailable", ':')))
-    best = *kib * 1024;
+  constexpr std::int64_t kKibi = 1024;
+  const auto available = whole(value_of_key(root / "proc/meminfo", "MemAvailable", ':'));
+  if (available && *available >= 0 && *available < kBeyondAll / kKibi) best = *available * kKibi;
   if (const auto group = cgroup_path(root, "")) {
     for_each_group(root / "sys/fs/cgroup", *group, [&](const fs::path& folder) {
       keep_smaller(best, left_in(folder, "memory.max", "memory.current", "inactive_file "));

@@ -91,10 +91,12 @@ void PredictionHistory::add(double predicted, double measured) const {
 
 PastPredictions PredictionHistory::summary() const {
   const auto fd = opened(file_, kFlags, LOCK_SH);
-  if (!fd) return {};
-  const std::string text = tail_of(*fd, kMostBytes);
+  return fd ? summary_of(tail_of(*fd, kMostBytes)) : PastPredictions{};
+}
+
+PastPredictions summary_of(std::string_view lines) {
   std::vector<double> errors;
-  for (std::string_view rest = text; !rest.empty();) {
+  for (std::string_view rest = lines; !rest.empty();) {
     const auto end = std::min(rest.find('\n'), rest.size());
     if (const auto error = error_of(rest.substr(0, end))) errors.push_back(*error);
     rest.remove_prefix(std::min(end + 1, rest.size()));

@@ -3,10 +3,14 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
+
+// Of the lines "PREDICTED MEASURED" of a history. Those that cannot be read count for nothing.
+PastPredictions summary_of(std::string_view lines);
 
 class PredictionHistory {
  public:
@@ -16,7 +20,6 @@ class PredictionHistory {
   // Best effort; any number of processes may add at once.
   void add(double predicted, double measured) const;
 
-  // Lines that cannot be read count for nothing.
   PastPredictions summary() const;
 
  private:

@@ -131,6 +131,11 @@ Index index_manifest(const std::string& path, std::string_view identity,
                      const SourceContext& context) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw RunError(shown_text(path) + ": cannot be read; check its permissions");
+  return index_manifest(in, path, identity, context);
+}
+
+Index index_manifest(std::istream& in, const std::string& path, std::string_view identity,
+                     const SourceContext& context) {
   const bool is_csv = path.ends_with(".csv");
   if (!is_csv && !path.ends_with(".jsonl")) {
     throw RunError(shown_text(path) +

@@ -1,6 +1,7 @@
 // The index of a manifest: a list of files with their labels, in its own order.
 #pragma once
 
+#include <istream>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ namespace loaderscope::source {
 // or names, numbered in their order by bytes; without labels they are 0. No file is looked at.
 // Throws RunError.
 Index index_manifest(const std::string& path, std::string_view identity,
+                     const SourceContext& context);
+// The same of a manifest that is open already.
+Index index_manifest(std::istream& in, const std::string& path, std::string_view identity,
                      const SourceContext& context);
 
 }  // namespace loaderscope::source
