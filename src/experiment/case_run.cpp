@@ -64,6 +64,11 @@ Nanos product(Nanos time, std::int64_t times) {
   return __builtin_mul_overflow(time, times, &result) ? std::numeric_limits<Nanos>::max() : result;
 }
 
+bool varies_seed(const Case& one) {
+  return std::any_of(one.changes.begin(), one.changes.end(),
+                     [](const Change& change) { return change.key == "seed"; });
+}
+
 // What fails for lack of samples is no failure: all there are were measured.
 bool had_enough(const RunRecord& record, const RunConfig& config) {
   return steps_of(record) >= fewest_steps(config);
@@ -119,10 +124,10 @@ Nanos CaseRunner::window() const {
 }
 
 // By duration where the step is only believed to be so long, so that a wrong belief costs no time.
-RunConfig CaseRunner::with_length(const RunConfig& config, int round, Nanos step,
-                                  bool measured) const {
+RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool measured) const {
+  const RunConfig& config = one.config;
   RunConfig result = config;
-  result.seed.value += round;
+  if (!varies_seed(one)) result.seed.value += round;
   if (!config.warmup.given) result.warmup.value.steps = warmup_of(config);
   if (has_length(config)) return result;
   result.duration.given = false;
@@ -186,8 +191,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
     step = one.runs.back().account.window / std::max<std::int64_t>(1, one.runs.back().steps);
   Nanos took = 0;
   const bool measured = !one.runs.empty();
-  std::optional<RunRecord> record =
-      attempt(one, with_length(one.config, round, step, measured), took);
+  std::optional<RunRecord> record = attempt(one, with_length(one, round, step, measured), took);
   if (record && !has_length(one.config) && !measured && !had_enough(*record, one.config) &&
       !record->input_ended_in_warmup) {
     const Nanos known = step_of(*record) > 0 ? step_of(*record) : std::max<Nanos>(1, took);
@@ -200,7 +204,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
           show_duration(product(known, steps)), steps, show_duration(known));
       return std::nullopt;
     }
-    record = attempt(one, with_length(one.config, round, known, true), took);
+    record = attempt(one, with_length(one, round, known, true), took);
   }
   if (!record) return std::nullopt;
   keep(one, *record, round, took);

@@ -14,7 +14,7 @@ class CaseRunner {
  public:
   // A run takes about `length` with its start and warm-up, but sees at least 20 steps and four
   // bursts of the workers; the length that the base case gives goes before. Round r draws with its
-  // own seed.
+  // own seed, unless the seed is what varies.
   CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length, Nanos budget);
 
   // Nothing when the case failed, which is then skipped, or was interrupted before it had enough
@@ -30,7 +30,7 @@ class CaseRunner {
   bool stopped() const { return laboratory_.stopped && laboratory_.stopped(); }
 
  private:
-  RunConfig with_length(const RunConfig& config, int round, Nanos step, bool measured) const;
+  RunConfig with_length(const Case& one, int round, Nanos step, bool measured) const;
   std::optional<RunRecord> attempt(Case& one, const RunConfig& config, Nanos& took);
   void keep(Case& one, const RunRecord& record, int round, Nanos took);
   Nanos window() const;  // of the next run

@@ -72,6 +72,18 @@ TEST(Sweep, RunsUntilTheIntervalIsNarrowEnough) {
   EXPECT_EQ(runs_at(0.5), 4U);
 }
 
+TEST(Sweep, RunsTheSeedsThatItShows) {
+  Experiment experiment = plan(scenario(kDecodeBound), {"seed=109,7"});
+  Laboratory laboratory = test::model_laboratory();
+  std::vector<std::int64_t> seeds;
+  laboratory.run = [&, model = laboratory.run](const RunConfig& config) {
+    seeds.push_back(config.seed);
+    return model(config);
+  };
+  run_sweep(experiment, laboratory, {});
+  EXPECT_THAT(seeds, ::testing::UnorderedElementsAre(109, 109, 7, 7));
+}
+
 TEST(Sweep, StopsWhenTheBudgetIsSpent) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3,4,6"});
   SweepOptions options;
