@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <string>
 
+#include "analysis/smallest.h"
 #include "engine/plan.h"
 
 namespace loaderscope::model {
@@ -21,42 +22,6 @@ constexpr std::int64_t kWindows = 4;
 double share(Nanos part, const Account& account) {
   return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
 }
-
-// Tries depths in the model, each at most once.
-class Trials {
- public:
-  Trials(const FittedModel& model, std::string_view setting, std::int64_t steps)
-      : model_(model), setting_(setting), steps_(steps) {}
-
-  double ready_with(std::int64_t depth) {
-    const auto known = ready_.find(depth);
-    if (known != ready_.end()) return known->second;
-    const Changes changes = {{setting_, std::to_string(depth)}};
-    return ready_[depth] = model_.predict_steps(changes, steps_).ready;
-  }
-  bool enough(std::int64_t depth) { return ready_with(depth) >= kNearlyAll; }
-
-  // The smallest that is enough, looked for around `guess`; nothing when `most` is not.
-  std::optional<std::int64_t> smallest(std::int64_t guess, std::int64_t most) {
-    std::int64_t high = std::min(guess, most), low = 0;
-    while (!enough(high)) {
-      if (high == most) return std::nullopt;
-      low = high;
-      high = std::min(2 * high, most);
-    }
-    while (high - low > 1) {
-      const std::int64_t middle = low + (high - low) / 2;
-      (enough(middle) ? high : low) = middle;
-    }
-    return high;
-  }
-
- private:
-  const FittedModel& model_;
-  std::string setting_;
-  std::int64_t steps_;
-  std::map<std::int64_t, double> ready_;
-};
 
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
@@ -98,10 +63,16 @@ std::optional<ReadyDepth> ready_depth(const FittedModel& model, const Prediction
   const std::int64_t deepest = kDeepest * (shares_samples ? config.num_workers.value : 1);
   const std::int64_t most = std::min(deepest, steps / (kWindows * per_depth));
   depth.ready_now = base.ready;
+  const bool is_ready = base.ready >= kNearlyAll;
   // Workers who are too slow on average are late behind any window.
-  const bool hopeless = share(at_means.account.why[Why::capacity], at_means.account) >= kNoticeable;
-  if (hopeless || most < 1) return depth;
-  depth.enough = Trials(model, depth.setting, steps).smallest(now, most);
+  const bool hopeless =
+      !is_ready && share(at_means.account.why[Why::capacity], at_means.account) >= kNoticeable;
+  const auto is_enough = [&](std::int64_t n) {
+    return model.predict_steps({{depth.setting, std::to_string(n)}}, steps).ready >= kNearlyAll;
+  };
+  if (!hopeless) depth.enough = smallest_enough({0, now, most}, is_enough);
+  // Trials that are too short for the present depth do not take away what it gives.
+  if (is_ready) depth.enough = std::min(depth.enough.value_or(now), now);
   if (depth.enough) depth.memory = memory_with(config, depth.setting, *depth.enough);
   return depth;
 }

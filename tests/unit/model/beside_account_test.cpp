@@ -125,6 +125,16 @@ TEST(ReadyDepth, NoneHelpsWorkersThatAreTooSlow) {
   EXPECT_FALSE(analysis.depth->enough);
 }
 
+// A thousand steps are too few to try even one batch for each of 300 workers.
+TEST(ReadyDepth, IsThePresentOneWhereAllStepsAreReadyAndNoneCanBeTried) {
+  const Analysis analysis =
+      analysis_of(run("workers = 300\ncores = 400\ncost = decode=1ms\nsteps = 300\n"));
+  ASSERT_TRUE(analysis.depth);
+  EXPECT_EQ(analysis.depth->ready_now, 1);
+  EXPECT_EQ(analysis.depth->enough, 2);
+  EXPECT_GT(analysis.depth->memory, 0);
+}
+
 TEST(ReadyDepth, IsNotSaidOfATrainerThatMakesItsBatches) {
   EXPECT_FALSE(analysis_of(run("workers = 0\ncost = decode=1ms\nsteps = 160\n")).depth);
 }

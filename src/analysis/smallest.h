@@ -1,0 +1,22 @@
+// Looking for a whole number that is just enough.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+namespace loaderscope {
+
+// Where to look: above `low` and up to `most`, at `first` before all others. The answer may be
+// larger than the smallest by `slack` of itself.
+struct Bounds {
+  std::int64_t low = 0, first = 1, most = 1;
+  double slack = 0;
+};
+
+// The smallest that is enough, where all larger ones are too: doubled until one is, then halved.
+// Nothing when `most` is not enough.
+std::optional<std::int64_t> smallest_enough(const Bounds& bounds,
+                                            const std::function<bool(std::int64_t)>& is_enough);
+
+}  // namespace loaderscope
