@@ -8,10 +8,14 @@
 namespace loaderscope {
 namespace {
 
-// A time that was declared, or measured on a real link, is kept whatever the memory. Then all that
-// the model can say is what hiding the copies gives, which pageable ones do not allow.
-bool keeps_its_time(const Facts& facts) {
-  return facts.config.cost_of(Stage::h2d) != nullptr || facts.config.device.value != "sim";
+// Copies on a stream of their own run beside the compute only where a step more may be in flight.
+std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
+  changes.push_back({"copy", "stream"});
+  std::vector<Changes> options = {changes};
+  if (facts.config.in_flight > 1) return options;
+  changes.push_back({"in-flight", "2"});
+  options.push_back(std::move(changes));
+  return options;
 }
 
 }  // namespace
@@ -25,11 +29,10 @@ std::optional<Candidate> pageable_copies(const Facts& facts) {
                                   "itself: {} of the time",
                                   show_byte_rate(rate), show_percent(facts.share(Cause::h2d))),
                       {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
-                      "DataLoader(..., pin_memory=True)"};
-  if (keeps_its_time(facts)) {
-    candidate.options.push_back({{"memory", "pin-thread"}, {"copy", "stream"}});
-    candidate.pytorch += "; then batch.to(device, non_blocking=True), ahead on a side stream";
-  }
+                      "DataLoader(..., pin_memory=True); then batch.to(device, non_blocking=True), "
+                      "ahead on a side stream"};
+  for (Changes& changes : with_overlap(facts, {{"memory", "pin-thread"}}))
+    candidate.options.push_back(std::move(changes));
   return candidate;
 }
 
@@ -42,7 +45,7 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
                               : fmt::format(" (--copy {})", name_of(facts.config.copy.value));
   return Candidate{fmt::format("the device computes nothing while it copies{}: {} of the time", how,
                                show_percent(facts.share(Cause::h2d))),
-                   {{{"copy", "stream"}}},
+                   with_overlap(facts, {}),
                    "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
                    "non_blocking=True)"};
 }

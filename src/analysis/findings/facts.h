@@ -37,14 +37,24 @@ struct Facts {
   std::int64_t threads() const { return config.num_workers * config.ranks; }
 };
 
+// A setting of which the smallest value is looked for that gives back about as much as the best:
+// above `present`, up to `most`.
+struct SettingRange {
+  std::string key;
+  std::int64_t present = 0, most = 0;
+  Changes with = {};  // that go with it
+};
+
 // What a row sees.
 struct Candidate {
   std::string evidence;
   // Ways to mend it, the smallest change first: of those that give back about as much the first is
-  // advised. None where no setting mends it and nothing is known of what that would give back.
+  // advised. None, and no range, where no setting mends it and nothing is known of what that would
+  // give back.
   std::vector<Changes> options;
   std::string pytorch;  // {} stands for the value of the first change
   Changes to_run = {};  // instead of the option, where a run can try something else
+  std::vector<SettingRange> ranges = {};  // further ways, behind the options
 };
 
 // "decode 34.8 %"
@@ -52,10 +62,14 @@ std::string share_words(const Facts& facts, Cause cause);
 // "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
 std::string start_words(const Facts& facts);
 Change number(std::string key, std::int64_t value);
+// More workers than there are, as many as anybody is advised to have: how far up is for the model
+// to say.
+SettingRange more_workers(const Facts& facts);
 
 // The looks, one per row of the table.
 std::optional<Candidate> no_workers(const Facts& facts);
 std::optional<Candidate> too_few_workers(const Facts& facts);
+std::optional<Candidate> whole_batch_tasks(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);
 std::optional<Candidate> first_epoch_startup(const Facts& facts);

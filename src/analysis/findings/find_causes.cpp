@@ -3,59 +3,17 @@
 #include <cmath>
 #include <future>
 
-#include "analysis/findings/facts.h"
-#include "loaderscope/errors.h"
+#include "analysis/findings/search_option.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr double kAboutAsMuch = 0.01;  // of the window: a larger change must give back more
-constexpr double kAllBusy = 0.999;
 constexpr double kAlike = 0.001;  // of the window: closer findings keep the table's order
 
 double busy_of(const Prediction& prediction) {
   const Account& account = prediction.account;
   if (!prediction.has_busy() || account.window <= 0) return 0;
   return static_cast<double>(account.compute) / static_cast<double>(account.window);
-}
-
-// Of the window that the same samples would take less.
-double regained_share(const Prediction& base, const Prediction& changed) {
-  return changed.samples_per_s > 0 ? 1 - base.samples_per_s / changed.samples_per_s : 0;
-}
-
-// No larger change can give back more.
-bool nothing_is_left(const Prediction& prediction) { return busy_of(prediction) >= kAllBusy; }
-
-struct Option {
-  const Changes* changes;
-  Prediction prediction;
-  double regained;  // share of the window
-};
-
-// What does not go together with the rest of the settings is no advice.
-std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
-  try {
-    return predict(changes);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
-
-std::optional<Option> best_option(const Candidate& candidate, const Prediction& base,
-                                  const Predictor& predict) {
-  static const Changes no_change;
-  std::optional<Option> best;
-  if (candidate.options.empty()) return Option{&no_change, base, 0};
-  for (const Changes& changes : candidate.options) {
-    if (best && nothing_is_left(best->prediction)) break;
-    std::optional<Prediction> changed = predicted(predict, changes);
-    if (!changed) continue;
-    const double regained = regained_share(base, *changed);
-    if (best && regained < best->regained + kAboutAsMuch) continue;
-    best = Option{&changes, std::move(*changed), regained};
-  }
-  return best;
 }
 
 struct Weighing {
@@ -68,7 +26,7 @@ struct Weighing {
 void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const Predictor& predict) {
   for (Weighing& weighing : weighings) {
     weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
-      return best_option(weighing.candidate, base, predict);
+      return search_option(weighing.candidate, base, predict);
     });
   }
 }
@@ -84,7 +42,7 @@ Finding finding_of(const FindingRow& row, const Candidate& candidate, const Opti
   Finding finding;
   finding.id = row.row.name;
   finding.evidence = candidate.evidence;
-  finding.changes = *option.changes;
+  finding.changes = option.changes;
   finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
   finding.rate_before = base.samples_per_s;
@@ -137,14 +95,15 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
                                  const Predictor& predict) {
   if (analysis.verdict.withheld_reason) return {};
   const Facts facts(record, analysis);
-  const Prediction base = predict({});
+  const Predictor known = remembering(predict);
+  const Prediction base = known({});
   std::vector<Weighing> weighings;
   for (const FindingRow& row : finding_table()) {
     if (row.gives_back == GivesBack::sound_data) continue;
     if (std::optional<Candidate> candidate = row.look(facts))
       weighings.push_back({&row, std::move(*candidate), {}});
   }
-  weigh_all(weighings, base, predict);
+  weigh_all(weighings, base, known);
 
   const Nanos window = analysis.account.window;
   std::vector<Finding> findings;

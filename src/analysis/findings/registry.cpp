@@ -28,6 +28,8 @@ std::span<const FindingRow> finding_table() {
       {{"order-stall", "A finished batch waits behind a late one."}, order_stall},
       {{"prefetch-too-shallow", "The workers rest because the window is full, and then are late."},
        prefetch_too_shallow},
+      {{"whole-batch-tasks", "A batch is made by one worker, and the others cannot help it."},
+       whole_batch_tasks},
       {{"storage-bandwidth", "The storage gives all the bytes per second that it has."},
        storage_bandwidth},
       {{"small-files", "The first byte of a small file costs more than its bytes."}, small_files},

@@ -91,7 +91,12 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
   candidate.evidence = fmt::format(
       "a batch is there and the trainer is slow to use it {} of the time, {}",
       show_percent(facts.share(Cause::launch)), mean_words(facts.stages[Stage::launch]));
-  if (facts.config.in_flight == 1) candidate.options.push_back({{"in-flight", "2"}});
+  if (facts.config.in_flight == 1) {
+    candidate.options.push_back({{"in-flight", "2"}});
+    // What is in flight can only run beside a compute where it is not copied between two of them.
+    if (facts.config.copy != CopyMode::stream && facts.config.memory != MemoryMode::pageable)
+      candidate.options.push_back({{"in-flight", "2"}, {"copy", "stream"}});
+  }
   candidate.options.push_back({{"launch.speed", "10"}});
   candidate.pytorch =
       "no .item(), .cpu() or print of a tensor in every step; checkpoint in another thread";

@@ -15,7 +15,6 @@ constexpr double kNoticeablePart = 0.2;
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
 constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
-constexpr std::int64_t kMostWorkers = 128;
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
@@ -57,11 +56,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
                   show_duration(mean_of(facts.stages[Stage::read])),
                   plural(std::max<std::int64_t>(1, facts.threads()), "read"),
                   show_percent(facts.share(Cause::read)));
-  for (std::int64_t n = std::max<std::int64_t>(2, 2 * facts.config.num_workers);
-       n <= std::min(kMostWorkers, 16 * std::max<std::int64_t>(1, facts.config.num_workers));
-       n *= 2) {
-    candidate.options.push_back({number("num-workers", n)});
-  }
+  candidate.ranges = {more_workers(facts)};
   candidate.pytorch = "DataLoader(..., num_workers={})  # they wait, they need no core each";
   return candidate;
 }

@@ -66,8 +66,7 @@ std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
   candidate.evidence =
       fmt::format("with {} of {} the workers rest and then come too late {} of the time",
                   depth_key(facts), depth, show_percent(std::max(shallow, order)));
-  for (std::int64_t n = 2 * depth; n <= deepest; n *= 2)
-    candidate.options.push_back({number(std::string(depth_key(facts)), n)});
+  candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
   return candidate;
 }

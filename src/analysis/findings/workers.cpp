@@ -6,27 +6,27 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "loaderscope/engine.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
 
-// Doublings of `workers` that the cores can feed: a worker that waits leaves its core to others.
-std::vector<Changes> more_workers(const Facts& facts, std::int64_t workers) {
-  const double busy = std::max(facts.cpu_share(), 1.0 / 16);
-  const double most = std::floor(std::max(1.0, facts.cores_per_rank() / busy));
-  const auto limit = static_cast<std::int64_t>(std::min<double>(most, kMostWorkers));
-  std::vector<Changes> options;
-  for (std::int64_t n = std::max<std::int64_t>(1, 2 * workers); n < limit; n *= 2)
-    options.push_back({number("num-workers", n)});
-  if (limit > workers) options.push_back({number("num-workers", limit)});
-  return options;
-}
-
 constexpr const char* kWorkersLine = "DataLoader(..., num_workers={})";
 
+// Of the time, for batches that workers make, whatever keeps them.
+double waits_for_workers(const Facts& facts) {
+  double sum = 0;
+  for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
+  return sum;
+}
+
 }  // namespace
+
+SettingRange more_workers(const Facts& facts) {
+  return {"num-workers", facts.config.num_workers, kMostWorkers};
+}
 
 std::string start_words(const Facts& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
@@ -38,20 +38,46 @@ std::string start_words(const Facts& facts) {
 
 std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.num_workers > 0 || facts.making() < kWorthSaying) return std::nullopt;
-  return Candidate{
+  Candidate candidate;
+  candidate.evidence =
       fmt::format("without workers the trainer makes every batch itself, {} of the time",
-                  show_percent(facts.making())),
-      more_workers(facts, 0), kWorkersLine};
+                  show_percent(facts.making()));
+  candidate.pytorch = kWorkersLine;
+  candidate.ranges = {more_workers(facts)};
+  return candidate;
 }
 
 std::optional<Candidate> too_few_workers(const Facts& facts) {
   const std::int64_t workers = facts.config.num_workers;
-  if (workers == 0 || facts.share(Why::capacity) < kWorthSaying) return std::nullopt;
-  return Candidate{fmt::format("{} never rest while the trainer waits {} of the time; {:.3g} cores "
-                               "per rank, workers are on a CPU {} of their time",
-                               plural(workers, "worker"), show_percent(facts.share(Why::capacity)),
-                               facts.cores_per_rank(), show_percent(facts.cpu_share())),
-                   more_workers(facts, workers), kWorkersLine};
+  const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
+  if (workers == 0 || waits < kWorthSaying) return std::nullopt;
+  const std::string what =
+      never_rest >= kWorthSaying
+          ? fmt::format("{} never rest while the trainer waits {} of the time",
+                        plural(workers, "worker"), show_percent(never_rest))
+          : fmt::format("the trainer waits {} of the time for batches that {} make",
+                        show_percent(waits), plural(workers, "worker"));
+  Candidate candidate;
+  candidate.evidence =
+      fmt::format("{}; {:.3g} cores per rank, workers are on a CPU {} of their time", what,
+                  facts.cores_per_rank(), show_percent(facts.cpu_share()));
+  candidate.pytorch = kWorkersLine;
+  candidate.ranges = {more_workers(facts)};
+  return candidate;
+}
+
+std::optional<Candidate> whole_batch_tasks(const Facts& facts) {
+  const RunConfig& config = facts.config;
+  const bool could_share = !is_guest_engine(facts.record.engine) && config.num_workers > 1 &&
+                           config.batch_size > 1 && config.task == TaskShape::batch;
+  const double late = waits_for_workers(facts) - facts.share(Why::capacity);
+  const double waits = std::max(late, facts.share(facts.analysis.account.order));
+  if (!could_share || waits < kWorthSaying) return std::nullopt;
+  return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
+                               "with one that is waited for: {} of the time",
+                               plural(config.num_workers, "worker"), show_percent(waits)),
+                   {{{"task", "sample"}}},
+                   "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
 std::optional<Candidate> too_many_workers(const Facts& facts) {

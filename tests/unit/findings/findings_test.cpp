@@ -42,6 +42,12 @@ bool has(const std::vector<Finding>& findings, std::string_view id) {
                      [&](const Finding& f) { return f.id == id; });
 }
 
+const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [&](const Finding& finding) { return finding.id == id; });
+  return found == findings.end() ? nullptr : &*found;
+}
+
 std::string ids_of(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
@@ -100,6 +106,12 @@ const Case kCases[] = {
     {"prefetch-too-shallow",
      COMPUTE "workers = 4\nprefetch = 1\nno-in-order = false\ncost = decode=exponential:3500us",
      COMPUTE "workers = 16\nprefetch = 8\ncost = decode=3500us", false},
+    {"whole-batch-tasks",
+     COMPUTE "workers = 4\nprefetch = 1\nsamples = 160\npersistent-workers = true\n"
+             "cost = decode=4ms:sleep",
+     COMPUTE "workers = 4\ntask = sample\nsamples = 160\npersistent-workers = true\n"
+             "cost = decode=4ms:sleep",
+     false},
     {"workers-restarted",
      COMPUTE "samples = 160\nworkers = 4\ncost = startup=200ms\ncost = decode=1ms",
      COMPUTE "samples = 160\nworkers = 4\npersistent-workers = true\ncost = startup=200ms\n"
@@ -229,11 +241,13 @@ TEST(Findings, EveryRowHasACase) {
 }
 
 TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
-  const std::vector<Finding> findings =
-      findings_of(run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=lognormal:8ms:0.5"));
+  const RunRecord record =
+      run(COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=lognormal:8ms:0.5");
+  const std::vector<Finding> findings = findings_of(record);
+  const double alike_s = 0.001 * seconds(analyse(record).account.window);
   ASSERT_GE(findings.size(), 2U);
   for (std::size_t i = 1; i < findings.size(); ++i)
-    EXPECT_GE(findings[i - 1].regained_s * 1.01, findings[i].regained_s);
+    EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
 }
 
 // 8 ms to make in a worker, 20 ms to receive: making them in the trainer is faster.
@@ -256,6 +270,39 @@ TEST(Findings, StorageLatencyNeedsReadsThatLead) {
   const std::vector<Finding> findings = with_read("3ms");
   EXPECT_FALSE(has(findings, "storage-latency")) << ids_of(findings);
   EXPECT_EQ(findings.front().id, "too-few-workers") << ids_of(findings);
+}
+
+// Two workers that rest for half of their time, and now and then are 150 ms late: none of it for
+// want of capacity, and the batches of more workers are there in time.
+TEST(Findings, MoreWorkersAreTriedWhateverTheWhyIs) {
+  const RunRecord record =
+      run("batch = 8\nsteps = 200\ncompute = 10ms\nworkers = 2\ncost = decode=1250us:sleep\n"
+          "inject = decode=+150ms@every=200");
+  const Account account = analyse(record).account;
+  EXPECT_LT(account.why[Why::capacity], account.window / 100);
+  const std::vector<Finding> findings = findings_of(record);
+  const Finding* more = find(findings, "too-few-workers");
+  ASSERT_NE(more, nullptr) << ids_of(findings);
+  EXPECT_EQ(spell_changes(more->changes), "num-workers=8");
+}
+
+// Alone neither gives anything: copies are hidden behind a compute only where a step more may be
+// in flight.
+TEST(Findings, NameBothSettingsThatOnlyHelpTogether) {
+  const std::vector<Finding> findings =
+      findings_of(run(COMPUTE "workers = 4\nin-flight = 1\ncost = h2d=8ms\ncost = decode=1ms"));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings.front().id, "copy-not-overlapped") << ids_of(findings);
+  EXPECT_EQ(spell_changes(findings.front().changes), "copy=stream in-flight=2");
+  EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
+}
+
+TEST(Findings, PageableCopiesAreHiddenByThreeSettingsTogether) {
+  const std::vector<Finding> findings =
+      findings_of(run(COMPUTE "workers = 4\nin-flight = 1\nmemory = pageable\ncost = h2d=8ms\n"
+                              "cost = decode=1ms"));
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(spell_changes(findings.front().changes), "memory=pin-thread copy=stream in-flight=2");
 }
 
 TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
@@ -318,12 +365,6 @@ std::vector<Finding> findings_with(const std::vector<std::pair<std::string, doub
   for (const auto& [name, value] : metrics) add_metric(record, name, value);
   record.details = std::move(details);
   return findings_of(record);
-}
-
-const Finding* find(const std::vector<Finding>& findings, std::string_view id) {
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [&](const Finding& finding) { return finding.id == id; });
-  return found == findings.end() ? nullptr : &*found;
 }
 
 TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {

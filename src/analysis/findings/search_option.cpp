@@ -1,0 +1,145 @@
+#include "analysis/findings/search_option.h"
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "analysis/smallest.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kAllBusy = 0.999;
+constexpr double kNoMore = 0.001;     // of the rate: a doubling that gives less gives nothing
+constexpr int kUselessDoublings = 2;  // in a row, behind which no larger value is tried
+
+// Of the window that the same samples would take less.
+double regained_share(const Prediction& base, const Prediction& changed) {
+  return changed.samples_per_s > 0 ? 1 - base.samples_per_s / changed.samples_per_s : 0;
+}
+
+// No larger change can give back more.
+bool nothing_is_left(const Prediction& prediction) {
+  const Account& account = prediction.account;
+  if (!prediction.has_busy() || account.window <= 0) return false;
+  return static_cast<double>(account.compute) >= kAllBusy * static_cast<double>(account.window);
+}
+
+// What does not go together with the rest of the settings is no advice.
+std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
+  try {
+    return predict(changes);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
+
+class RangeSearch {
+ public:
+  RangeSearch(const SettingRange& range, const Predictor& predict)
+      : range_(range), predict_(predict) {}
+
+  // Nothing where no value goes together with the rest of the settings.
+  std::optional<Changes> smallest() {
+    const std::int64_t last = double_up();
+    if (!(best_ > 0)) return std::nullopt;
+    const auto is_enough = [this](std::int64_t value) {
+      return rate_with(value) >= (1 - kAboutAsMuch) * best_;
+    };
+    const std::int64_t low = range_.present;
+    return changes_with(smallest_enough({low, first(), last}, is_enough).value());
+  }
+
+ private:
+  std::int64_t first() const { return std::max<std::int64_t>(1, 2 * range_.present); }
+
+  Changes changes_with(std::int64_t value) const {
+    Changes changes = {number(range_.key, value)};
+    changes.insert(changes.end(), range_.with.begin(), range_.with.end());
+    return changes;
+  }
+
+  double rate_with(std::int64_t value) const {
+    const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
+    return prediction ? prediction->samples_per_s : 0;
+  }
+
+  // Returns the value with the highest rate.
+  std::int64_t double_up() {
+    std::int64_t last = range_.present;
+    int useless = 0;
+    for (std::int64_t value = first(); useless < kUselessDoublings; value *= 2) {
+      value = std::min(value, range_.most);
+      const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
+      const double rate = prediction ? prediction->samples_per_s : 0;
+      useless = rate > best_ * (1 + kNoMore) ? 0 : useless + 1;
+      if (rate > best_) {
+        best_ = rate;
+        last = value;
+      }
+      if (value == range_.most || (prediction && nothing_is_left(*prediction))) break;
+    }
+    return last;
+  }
+
+  const SettingRange& range_;
+  const Predictor& predict_;
+  double best_ = 0;  // rate
+};
+
+// Keeps the better of the ways that it is given in turn.
+class Choice {
+ public:
+  Choice(const Prediction& base, const Predictor& predict) : base_(base), predict_(predict) {}
+
+  bool is_final() const { return best && nothing_is_left(best->prediction); }
+
+  void consider(const Changes& changes) {
+    if (is_final()) return;
+    std::optional<Prediction> changed = predicted(predict_, changes);
+    if (!changed) return;
+    const double regained = regained_share(base_, *changed);
+    if (best && regained < best->regained + kAboutAsMuch) return;
+    best = Option{changes, std::move(*changed), regained};
+  }
+
+  std::optional<Option> best;
+
+ private:
+  const Prediction& base_;
+  const Predictor& predict_;
+};
+
+}  // namespace
+
+Predictor remembering(Predictor predict) {
+  struct Known {
+    std::mutex mutex;
+    std::map<std::string, std::shared_future<Prediction>> predictions;
+  };
+  return [predict = std::move(predict), known = std::make_shared<Known>()](const Changes& changes) {
+    std::unique_lock lock(known->mutex);
+    std::shared_future<Prediction>& place = known->predictions[spell_changes(changes)];
+    if (!place.valid()) place = std::async(std::launch::deferred, predict, changes).share();
+    const std::shared_future<Prediction> prediction = place;
+    lock.unlock();
+    return prediction.get();
+  };
+}
+
+std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
+                                    const Predictor& predict) {
+  if (candidate.options.empty() && candidate.ranges.empty()) return Option{{}, base, 0};
+  Choice choice(base, predict);
+  for (const Changes& changes : candidate.options) choice.consider(changes);
+  for (const SettingRange& range : candidate.ranges) {
+    if (choice.is_final() || range.most <= range.present) continue;
+    if (const auto changes = RangeSearch(range, predict).smallest()) choice.consider(*changes);
+  }
+  return choice.best;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,27 @@
+// Of the ways to mend a finding the smallest that gives back about as much as the best.
+#pragma once
+
+#include <optional>
+
+#include "analysis/findings/facts.h"
+
+namespace loaderscope {
+
+inline constexpr double kAboutAsMuch = 0.01;  // a larger change must give back more
+
+// A way to mend a finding, with what the model says of it.
+struct Option {
+  Changes changes;
+  Prediction prediction;
+  double regained = 0;  // of the window; below 0 where the same samples take longer
+};
+
+// The same, but each prediction is made once, whoever asks for it and from whichever thread.
+Predictor remembering(Predictor predict);
+
+// Nothing where no way goes together with the rest of the settings. The change that is none, where
+// `candidate` has no way. Makes at most some twenty predictions for each range.
+std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
+                                    const Predictor& predict);
+
+}  // namespace loaderscope
