@@ -97,6 +97,18 @@ struct Finding {
   bool wrong_data = false;                 // worse than any waiting; nothing is predicted then
 };
 
+// The least of one thing with which the GPU is busy enough, all else as it is; in the model.
+struct Needed {
+  std::string what;       // num-workers, cores, storage-latency or STAGE.speed
+  Changes changes;        // empty: none that was tried is enough
+  double busy_after = 0;  // with the changes
+};
+
+struct WhatItTakes {
+  double busy = 0;           // share of the window that is wanted
+  std::vector<Needed> ways;  // each alone does, where it has changes
+};
+
 // What the waiting costs.
 struct Waste {
   double gpu_hours_per_day = 0;
@@ -125,10 +137,11 @@ struct Analysis {
   std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h
   std::optional<GoodnessOfFit> fit;  // of the model that they rest on
   std::vector<std::string> fit_notes;
-  PastPredictions past;             // handed in
-  std::optional<Starved> starved;   // of the model; not without a busy
-  std::optional<ReadyDepth> depth;  // likewise
-  std::vector<std::string> notes;   // what the run was too short to see
+  PastPredictions past;                      // handed in
+  std::optional<Starved> starved;            // of the model; not without a busy
+  std::optional<ReadyDepth> depth;           // likewise
+  std::optional<WhatItTakes> what_it_takes;  // likewise; not where the GPU is busy enough
+  std::vector<std::string> notes;            // what the run was too short to see
 };
 
 Account account_of(const RankRecord& rank);

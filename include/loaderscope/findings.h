@@ -42,9 +42,14 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict);
 
+// What would keep the GPU of a run busy enough. Nothing where it is, where there is no compute to
+// be busy with, and where no stage of the loader is waited for.
+std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Prediction& base,
+                                         const Predictor& predict);
+
 // `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
-// stall divides into mean and spread, and how deep a window would do. `past` is quoted beside them.
-// Of it only wrong data once `stop_signal` is no longer 0.
+// stall divides into mean and spread, how deep a window would do, and what it would take. `past` is
+// quoted beside them. Of it only wrong data once `stop_signal` is no longer 0.
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {},
                   const std::atomic<int>* stop_signal = nullptr);
 

@@ -82,6 +82,16 @@ std::string depth_words(const ReadyDepth& depth) {
                      *depth.enough, show_size(static_cast<double>(depth.memory)));
 }
 
+// "decode 4.84 x as fast, as on a GPU", "cores=80 num-workers=80"
+std::string way_words(const Needed& way) {
+  if (way.what.ends_with(".speed")) {
+    const std::string stage = way.what.substr(0, way.what.rfind('.'));
+    return fmt::format("{} {} x as fast{}", stage, way.changes.front().value,
+                       stage == "decode" ? ", as on a GPU" : "");
+  }
+  return spell_changes(way.changes);
+}
+
 }  // namespace
 
 const Finding* fix_of(const Analysis& analysis) {
@@ -156,6 +166,23 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   const bool spread_matters = share_of(starved.variance, account) >= kWorthSaying;
   if (!analysis.depth || !spread_matters || config.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
+}
+
+std::string what_it_takes_line(const Analysis& analysis) {
+  if (!analysis.what_it_takes || analysis.verdict.severity == "none") return "";
+  std::vector<std::string> enough, never;
+  for (const Needed& way : analysis.what_it_takes->ways) {
+    if (way.changes.empty()) {
+      never.push_back(way.what);
+    } else {
+      enough.push_back(way_words(way));
+    }
+  }
+  std::string text =
+      fmt::format("it takes, for {:.0f} % busy: ", 100 * analysis.what_it_takes->busy);
+  text += enough.empty() ? "more than one thing" : fmt::format("{}", fmt::join(enough, "; or "));
+  if (!never.empty()) text += fmt::format("; alone never enough: {}", fmt::join(never, ", "));
+  return text;
 }
 
 std::string order_line(const Analysis& analysis, const RunConfig& config) {

@@ -190,6 +190,25 @@ void write_depth(JsonStream& json, const Analysis& analysis) {
   json.end_object();
 }
 
+void write_what_it_takes(JsonStream& json, const Analysis& analysis) {
+  if (!analysis.what_it_takes) return;
+  json.begin_object("what_it_takes");
+  json.member("busy", analysis.what_it_takes->busy);
+  json.begin_array("ways");
+  for (const Needed& way : analysis.what_it_takes->ways) {
+    json.begin_object({}, kCompact);
+    json.member("what", std::string_view(way.what));
+    json.begin_array("changes");
+    for (const Change& change : way.changes)
+      json.element(std::string_view(change.key + "=" + change.value));
+    json.end_array();
+    json.member("busy", way.changes.empty() ? std::nan("") : way.busy_after);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+}
+
 void write_waste(JsonStream& json, const Analysis& analysis) {
   if (!analysis.waste) return;
   json.begin_object("cost");
@@ -415,6 +434,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   write_verdict(json, analysis.verdict);
   write_findings(json, record, analysis);
   write_depth(json, analysis);
+  write_what_it_takes(json, analysis);
   if (record.proof) write_proof(json, *record.proof);
   write_waste(json, analysis);
   write_window(json, analysis);

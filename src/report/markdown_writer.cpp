@@ -68,6 +68,8 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
     if (!line.empty()) out << "- " << escaped(line) << '\n';
   }
   write_list(out, "", other_findings(analysis));
+  if (const std::string needed = what_it_takes_line(analysis); !needed.empty())
+    out << "- " << escaped(needed) << '\n';
   if (const std::string fit = fit_line(analysis); !fit.empty()) out << "- " << escaped(fit) << '\n';
   write_list(out, "note: ", record.notes);
   for (const std::string& note : analysis.notes) out << "- " << escaped(unseen_line(note)) << '\n';

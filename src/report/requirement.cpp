@@ -123,6 +123,7 @@ const json& every_path() {
     Analysis analysis = analyse(record);
     analysis.starved = Starved{};
     analysis.depth = ReadyDepth{"prefetch-factor", 1, 1, 0, 1};
+    analysis.what_it_takes = WhatItTakes{};
     return document_of(record, analysis);
   }();
   return document;

@@ -201,6 +201,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     line(ceiling_line(record, analysis));
   }
   for (const std::string& finding : other_findings(analysis)) line(finding);
+  line(what_it_takes_line(analysis));
   line(fit_line(analysis));
   line(first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) line(queue);

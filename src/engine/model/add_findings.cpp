@@ -34,7 +34,9 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     analysis.fit_notes = model.notes();
     for (Finding& finding : find_causes(record, analysis, predict))
       analysis.findings.push_back(std::move(finding));
-    if (analysis.fit->can_predict()) add_beside_account(analysis, model, base);
+    if (!analysis.fit->can_predict()) return;
+    add_beside_account(analysis, model, base);
+    analysis.what_it_takes = what_it_takes(analysis, base, predict);
   } catch (const RunError& error) {
     analysis.notes.push_back(std::string("no findings: ") + error.what());
   } catch (const UsageError& error) {

@@ -1,0 +1,146 @@
+// How much of each thing would keep the GPU busy, one thing at a time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <future>
+#include <string>
+
+#include "analysis/smallest.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/findings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kBusyEnough = 0.95;
+constexpr double kWorthSaying = 0.01;        // of the window
+constexpr std::int64_t kMostThreads = 1024;  // workers of all ranks
+constexpr double kSlack = 0.05;              // of a count: nobody buys cores to the single one
+constexpr double kOneFaster = 1.1;           // speeds are looked for in powers of this
+constexpr std::int64_t kMostPowers = 60;     // some 300 times as fast
+
+double busy_of(const Prediction& prediction) {
+  const Account& account = prediction.account;
+  if (!prediction.has_busy() || account.window <= 0) return 0;
+  return static_cast<double>(account.compute) / static_cast<double>(account.window);
+}
+
+// How much of a thing is looked for, and the changes that so much of it is.
+struct Thing {
+  std::string what;
+  Bounds bounds;
+  std::function<Changes(std::int64_t)> changes;
+};
+
+Needed least(const Thing& thing, const Predictor& predict) {
+  Needed needed;
+  needed.what = thing.what;
+  const auto busy_with = [&](std::int64_t amount) {
+    try {
+      return busy_of(predict(thing.changes(amount)));
+    } catch (const UsageError&) {
+      return 0.0;  // it does not go together with the rest of the settings
+    }
+  };
+  const auto is_enough = [&](std::int64_t amount) { return busy_with(amount) >= kBusyEnough; };
+  const std::optional<std::int64_t> amount = smallest_enough(thing.bounds, is_enough);
+  if (!amount) return needed;
+  needed.changes = thing.changes(*amount);
+  needed.busy_after = busy_with(*amount);
+  return needed;
+}
+
+std::int64_t most_workers(const RunConfig& config) {
+  return kMostThreads / std::max<std::int64_t>(1, config.ranks);
+}
+
+Thing workers_of(const RunConfig& config) {
+  const std::int64_t present = config.num_workers;
+  return {"num-workers",
+          {present, std::max<std::int64_t>(1, 2 * present), most_workers(config)},
+          [](std::int64_t n) {
+            return Changes{{"num-workers", std::to_string(n)}};
+          }};
+}
+
+// Cores with a worker on each, where there are not that many already.
+Thing cores_of(const RunConfig& config) {
+  const auto present = static_cast<std::int64_t>(config.cores.value);
+  const std::int64_t ranks = std::max<std::int64_t>(1, config.ranks);
+  const std::int64_t workers = config.num_workers;
+  return {"cores",
+          {present, std::max<std::int64_t>(1, 2 * present), kMostThreads, kSlack},
+          [=](std::int64_t n) {
+            const std::int64_t of_rank = std::max(workers, (n + ranks - 1) / ranks);
+            return Changes{{"cores", std::to_string(n)}, {"num-workers", std::to_string(of_rank)}};
+          }};
+}
+
+double power(std::int64_t exponent) { return std::pow(kOneFaster, static_cast<double>(exponent)); }
+
+Thing speed_of(Stage stage) {
+  const std::string key = std::string(name_of(stage)) + ".speed";
+  return {key, {0, 1, kMostPowers}, [key](std::int64_t exponent) {
+            return Changes{{key, fmt::format("{:.3g}", power(exponent))}};
+          }};
+}
+
+Thing latency_of(const RunConfig& config) {
+  const auto present = static_cast<double>(config.storage_latency.value);
+  return {"storage-latency", {0, 1, kMostPowers}, [present](std::int64_t exponent) {
+            const auto latency = std::llround(present / power(exponent));
+            return Changes{{"storage-latency", spell_duration(latency)}};
+          }};
+}
+
+// What workers do, as far as it is waited for, what is waited for longest first.
+std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) {
+  constexpr std::array<std::pair<Cause, Stage>, 4> kStages = {{{Cause::read, Stage::read},
+                                                               {Cause::decode, Stage::decode},
+                                                               {Cause::augment, Stage::augment},
+                                                               {Cause::collate, Stage::collate}}};
+  const Account& account = analysis.account;
+  std::vector<std::pair<Nanos, Stage>> waits;
+  for (const auto& [cause, stage] : kStages) {
+    const Nanos stall = account.stall[cause];
+    if (static_cast<double>(stall) >= kWorthSaying * static_cast<double>(account.window))
+      waits.emplace_back(stall, stage);
+  }
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Thing> things;
+  for (const auto& [stall, stage] : waits) {
+    const bool is_latency = stage == Stage::read && config.storage_latency > 0;
+    things.push_back(is_latency ? latency_of(config) : speed_of(stage));
+  }
+  return things;
+}
+
+// Cores are asked for only where workers on those that there are do not do.
+std::vector<Needed> workers_or_cores(const RunConfig& config, const Predictor& predict) {
+  std::vector<Needed> ways = {least(workers_of(config), predict)};
+  if (ways.front().changes.empty()) ways.push_back(least(cores_of(config), predict));
+  return ways;
+}
+
+}  // namespace
+
+std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Prediction& base,
+                                         const Predictor& predict) {
+  if (!base.has_busy() || busy_of(base) >= kBusyEnough) return std::nullopt;
+  const std::vector<Thing> stages = stages_of(analysis, base.config);
+  if (stages.empty()) return std::nullopt;
+  std::vector<std::future<Needed>> speeds;
+  for (const Thing& stage : stages) {
+    speeds.push_back(std::async(std::launch::async, [&] { return least(stage, predict); }));
+  }
+  WhatItTakes result;
+  result.busy = kBusyEnough;
+  result.ways = workers_or_cores(base.config, predict);
+  for (std::future<Needed>& speed : speeds) result.ways.push_back(speed.get());
+  return result;
+}
+
+}  // namespace loaderscope
