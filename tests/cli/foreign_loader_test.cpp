@@ -72,6 +72,17 @@ TEST(ForeignLoader, SettingsThatItDoesNotHaveAreRefused) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("--num-workers: --loader"));
   EXPECT_THAT(ended.err, HasSubstr("leave out --num-workers"));
+  EXPECT_THAT(ended.err, HasSubstr("sweep --vary loader=FILE.py:ONE,FILE.py:OTHER"));
+}
+
+TEST(ForeignLoader, FunctionsThatMakeItInOneWayEachAreSwept) {
+  const std::string axis = "loader=" + foreign("sleeps") + "," + foreign("hurries");
+  const Ended ended = run_binary({"sweep", "--vary", axis, "--compute", "1ms", "--steps", "20",
+                                  "--json", "-", "--budget", "30s"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json cases = json::parse(ended.out).at("cases");
+  ASSERT_EQ(cases.size(), 2U);
+  for (const json& one : cases) EXPECT_EQ(one.at("runs").size(), 2U) << one.dump();
 }
 
 TEST(ForeignLoader, BadEndsAreOneSentence) {

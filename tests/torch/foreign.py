@@ -6,18 +6,25 @@ import time
 
 
 class Sleeps:
-    """8 samples in a list, 5 ms each."""
+    """8 samples in a list, 5 ms each unless another time is given."""
 
     batch_size = 8
 
+    def __init__(self, each=0.005):
+        self.each = each
+
     def __iter__(self):
         for _ in range(20):
-            time.sleep(0.04)
-            yield [b"sample"] * 8
+            time.sleep(self.batch_size * self.each)
+            yield [b"sample"] * self.batch_size
 
 
 def sleeps():
     return Sleeps()
+
+
+def hurries():
+    return Sleeps(each=0.001)
 
 
 def reads():

@@ -9,6 +9,7 @@
 #include "engine/model/fit.h"
 #include "engine/model/mean_costs.h"
 #include "engine/model/model_engine.h"
+#include "engine/model/way_to_measure.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
@@ -170,9 +171,8 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
   if (record.config.executor == Executor::opaque) {
-    throw RunError(
-        "what is inside the loader is not seen, so nothing can be predicted of it; measure it with "
-        "other settings, as sweep and tune do");
+    throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
+                   model::way_to_measure(record.config));
   }
   if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();

@@ -44,7 +44,8 @@ def _refuse_overrides() -> None:
     for argument in settings.OVERRIDES:
         flag = "--" + argument.replace("_", "-")
         messages.refuse(f"{flag}: --loader {settings.TRAINER['loader']} makes a loader that is no DataLoader of PyTorch; "
-                        f"set it there, or leave out {flag}")
+                        f"leave out {flag}; its settings are its own: write a function for each, and measure them with "
+                        "'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
 
 
 class Watched:
