@@ -43,6 +43,7 @@ struct CaseRun {
   Account account;  // the mean over ranks
   std::int64_t steps = 0, samples = 0;
   std::optional<double> cpu_s;  // of the window
+  double other_cpu_s = 0;       // of other programs meanwhile; 0 where it is not known
   Bytes resident = 0;           // at the end of the window
   Bytes slots = 0, pinned = 0, shared = 0;
   Bytes of_worker = 0;  // memory of one worker process; 0: not known

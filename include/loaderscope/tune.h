@@ -44,7 +44,7 @@ using Fitter = std::function<Guesser(const RunRecord&)>;
 Guesser fit_guesser(const RunRecord& record);
 
 // One case of the grid beside its runs.
-struct Candidate {
+struct TunedCase {
   std::size_t stratum = 0;  // cases that one model can tell apart
   std::optional<Guess> predicted;
   std::string refused;  // why it was not run though it could be tried: it would not fit
@@ -56,10 +56,18 @@ struct ComputeShift {
   std::optional<std::size_t> cheapest;  // that reaches the goal
 };
 
+// The answer for the machine without the other programs that ran on it meanwhile: by the CPU time
+// that samples take, in the model.
+struct AloneAnswer {
+  double other_cores = 0;               // that they took
+  std::optional<std::size_t> cheapest;  // that reaches the goal; nothing where no model says
+  double samples_per_s = 0;             // with it
+};
+
 struct Tune {
   Experiment experiment;
   TuneGoal goal;
-  std::vector<Candidate> candidates;  // one per case
+  std::vector<TunedCase> candidates;  // one per case
   std::optional<std::size_t> best, recommended;
   bool proven = false;       // that the recommended one reaches the goal
   double probability = 0;    // that it does
@@ -71,7 +79,9 @@ struct Tune {
   Changes next_step;  // that would move it
   std::optional<Guess> after_next_step;
   std::vector<ComputeShift> shifts;
-  Nanos grid_time = 0;  // that two runs of each case would take
+  std::optional<AloneAnswer> alone;  // where others took a tenth of the cores, or more
+  Nanos grid_time = 0;               // that two runs of each case would take
+  bool grid_spent = false;  // ended with work left, when it had taken as long as the plain grid
 };
 
 // The default axes on a machine: workers, prefetch factors, memory modes.

@@ -9,6 +9,8 @@ namespace loaderscope {
 namespace {
 
 constexpr double kLeastMargin = 0.02;
+constexpr double kLeastDeviation = 0.007;  // of runs of one case, on a quiet machine
+constexpr double kDecided = 1.7;           // standard deviations from the limit
 constexpr double kMedianOfSquare = 0.455;  // of a normal deviate
 constexpr double kLargestMargin = 0.3;
 constexpr double kAlike = 0.002;      // rates that differ by less are those of one case
@@ -57,7 +59,7 @@ static double model_error(const Tune& tune, const Judgement& judgement) {
 
 Belief::Belief(const Tune& tune)
     : goal_(tune.goal),
-      judgement_(tune.experiment.cases),
+      judgement_(tune.experiment.cases, kLeastDeviation),
       rate_(tune.candidates.size()),
       busy_(tune.candidates.size()) {
   margin_ = model_error(tune, judgement_);
@@ -134,11 +136,20 @@ double Belief::probability(std::size_t i) const {
   return goal_.busy ? judgement_.keeps_busy(i, *goal_.busy) : judgement_.reaches(i, goal_.share());
 }
 
+double Belief::chance(std::size_t i) const {
+  return goal_.busy ? judgement_.keeps_busy(i, *goal_.busy)
+                    : judgement_.reaches_best(i, goal_.share());
+}
+
 bool Belief::is_ruled_out(std::size_t i) const {
-  if (!judgement_.measured(i)) return false;
-  const double chance = goal_.busy ? judgement_.keeps_busy(i, *goal_.busy)
-                                   : judgement_.reaches_best(i, goal_.share());
-  return chance < kRuledOut;
+  return judgement_.measured(i) && chance(i) < kRuledOut;
+}
+
+bool Belief::can_be_decided(std::size_t i, std::size_t runs) const {
+  const auto times = static_cast<std::int64_t>(runs);
+  const double deviations = goal_.busy ? judgement_.deviations_from_busy(i, *goal_.busy, times)
+                                       : judgement_.deviations_from_best(i, goal_.share(), times);
+  return deviations >= kDecided;
 }
 
 }  // namespace loaderscope

@@ -29,7 +29,12 @@ class Belief {
   bool may_change_the_best(std::size_t i) const;
   // Of a measured case: how sure it is.
   double probability(std::size_t i) const;
+  // Of a measured case: how likely it is as near to the best one, or as busy, as is wanted.
+  double chance(std::size_t i) const;
   bool is_ruled_out(std::size_t i) const;
+  // Of a measured case that is neither proven nor ruled out: whether `runs` of it and of the best
+  // could make it one of them, if both stay where they are.
+  bool can_be_decided(std::size_t i, std::size_t runs) const;
   bool is_cheaper(std::size_t a, std::size_t b) const;
 
  private:

@@ -17,6 +17,8 @@ namespace {
 constexpr std::int64_t kFewestSteps = 20;
 constexpr std::int64_t kFewestBursts = 4;
 constexpr Nanos kShortestWindow = 3 * kSecond / 10;
+constexpr Nanos kShortestOfSweep = 3 * kSecond / 10;  // of one run
+constexpr Nanos kLongestOfSweep = 10 * kSecond;
 
 Bytes bytes_of(const RunRecord& record, std::string_view name) {
   return std::llround(std::min(value_of(record.metrics, name).value_or(0), 0x1p60));
@@ -31,10 +33,6 @@ double cpu_of_stages(const RunRecord& record) {
 std::int64_t burst_of(const RunConfig& config) {
   const bool bursts = config.task == TaskShape::batch && config.executor != Executor::inline_;
   return bursts ? std::max<std::int64_t>(1, config.num_workers) : 1;
-}
-
-std::int64_t warmup_of(const RunConfig& config) {
-  return std::max<std::int64_t>(config.warmup.value.steps, burst_of(config));
 }
 
 // Virtual time is what the model's run would have taken.
@@ -76,6 +74,10 @@ bool had_enough(const RunRecord& record, const RunConfig& config) {
 
 }  // namespace
 
+std::int64_t warmup_steps(const RunConfig& config) {
+  return std::max<std::int64_t>(config.warmup.value.steps, burst_of(config));
+}
+
 std::int64_t fewest_steps(const RunConfig& config) {
   const std::int64_t burst = burst_of(config);
   const std::int64_t steps = std::max(kFewestSteps, kFewestBursts * burst);
@@ -93,6 +95,7 @@ CaseRun kept_of(const RunRecord& record) {
   run.samples = analysis.samples;
   run.cpu_s = value_of(record.metrics, "process.cpu_s");
   if (!run.cpu_s) run.cpu_s = cpu_of_stages(record);
+  run.other_cpu_s = value_of(record.metrics, "host.other_cpu_s").value_or(0);
   run.resident = bytes_of(record, "memory.resident_bytes");
   run.pinned = bytes_of(record, "memory.pinned_bytes");
   run.shared = bytes_of(record, "memory.shm_bytes");
@@ -105,22 +108,33 @@ CaseRun kept_of(const RunRecord& record) {
   return run;
 }
 
+Nanos length_of_sweep(Nanos budget, std::size_t cases) {
+  constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
+  const auto runs = static_cast<Nanos>(2 * std::max<std::size_t>(1, cases));
+  const auto each = static_cast<Nanos>(kForRuns * static_cast<double>(budget)) / runs;
+  return std::clamp(each, std::min(kShortestOfSweep, budget), kLongestOfSweep);
+}
+
 CaseRunner::CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length,
                        Nanos budget)
     : experiment_(experiment), laboratory_(laboratory), length_(length), budget_(budget) {}
 
-// What every run takes beside its steps, as a program's start, cannot be measured in.
-Nanos CaseRunner::window() const {
+Nanos CaseRunner::start() const {
   std::optional<Nanos> start;
   for (const Case& one : experiment_.cases) {
     for (const CaseRun& run : one.runs) {
       const Nanos step = run.account.window / std::max<std::int64_t>(1, run.steps);
-      const Nanos steps = run.account.window + step * warmup_of(one.config);
+      const Nanos steps = run.account.window + step * warmup_steps(one.config);
       const Nanos of_run = std::max<Nanos>(0, run.took - steps);
       start = std::min(start.value_or(of_run), of_run);
     }
   }
-  return std::max(length_ - start.value_or(0), std::min(length_, kShortestWindow));
+  return start.value_or(0);
+}
+
+// A start cannot be measured in.
+Nanos CaseRunner::window() const {
+  return std::max(length_ - start(), std::min(length_, kShortestWindow));
 }
 
 // By duration where the step is only believed to be so long, so that a wrong belief costs no time.
@@ -128,7 +142,7 @@ RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool m
   const RunConfig& config = one.config;
   RunConfig result = config;
   if (!varies_seed(one)) result.seed.value += round;
-  if (!config.warmup.given) result.warmup.value.steps = warmup_of(config);
+  if (!config.warmup.given) result.warmup.value.steps = warmup_steps(config);
   if (has_length(config)) return result;
   result.duration.given = false;
   const Nanos length = window();
@@ -195,7 +209,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
   if (record && !has_length(one.config) && !measured && !had_enough(*record, one.config) &&
       !record->input_ended_in_warmup) {
     const Nanos known = step_of(*record) > 0 ? step_of(*record) : std::max<Nanos>(1, took);
-    const std::int64_t steps = fewest_steps(one.config) + warmup_of(one.config);
+    const std::int64_t steps = fewest_steps(one.config) + warmup_steps(one.config);
     if (first) refuse_short_budget(known, steps);
     if (known > left() / steps) {
       one.skipped = fmt::format(

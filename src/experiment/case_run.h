@@ -9,6 +9,9 @@ namespace loaderscope {
 
 CaseRun kept_of(const RunRecord& record);
 
+// How long a sweep makes each run of so many cases.
+Nanos length_of_sweep(Nanos budget, std::size_t cases);
+
 // Runs cases, and keeps the time.
 class CaseRunner {
  public:
@@ -24,6 +27,8 @@ class CaseRunner {
   std::optional<RunRecord> run(Case& one, int round, Nanos step = 0);
 
   Nanos left() const { return budget_ - experiment_.spent; }
+  // What each run takes beside its steps, as a program's start: as far as runs have shown it.
+  Nanos start() const;
   // What the next run of a case takes, as far as that is known: at least as long as the shortest of
   // the others before its first.
   Nanos next_run(const Case& one) const;
@@ -41,6 +46,8 @@ class CaseRunner {
   Nanos length_, budget_;
 };
 
+// Of a run: measured, and before them.
 std::int64_t fewest_steps(const RunConfig& config);
+std::int64_t warmup_steps(const RunConfig& config);
 
 }  // namespace loaderscope

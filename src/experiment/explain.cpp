@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analysis/statistics.h"
-#include "experiment/case_run.h"
 #include "experiment/strata.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
@@ -38,38 +37,49 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   }
 }
 
-// The cheapest case of a stratum that reaches the goal when the compute takes `factor` of its time,
-// in the model.
-std::optional<std::size_t> cheapest_at(const Tune& tune, const Belief& belief, const Guesser& guess,
-                                       std::size_t stratum, double factor) {
+Changes with_others(Changes changes, const Changes& others) {
+  for (const Change& other : others) {
+    std::erase_if(changes, [&](const Change& change) { return change.key == other.key; });
+    changes.push_back(other);
+  }
+  return changes;
+}
+
+// Of the cases that the model of the recommended one can tell apart the cheapest that reaches the
+// goal with `changes`, in the model.
+std::optional<std::pair<std::size_t, Guess>> cheapest_with(const Tune& tune, const Belief& belief,
+                                                           const Guesser& guess,
+                                                           const Changes& changes) {
+  const std::size_t stratum = tune.candidates[*tune.recommended].stratum;
   std::vector<std::pair<std::size_t, Guess>> guesses;
   double best = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (tune.candidates[i].stratum != stratum || !tune.candidates[i].predicted) continue;
-    Changes changes = predictable(tune.experiment.cases[i].changes);
-    std::erase_if(changes, [](const Change& change) { return change.key == "compute.speed"; });
-    changes.push_back({"compute.speed", fmt::format("{:.6g}", 1 / factor)});
-    guesses.emplace_back(i, guess(changes));
+    guesses.emplace_back(
+        i, guess(with_others(predictable(tune.experiment.cases[i].changes), changes)));
     best = std::max(best, guesses.back().second.samples_per_s);
   }
-  std::optional<std::size_t> cheapest;
+  std::optional<std::pair<std::size_t, Guess>> cheapest;
   for (const auto& [i, said] : guesses) {
     const bool reaches = tune.goal.busy ? said.busy >= *tune.goal.busy
                                         : said.samples_per_s >= tune.goal.share() * best;
-    if (reaches && (!cheapest || belief.is_cheaper(i, *cheapest))) cheapest = i;
+    if (reaches && (!cheapest || belief.is_cheaper(i, cheapest->first)))
+      cheapest = std::pair(i, said);
   }
   return cheapest;
 }
 
 void explain_shifts(Tune& tune, const Belief& belief,
                     const std::map<std::size_t, Guesser>& guessers) {
-  const std::size_t stratum = tune.candidates[*tune.recommended].stratum;
-  const auto guess = guessers.find(stratum);
+  const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
   if (!tune.experiment.base.compute.given || guess == guessers.end() || !guess->second) return;
   if (!tune.candidates[*tune.recommended].predicted) return;
   try {
-    for (const double factor : kShifts)
-      tune.shifts.push_back({factor, cheapest_at(tune, belief, guess->second, stratum, factor)});
+    for (const double factor : kShifts) {
+      const auto cheapest = cheapest_with(tune, belief, guess->second,
+                                          {{"compute.speed", fmt::format("{:.6g}", 1 / factor)}});
+      tune.shifts.push_back({factor, cheapest ? std::optional(cheapest->first) : std::nullopt});
+    }
   } catch (const UsageError&) {
     tune.shifts.clear();  // this compute cannot be scaled
   } catch (const RunError&) {
@@ -77,24 +87,31 @@ void explain_shifts(Tune& tune, const Belief& belief,
   }
 }
 
-// Two runs of each case that can run, each as long as the runs that were made.
-Nanos time_of_grid(const Tune& tune, const Belief& belief, Nanos length) {
-  double time = 0;
-  for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
-    const Case& one = tune.experiment.cases[i];
-    if (!one.skipped.empty() || !tune.candidates[i].refused.empty()) continue;
-    if (!one.runs.empty()) {
-      time += 2 * static_cast<double>(one.runs.back().took);
-      continue;
+// Where others took a good part of the cores, what is measured is an answer for that only.
+void explain_alone(Tune& tune, const Belief& belief,
+                   const std::map<std::size_t, Guesser>& guessers) {
+  constexpr double kGoodPart = 0.1;
+  double others = 0, window = 0;
+  for (const Case& one : tune.experiment.cases) {
+    for (const CaseRun& run : one.runs) {
+      others += run.other_cpu_s;
+      window += seconds(run.account.window);
     }
-    const double step =
-        belief.knows(i)
-            ? 1e9 * static_cast<double>(one.config.batch_size * one.config.ranks) / belief.rate(i)
-            : 0;
-    time += 2 * std::max(static_cast<double>(length),
-                         step * static_cast<double>(fewest_steps(one.config)));
   }
-  return static_cast<Nanos>(time);
+  const double cores = tune.experiment.cases[*tune.recommended].config.cores;
+  if (window <= 0 || others < kGoodPart * cores * window) return;
+  tune.alone = AloneAnswer{others / window, std::nullopt, 0};
+  const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
+  if (guess == guessers.end() || !guess->second) return;
+  try {
+    const auto cheapest =
+        cheapest_with(tune, belief, guess->second, {{std::string(kOtherThreads), "0"}});
+    if (!cheapest) return;
+    tune.alone->cheapest = cheapest->first;
+    tune.alone->samples_per_s = cheapest->second.samples_per_s;
+  } catch (const UsageError&) {
+  } catch (const RunError&) {
+  }
 }
 
 }  // namespace
@@ -112,13 +129,13 @@ Guesser fit_guesser(const RunRecord& record) {
 }
 
 void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Guesser>& guessers,
-             const std::map<std::size_t, RunRecord>& records, Nanos length) {
+             const std::map<std::size_t, RunRecord>& records) {
   explain_error(tune, belief);
-  tune.grid_time = time_of_grid(tune, belief, length);
   if (!tune.recommended) return;
   const auto record = records.find(*tune.recommended);
   if (record != records.end()) explain_limit(tune, record->second);
   explain_shifts(tune, belief, guessers);
+  explain_alone(tune, belief, guessers);
 }
 
 }  // namespace loaderscope

@@ -1,5 +1,5 @@
 // What stands behind the answer of a tune: its limit, what would move it, how sure the model is,
-// and how the answer changes with the compute.
+// how the answer changes with the compute, and what it is without the other programs.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace loaderscope {
 
-// `guessers` by stratum, `records` by case; `length` of one run.
+// `guessers` by stratum, `records` by case.
 void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Guesser>& guessers,
-             const std::map<std::size_t, RunRecord>& records, Nanos length);
+             const std::map<std::size_t, RunRecord>& records);
 
 }  // namespace loaderscope

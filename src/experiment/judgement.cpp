@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "experiment/settings.h"
 
@@ -16,36 +17,45 @@ double variance_of(double low, double high) {
   return deviation * deviation;
 }
 
-std::vector<Observation> rates_of(const std::vector<Case>& cases) {
+std::vector<Observation> rates_of(const std::vector<Case>& cases, double least_deviation) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const CaseRun& run : cases[i].runs) {
       const Estimate& rate = run.samples_per_s;
       if (!(rate.mean > 0)) continue;
       const double low = std::log(std::max(rate.low, rate.mean / 10));
+      const double variance = variance_of(low, std::log(std::max(rate.high, rate.mean)));
       all.push_back({i, run.round, std::log(rate.mean),
-                     variance_of(low, std::log(std::max(rate.high, rate.mean)))});
+                     std::max(variance, least_deviation * least_deviation)});
     }
   }
   return all;
 }
 
-std::vector<Observation> busy_of_runs(const std::vector<Case>& cases) {
+std::vector<Observation> busy_of_runs(const std::vector<Case>& cases, double least_deviation) {
   std::vector<Observation> all;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     for (const CaseRun& run : cases[i].runs) {
-      if (run.has_busy)
-        all.push_back({i, run.round, run.busy.mean, variance_of(run.busy.low, run.busy.high)});
+      if (!run.has_busy) continue;
+      const double least = least_deviation * run.busy.mean;
+      all.push_back({i, run.round, run.busy.mean,
+                     std::max(variance_of(run.busy.low, run.busy.high), least * least)});
     }
   }
   return all;
+}
+
+// As infinitely far where nothing varies.
+double deviations(double distance, double variance) {
+  return variance > 0 ? std::abs(distance) / std::sqrt(variance)
+                      : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
 
-Judgement::Judgement(const std::vector<Case>& cases)
-    : rates_(cases.size(), rates_of(cases)),
-      busy_(cases.size(), busy_of_runs(cases)),
+Judgement::Judgement(const std::vector<Case>& cases, double least_deviation)
+    : rates_(cases.size(), rates_of(cases, least_deviation)),
+      busy_(cases.size(), busy_of_runs(cases, least_deviation)),
       size_(cases.size()) {
   for (std::size_t i = 0; i < size_; ++i) {
     if (measured(i) && (!best_ || rates_.level(i) > rates_.level(*best_) + 1e-9)) best_ = i;
@@ -71,6 +81,16 @@ double Judgement::reaches_best(std::size_t i, double share) const {
 
 double Judgement::keeps_busy(std::size_t i, double goal) const {
   return has_busy(i) ? busy_.probability(i, goal) : 0;
+}
+
+double Judgement::deviations_from_best(std::size_t i, double share, std::int64_t runs) const {
+  const double distance = rates_.level(i) - rates_.level(*best_) - std::log(share);
+  return deviations(distance,
+                    rates_.variance_of_mean(i, runs) + rates_.variance_of_mean(*best_, runs));
+}
+
+double Judgement::deviations_from_busy(std::size_t i, double goal, std::int64_t runs) const {
+  return deviations(busy_.level(i) - goal, busy_.variance_of_mean(i, runs));
 }
 
 SweepAnswer judge_sweep(const Experiment& experiment) {

@@ -11,7 +11,9 @@ namespace loaderscope {
 // Rates are compared as ratios: their logarithms have levels.
 class Judgement {
  public:
-  explicit Judgement(const std::vector<Case>& cases);
+  // `least_deviation`: how far runs of one case are taken to be apart at least, as a share of the
+  // rate, until there are enough of them to say.
+  explicit Judgement(const std::vector<Case>& cases, double least_deviation = 0);
 
   bool measured(std::size_t i) const { return rates_.known(i); }
   Estimate rate(std::size_t i) const;
@@ -24,6 +26,10 @@ class Judgement {
   double reaches(std::size_t i, double share) const;
   double reaches_best(std::size_t i, double share) const;  // of the best one alone
   double keeps_busy(std::size_t i, double goal) const;
+  // How many standard deviations case `i` would be from `share` of the best one, or from the goal,
+  // if both stayed where they are and had so many runs.
+  double deviations_from_best(std::size_t i, double share, std::int64_t runs) const;
+  double deviations_from_busy(std::size_t i, double goal, std::int64_t runs) const;
 
  private:
   Levels rates_, busy_;

@@ -90,9 +90,13 @@ void Levels::measure_spread(const std::vector<Observation>& observations, std::i
 // Rounds see the same samples, so that what is pooled over them, once there is enough of it, may be
 // less than what a run sees within itself.
 double Levels::variance_of_mean(std::size_t subject) const {
+  return variance_of_mean(subject, count_[subject]);
+}
+
+double Levels::variance_of_mean(std::size_t subject, std::int64_t times) const {
   const bool pooled_is_firm = degrees_ > kFewestDegrees;
   const double of_run = pooled_is_firm ? pooled_ : std::max(pooled_, within_[subject]);
-  return of_run / static_cast<double>(count_[subject]);
+  return of_run / static_cast<double>(times);
 }
 
 Estimate Levels::estimate(std::size_t subject) const {

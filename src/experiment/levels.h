@@ -24,6 +24,8 @@ class Levels {
   bool known(std::size_t subject) const { return count_[subject] > 0; }
   double level(std::size_t subject) const { return level_[subject]; }
   double variance_of_mean(std::size_t subject) const;
+  // The same had the subject been measured so many times.
+  double variance_of_mean(std::size_t subject, std::int64_t times) const;
   Estimate estimate(std::size_t subject) const;  // with its 95 % interval
   // P(level of `a` >= level of `b` + offset), 0 or 1 where nothing varies.
   double probability(std::size_t a, std::size_t b, double offset) const;

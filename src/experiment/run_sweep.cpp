@@ -13,9 +13,6 @@ namespace {
 
 constexpr int kFewestRounds = 2;
 constexpr int kMostRounds = 20;
-constexpr Nanos kShortest = 3 * kSecond / 10;  // of one run
-constexpr Nanos kLongest = 10 * kSecond;
-constexpr double kForRuns = 0.9;  // of the budget; the rest is for those that take longer
 
 // Fisher-Yates: the same order from every standard library.
 std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
@@ -37,7 +34,8 @@ class Sweep {
   Sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options)
       : experiment_(experiment),
         options_(options),
-        runner_(experiment, laboratory, length(), options.budget) {}
+        runner_(experiment, laboratory, length_of_sweep(options.budget, experiment.cases.size()),
+                options.budget) {}
 
   void run() {
     for (int round = 0; round < kMostRounds && !is_over(); ++round) {
@@ -53,13 +51,6 @@ class Sweep {
  private:
   bool is_over() const {
     return runner_.stopped() || experiment_.interrupted || experiment_.budget_spent;
-  }
-
-  Nanos length() const {
-    const auto runs =
-        static_cast<Nanos>(kFewestRounds * std::max<std::size_t>(1, experiment_.cases.size()));
-    const auto each = static_cast<Nanos>(kForRuns * static_cast<double>(options_.budget)) / runs;
-    return std::clamp(each, std::min(kShortest, options_.budget), kLongest);
   }
 
   // Those whose interval is not narrow enough yet, and that have not run in this round before a

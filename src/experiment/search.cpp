@@ -37,13 +37,21 @@ std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
   return result;
 }
 
+// Neither proven nor ruled out, and not for ever: what lies on the limit itself, a few runs more
+// tell no more of than those that were made.
+bool is_open(const Tune& tune, const Belief& belief, std::size_t i) {
+  if (tune.experiment.cases[i].runs.size() < kFewestRuns) return !belief.is_ruled_out(i);
+  return !belief.is_ruled_out(i) && belief.probability(i) < kProven &&
+         belief.can_be_decided(i, kMostRuns);
+}
+
 bool may_win(const Tune& tune, const Belief& belief, std::size_t i) {
   if (!tune.goal.busy) return belief.may_change_the_best(i);
   return belief.may_reach_goal(i) && !belief.reaches_goal(*belief.cheapest());
 }
 
-// Those that were not ruled out: of the measured all, of the others the most promising cheaper one
-// and the most promising better one.
+// Those that may still turn out to be the answer: of the measured all, of the others the most
+// promising cheaper one and the most promising better one.
 std::vector<std::size_t> challengers(const Tune& tune, const Belief& belief) {
   std::vector<std::size_t> result;
   std::optional<std::size_t> cheaper, better;
@@ -54,7 +62,7 @@ std::vector<std::size_t> challengers(const Tune& tune, const Belief& belief) {
     if (!is_possible(tune, i) || !belief.knows(i)) continue;
     const bool is_measured = belief.judgement().measured(i);
     const bool is_cheaper = belief.is_cheaper(i, *belief.cheapest());
-    if (is_measured && is_cheaper && !belief.is_ruled_out(i)) result.push_back(i);
+    if (is_measured && is_cheaper && is_open(tune, belief, i)) result.push_back(i);
     if (!is_measured && is_cheaper && belief.may_reach_goal(i)) keep(cheaper, i);
     if (!is_measured && may_win(tune, belief, i)) keep(better, i);
   }
@@ -79,11 +87,9 @@ std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
     if (runs(i) == 0) add(i);
   }
   for (const std::size_t i : challengers(tune, belief)) add(i);
-  const bool is_hopeless = runs(cheapest) >= kFewestRuns && belief.is_ruled_out(cheapest);
-  const bool is_proven = belief.probability(cheapest) >= kProven;
-  const bool is_open = !wanted.empty() || (!is_hopeless && !is_proven);
+  const bool goes_on = !wanted.empty() || is_open(tune, belief, cheapest);
   for (const std::size_t i : {best, cheapest}) {
-    if (is_open || runs(i) < kFewestRuns) add(i);
+    if (goes_on || runs(i) < kFewestRuns) add(i);
   }
   // The best one alone, again and again, would answer nothing.
   const bool answers_something = std::any_of(wanted.begin(), wanted.end(), [&](std::size_t i) {

@@ -7,6 +7,7 @@
 #include "experiment/case_run.h"
 #include "experiment/explain.h"
 #include "experiment/fit_limits.h"
+#include "experiment/grid_time.h"
 #include "experiment/search.h"
 #include "experiment/strata.h"
 #include "loaderscope/errors.h"
@@ -16,7 +17,8 @@ namespace loaderscope {
 namespace {
 
 constexpr int kMostRounds = 30;
-constexpr Nanos kRunsOfBudget = 20;
+constexpr double kMayWell = 0.25;  // probability from which on a case is named that is not proven
+constexpr Nanos kRunsOfBudget = 40;
 constexpr Nanos kShortest = kSecond / 2;  // of one run
 constexpr Nanos kLongest = 10 * kSecond;
 
@@ -30,6 +32,7 @@ class Tuner {
     tune_.candidates.resize(tune_.experiment.cases.size());
     length_ =
         std::clamp(options.budget / kRunsOfBudget, std::min(kShortest, options.budget), kLongest);
+    length_of_grid_ = std::min(length_, length_of_sweep(options.budget, cases().size()));
     runner_.emplace(tune_.experiment, laboratory_, length_, options.budget);
   }
 
@@ -50,7 +53,8 @@ class Tuner {
  private:
   std::vector<Case>& cases() { return tune_.experiment.cases; }
   bool is_over() const {
-    return runner_->stopped() || tune_.experiment.interrupted || tune_.experiment.budget_spent;
+    return runner_->stopped() || tune_.experiment.interrupted || tune_.experiment.budget_spent ||
+           tune_.grid_spent;
   }
   void refuse_what_does_not_fit(Bytes private_bytes) {
     for (std::size_t i = 0; i < cases().size(); ++i) {
@@ -147,13 +151,15 @@ class Tuner {
 
   void run_case(std::size_t i, int round) {
     Case& one = cases()[i];
-    const Nanos step = one.runs.empty() ? step_of(i, Belief(tune_)) : 0;
+    const Belief belief(tune_);
+    const Nanos step = one.runs.empty() ? step_of(i, belief) : 0;
     const Nanos expected = one.runs.empty() ? std::max(length_, step * fewest_steps(one.config))
                                             : runner_->next_run(one);
-    if (runner_->left() < expected) {
-      tune_.experiment.budget_spent = true;
-      return;
-    }
+    tune_.experiment.budget_spent = runner_->left() < expected;
+    // A grid of a case or two takes no longer than its first runs, which there must be.
+    const Nanos limit = time_of_grid(tune_, belief, *runner_, length_of_grid_);
+    tune_.grid_spent = round > 0 && tune_.experiment.spent + expected > limit;
+    if (tune_.experiment.budget_spent || tune_.grid_spent) return;
     std::optional<RunRecord> record = runner_->run(one, round, step);
     if (record) records_.insert_or_assign(i, std::move(*record));
     if (runner_->stopped()) tune_.experiment.interrupted = true;
@@ -174,9 +180,11 @@ class Tuner {
     if (!tune_.recommended) tune_.recommended = fallback(belief);
     if (tune_.recommended) {
       tune_.probability = belief.probability(*tune_.recommended);
-      tune_.goal_reached = tune_.proven || belief.reaches_goal(*tune_.recommended);
+      tune_.goal_reached = tune_.proven || belief.reaches_goal(*tune_.recommended) ||
+                           may_reach_goal(belief, *tune_.recommended);
     }
-    explain(tune_, belief, guessers_, records_, length_);
+    tune_.grid_time = time_of_grid(tune_, belief, *runner_, length_);
+    explain(tune_, belief, guessers_, records_);
   }
 
   // Cases that should have run and did not.
@@ -186,11 +194,17 @@ class Tuner {
                        [&](std::size_t i) { return cases()[i].runs.empty(); });
   }
 
-  // Nothing is proven: the cheapest that was measured to reach the goal, else the best.
+  // As far as runs say, and no other case is believed to set a higher mark.
+  bool may_reach_goal(const Belief& belief, std::size_t i) {
+    return tune_.goal.busy ? !belief.is_ruled_out(i) : !has_unseen_rivals(belief);
+  }
+
+  // Nothing is proven: the cheapest that may well reach the goal, else the best. What is nearly
+  // ruled out is no answer, though more runs might have shown that it is one.
   std::optional<std::size_t> fallback(const Belief& belief) {
     std::optional<std::size_t> result;
     for (std::size_t i = 0; i < cases().size(); ++i) {
-      if (!belief.judgement().measured(i) || !belief.reaches_goal(i)) continue;
+      if (!belief.judgement().measured(i) || belief.chance(i) < kMayWell) continue;
       if (!result || belief.is_cheaper(i, *result)) result = i;
     }
     return result ? result : tune_.best;
@@ -199,7 +213,7 @@ class Tuner {
   TuneOptions options_;
   const Fitter& fit_;
   const Laboratory& laboratory_;
-  Nanos length_ = 0;
+  Nanos length_ = 0, length_of_grid_ = 0;  // of a run, here and in the plain grid
   Tune tune_;
   std::optional<CaseRunner> runner_;
   std::map<std::size_t, Guesser> guessers_;   // by stratum
@@ -215,7 +229,7 @@ Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions
 
 std::string reason_for_nothing(const Tune& tune) {
   std::vector<std::string> refused;
-  for (const Candidate& candidate : tune.candidates) {
+  for (const TunedCase& candidate : tune.candidates) {
     if (!candidate.refused.empty()) refused.push_back(candidate.refused);
   }
   return reason_for_nothing(tune.experiment, refused);

@@ -99,6 +99,20 @@ void write_limit(JsonStream& json, const Tune& tune) {
   json.end_object();
 }
 
+void write_alone(JsonStream& json, const Tune& tune) {
+  if (!tune.alone) return json.null("alone");
+  json.begin_object("alone", kCompact);
+  json.member("other_cores", tune.alone->other_cores);
+  if (tune.alone->cheapest) {
+    json.member("case", static_cast<std::int64_t>(*tune.alone->cheapest));
+    json.member("samples_per_s", tune.alone->samples_per_s);
+  } else {
+    json.null("case");
+    json.null("samples_per_s");
+  }
+  json.end_object();
+}
+
 void write_shifts(JsonStream& json, const Tune& tune) {
   json.begin_array("compute_shifts");
   for (const ComputeShift& shift : tune.shifts) {
@@ -130,6 +144,7 @@ void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_
   write_chosen(json, "recommendation", tune, judgement, tune.recommended);
   write_limit(json, tune);
   write_shifts(json, tune);
+  write_alone(json, tune);
   if (tune.error_worst) {
     json.begin_object("model_error", kCompact);
     json.member("median", *tune.error_median);
@@ -142,6 +157,7 @@ void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_
   json.member("grid_s", Seconds{tune.grid_time});
   json.member("interrupted", tune.experiment.interrupted);
   json.member("budget_spent", tune.experiment.budget_spent);
+  json.member("grid_spent", tune.grid_spent);
   json.begin_array("cases");
   for (std::size_t i = 0; i < tune.experiment.cases.size(); ++i)
     write_case(json, tune, judgement, i);

@@ -37,7 +37,7 @@ std::string claim(const Tune& tune) {
   const bool is_alone = use.runs.size() < 2 || tune.probability >= 0.95;
   const std::string doubt =
       is_alone ? "its rivals have not run" : fmt::format("P = {:.2f}", tune.probability);
-  return fmt::format(", the cheapest measured {}, not proven ({}); give a longer --budget", goal,
+  return fmt::format(", the cheapest that may be {}, not proven ({}); give a longer --budget", goal,
                      doubt);
 }
 
@@ -245,6 +245,7 @@ std::string cost_line(const Tune& tune) {
   }
   if (tune.experiment.interrupted) text += ", interrupted";
   if (tune.experiment.budget_spent) text += ", the budget is spent";
+  if (tune.grid_spent) text += ", as long as the plain grid would take";
   if (!tune.error_worst) return text;
   return text + fmt::format("; model error on them: median {}, worst {}",
                             show_percent(*tune.error_median), show_percent(*tune.error_worst));
@@ -264,6 +265,23 @@ std::string shift_line(const Tune& tune) {
   }
   return fmt::format("rests on --compute {} (declared); were it off by {} (model)",
                      find_field("compute")->text(experiment.base), fmt::join(parts, ", by "));
+}
+
+std::string alone_line(const Tune& tune) {
+  if (!tune.alone) return "";
+  const Experiment& experiment = tune.experiment;
+  std::string text =
+      fmt::format("other programs took {:.1f} of {:g} cores meanwhile", tune.alone->other_cores,
+                  experiment.cases[*tune.recommended].config.cores.value);
+  if (!tune.alone->cheapest) return text + ": on the machine alone the answer may differ";
+  const bool same = tune.alone->cheapest == tune.recommended;
+  return text +
+         fmt::format(
+             ": on the machine alone, by the CPU time of its samples, {}, {} "
+             "samples/s (model)",
+             same ? std::string("the same")
+                  : "use " + settings_text(experiment, experiment.cases[*tune.alone->cheapest]),
+             show_rate(tune.alone->samples_per_s));
 }
 
 }  // namespace
@@ -292,6 +310,7 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   for (const std::string& text : refused_lines(tune)) line(text);
   line(cost_line(tune));
   line(shift_line(tune));
+  line(alone_line(tune));
   for (const std::string& note : tune.experiment.notes) line("note: " + note);
   out << "next: " << printable(command_for(tune.experiment.base, use.changes)) << '\n';
 }
