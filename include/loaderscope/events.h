@@ -69,8 +69,11 @@ struct StepEvents {
   Nanos deliverable = 0;  // in the queue from which the trainer takes
   Nanos ask = 0;          // the trainer wants its next batch
   Nanos take = 0;         // it has it
+  // What the trainer waited for had come, and it waited for a core: so long just before it asked,
+  // and so long just before it received what was there, or took it.
+  Nanos ask_queued = 0, take_queued = 0;
 
-  Interval copy;
+  Interval copy;    // `queued`: of the trainer's thread, where that copies
   Interval launch;  // the trainer's work between the copy's submission and the compute's
   Nanos ready = 0;  // this rank could begin to compute; before compute.begin only when it waits for
                     // other ranks

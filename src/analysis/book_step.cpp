@@ -33,6 +33,15 @@ Nanos share_of(Nanos whole, Stretch over, Stretch within) {
   return up_to(within.end) - up_to(within.begin);
 }
 
+Stretch stretch_of(const Interval& interval) { return {interval.begin, interval.end}; }
+
+// Of the part of `work` that falls into `within`: how long its thread waited for a core.
+Nanos queued_in(const Interval& work, Stretch within) {
+  if (!work.ran()) return 0;
+  const Stretch whole = stretch_of(work), inside = intersect(whole, within);
+  return inside.empty() ? 0 : share_of(std::min(work.queued, whole.length()), whole, inside);
+}
+
 // Books stretches of one step's idle time into its row.
 class Booking {
  public:
@@ -59,20 +68,35 @@ class Booking {
   }
 
  private:
-  // Rules 1 and 2: the trainer had the batch.
+  // Rules 1 and 2: the trainer had the batch. What it launches beside the copy is not waited for.
   void book_with_trainer(Stretch idle) {
     if (idle.empty()) return;
-    const Nanos copying = intersect(idle, {events_.copy.begin, events_.copy.end}).length();
-    add(Cause::h2d, copying);
-    add(Cause::launch, idle.length() - copying);
+    const Stretch copying = intersect(idle, stretch_of(events_.copy));
+    add(Cause::h2d, copying.length(), queued_in(events_.copy, copying));
+    if (copying.empty()) {
+      add(Cause::launch, idle.length(), queued_in(events_.launch, idle));
+      return;
+    }
+    for (const Stretch beside : {Stretch{idle.begin, copying.begin}, {copying.end, idle.end}})
+      add(Cause::launch, beside.length(), queued_in(events_.launch, beside));
   }
 
-  // Rules 2 and 4: the batch was ready to be taken.
+  // Rules 2 and 4: the batch was ready to be taken. The trainer may have been told so, and may have
+  // waited for a core before it could go on.
   void book_hand_over(Stretch idle) {
-    const Nanos not_asking = intersect(idle, {events_.deliverable, events_.ask}).length();
-    add(Cause::launch, not_asking);
-    row_.not_asking += not_asking;
-    add(Cause::transport, idle.length() - not_asking);
+    if (idle.empty()) return;
+    book_not_asking(intersect(idle, {events_.deliverable, events_.ask}));
+    const Stretch asking = intersect(idle, {events_.ask, events_.take});
+    const bool receives = events_.receive.ran() && !events_.pin.ran();
+    const Nanos goes_on = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
+    const Nanos waking = intersect(asking, {goes_on - events_.take_queued, goes_on}).length();
+    add(Cause::transport, asking.length(), waking + queued_in(events_.receive, asking));
+  }
+
+  void book_not_asking(Stretch idle) {
+    const Nanos queued = intersect(idle, {events_.ask - events_.ask_queued, events_.ask}).length();
+    add(Cause::launch, idle.length(), queued);
+    row_.not_asking += idle.length() - queued;
   }
 
   // Rules 3 and 4: finished, on its way to the trainer. While it waits for the pin thread or is
@@ -80,19 +104,19 @@ class Booking {
   // whether the trainer asks or not.
   void book_finished(Stretch idle) {
     if (idle.empty()) return;
+    const Interval& pin = events_.pin;
+    const Nanos sent = events_.send.ran() ? events_.send.end : events_.finished;
+    const Stretch behind = intersect(idle, {sent, pin.ran() ? pin.end : kNever});
+    const Stretch receiving = intersect(behind, stretch_of(events_.receive));
     Nanos pinning = 0;
-    if (events_.pin.ran()) {
-      const Nanos sent = events_.send.ran() ? events_.send.end : events_.finished;
-      const Stretch pin_side = intersect(idle, {sent, events_.pin.end});
-      const Nanos receiving =
-          intersect(pin_side, {events_.receive.begin, events_.receive.end}).length();
-      pinning = pin_side.length() - receiving;
-      const Stretch copying = {events_.pin.begin, events_.pin.end};
-      const Nanos queued = share_of(events_.pin.queued, copying, intersect(idle, copying));
-      add(Cause::contention, queued);
-      add(Cause::pin, pinning - queued);
+    if (pin.ran()) {
+      pinning = behind.length() - receiving.length();
+      const Nanos received = events_.receive.ran() ? events_.receive.end : sent;
+      add(Cause::pin, pinning, queued_in(pin, intersect(behind, {received, pin.end})));
     }
-    add(Cause::transport, idle.length() - pinning);
+    add(Cause::transport, idle.length() - pinning,
+        queued_in(events_.send, {idle.begin, std::min(idle.end, sent)}) +
+            queued_in(events_.receive, receiving));
   }
 
   // Rules 5 to 8: not finished. Everything booked here also gets a why.
@@ -102,8 +126,7 @@ class Booking {
       // The trainer is the worker: before it asked it did something else.
       const Stretch before_ask = {idle.begin, std::min(idle.end, events_.ask)};
       if (!events_.first_of_epoch) {
-        add(Cause::launch, before_ask.length());
-        row_.not_asking += before_ask.length();
+        book_not_asking(before_ask);
         idle.begin = std::max(idle.begin, before_ask.end);
       }
     }
@@ -157,12 +180,16 @@ class Booking {
     }
     const Nanos queued =
         span.stage == Stage::idle ? 0 : share_of(span.queued, {span.begin, span.end}, inside);
-    add(Cause::contention, queued);
-    add(cause_of(span.stage), inside.length() - queued);
+    add(cause_of(span.stage), inside.length(), queued);
     produced_ += inside.length();
   }
 
   void add(Cause cause, Nanos ns) { row_.stall[cause] += ns; }
+  // Of `ns`, a thread of ours waited `queued` for a core.
+  void add(Cause cause, Nanos ns, Nanos queued) {
+    add(Cause::contention, queued);
+    add(cause, ns - queued);
+  }
 
   const StepView& step_;
   const StepEvents& events_;

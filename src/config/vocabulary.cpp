@@ -39,7 +39,7 @@ const std::vector<Word<Cause>>& Words<Cause>::table() {
       {Cause::pin, "pin", "The batch was copied, or queued to be copied, into page-locked memory."},
       {Cause::h2d, "h2d", "The batch was on its way to the device."},
       {Cause::launch, "launch", "The batch was there and the trainer did something else."},
-      {Cause::contention, "contention", "The worker was ready to run and had no core."},
+      {Cause::contention, "contention", "A thread was ready to run and had no core."},
       {Cause::prefetch, "prefetch", "The worker rested because the window was full."},
       {Cause::startup, "startup", "Workers were starting, or an epoch was."},
       {Cause::other, "other", "What no other cause explains."},

@@ -59,6 +59,9 @@ void write_events(JsonStream& json, const StepEvents& events, Nanos first_ask) {
   json.member("made_by_trainer", events.made_by_trainer);
   for (const auto& [name, member] : keys::kEventBytes) json.member(name, events.*member);
   json.member("worker_idle_ns", events.worker_idle);
+  for (const auto& [name, member] : keys::kEventWaits) {
+    if (events.*member != 0) json.member(name, events.*member);
+  }
   json.begin_object("times_ns");
   for (const auto& [name, member] : keys::kEventTimes) {
     write_time(json, name, events.*member, first_ask);

@@ -81,6 +81,9 @@ inline constexpr Named<StepEvents, Nanos> kEventTimes[] = {
     {"take", &StepEvents::take},
     {"ready", &StepEvents::ready},
 };
+// Durations in ns, which are left out when 0.
+inline constexpr Named<StepEvents, Nanos> kEventWaits[] = {
+    {"ask_queued_ns", &StepEvents::ask_queued}, {"take_queued_ns", &StepEvents::take_queued}};
 inline constexpr Named<StepEvents, Interval> kEventIntervals[] = {
     // [begin, end, cpu, queued]
     {"send", &StepEvents::send},     {"receive", &StepEvents::receive},

@@ -142,6 +142,9 @@ Exemplar read_exemplar(const JsonCursor& json) {
   events.made_by_trainer = json.at("made_by_trainer").boolean();
   for (const auto& [name, member] : keys::kEventBytes) events.*member = json.at(name).count();
   events.worker_idle = json.at("worker_idle_ns").count();
+  for (const auto& [name, member] : keys::kEventWaits) {
+    if (json.has(name)) events.*member = json.at(name).count();
+  }
   const JsonCursor times = json.at("times_ns");
   for (const auto& [name, member] : keys::kEventTimes) events.*member = read_time(times.at(name));
   const JsonCursor intervals = json.at("intervals_ns");

@@ -166,8 +166,16 @@ class RandomFacts {
     }
     step.deliverable = at;
     step.ask = std::max<Nanos>(0, at - some()) + some();
-    step.take = at = std::max(at, step.ask) + some();
+    step.ask_queued = dice_.one_in(2) ? std::min(step.ask, some()) : 0;
+    at = std::max(at, step.ask);
+    step.take_queued = dice_.one_in(2) ? some() : 0;
+    if (!step.pin.ran() && dice_.one_in(2)) step.receive = next_interval(at);
+    step.take = at += some();
+    const Nanos taken = at;
     if (dice_.one_in(2)) step.copy = next_interval(at);
+    at = dice_.one_in(2) ? at : taken;  // beside the copy, where that runs on the device
+    if (dice_.one_in(2)) step.launch = next_interval(at);
+    at = std::max(at, step.copy.ran() ? step.copy.end : at);
     step.ready = std::max(idle_begin, at + some());
     return step;
   }

@@ -47,11 +47,27 @@ bool is_not_up(const std::vector<Span>& spans, Nanos t, Nanos finished) {
          next->stage == Stage::startup_parent;
 }
 
+Interval at_work(const Interval& work, Nanos t) { return holds(work, t) ? work : Interval{}; }
+
+// The trainer woke up at `end`, having waited for a core for the last `queued` ns.
+Interval waking(Nanos end, Nanos queued, Nanos t) {
+  return at_work({end - queued, end, 0, queued}, t);
+}
+
+// Rule 4: the batch waits to be received, or to be taken.
+Decision decide_hand_over(const StepEvents& batch, Nanos t) {
+  if (holds(batch.receive, t)) return {.cause = Cause::transport, .work = batch.receive};
+  const bool trainer_receives = batch.receive.ran() && !batch.pin.ran();
+  const Nanos woken = trainer_receives ? batch.receive.begin : batch.take;
+  return {.cause = Cause::transport, .work = waking(woken, batch.take_queued, t)};
+}
+
 // Rules 5 to 8: the batch is not finished.
 Decision decide_making(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   const bool trainer_makes_it = batch.made_by_trainer;
   if (trainer_makes_it && t < batch.ask && !batch.first_of_epoch) {
-    return {.cause = Cause::launch, .not_asking = true};
+    return {
+        .cause = Cause::launch, .not_asking = true, .work = waking(batch.ask, batch.ask_queued, t)};
   }
   if (batch.first_of_epoch && t < batch.epoch_dispatch) {
     return {.cause = Cause::startup, .is_epoch = true};
@@ -85,13 +101,17 @@ Decision decide(const KeptRank& rank, const StepEvents& batch, Nanos t) {
   const bool is_deliverable = t >= batch.deliverable;
   const bool is_finished = t >= batch.finished;
 
-  if (holds(batch.copy, t)) return {.cause = Cause::h2d};
-  if (trainer_has_it) return {.cause = Cause::launch};
-  if (is_deliverable && !trainer_asks) return {.cause = Cause::launch, .not_asking = true};
-  if (is_deliverable) return {.cause = Cause::transport};
+  if (holds(batch.copy, t)) return {.cause = Cause::h2d, .work = batch.copy};
+  if (trainer_has_it) return {.cause = Cause::launch, .work = at_work(batch.launch, t)};
+  if (is_deliverable && !trainer_asks)
+    return {
+        .cause = Cause::launch, .not_asking = true, .work = waking(batch.ask, batch.ask_queued, t)};
+  if (is_deliverable) return decide_hand_over(batch, t);
   if (!is_finished) return decide_making(rank, batch, t);
 
   if (holds(batch.pin, t)) return {.cause = Cause::pin, .work = batch.pin};
+  if (holds(batch.send, t)) return {.cause = Cause::transport, .work = batch.send};
+  if (holds(batch.receive, t)) return {.cause = Cause::transport, .work = batch.receive};
   const bool being_sent = batch.send.ran() && t < batch.send.end;
   const bool being_received = holds(batch.receive, t);
   const bool will_be_pinned = batch.pin.ran() && t < batch.pin.begin;
@@ -164,10 +184,11 @@ class Recomputation {
       if (!each) continue;
       const StepEvents& step = each->steps[k];
       for (const Nanos t : {step.epoch_dispatch, step.finished, step.deliverable, step.ask,
-                            step.take, step.ready, idle_begin(*each, k)}) {
+                            step.take, step.ready, idle_begin(*each, k), step.ask - step.ask_queued,
+                            step.take - step.take_queued, step.receive.begin - step.take_queued}) {
         add(t);
       }
-      for (const Interval& interval : {step.send, step.receive, step.pin, step.copy}) {
+      for (const Interval& interval : {step.send, step.receive, step.pin, step.copy, step.launch}) {
         add(interval.begin);
         add(interval.end);
       }
@@ -194,7 +215,7 @@ class Recomputation {
       queued = queued_until(decision.work, to) - queued_until(decision.work, from);
     row.stall[Cause::contention] += queued;
     row.stall[decision.cause] += length - queued;
-    if (decision.not_asking) row.not_asking += length;
+    if (decision.not_asking) row.not_asking += length - queued;
     if (decision.is_epoch) row.why[Why::epoch] += length;
     if (decision.is_making) {
       made += length;

@@ -44,7 +44,7 @@ struct OracleRow {
   Nanos not_asking = 0;
   Nanos waiting_for_ranks = 0;
   Nanos order = 0;
-  Nanos contention_of_making = 0;  // the part of contention that is not of pinning
+  Nanos contention_of_making = 0;  // the part of contention that has a why
 };
 
 // By rank, then by step.

@@ -143,27 +143,50 @@ const Case kOthers[] = {
        .compute = 120_ms,
        .stall = {{Cause::pin, 240_ms}, {Cause::contention, 240_ms}}}},
      kNoVerdict},
-    // The same with a feeder; the account takes contention out of making and pinning only.
+    // The same with a feeder: while it sends, half of the time it waits for the core.
     {"feeder_and_worker",
      "workers=1 batch=1 cores=1 cost=decode=10ms cost=transport=10ms compute=4ms warmup=4 steps=30",
-     {{.window = 600_ms, .compute = 120_ms, .stall = {{Cause::transport, 480_ms}}}},
-     "transport"},
+     {{.window = 600_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::transport, 240_ms}, {Cause::contention, 240_ms}}}},
+     kNoVerdict},
     // And with the trainer, which receives.
     {"receiver_and_worker",
      "workers=1 batch=1 cores=1 cost=decode=10ms cost=transport.recv=10ms compute=4ms warmup=4 "
      "steps=30",
-     {{.window = 600_ms, .compute = 120_ms, .stall = {{Cause::transport, 480_ms}}}},
-     "transport"},
+     {{.window = 600_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::transport, 240_ms}, {Cause::contention, 240_ms}}}},
+     kNoVerdict},
 
     // Pageable copies of 10 ms of work on the one core, on the compute stream, C = 4. Let a
     // compute end at 0: its trainer took the next batch 4 ms before, so the worker began another
     // one then and has 6 of its 10 ms left. Both run at half speed until 12, the copy alone until
-    // 16: [0, 16] h2d, of which 12 are shared. Period 20.
+    // 16: 6 of the 16 ms it waits for the core. Period 20.
     {"copy_and_worker",
      "workers=1 batch=4 cores=1 delivered-bytes=1MB link=4/0.4 memory=pageable cost=collate=10ms "
      "compute=4ms warmup=8 steps=30",
-     {{.window = 600_ms, .compute = 120_ms, .stall = {{Cause::h2d, 480_ms}}}},
+     {{.window = 600_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::h2d, 300_ms}, {Cause::contention, 180_ms}}}},
      "h2d"},
+
+    // The trainer launches with 10 ms of work, one step at a time: the worker makes the next batch
+    // meanwhile, both at half speed, both done after 20. Then C = 4, and the trainer asks: a period
+    // of 24. Idle 20, half of it waiting for the core.
+    {"launch_and_worker",
+     "workers=1 batch=1 cores=1 in-flight=1 cost=decode=10ms cost=launch=10ms compute=4ms "
+     "warmup=4 steps=30",
+     {{.window = 720_ms,
+       .compute = 120_ms,
+       .stall = {{Cause::launch, 300_ms}, {Cause::contention, 300_ms}}}},
+     kNoVerdict},
+    // On two cores it never waits: 10 ms, and C = 4.
+    {"launch_and_worker_on_two",
+     "workers=1 batch=1 cores=2 in-flight=1 cost=decode=10ms cost=launch=10ms compute=4ms "
+     "warmup=4 steps=30",
+     {{.window = 420_ms, .compute = 120_ms, .stall = {{Cause::launch, 300_ms}}}},
+     "launch"},
 
     // Two ranks share one core as two workers of one would: 20 ms a batch, C = 4: idle 16, half
     // of it waiting.
