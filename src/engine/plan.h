@@ -26,6 +26,7 @@ class StagePlan {
   bool active() const { return cost_ != nullptr || is_fitted() || !injections_.empty(); }
   bool is_fitted() const { return fitted_ != nullptr; }
   bool uses_cpu() const { return active() && (is_fitted() || kind_ == CostKind::cpu); }
+  bool sleeps() const { return active() && !uses_cpu(); }
   StageTime time(const Execution& execution) const;
   Nanos draw(const Execution& execution) const;  // its wall, alone on its core
   Nanos injected(const Execution& execution) const;

@@ -117,6 +117,7 @@ class StageScope {
  private:
   void begin() {
     if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
+      if (writer_.edge_.at == 0) writer_.take_delay();  // of a time that is not timed
       const SpanWriter::Edge now = writer_.edge_now();
       if (writer_.edge_.at == 0) writer_.edge_ = now;
       before_ = now.at - writer_.edge_.at;

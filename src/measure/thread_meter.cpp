@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -49,6 +50,10 @@ Nanos RunQueueMeter::total() const {
 Nanos RunQueueMeter::read() {
   const Nanos now = total();
   return now - std::exchange(last_, now);
+}
+
+Nanos RunQueueMeter::read_at_most(Nanos most) {
+  return std::clamp<Nanos>(read(), 0, std::max<Nanos>(most, 0));
 }
 
 }  // namespace loaderscope

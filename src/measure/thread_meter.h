@@ -21,6 +21,8 @@ class RunQueueMeter {
   bool known() const { return descriptor_ >= 0; }
   // The delay since the last call, 0 when not known. From the thread that made the meter.
   Nanos read();
+  // Likewise; what it is more than `most` was at another time.
+  Nanos read_at_most(Nanos most);
 
  private:
   Nanos total() const;

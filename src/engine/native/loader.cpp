@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/native/worker.h"
+#include "measure/interval_meter.h"
 
 namespace loaderscope::native {
 namespace {
@@ -174,13 +175,18 @@ void Loader::note_arrival(const BlockingQueue<Batch*>::Popped& popped, Nanos sen
   popped.item->events.receive = {popped.waited ? std::min(sent, now) : now, now, 0, 0};
 }
 
-void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper) const {
+void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
+                                RunQueueMeter& run_queue) const {
   const trace::Range range(Stage::transport_recv,
                            {batch.events.batch, -1, batch.events.delivered_bytes});
   Interval& receive = batch.events.receive;
-  const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+  const Interval arrival = receive;  // its delay has been read
+  IntervalMeter meter(run_queue);
   spend(plan_.receive, execution, sleeper);
-  receive = {receive.ran() ? receive.begin : begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+  receive = meter.end(plan_.receive.sleeps());
+  if (!arrival.ran()) return;
+  receive.begin = arrival.begin;
+  receive.queued += arrival.queued;
 }
 
 void Loader::received(const Batch& batch) {
@@ -215,24 +221,21 @@ void Loader::pin() {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
     const trace::Payload shown = {batch.events.batch, -1, batch.events.delivered_bytes};
-    if (crosses_processes()) note_arrival(*task, batch.events.send.end);
+    Interval& receive = batch.events.receive;
+    if (crosses_processes()) {
+      note_arrival(*task, batch.events.send.end);
+      receive.queued = run_queue.read_at_most(receive.wall());
+    }
     if (plan_.receive.active() && !plan_.made_by_trainer)
-      spend_on_receiving(batch, shop_.execution(-1, batch), sleeper);
+      spend_on_receiving(batch, shop_.execution(-1, batch), sleeper, run_queue);
     const trace::Range range(Stage::pin, shown);
-    if (batch.events.receive.ran()) run_queue.read();
-    const Nanos start = monotonic_now(), cpu = thread_cpu_now();
-    const Nanos begin = task->waited && !batch.events.receive.ran() ? sent_at(batch) : start;
+    IntervalMeter meter(run_queue, task->waited && !receive.ran() ? sent_at(batch) : kNever);
     if (plan_.pin.active()) spend(plan_.pin, shop_.execution(-1, batch), sleeper);
     if (batch.written != nullptr) {
       std::memcpy(batch.copied_from, batch.written,
                   static_cast<std::size_t>(batch.events.delivered_bytes));
     }
-    const Nanos end = monotonic_now();
-    const Nanos used = std::clamp<Nanos>(thread_cpu_now() - cpu, 0, end - begin);
-    const bool sleeps = plan_.pin.active() && !plan_.pin.uses_cpu();
-    const Nanos may_queue = sleeps ? start - begin : end - begin - used;
-    const Nanos queued = std::clamp<Nanos>(run_queue.read(), 0, std::max<Nanos>(may_queue, 0));
-    batch.events.pin = {begin, end, used, queued};
+    batch.events.pin = meter.end(plan_.pin.sleeps());
     shop_.deliver(batch, shop_.pin_log);
   }
 }

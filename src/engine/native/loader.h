@@ -27,8 +27,9 @@ class Loader {
   // The next batch in the order of arrival, null when the job is to stop. With an inline executor
   // it is made now.
   Batch* receive();
-  // What receiving is declared to cost, on the calling thread.
-  void spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper) const;
+  // What receiving is declared to cost, on the calling thread, whose delays `run_queue` tells.
+  void spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
+                          RunQueueMeter& run_queue) const;
   void received(const Batch& batch);  // the trainer has it in hand, taken or not
   void release(Batch& batch);         // its memory may be written again
 

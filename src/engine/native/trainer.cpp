@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "measure/interval_meter.h"
+
 namespace loaderscope::native {
 
 Trainer::Trainer(Job& job, Workshop& shop, Crew& crew, Device& device)
@@ -17,8 +19,10 @@ Trainer::Trainer(Job& job, Workshop& shop, Crew& crew, Device& device)
 void Trainer::run() {
   trace::name_thread("trainer", rank_);
   use_exact_sleeps();
+  run_queue_.emplace();
   first_ask_.store(monotonic_now(), std::memory_order_release);
   for (;; ++step_) {
+    const Nanos launched = monotonic_now();
     // Step k-N has ended: its memory may be written again.
     if (step_ >= plan_.in_flight && !wait_computed(step_ - plan_.in_flight)) return;
     if (in_flight_.size() >= static_cast<std::size_t>(plan_.in_flight)) {
@@ -26,14 +30,16 @@ void Trainer::run() {
       in_flight_.pop_front();
     }
     collect();
-    const Nanos asked = step_ == 0 ? first_ask_.load() : monotonic_now();
+    asked_ = step_ == 0 ? first_ask_.load() : monotonic_now();
+    const Nanos ask_queued = run_queue_->read_at_most(asked_ - launched);
     const bool epoch_over =
         plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
     if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
     if (plan_.made_by_trainer) loader_.dispatch_one();
     Batch* batch = take();
     if (batch == nullptr) return;
-    batch->events.ask = asked;
+    batch->events.ask = asked_;
+    batch->events.ask_queued = ask_queued;
     if (!copy_and_launch(*batch)) return;
     in_flight_.push_back(batch);
   }
@@ -72,6 +78,7 @@ Batch* Trainer::take() {
   Batch* batch = nullptr;
   if (plan_.in_order)
     batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
+  if (batch != nullptr) batch->events.take_queued = 0;  // it was received long before
   while (batch == nullptr) {
     Batch* received = receive_one();
     if (received == nullptr) return nullptr;
@@ -92,14 +99,26 @@ Batch* Trainer::take() {
 Batch* Trainer::receive_one() {
   Batch* batch = loader_.receive();
   if (batch == nullptr) return nullptr;
+  note_waking(batch->events);
   loader_.received(*batch);
   if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
     Execution execution = this->execution(batch->events);
     execution.draw = batch->batch_of_epoch * plan_.ranks + rank_;
     execution.count = batch->batch_of_epoch;
-    loader_.spend_on_receiving(*batch, execution, sleeper_);
+    loader_.spend_on_receiving(*batch, execution, sleeper_, *run_queue_);
   }
   return batch;
+}
+
+// The batch was there, and the trainer had to wait for a core before it could receive it. What it
+// makes itself tells its delays on its own.
+void Trainer::note_waking(StepEvents& events) {
+  const bool arrives = events.receive.ran() && !plan_.pin_thread;
+  const Nanos there = std::max(asked_, events.deliverable);
+  const Nanos delay = run_queue_->read_at_most(plan_.made_by_trainer ? 0
+                                               : arrives             ? events.receive.wall()
+                                                                     : monotonic_now() - there);
+  (arrives ? events.receive.queued : events.take_queued) = delay;
 }
 
 bool Trainer::copy_and_launch(Batch& batch) {
@@ -112,18 +131,33 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.by_caller = plan_.copy_keeps_trainer;
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight) copy = {.step = step_};
+  const Nanos taken = monotonic_now();
   if (!submit_copy(copy)) return false;
-  if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
-  const trace::Range range(Stage::launch, {step_, -1, copy.bytes});
-  if (plan_.launch.active()) {
-    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
-    spend(plan_.launch, execution(events), sleeper_);
-    events.launch = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+  Nanos told_until = taken;
+  if (copy.by_caller) {
+    told_until = monotonic_now();
+    // A declared or simulated copy takes its time with a core or without one.
+    events.copy.queued = run_queue_->read_at_most(told_until - taken - copy.duration);
   }
+  if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
+  launch(events, told_until);
   waiting_.push_back(events);
   device_.submit_compute(step_, plan_.has_device ? plan_.compute_time(execution(events)) : 0);
   collect();
   return true;
+}
+
+// It may have waited for a core since `told_until`, also where nothing is declared: behind a copy
+// that it waited for.
+void Trainer::launch(StepEvents& events, Nanos told_until) {
+  const trace::Range range(Stage::launch, {step_, -1, events.delivered_bytes});
+  const Nanos woken = run_queue_->read_at_most(monotonic_now() - told_until);
+  if (!plan_.launch.active() && woken == 0) return;
+  IntervalMeter meter(*run_queue_);
+  if (plan_.launch.active()) spend(plan_.launch, execution(events), sleeper_);
+  events.launch = meter.end(plan_.launch.sleeps());
+  events.launch.begin -= woken;
+  events.launch.queued += woken;
 }
 
 bool Trainer::submit_copy(const CopyJob& copy) {
@@ -147,7 +181,9 @@ void Trainer::add_launch(StepEvents& events, const Interval& launch) {
 void Trainer::collect() {
   while (const auto times = device_.collect()) {
     StepEvents& events = waiting_.front();
+    const Nanos copy_queued = events.copy.queued;
     events.copy = times->copy;
+    events.copy.queued = std::clamp<Nanos>(copy_queued, 0, events.copy.wall());
     events.ready = times->ready;
     events.compute = times->compute;
     events.augmented = times->augmented;

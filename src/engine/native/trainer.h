@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/native/loader.h"
@@ -26,10 +27,12 @@ class Trainer {
   bool begin_epoch();  // false: there is none left
   Batch* take();
   Batch* receive_one();
+  void note_waking(StepEvents& events);
   bool wait_computed(std::int64_t step);
   bool copy_and_launch(Batch& batch);
   bool submit_copy(const CopyJob& copy);
   bool wait_copied(const CopyJob& copy);
+  void launch(StepEvents& events, Nanos told_until);
   void collect();
   static void add_launch(StepEvents& events, const Interval& launch);
   Execution execution(const StepEvents& events) const;
@@ -40,8 +43,10 @@ class Trainer {
   Device& device_;
   Loader loader_;
   Sleeper sleeper_;
+  std::optional<RunQueueMeter> run_queue_;  // of its own thread, once that runs
 
   std::int64_t step_ = 0;
+  Nanos asked_ = 0;
   std::int64_t epoch_ = -1;
   std::int64_t taken_of_epoch_ = 0;
   std::vector<Batch*> early_;  // in order: received, by batch modulo its size

@@ -8,6 +8,7 @@
 
 #include "config/shortage.h"
 #include "loaderscope/errors.h"
+#include "measure/interval_meter.h"
 
 namespace loaderscope::native {
 namespace {
@@ -153,13 +154,14 @@ void feed(const Job& job, Workshop& shop, std::int32_t index) {
   use_exact_sleeps();
   Post& post = shop.post(index);
   Sleeper sleeper(job.stop);
+  RunQueueMeter run_queue;
   while (const auto task = post.to_send.pop()) {
     Batch& batch = *task->item;
     const trace::Range range(Stage::transport,
                              {batch.events.batch, -1, batch.events.delivered_bytes});
-    const Nanos begin = monotonic_now(), cpu = thread_cpu_now();
+    IntervalMeter meter(run_queue, task->waited ? batch.events.finished : kNever);
     if (job.plan.send.active()) spend(job.plan.send, shop.execution(index, batch), sleeper);
-    batch.events.send = {begin, monotonic_now(), thread_cpu_now() - cpu, 0};
+    batch.events.send = meter.end(job.plan.send.sleeps());
     shop.send(batch, post.feeder_log);
   }
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <functional>
 #include <thread>
 
 #include "analysis/findings/facts.h"
@@ -29,20 +30,43 @@ double metric_of(const RunRecord& record, std::string_view name) {
 
 constexpr const char* kShort = "batch=2 steps=10 warmup=1 workers=1 compute=1ms cost=decode=2ms";
 
-TEST(RealFacts, AffinityTakesCoresAway) {
-  const CpuSet all = allowed_cpus();
-  if (all.size() < 2) GTEST_SKIP() << "the machine has one CPU";
-  RunRecord record;
-  MachineFacts machine;
-  std::thread([&] {  // threads inherit its affinity
+// With all its threads on one CPU, which they inherit.
+void on_one_cpu(const std::function<void()>& run) {
+  std::thread([&] {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(all.front()), &one);
+    CPU_SET(static_cast<std::size_t>(allowed_cpus().front()), &one);
     ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    run();
+  }).join();
+}
+
+// Of whoever shares the CPU with four workers that always work: the trainer as it launches and as
+// it receives, the feeders.
+TEST(RealFacts, EveryThreadThatWaitsForACoreSaysSo) {
+  RunRecord record;
+  on_one_cpu([&] {
+    record = native::run(
+        "workers=4 batch=2 steps=24 warmup=1 compute=1ms cost=decode=2ms cost=launch=2ms:cpu "
+        "cost=transport=2ms:cpu cost=transport.recv=2ms:cpu");
+  });
+  if (!record.contention_known) GTEST_SKIP() << "no run-queue delay in /proc/self/schedstat";
+  for (Stage stage : {Stage::launch, Stage::transport, Stage::transport_recv}) {
+    const StageStats& stats = record.ranks[0].stages[stage];
+    EXPECT_EQ(stats.count, 24) << name_of(stage);
+    EXPECT_GT(stats.queued, 0) << name_of(stage);
+    EXPECT_LE(stats.cpu + stats.queued, stats.wall) << name_of(stage);
+  }
+}
+
+TEST(RealFacts, AffinityTakesCoresAway) {
+  if (allowed_cpus().size() < 2) GTEST_SKIP() << "the machine has one CPU";
+  RunRecord record;
+  MachineFacts machine;
+  on_one_cpu([&] {
     machine = read_machine();
     record = native::run("workers=4 batch=2 steps=16 warmup=1 compute=1ms cost=decode=3ms");
-  })
-      .join();
+  });
   record.machine = machine;
   record.config.cores.value = machine.cores;
   EXPECT_LE(machine.cores, 1);
