@@ -36,6 +36,7 @@ struct Fact {
   Nanos begin = 0;
   Nanos end = 0;
   Nanos cpu = 0;
+  Nanos queued = 0;  // of the thread that tells it, since it told one of `tells_delay` before
   std::int64_t batch = -1;  // as numbered within the iterator and generation
   std::int64_t count = 0;
   Bytes bytes = 0;
@@ -44,7 +45,13 @@ struct Fact {
   std::int32_t worker = 0;
   FactKind kind = FactKind::epoch;
 };
-static_assert(sizeof(Fact) == 64 && std::is_trivially_copyable_v<Fact>);
+static_assert(sizeof(Fact) == 72 && std::is_trivially_copyable_v<Fact>);
+
+// Facts of threads that write no spans, which tell their delays on their own.
+inline bool tells_delay(FactKind kind) {
+  return kind == FactKind::ask || kind == FactKind::take || kind == FactKind::received ||
+         kind == FactKind::pinned || kind == FactKind::sent;
+}
 
 // What the GPU of the process did.
 struct GpuRecord {
@@ -68,7 +75,7 @@ inline std::int32_t iterator_of(const Span& span) {
 }
 
 struct alignas(64) Page {
-  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::uint32_t kVersion = 3;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;
   static constexpr std::size_t kFacts = std::size_t{1} << 12;
   static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;  // of many steps, at once

@@ -11,6 +11,12 @@ namespace {
 constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
 constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
 
+// Of what its thread waited for a core, as much as it was not on one.
+Interval interval_of(const Fact& fact) {
+  const Nanos off_cpu = std::max<Nanos>(fact.end - fact.begin - fact.cpu, 0);
+  return {fact.begin, fact.end, fact.cpu, std::clamp<Nanos>(fact.queued, 0, off_cpu)};
+}
+
 }  // namespace
 
 Training::Training(const RunConfig& given, const LoaderFacts& loader)
@@ -150,6 +156,8 @@ void Training::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   events.made_by_trainer = loader_.seen_workers() == 0;
   events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
+  events.take_queued =
+      std::clamp<Nanos>(fact.queued, 0, std::max<Nanos>(events.take - events.ask, 0));
   if (epoch.fresh) {
     between_epochs_ += fact.begin - (last_taken_ > 0 ? last_taken_ : fact.begin);
     ++epochs_taken_from_;
@@ -242,7 +250,7 @@ Training::Batch& Training::known(std::int64_t batch, const Epoch& epoch) {
 
 void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
   StepEvents& events = batch.events;
-  const Interval interval = {fact.begin, fact.end, fact.cpu, 0};
+  const Interval interval = interval_of(fact);
   switch (fact.kind) {
     case FactKind::begun:
       batch.begun = true;

@@ -59,16 +59,20 @@ class TrainingTest : public testing::Test {
       Fact finished = fact(FactKind::finished, k, done);
       finished.count = 4;
       tell(*worker_, finished);
-      tell(*worker_, fact(FactKind::sent, k, done, done));
+      const Nanos there = done + sending_, taken = there + waking_;
+      Fact sent = fact(FactKind::sent, k, done, there);
+      sent.queued = sending_queued_;
+      tell(*worker_, sent);
       tell(*trainer_, fact(FactKind::ask, -1, asked));
-      tell(*trainer_, fact(FactKind::received, k, done, done));
-      Fact take = fact(FactKind::take, k, done);
+      tell(*trainer_, fact(FactKind::received, k, taken, taken));
+      Fact take = fact(FactKind::take, k, taken);
+      take.queued = waking_;
       take.count = gradients_;
       tell(*trainer_, take);
       for (const Fact& moved : moved_) {
         if (moved.batch == k) tell(*trainer_, moved);
       }
-      asked = done + 2 * kMs;
+      asked = taken + 2 * kMs;
     }
     tell(*trainer_, fact(FactKind::ask, -1, asked));
     tell(*trainer_, fact(FactKind::ended, -1, asked, asked + kMs));
@@ -109,7 +113,9 @@ class TrainingTest : public testing::Test {
   RunConfig given_;
   LoaderFacts loader_;
   std::int64_t gradients_ = 1;
-  Nanos rest_ = 0, dispatched_after_ = 0;  // of the worker before each batch
+  Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
+  Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
+  Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
   std::vector<Fact> moved_;  // by the program, when it has taken a batch
   TrainerProcess trainer_process_{given_};
@@ -133,6 +139,24 @@ TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
   EXPECT_EQ(compute, 10 * kMs);
   EXPECT_EQ(decode, 42 * kMs);
   EXPECT_EQ(other, 0);
+}
+
+// Finished at 10, 20, .. and 4 ms on its way, 3 of which its feeder waits for a core; then the
+// trainer waits for one for 1 ms. Trained until 17, 27, ..: of the 8 ms to the next take 3 are of
+// its making, 4 of its sending and 1 of the trainer. Of the first, 10 are.
+TEST_F(TrainingTest, WaitingForACoreOnTheWayIsContention) {
+  sending_ = 4 * kMs;
+  sending_queued_ = 3 * kMs;
+  waking_ = kMs;
+  epoch(0, kSecond, 5);
+  read();
+  PerCause<Nanos> stall{};
+  trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+    for (std::size_t i = 0; i < kCauses; ++i) stall.at(i) += row.stall.at(i);
+  });
+  EXPECT_EQ(stall[Cause::decode], (10 + 4 * 3) * kMs);
+  EXPECT_EQ(stall[Cause::transport], 5 * kMs);
+  EXPECT_EQ(stall[Cause::contention], 5 * (3 + 1) * kMs);
 }
 
 // A queue that takes 1 ms to give what is in it says nothing of the window.

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "device/devices.h"
 #include "engine/guest/library/gpu_activity.h"
@@ -24,11 +25,13 @@ std::unique_ptr<Device> device;          // of the thread that trains
 std::deque<std::int64_t> taken_by_step;  // of the steps that it has not been asked about
 thread_local std::unique_ptr<ThreadLog> log_of_thread;
 thread_local std::unique_ptr<StageStack> stack_of_thread;
+thread_local std::optional<RunQueueMeter> run_queue_of_thread;
 
 // Its files under /proc are those of the parent's thread.
 void forget_in_child() {
   stack_of_thread.reset();
   log_of_thread.reset();
+  run_queue_of_thread.reset();
   membership.forget();
 }
 
@@ -39,6 +42,11 @@ StageStack* made_stack() {
     stack_of_thread = std::make_unique<StageStack>(*log_of_thread);
   }
   return stack_of_thread.get();
+}
+
+Nanos delay_of_thread() {
+  if (!run_queue_of_thread) run_queue_of_thread.emplace();
+  return run_queue_of_thread->read();
 }
 
 }  // namespace
@@ -102,8 +110,10 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
               std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
               std::int64_t count, std::int64_t bytes) {
   if (membership.page() == nullptr) return;
-  membership.page()->facts().push({begin, end, cpu, batch, count, bytes, iterator, generation,
-                                   worker, static_cast<FactKind>(kind)});
+  const auto told = static_cast<FactKind>(kind);
+  const Nanos queued = tells_delay(told) ? delay_of_thread() : 0;
+  membership.page()->facts().push(
+      {begin, end, cpu, queued, batch, count, bytes, iterator, generation, worker, told});
 }
 
 void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {
