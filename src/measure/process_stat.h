@@ -1,9 +1,12 @@
 // What /proc says of a process, or of a thread, in its `stat`.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace loaderscope {
 
@@ -15,7 +18,10 @@ struct ProcessStat {
     double cpu_s() const { return user_s + system_s; }
   };
 
+  std::string name;  // at most 15 characters of whatever it calls itself
   char state = '?';
+  pid_t parent = 0;
+  std::int64_t started = 0;  // ticks since boot: tells processes of one number apart
   Used own;
   Used children;  // that it has waited for, and theirs
 
@@ -24,5 +30,9 @@ struct ProcessStat {
 
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
+
+// Those that have not been waited for.
+std::vector<pid_t> children_of(pid_t parent);
+std::vector<pid_t> descendants_of(pid_t process);
 
 }  // namespace loaderscope

@@ -9,10 +9,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <set>
 
 #include "loaderscope/errors.h"
+#include "measure/process_stat.h"
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
 
@@ -64,14 +63,6 @@ void leave_the_terminal_alone(int output) {
 
 std::string next_step(int error) {
   return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
-}
-
-std::set<pid_t> children_of(pid_t parent) {
-  const std::string own = std::to_string(parent);
-  std::ifstream file("/proc/" + own + "/task/" + own + "/children");
-  std::set<pid_t> children;
-  for (pid_t child = 0; file >> child;) children.insert(child);
-  return children;
 }
 
 }  // namespace
@@ -130,7 +121,7 @@ void Child::end_all() {
   signal(SIGKILL);
   for (;;) {
     reap();
-    const std::set<pid_t> left = children_of(::getpid());
+    const std::vector<pid_t> left = children_of(::getpid());
     if (left.empty() || monotonic_now() > until) break;
     for (const pid_t process : left) ::kill(process, SIGKILL);
     sleep_until(monotonic_now() + kMillisecond);

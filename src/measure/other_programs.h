@@ -1,0 +1,35 @@
+// Which other programs of this machine used its CPUs, by name.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+class OtherPrograms {
+ public:
+  // Reads what every process has used so far, but `own` and those that descend from it. `root` is
+  // "/", or a folder with its own proc for tests.
+  OtherPrograms(const std::filesystem::path& root, pid_t own);
+
+  // What programs have used since `before`, as details of host.other_cpu_s: names, and their parts
+  // of what all of them used. Nothing of those that did not use a hundredth of it.
+  std::vector<Detail> since(const OtherPrograms& before) const;
+
+ private:
+  struct Process {
+    std::string name;
+    double cpu_s = 0;
+  };
+  // By number and start: a number is given again.
+  std::map<std::pair<pid_t, std::int64_t>, Process> processes_;
+};
+
+}  // namespace loaderscope
