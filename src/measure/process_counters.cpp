@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -47,6 +48,40 @@ Bytes private_memory(pid_t pid) {
   return value_in("/proc/" + std::to_string(pid) + "/status", kOwnMemory).value_or(0) * kKibi;
 }
 
+ProcessCounters counters_of_machine(const std::filesystem::path& root) {
+  ProcessCounters counters;
+  counters.at = monotonic_now();
+  counters.steal_s = machine_steal();
+  counters.throttled_s = cgroup_throttled(root);
+  std::ifstream stat("/proc/stat");
+  counters.busy_s = busy_seconds(stat, allowed_cpus());
+  return counters;
+}
+
+void add_ended(ProcessCounters& counters, const EndedProcesses& ended) {
+  counters.user_s += ended.user_s;
+  counters.system_s += ended.system_s;
+  counters.minor_faults += ended.minor_faults;
+  counters.major_faults += ended.major_faults;
+  counters.voluntary_switches += ended.voluntary_switches;
+  counters.involuntary_switches += ended.involuntary_switches;
+  counters.read_from_storage += ended.read_from_storage;
+}
+
+void add_this_process(ProcessCounters& counters) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  EndedProcesses used;
+  used.add(usage);
+  used.read_from_storage = value_in("/proc/self/io", "read_bytes").value_or(0);
+  add_ended(counters, used);
+  const auto status = values_in("/proc/self/status", {"Threads", "VmRSS", "RssShmem", "VmLck"});
+  counters.threads = status[0].value_or(0);
+  counters.resident += status[1].value_or(0) * kKibi;
+  counters.shared += status[2].value_or(0) * kKibi;
+  counters.locked += status[3].value_or(0) * kKibi;
+}
+
 // A process that ends meanwhile counts for nothing until it counts among the ended.
 void add_running(ProcessCounters& counters, pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
@@ -81,31 +116,38 @@ void EndedProcesses::add(const rusage& usage) {
 
 ProcessCounters read_process_counters(const OtherProcesses& others,
                                       const std::filesystem::path& root) {
-  ProcessCounters counters;
-  counters.at = monotonic_now();
-  EndedProcesses used = others.ended;
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
-  used.add(usage);
-  counters.user_s = used.user_s;
-  counters.system_s = used.system_s;
-  counters.minor_faults = used.minor_faults;
-  counters.major_faults = used.major_faults;
-  counters.voluntary_switches = used.voluntary_switches;
-  counters.involuntary_switches = used.involuntary_switches;
-  counters.read_from_storage =
-      others.ended.read_from_storage + value_in("/proc/self/io", "read_bytes").value_or(0);
-  counters.steal_s = machine_steal();
-  counters.throttled_s = cgroup_throttled(root);
-  std::ifstream stat("/proc/stat");
-  counters.busy_s = busy_seconds(stat, allowed_cpus());
-  const auto status = values_in("/proc/self/status", {"Threads", "VmRSS", "RssShmem", "VmLck"});
-  counters.threads = status[0].value_or(0);
-  counters.resident = status[1].value_or(0) * kKibi;
-  counters.shared = status[2].value_or(0) * kKibi;
-  counters.locked = status[3].value_or(0) * kKibi;
+  ProcessCounters counters = counters_of_machine(root);
+  add_this_process(counters);
+  add_ended(counters, others.ended);
   for (const pid_t pid : others.running) add_running(counters, pid);
   return counters;
+}
+
+ProcessCounters read_counters_of(const OtherProcesses& processes) {
+  ProcessCounters counters = counters_of_machine("/");
+  add_ended(counters, processes.ended);
+  for (const pid_t pid : processes.running) add_running(counters, pid);
+  return counters;
+}
+
+ProcessCounters between(const ProcessCounters& a, const ProcessCounters& b, Nanos at) {
+  ProcessCounters result = b;
+  result.at = std::clamp(at, a.at, b.at);
+  const double part =
+      b.at > a.at ? static_cast<double>(result.at - a.at) / static_cast<double>(b.at - a.at) : 1;
+  for (auto member : {&ProcessCounters::user_s, &ProcessCounters::system_s})
+    result.*member = std::lerp(a.*member, b.*member, part);
+  for (auto member : {&ProcessCounters::minor_faults, &ProcessCounters::major_faults,
+                      &ProcessCounters::voluntary_switches, &ProcessCounters::involuntary_switches,
+                      &ProcessCounters::read_from_storage}) {
+    const auto grown = static_cast<double>(b.*member - a.*member);
+    result.*member = a.*member + std::llround(part * grown);
+  }
+  for (auto member :
+       {&ProcessCounters::steal_s, &ProcessCounters::throttled_s, &ProcessCounters::busy_s}) {
+    if (a.*member && b.*member) result.*member = std::lerp(*(a.*member), *(b.*member), part);
+  }
+  return result;
 }
 
 void MemoryWatch::restart() { points_.clear(); }

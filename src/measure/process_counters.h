@@ -45,9 +45,13 @@ struct ProcessCounters {
   Bytes shared = 0, locked = 0;
 };
 
-// `root` is "/", or a folder with its own sys/fs/cgroup for tests.
+// Of this process and `others`. `root` is "/", or a folder with its own sys/fs/cgroup for tests.
 ProcessCounters read_process_counters(const OtherProcesses& others = {},
                                       const std::filesystem::path& root = "/");
+// Of `processes` alone.
+ProcessCounters read_counters_of(const OtherProcesses& processes);
+// What they were at `at`, as if they had grown evenly from `a` to `b`; the state is that of `b`.
+ProcessCounters between(const ProcessCounters& a, const ProcessCounters& b, Nanos at);
 
 // Looks at memory now and then, and fits its slope.
 class MemoryWatch {

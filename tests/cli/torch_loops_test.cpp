@@ -44,6 +44,14 @@ TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
   EXPECT_THAT(notes, HasSubstr("3 iterations of other DataLoaders"));
 }
 
+// Also of programs that end before their processes are looked at twice.
+TEST_F(TorchLoops, WhatTheProcessesUsedIsKnownToTheirEnd) {
+  const json result = measured("short", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  // 36 measured batches of 8 samples, each of 1 ms of CPU time.
+  EXPECT_GT(result.at("process").at("cpu_s"), 0.2);
+}
+
 TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
   const json result = measured("recreated", 2);
   expect_all_measured(result);

@@ -58,6 +58,24 @@ def lightning(workers):
     Trainer().fit(DataModule(workers))
 
 
+class Burning(Sleeping):
+    """Each sample takes CPU time."""
+
+    def __getitem__(self, i):
+        until = time.thread_time() + self.seconds
+        while time.thread_time() < until:
+            pass
+        return torch.zeros(4), i
+
+
+def short(workers):
+    """Over before anybody looks at it twice."""
+    batches = 0
+    for batch in DataLoader(Burning(320, 0.001), batch_size=8, num_workers=workers):
+        batches += 1
+    said(batches)
+
+
 def accumulated(workers):
     """Gradients of four batches, then a step of the optimiser."""
     model = torch.nn.Linear(192, 4)

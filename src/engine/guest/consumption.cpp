@@ -1,6 +1,8 @@
 #include "engine/guest/consumption.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -33,36 +35,32 @@ Memory memory_of(const std::vector<JobProcess>& processes) {
   return memory;
 }
 
-// With what children have used that a process has waited for.
-OtherProcesses others_of(const std::vector<JobProcess>& processes) {
-  OtherProcesses others;
-  for (const JobProcess& process : processes) {
-    others.running.push_back(process.pid);
-    const auto stat = read_process_stat(folder_of(process));
-    if (!stat) continue;
-    others.ended.user_s += stat->children.user_s;
-    others.ended.system_s += stat->children.system_s;
-    others.ended.minor_faults += stat->children.minor_faults;
-    others.ended.major_faults += stat->children.major_faults;
-  }
-  return others;
+// What a process has used goes over to the one that waits for it, at last to this program.
+EndedProcesses ended_children() {
+  rusage usage{};
+  ::getrusage(RUSAGE_CHILDREN, &usage);
+  EndedProcesses ended;
+  ended.add(usage);
+  return ended;
 }
 
-// Of the job alone: this program measures, and is no part of it. Without its memory.
-ProcessCounters counters_of(const std::vector<JobProcess>& processes) {
-  ProcessCounters counters = read_process_counters(others_of(processes));
-  const ProcessCounters own = read_process_counters();
-  counters.user_s -= own.user_s;
-  counters.system_s -= own.system_s;
-  counters.minor_faults -= own.minor_faults;
-  counters.major_faults -= own.major_faults;
-  counters.voluntary_switches -= own.voluntary_switches;
-  counters.involuntary_switches -= own.involuntary_switches;
-  counters.read_from_storage -= own.read_from_storage;
-  counters.locked -= own.locked;
-  counters.threads = static_cast<std::int64_t>(processes.size());
-  counters.resident = counters.shared = 0;
-  return counters;
+void subtract(EndedProcesses& all, const EndedProcesses& part) {
+  all.user_s -= part.user_s;
+  all.system_s -= part.system_s;
+  all.minor_faults -= part.minor_faults;
+  all.major_faults -= part.major_faults;
+  all.voluntary_switches -= part.voluntary_switches;
+  all.involuntary_switches -= part.involuntary_switches;
+  all.read_from_storage -= part.read_from_storage;
+}
+
+// A launcher that takes no batch is a process of the job too.
+std::vector<pid_t> all_of_job(const std::vector<JobProcess>& processes) {
+  std::vector<pid_t> all = descendants_of(::getpid());
+  for (const JobProcess& process : processes) all.push_back(process.pid);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 // Those that were not unlinked when they were mapped.
@@ -89,28 +87,75 @@ Bytes used_in_shared_folder() { return read_shared_folder().value_or(SharedFolde
 
 }  // namespace
 
-Consumption::Consumption() : shared_before_(used_in_shared_folder()) {}
+Consumption::Consumption()
+    : shared_before_(used_in_shared_folder()), ended_before_(ended_children()) {}
+
+// Of the job alone: this program measures, and is no part of it. Without its memory.
+ProcessCounters Consumption::read(const std::vector<JobProcess>& processes) const {
+  OtherProcesses job;
+  job.ended = ended_children();
+  subtract(job.ended, ended_before_);
+  job.running = all_of_job(processes);
+  for (const pid_t process : job.running) {
+    const auto stat = read_process_stat("/proc/" + std::to_string(process));
+    if (!stat) continue;
+    job.ended.user_s += stat->children.user_s;
+    job.ended.system_s += stat->children.system_s;
+    job.ended.minor_faults += stat->children.minor_faults;
+    job.ended.major_faults += stat->children.major_faults;
+  }
+  ProcessCounters counters = read_counters_of(job);
+  counters.threads = static_cast<std::int64_t>(processes.size());
+  counters.resident = counters.shared = 0;
+  return counters;
+}
 
 void Consumption::window_begins(const std::vector<JobProcess>& processes) {
-  begin_ = counters_of(processes);
+  begin_ = before_ = read(processes);
+  programs_before_.emplace("/", ::getpid());
   note_ended(processes);
 }
 
 // PyTorch unlinks a segment as soon as it is mapped: only the folder's fill level shows it.
-void Consumption::look(const std::vector<JobProcess>& processes, bool window_has_ended) {
+void Consumption::look(const std::vector<JobProcess>& processes, bool window_has_ended,
+                       Nanos window_end) {
   const Nanos begin = monotonic_now();
   if (processes.empty() || (!pace_.is_due(begin) && !window_has_ended)) return;
   ended_ = window_has_ended;
-  ProcessCounters now = counters_of(processes);
+  if (ended_) note_other_programs();
+  ProcessCounters now = read(processes);
   const Memory memory = memory_of(processes);
+  const ProcessCounters& last = behind_.empty() ? before_ : behind_.back();
   const bool some_has_memory = memory.resident > 0;  // one that has ended has none any more
-  now.resident = some_has_memory ? memory.resident : end_.resident;
-  now.shared = some_has_memory ? memory.shared : end_.shared;
-  end_ = now;
+  now.resident = some_has_memory ? memory.resident : last.resident;
+  now.shared = some_has_memory ? memory.shared : last.shared;
+  behind_.push_back(now);
+  forget_before(window_end);
   shared_ = std::max<Bytes>(0, used_in_shared_folder() - shared_before_);
   for (const JobProcess& process : processes) add_segments(segments_, process.pid);
   note_ended(processes);
   pace_.looked(begin);
+}
+
+void Consumption::job_ended() {
+  if (!begun() || ended_) return;
+  note_other_programs();
+  ProcessCounters now = read({});
+  const ProcessCounters& last = behind_.empty() ? before_ : behind_.back();
+  now.threads = last.threads;
+  now.resident = last.resident;
+  now.shared = last.shared;
+  now.locked = last.locked;
+  behind_.push_back(now);
+}
+
+void Consumption::note_other_programs() {
+  other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
+}
+
+void Consumption::forget_before(Nanos window_end) {
+  for (; !behind_.empty() && behind_.front().at <= window_end; behind_.pop_front())
+    before_ = behind_.front();
 }
 
 void Consumption::note_ended(const std::vector<JobProcess>& processes) {
@@ -121,9 +166,12 @@ void Consumption::note_ended(const std::vector<JobProcess>& processes) {
   there_ = std::move(there);
 }
 
-std::vector<Metric> Consumption::metrics() const {
-  if (!begun() || end_.at == 0) return {};
-  std::vector<Metric> metrics = process_metrics(begin_, end_, {});
+std::vector<Metric> Consumption::metrics(Nanos window_end) {
+  forget_before(window_end);
+  const ProcessCounters end =
+      behind_.empty() ? before_ : between(before_, behind_.front(), window_end);
+  if (end.at <= begin_.at) return {};
+  std::vector<Metric> metrics = process_metrics(begin_, end, {});
   if (some_ended_) {
     std::erase_if(metrics, [](const Metric& m) { return m.name.ends_with("_switches"); });
   }

@@ -3,12 +3,15 @@
 
 #include <sys/types.h>
 
+#include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "engine/guest/job_process.h"
 #include "engine/guest/look_pace.h"
+#include "measure/other_programs.h"
 #include "measure/process_counters.h"
 
 namespace loaderscope::guest {
@@ -17,22 +20,32 @@ class Consumption {
  public:
   Consumption();
 
-  // With the processes that have not ended: once, then now and then until the window has ended. A
-  // job that ends before it does is known as far as it was looked at.
+  // With the processes that have not ended: once, then now and then until the window has ended.
   void window_begins(const std::vector<JobProcess>& processes);
-  void look(const std::vector<JobProcess>& processes, bool window_has_ended);
+  // `window_end`: as far as it is known, the end of the last step.
+  void look(const std::vector<JobProcess>& processes, bool window_has_ended, Nanos window_end);
+  // All processes have ended and were waited for: what they used is known to the last.
+  void job_ended();
   bool begun() const { return begin_.at != 0; }
   bool ended() const { return ended_; }
-  // Once the processes have ended. Nothing without a window.
-  std::vector<Metric> metrics() const;
+  // Up to `window_end`. Nothing where that was not looked at.
+  std::vector<Metric> metrics(Nanos window_end);
+  const std::vector<Detail>& other_programs() const { return other_programs_; }
 
  private:
+  ProcessCounters read(const std::vector<JobProcess>& processes) const;
+  void forget_before(Nanos window_end);
   void note_ended(const std::vector<JobProcess>& processes);
+  void note_other_programs();
 
   Bytes shared_before_;  // in /dev/shm, of all programs
   Bytes shared_ = 0;
-  std::set<std::string> segments_;  // files of /dev/shm that the job had mapped
-  ProcessCounters begin_, end_;
+  std::set<std::string> segments_;      // files of /dev/shm that the job had mapped
+  EndedProcesses ended_before_;         // children of this program that are no part of the job
+  ProcessCounters begin_, before_;      // the window; the last reading before it ended
+  std::deque<ProcessCounters> behind_;  // readings since then
+  std::optional<OtherPrograms> programs_before_;  // the window
+  std::vector<Detail> other_programs_;            // in it
   LookPace pace_;
   bool ended_ = false;
   std::set<pid_t> there_;    // at the last look

@@ -123,6 +123,7 @@ RunRecord Job::run() {
   trains_on_ = std::any_of(still_there.begin(), still_there.end(),
                            [](const JobProcess& process) { return !process.is_worker; });
   child_.end_all();
+  consumption_.job_ended();
   remove_shared_memory_of(processes_, began_);
   look();
   check_end();
@@ -158,7 +159,7 @@ std::vector<JobProcess> Job::running() const {
 void Job::watch_consumption() {
   if (trainers_.window_begun() && !consumption_.begun()) consumption_.window_begins(running());
   if (consumption_.begun() && !consumption_.ended())
-    consumption_.look(running(), trainers_.windows_ended());
+    consumption_.look(running(), trainers_.windows_ended(), trainers_.window_end());
 }
 
 // With the hooks in or out: their cost is measured meanwhile, and behind it.
@@ -267,8 +268,9 @@ RunRecord Job::record() {
   record.interrupted = second_signal_.has_value();
   record.lost_spans = host_.lost();
   record.contention_known = RunQueueMeter().known();
-  record.metrics = consumption_.metrics();
   trainers_.advance(true);
+  record.metrics = consumption_.metrics(trainers_.window_end());
+  record.details = consumption_.other_programs();
   put_trainings(record, trainers_.by_rank(), started_);
   hooks_.say(record);
   say_which_loader(record, trainers_);

@@ -32,6 +32,7 @@ class MeasuredWindow {
   bool input_ended_in_warmup() const { return folded_ > 0 && !open_; }
   double fraction() const { return keeper_.fraction(); }
   Nanos length() const { return end_ - begin_; }
+  Nanos end() const { return end_; }  // of the last step that is known
   // That are measured.
   std::int64_t steps() const { return keeper_.measured(); }
   std::int64_t samples() const { return samples_; }

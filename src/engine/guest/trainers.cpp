@@ -94,6 +94,12 @@ bool Trainers::windows_ended() const {
                      [](const Training* training) { return training->window().ended(); });
 }
 
+Nanos Trainers::window_end() const {
+  Nanos end = 0;
+  for (const Training* training : measured()) end = std::max(end, training->window().end());
+  return end;
+}
+
 HookSeries::Seen Trainers::seen() const {
   HookSeries::Seen seen;
   for (const Training* training : measured()) {

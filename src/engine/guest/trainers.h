@@ -33,6 +33,7 @@ class Trainers {
   bool window_begun() const;
   bool in_window() const;
   bool windows_ended() const;
+  Nanos window_end() const;  // as far as it is known
   HookSeries::Seen seen() const;
   Progress progress() const;
   // How long one has asked for a batch, the longest of them; 0: none does.
