@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "analysis/contention.h"
 #include "report/json_stream.h"
 #include "report/keys.h"
 #include "report/next_command.h"
@@ -285,6 +286,10 @@ void write_account(JsonStream& json, const RunRecord& record, const Analysis& an
     json.end_object();
   }
   json.member("contention_known", record.contention_known);
+  if (const auto others = contention_of_others(record)) {
+    const auto all = static_cast<double>(analysis.account.stall[Cause::contention]);
+    json.member("contention_others_s", Seconds{std::llround(*others * all)});
+  }
   json.begin_object("ci95");  // of the shares of the window
   for (const auto& word : Words<Cause>::table()) {
     const Estimate& share = analysis.share[word.value];

@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
+#include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
 
@@ -19,6 +22,19 @@ double cpu_of_stages(const Facts& facts) {
   Nanos sum = 0;
   for (const StageStats& stage : facts.stages) sum += stage.cpu;
   return seconds(sum);
+}
+
+// Of the whole window.
+double cores_of(const Facts& facts, double cpu_s) {
+  return part(cpu_s, seconds(facts.analysis.account.window));
+}
+
+std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
+
+// ", 60.0 % of it because of them"
+std::string others_words(const Facts& facts) {
+  const auto others = contention_of_others(facts.record);
+  return others ? fmt::format(", {} of that because of them", show_percent(*others)) : "";
 }
 
 // Threads that make no batch, and the part of the CPU time that they take.
@@ -53,19 +69,73 @@ std::string pool_words(const Facts& facts) {
   return text;
 }
 
+// What gives the same batches for less work.
+std::string less_work_words(const Facts& facts, Stage most) {
+  if (most == Stage::augment)
+    return "augment whole batches on the GPU, or with torchvision.transforms.v2 on uint8 tensors";
+  const std::string always =
+      "store the samples decoded or smaller, or keep decoded ones in memory, where they fit";
+  if (most != Stage::decode || facts.named(name_of(Stage::decode)).find("PIL") == std::string::npos)
+    return always;
+  return "simplejpeg.decode_jpeg (libjpeg-turbo) in place of Pillow; or " + always;
+}
+
+Stage most_used(const Facts& facts) {
+  Stage most = Stage::decode;
+  for (const Stage stage : {Stage::read_decompress, Stage::augment, Stage::opaque}) {
+    if (facts.stages[stage].cpu > facts.stages[most].cpu) most = stage;
+  }
+  return most;
+}
+
 }  // namespace
+
+std::string core_words(const Facts& facts) {
+  constexpr double kWorthNaming = 0.005;  // of a core
+  constexpr std::size_t kMost = 4;
+  std::vector<std::pair<double, std::string_view>> used;
+  for (const auto& word : Words<Stage>::table()) {
+    const double cores = cores_of(facts, seconds(facts.stages[word.value].cpu));
+    if (cores >= kWorthNaming) used.emplace_back(cores, word.name);
+  }
+  std::stable_sort(used.begin(), used.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMost, used.size()); ++i)
+    text += fmt::format("{}{} {:.2g}", i > 0 ? ", " : "", used[i].second, used[i].first);
+  return text;
+}
+
+std::optional<Candidate> cores_exhausted(const Facts& facts) {
+  constexpr double kAll = 0.9;
+  const double counted = facts.metric("process.cpu_s");
+  const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
+  const double waiting = facts.making() + facts.share(Cause::contention);
+  if (waiting < kMuch || used < kAll * facts.config.cores) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence =
+      fmt::format("this program uses {:.2g} of {:.3g} cores ({}): more workers only share them",
+                  used, facts.config.cores.value, core_words(facts));
+  const Stage most = most_used(facts);
+  candidate.pytorch = less_work_words(facts, most);
+  const bool may_scale = facts.record.engine == "native" && most == Stage::decode &&
+                         facts.config.dct_scale == DctScale::off;
+  if (may_scale) candidate.to_run = {{"dct-scale", "auto"}};
+  return candidate;
+}
 
 std::optional<Candidate> other_programs(const Facts& facts) {
   const double others = facts.metric("host.other_cpu_s");
   const double own = facts.metric("process.cpu_s");
   if (facts.share(Cause::contention) < kWorthSaying || part(others, others + own) < kMuch)
     return std::nullopt;
-  const double window = seconds(facts.analysis.account.window);
   return Candidate{
-      fmt::format("other programs took {:.2g} of {:.3g} cores, this one {:.2g}; its threads wait "
-                  "for a core {} of the time",
-                  part(others, window), facts.config.cores.value, part(own, window),
-                  show_percent(facts.share(Cause::contention))),
+      fmt::format("other programs took {:.2g} of {:.3g} cores{}, this one {:.2g}{}; its threads "
+                  "wait for a core {} of the time{}",
+                  cores_of(facts, others), facts.config.cores.value,
+                  in_brackets(facts.named("host.other_cpu_s")), cores_of(facts, own),
+                  in_brackets(core_words(facts)), show_percent(facts.share(Cause::contention)),
+                  others_words(facts)),
       {kMachineAlone},
       "nothing in the loader: end the other programs, or give the job cores of its own (taskset, "
       "the cpuset of its container)"};

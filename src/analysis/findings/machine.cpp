@@ -46,6 +46,12 @@ std::string cores_words(const Facts& facts) {
                      facts.record.machine.logical_cpus);
 }
 
+// "; cores in use: decode 0.62, launch 0.25"
+std::string used_words(const Facts& facts) {
+  const std::string used = core_words(facts);
+  return used.empty() ? "" : "; cores in use: " + used;
+}
+
 std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001)); }
 
 }  // namespace
@@ -53,8 +59,9 @@ std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001))
 std::optional<Candidate> cpu_quota(const Facts& facts) {
   const bool waits = facts.share(Cause::contention) >= kWorthSaying;
   if (!has_quota(facts) || !(waits || throttled(facts) >= kThrottled)) return std::nullopt;
-  std::string evidence = fmt::format("{}; threads wait for one {} of the time", cores_words(facts),
-                                     show_percent(facts.share(Cause::contention)));
+  std::string evidence =
+      fmt::format("{}; threads wait for one {} of the time{}", cores_words(facts),
+                  show_percent(facts.share(Cause::contention)), used_words(facts));
   if (throttled(facts) > 0)
     evidence += fmt::format(", the quota stopped them {}", show_percent(throttled(facts)));
   return Candidate{std::move(evidence),
@@ -64,13 +71,13 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
 
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
   if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
-  return Candidate{
-      fmt::format("threads that want to run wait for one of {:.3g} cores {} of the "
-                  "time",
-                  facts.config.cores.value, show_percent(facts.share(Cause::contention))),
-      {{{"cores", cores_text(cores_wanted(facts))}}},
-      "fewer ranks or other jobs on this machine; torch.set_num_threads(1) in the "
-      "workers"};
+  return Candidate{fmt::format("threads that want to run wait for one of {:.3g} cores {} of the "
+                               "time{}",
+                               facts.config.cores.value,
+                               show_percent(facts.share(Cause::contention)), used_words(facts)),
+                   {{{"cores", cores_text(cores_wanted(facts))}}},
+                   "fewer ranks or other jobs on this machine; torch.set_num_threads(1) in the "
+                   "workers"};
 }
 
 std::optional<Candidate> memory_grows(const Facts& facts) {

@@ -1,5 +1,7 @@
 #include "engine/native/job_runner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -86,6 +88,7 @@ void JobRunner::run() {
 void JobRunner::run_window() {
   last_step_at_ = monotonic_now();
   progress_beat_.begin();
+  programs_before_.emplace("/", ::getpid());
   at_begin_ = read_process_counters(crew_->processes());  // of a window without a warm-up
   at_begin_known_ = true;
   show_window();
@@ -188,6 +191,7 @@ void JobRunner::end_rank(Rank& rank) {
   if (&rank == ranks_.front().get()) {
     shown_window_.end();
     at_end_ = read_process_counters(crew_->processes());
+    other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
     loader_threads_ = 1 + job_.alive();
   }
   rank.queues = rank.trainer->loader().read_stats();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "measure/fifo.h"
+#include "measure/other_programs.h"
 #include "measure/process_counters.h"
 #include "measure/shared_memory.h"
 #include "trace/window.h"
@@ -41,6 +43,7 @@ class JobRunner {
   std::int64_t lost_spans() const { return recorder_.lost(); }
   Bytes locked_bytes() const;
   std::vector<Metric> process_metrics() const;  // of the window of the first rank
+  std::vector<Detail> other_programs() const { return other_programs_; }
   std::string memory_fallback() const;
   DeviceFacts device_facts() const;  // of all ranks
 
@@ -92,6 +95,8 @@ class JobRunner {
   std::vector<std::unique_ptr<Rank>> ranks_;
   trace::Window shown_window_;  // of the first rank
   ProcessCounters at_begin_, at_end_;
+  std::optional<OtherPrograms> programs_before_;  // the run began
+  std::vector<Detail> other_programs_;            // until the window of the first rank ended
   std::int64_t loader_threads_ = 0;  // with this one, at the end of the window
   bool at_begin_known_ = false;
   MemoryWatch memory_watch_;

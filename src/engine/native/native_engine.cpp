@@ -188,6 +188,7 @@ RunRecord record_of(Run& run) {
   record.metrics = run.files ? memory_metrics(*run.plan, runner.locked_bytes())
                              : unwritten_memory_metrics(*run.plan);
   for (Metric& metric : runner.process_metrics()) record.metrics.push_back(std::move(metric));
+  record.details = runner.other_programs();
   DeviceFacts device = runner.device_facts();
   for (Metric& metric : device.metrics) record.metrics.push_back(std::move(metric));
   for (std::string& note : device.notes) record.notes.push_back(std::move(note));

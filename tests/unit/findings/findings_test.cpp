@@ -100,6 +100,8 @@ const Case kCases[] = {
      [](RunRecord& record) { record.config.cores.given = false; }},
     {"cpu-oversubscribed", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 8\ncores = 16\ncost = decode=4ms"},
+    {"cores-exhausted", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
+     COMPUTE "workers = 4\ncores = 16\ncost = decode=4ms", false},
     {"order-stall",
      COMPUTE "workers = 4\ncores = 4\ncost = decode=4ms\ninject = decode=+300ms@every=200",
      COMPUTE "workers = 4\ncost = decode=4ms", false},
@@ -337,6 +339,38 @@ TEST(Findings, OfANarrowLinkPromiseWhatItsLanesGive) {
   ASSERT_NE(link, findings.end());
   EXPECT_EQ(link->changes, (Changes{{"h2d.speed", "2"}}));
   EXPECT_GT(link->regained_s, 0);
+}
+
+// 8 x 500 us of decoding and 2 ms of launching are 6 ms of work for one core, which always works.
+TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
+  const RunRecord record =
+      run("batch = 8\nsteps = 160\ncompute = 3ms\nworkers = 4\nprefetch = 4\ncores = 1\n"
+          "cost = decode=500us:cpu\ncost = launch=2ms:cpu");
+  EXPECT_EQ(analyse(record).verdict.bound_by, "contention");
+  const std::vector<Finding> findings = findings_of(record);
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.id == "cpu-oversubscribed"; });
+  ASSERT_NE(found, findings.end()) << ids_of(findings);
+  EXPECT_NE(found->evidence.find("; cores in use: decode 0.67, launch 0.33"), std::string::npos)
+      << found->evidence;
+}
+
+TEST(Findings, OtherProgramsAreNamed) {
+  RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
+  on_busy_cores(record);
+  const double window = seconds(record.ranks[0].window());
+  add_metric(record, "host.other_cpu_s", 1.5 * window);
+  add_metric(record, "process.cpu_s", 0.5 * window);
+  record.details = {{"host.other_cpu_s", "cc1plus", 0.8}, {"host.other_cpu_s", "ld", 0.2}};
+  const std::vector<Finding> findings = findings_of(record);
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.id == "other-programs"; });
+  ASSERT_NE(found, findings.end()) << ids_of(findings);
+  EXPECT_NE(found->evidence.find("other programs took 1.5 of 4 cores (cc1plus 80.0 %, ld 20.0 %)"),
+            std::string::npos)
+      << found->evidence;
+  EXPECT_NE(found->evidence.find(", 75.0 % of that because of them"), std::string::npos)
+      << found->evidence;
 }
 
 // With the other programs gone the job is as fast as on cores of its own.
