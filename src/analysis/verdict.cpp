@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "analysis/wording.h"
@@ -38,6 +39,13 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
     if (record.interrupted) return few;
     const LongerRun longer = longer_run(record.config, analysis.steps);
     return few + fmt::format("; give --{} {}", longer.flag, longer.value);
+  }
+  const double still = value_of(record.metrics, "host.standstill_s").value_or(0);
+  if (still > kMostStandstill * seconds(account.window)) {
+    return fmt::format(
+        "for {} of the window nothing of this program could run: it was stopped, or the machine "
+        "was, and that is no waiting of the GPU; measure again",
+        show_duration(std::llround(still * 1e9)));
   }
   if (!analysis.steady) {
     return "the run is not steady: the step time changed by 10 % or more between its two halves; "

@@ -9,6 +9,7 @@ namespace loaderscope {
 inline constexpr std::int64_t kFewestSteps = 20;  // for a verdict
 inline constexpr double kMostOther = 0.05;        // of the window
 inline constexpr double kMostClamped = 0.01;      // of the window
+inline constexpr double kMostStandstill = 0.01;   // of the window
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
 

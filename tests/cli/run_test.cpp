@@ -131,6 +131,24 @@ INSTANTIATE_TEST_SUITE_P(Signals, Interrupted,
                          testing::Values(std::pair{SIGINT, 130}, std::pair{SIGTERM, 143},
                                          std::pair{SIGHUP, 129}));
 
+// One second of four in which nothing of it could run.
+TEST(Run, TimeInWhichItWasStoppedIsNoWaiting) {
+  RunningBinary running({"run", "--device", "sim", "--compute", "10ms", "--cost",
+                         "decode=1ms:sleep", "--batch", "1", "--warmup", "0", "--duration", "4s",
+                         "--json", "-"});
+  running.wait_until_it_catches(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  running.send(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  running.send(SIGCONT);
+  const Ended ended = running.wait();
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json result = json::parse(ended.out);
+  EXPECT_THAT(result.at("verdict").at("sentence").get<std::string>(),
+              HasSubstr("of the window nothing of this program could run"));
+  EXPECT_GT(result.at("host").at("standstill_s"), 0.5);
+}
+
 TEST(Report, ShowsASavedResultAgain) {
   const TestFolder folder;
   const std::string path = folder.path("r.json");

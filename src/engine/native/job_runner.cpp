@@ -14,6 +14,7 @@ namespace {
 constexpr Nanos kLookEvery = 5 * kMillisecond;
 constexpr Nanos kPatience = 5 * kSecond;  // with threads that are to end
 constexpr std::size_t kRing = std::size_t{1} << 15;
+constexpr std::int64_t kOwnThreads = 2;  // that fold, and that watch for standstills
 
 struct AtEnd {
   std::atomic<bool>& ended;
@@ -89,6 +90,7 @@ void JobRunner::run_window() {
   last_step_at_ = monotonic_now();
   progress_beat_.begin();
   programs_before_.emplace("/", ::getpid());
+  standstills_.emplace();
   at_begin_ = read_process_counters(crew_->processes());  // of a window without a warm-up
   at_begin_known_ = true;
   show_window();
@@ -192,7 +194,7 @@ void JobRunner::end_rank(Rank& rank) {
     shown_window_.end();
     at_end_ = read_process_counters(crew_->processes());
     other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
-    loader_threads_ = 1 + job_.alive();
+    loader_threads_ = kOwnThreads + job_.alive();
   }
   rank.queues = rank.trainer->loader().read_stats();
 }
@@ -276,11 +278,15 @@ std::vector<RankRecord> JobRunner::finish() {
   return records;
 }
 
-std::vector<Metric> JobRunner::process_metrics() const {
+std::vector<Metric> JobRunner::process_metrics(const RankRecord& first) const {
   if (!ranks_.front()->window_open) return {};
   std::vector<Metric> metrics = loaderscope::process_metrics(at_begin_, at_end_, memory_watch_);
   metrics.push_back({"process.loader_threads", "1", "of them, those of the loader and its trainers",
                      static_cast<double>(loader_threads_)});
+  const Nanos still = standstills_->within(first.window_begin, first.window_end);
+  metrics.push_back({"host.standstill_s", "s",
+                     "of the window, this whole process was stopped or the machine was",
+                     seconds(still)});
   return metrics;
 }
 

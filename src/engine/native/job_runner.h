@@ -20,6 +20,7 @@
 #include "measure/other_programs.h"
 #include "measure/process_counters.h"
 #include "measure/shared_memory.h"
+#include "measure/standstill.h"
 #include "trace/window.h"
 
 namespace loaderscope::native {
@@ -42,7 +43,8 @@ class JobRunner {
   std::vector<RankRecord> finish();
   std::int64_t lost_spans() const { return recorder_.lost(); }
   Bytes locked_bytes() const;
-  std::vector<Metric> process_metrics() const;  // of the window of the first rank
+  // Of the window of the first rank.
+  std::vector<Metric> process_metrics(const RankRecord& first) const;
   std::vector<Detail> other_programs() const { return other_programs_; }
   std::string memory_fallback() const;
   DeviceFacts device_facts() const;  // of all ranks
@@ -97,6 +99,7 @@ class JobRunner {
   ProcessCounters at_begin_, at_end_;
   std::optional<OtherPrograms> programs_before_;  // the run began
   std::vector<Detail> other_programs_;            // until the window of the first rank ended
+  std::optional<StandstillWatch> standstills_;
   std::int64_t loader_threads_ = 0;  // with this one, at the end of the window
   bool at_begin_known_ = false;
   MemoryWatch memory_watch_;

@@ -187,7 +187,8 @@ RunRecord record_of(Run& run) {
   record.contention_known = RunQueueMeter().known();
   record.metrics = run.files ? memory_metrics(*run.plan, runner.locked_bytes())
                              : unwritten_memory_metrics(*run.plan);
-  for (Metric& metric : runner.process_metrics()) record.metrics.push_back(std::move(metric));
+  for (Metric& metric : runner.process_metrics(record.ranks.front()))
+    record.metrics.push_back(std::move(metric));
   record.details = runner.other_programs();
   DeviceFacts device = runner.device_facts();
   for (Metric& metric : device.metrics) record.metrics.push_back(std::move(metric));

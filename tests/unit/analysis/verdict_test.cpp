@@ -56,6 +56,15 @@ TEST(Verdict, SaysForWhenOneCauseIsAll) {
   EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
 }
 
+TEST(Verdict, IsWithheldWhereEverythingStoodStill) {
+  RunRecord record = usual_record();
+  const double window = seconds(analyse(record).account.window);
+  record.metrics.push_back({"host.standstill_s", "s", "", 0.5 * window});
+  EXPECT_THAT(withheld(record), HasSubstr("of the window nothing of this program could run"));
+  record.metrics.back().value = 0.009 * window;
+  EXPECT_EQ(verdict_of(record).bound_by, "decode");
+}
+
 TEST(Verdict, IsTheGpuBelowFivePercent) {
   const Verdict verdict = verdict_of(with_stall({{Cause::decode, 4 * kMs}}, 96 * kMs));
   EXPECT_EQ(verdict.bound_by, "compute");
