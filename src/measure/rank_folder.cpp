@@ -34,8 +34,16 @@ void RankFolder::first_ask(Nanos at) {
   record_.first_ask = record_.window_begin = record_.window_end = last_end_ = at;
 }
 
+// There may come to be more of them than there were at first: a program may change its loader
+// between two epochs.
+RankFolder::Worker& RankFolder::worker(std::int32_t index) {
+  const auto place = static_cast<std::size_t>(index);
+  if (place >= workers_.size()) workers_.resize(place + 1);
+  return workers_[place];
+}
+
 RankFolder::Part& RankFolder::part_of(std::int32_t index, std::int64_t batch) {
-  Worker& worker = workers_[static_cast<std::size_t>(index)];
+  Worker& worker = this->worker(index);
   if (worker.part == nullptr || worker.batch != batch) {
     worker.batch = batch;
     const auto found = in_flight_.find({batch, index});
@@ -55,7 +63,7 @@ RankFolder::Part& RankFolder::add_part(const InFlight::key_type& key) {
 void RankFolder::take_parts(std::int64_t batch) {
   auto at = in_flight_.lower_bound({batch, 0});
   while (at != in_flight_.end() && at->first.first == batch) {
-    Worker& worker = workers_[static_cast<std::size_t>(at->first.second)];
+    Worker& worker = this->worker(at->first.second);
     if (worker.batch == batch) worker.part = nullptr;
     parts_.push_back(in_flight_.extract(at++));
   }
@@ -69,11 +77,11 @@ void RankFolder::give_back_parts() {
   parts_.clear();
 }
 
-void RankFolder::span(std::int32_t worker, const Span& span) {
+void RankFolder::span(std::int32_t index, const Span& span) {
   if (closed_) return;
-  drop_old_spans(worker);
-  workers_[static_cast<std::size_t>(worker)].timeline.push(span);
-  if (span.batch >= 0) part_of(worker, span.batch).push_back(span);
+  drop_old_spans(index);
+  worker(index).timeline.push(span);
+  if (span.batch >= 0) part_of(index, span.batch).push_back(span);
 }
 
 void RankFolder::deliverable(std::int64_t batch, Nanos at) {
@@ -91,7 +99,7 @@ void RankFolder::begin_step(const StepEvents& events) {
 }
 
 StepView RankFolder::view() {
-  const SpanQueue& queue = workers_[static_cast<std::size_t>(current_.worker)].timeline;
+  const SpanQueue& queue = worker(current_.worker).timeline;
   StepView view;
   view.events = &current_;
   view.idle_begin = last_end_;
@@ -238,8 +246,8 @@ void RankFolder::keep_exemplar(const StepRow& row) {
 }
 
 // A span that ended before the last compute did: no later step can wait for it.
-void RankFolder::drop_old_spans(std::int32_t worker) {
-  SpanQueue& timeline = workers_[static_cast<std::size_t>(worker)].timeline;
+void RankFolder::drop_old_spans(std::int32_t index) {
+  SpanQueue& timeline = worker(index).timeline;
   while (!timeline.empty() && timeline.front().end <= last_end_) {
     if (timeline.front().batch < 0) count_unbatched(timeline.front());
     timeline.drop_front();

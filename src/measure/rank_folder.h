@@ -18,7 +18,7 @@ class RankFolder {
   RankFolder(const FoldOptions& options, std::int32_t rank);
 
   void first_ask(Nanos at);
-  void span(std::int32_t worker, const Span& span);
+  void span(std::int32_t index, const Span& span);  // of that worker
   void deliverable(std::int64_t batch, Nanos at);
 
   // A step is folded in three moves, so that with a barrier all ranks can look at each other in
@@ -53,6 +53,7 @@ class RankFolder {
   using InFlight = std::map<std::pair<std::int64_t, std::int32_t>, Part>;  // by batch and worker
   using Parts = std::vector<InFlight::node_type>;                          // of one batch
 
+  Worker& worker(std::int32_t index);
   Part& part_of(std::int32_t worker, std::int64_t batch);
   Part& add_part(const InFlight::key_type& key);
   void take_parts(std::int64_t batch);
@@ -64,7 +65,7 @@ class RankFolder {
   void count_events(PerStage<StageStats>& stages);
   void keep_exemplar(const StepRow& row);
   Exemplar make_exemplar(const StepRow& row) const;
-  void drop_old_spans(std::int32_t worker);
+  void drop_old_spans(std::int32_t index);
   void count_unbatched(const Span& span);
 
   FoldOptions options_;

@@ -1,6 +1,7 @@
-// A ring with one writer and one reader, which may be threads of different processes: it holds no
-// pointer, so each side may see it at another address. Writing takes no lock and never waits; a
-// full ring counts a loss.
+// A ring with one writer and one reader, which may be threads of different processes: what lies in
+// the memory between them holds no pointer, so each side may see it at another address. Writing
+// takes no lock and never waits; a full ring counts a loss. Whatever is written over the shared
+// memory, neither side reads or writes beside it.
 #pragma once
 
 #include <atomic>
@@ -11,55 +12,69 @@
 
 namespace loaderscope {
 
+// One side's view of a ring.
 template <class Entry>
 class SharedRing {
  public:
   static_assert(std::is_trivially_copyable_v<Entry> && alignof(Entry) <= 64);
   static constexpr std::size_t kAlignment = 64;
 
-  // What `make` needs; `capacity` is a power of two.
+  // `capacity` is a power of two.
   static std::size_t bytes_for(std::size_t capacity) {
-    return sizeof(SharedRing) + capacity * sizeof(Entry);
+    return sizeof(Shared) + capacity * sizeof(Entry);
   }
-  static SharedRing* make(void* memory, std::size_t capacity) {
-    return new (memory) SharedRing(capacity);
-  }
+  // In `memory` of zeroes, and once more for the other side. Both give the same capacity: it does
+  // not lie where the other one could change it.
+  SharedRing(void* memory, std::size_t capacity)
+      : shared_(static_cast<Shared*>(memory)), capacity_(capacity) {}
+  // Makes `memory` that may hold anything an empty ring.
+  static void clear(void* memory) { new (memory) Shared; }
 
   void push(const Entry& entry) {
-    const std::uint64_t head = head_.load(std::memory_order_relaxed);
-    if (head - seen_tail_ >= capacity_) seen_tail_ = tail_.load(std::memory_order_acquire);
+    const std::uint64_t head = shared_->head.load(std::memory_order_relaxed);
+    if (head - seen_tail_ >= capacity_) seen_tail_ = shared_->tail.load(std::memory_order_acquire);
     if (head - seen_tail_ >= capacity_) {
-      lost_.fetch_add(1, std::memory_order_relaxed);
+      shared_->lost.fetch_add(1, std::memory_order_relaxed);
       return;
     }
     entries()[head & (capacity_ - 1)] = entry;
-    head_.store(head + 1, std::memory_order_release);
+    shared_->head.store(head + 1, std::memory_order_release);
   }
 
-  // What was written before the call. Room is given back now and then, so that the writer's cache
-  // is left alone.
+  // What was written before the call, each a copy that stays as it is. Room is given back now and
+  // then, so that the writer's cache is left alone. False: what lies there was not written by
+  // `push`, and no more is read.
   template <class Visit>
-  void take_all(const Visit& visit) {
+  bool take_all(const Visit& visit) {
     constexpr std::uint64_t kAtOnce = 256;
-    std::uint64_t tail = tail_.load(std::memory_order_relaxed);
-    const std::uint64_t head = head_.load(std::memory_order_acquire);
-    while (tail != head) {
-      visit(entries()[tail & (capacity_ - 1)]);
-      if (++tail % kAtOnce == 0 || tail == head) tail_.store(tail, std::memory_order_release);
+    const std::uint64_t head = shared_->head.load(std::memory_order_acquire);
+    if (head - taken_ > capacity_) return false;
+    while (taken_ != head) {
+      const Entry entry = entries()[taken_ & (capacity_ - 1)];
+      visit(entry);
+      if (++taken_ % kAtOnce == 0 || taken_ == head)
+        shared_->tail.store(taken_, std::memory_order_release);
     }
+    return true;
   }
 
-  std::int64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+  std::int64_t lost() const { return shared_->lost.load(std::memory_order_relaxed); }
 
  private:
-  explicit SharedRing(std::size_t capacity) : capacity_(capacity) {}
-  Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
+  struct Shared {
+    alignas(kAlignment) std::atomic<std::uint64_t> head{0};
+    alignas(kAlignment) std::atomic<std::uint64_t> tail{0};
+    alignas(kAlignment) std::atomic<std::int64_t> lost{0};
+  };
+  static_assert(sizeof(Shared) % kAlignment == 0);
 
+  Entry* entries() { return reinterpret_cast<Entry*>(shared_ + 1); }
+
+  Shared* shared_;
   std::uint64_t capacity_;
-  alignas(kAlignment) std::atomic<std::uint64_t> head_{0};
-  std::uint64_t seen_tail_ = 0;  // of the writer: it looks at tail_ only when the ring seems full
-  alignas(kAlignment) std::atomic<std::uint64_t> tail_{0};
-  alignas(kAlignment) std::atomic<std::int64_t> lost_{0};
+  std::uint64_t seen_tail_ =
+      0;                     // of the writer: it looks at the tail only when the ring seems full
+  std::uint64_t taken_ = 0;  // of the reader
 };
 
 }  // namespace loaderscope

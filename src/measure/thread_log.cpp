@@ -12,10 +12,15 @@ void ThreadLog::GivesBack::operator()(void* ring) const {
 ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
                      std::pmr::memory_resource& memory)
     : rank_(rank), worker_(worker) {
-  const std::size_t entries = std::bit_ceil(capacity), bytes = Ring::bytes_for(entries);
+  // The view lies before what it looks at.
+  constexpr std::size_t kOfView = Ring::kAlignment;
+  static_assert(sizeof(Ring) <= kOfView);
+  const std::size_t entries = std::bit_ceil(capacity), bytes = kOfView + Ring::bytes_for(entries);
   own_ = std::unique_ptr<void, GivesBack>(memory.allocate(bytes, Ring::kAlignment),
                                           GivesBack{&memory, bytes});
-  ring_ = Ring::make(own_.get(), entries);
+  void* shared = static_cast<std::byte*>(own_.get()) + kOfView;
+  Ring::clear(shared);
+  ring_ = new (own_.get()) Ring(shared, entries);
 }
 
 void ThreadLog::push(const Entry& entry) { ring_->push(entry); }

@@ -42,8 +42,7 @@ void fill_gaps(StepEvents& events) {
 }  // namespace
 
 MeasuredWindow::MeasuredWindow(const RunConfig& given, const LoaderFacts& loader)
-    : workers_(makers_of(loader)),
-      folder_(std::make_unique<Folder>(fold_options(given, loader))),
+    : folder_(std::make_unique<Folder>(fold_options(given, loader))),
       keeper_(given, loader.seen_workers()) {}
 
 void MeasuredWindow::first_ask(Nanos at) {
@@ -53,7 +52,6 @@ void MeasuredWindow::first_ask(Nanos at) {
 
 // A worker of the epoch before may still end while its successor begins.
 bool MeasuredWindow::span(std::int32_t worker, Span span) {
-  if (worker >= workers_) return false;
   Nanos& last = span_end_[worker];
   span.begin = std::max(span.begin, last);
   if (span.end <= span.begin) return false;

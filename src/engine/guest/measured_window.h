@@ -18,8 +18,7 @@ class MeasuredWindow {
 
   void first_ask(Nanos at);
   void deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
-  // False where nothing of it counts: of a worker that the loader has not, or before the end of
-  // the worker's last one.
+  // False where nothing of it counts: it lies before the end of the worker's last one.
   bool span(std::int32_t worker, Span span);
   // What is not known of the step is as if it had taken no time. `of_gpu`: its compute is the GPU's
   // own, and not what the host saw.
@@ -41,7 +40,6 @@ class MeasuredWindow {
   RankRecord finish();
 
  private:
-  std::int64_t workers_;  // 1 with none: the trainer
   std::unique_ptr<Folder> folder_;
   WindowKeeper keeper_;
   std::map<std::int32_t, Nanos> span_end_;  // by worker

@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/guest/page.h"
 
@@ -19,13 +19,17 @@ class Member {
   Member(const Member&) = delete;
   Member& operator=(const Member&) = delete;
 
-  // What it has said since the last call. The first message says who it is, and is answered with
-  // the page.
-  std::vector<std::string> listen();
+  // The next thing that it has said; nothing where it has said no more. The first message says who
+  // it is, and is answered with the page.
+  std::optional<std::string> listen();
   bool give_page();  // false: no memory, or the process is gone
   // Its line is closed, and it is gone: a program may close what it does not know.
   bool ended() const;
+  bool has_line() const { return line_ >= 0; }
   Page* page() const { return page_; }
+  // What its page carries cannot be what our hooks have written: it is not read any more.
+  void distrust() { is_distrusted_ = true; }
+  bool is_distrusted() const { return is_distrusted_; }
   void hang_up();
   void ask_to_stop();
   void time_stages(bool on);
@@ -36,12 +40,14 @@ class Member {
   bool is_worker = false;
   std::int32_t rank = 0;
   std::int32_t worker = 0;
-  pid_t trainer = 0;           // of a worker: for which process it works
-  std::int32_t iterator = -1;  // of the trainer, that a worker makes batches for
+  pid_t trainer = 0;            // of a worker: for which process it works
+  std::int32_t iterator = -1;   // of the trainer, that a worker makes batches for
+  bool is_read_to_end = false;  // its page, after it had ended; set by whoever reads it
 
  private:
   int line_;
   Page* page_ = nullptr;
+  bool is_distrusted_ = false;
 };
 
 }  // namespace loaderscope::guest

@@ -53,6 +53,10 @@ inline bool tells_delay(FactKind kind) {
          kind == FactKind::pinned || kind == FactKind::sent;
 }
 
+// More of them are not told apart: what is kept for each is bounded.
+inline constexpr std::int32_t kMostWorkers = 1 << 14;    // of one loader
+inline constexpr std::int32_t kMostIterators = 1 << 19;  // that a span can name
+
 // What the GPU of the process did.
 struct GpuRecord {
   Nanos begin = 0;
@@ -76,34 +80,39 @@ inline std::int32_t iterator_of(const Span& span) {
 
 struct alignas(64) Page {
   static constexpr std::uint32_t kVersion = 3;
+  // No number that ends up there by mistake: it ends the program.
+  static constexpr std::uint32_t kStop = 0x706f7473;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;
   static constexpr std::size_t kFacts = std::size_t{1} << 12;
   static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;  // of many steps, at once
 
   std::uint32_t version = kVersion;
-  std::atomic<std::uint32_t> stop{0};    // not 0: end at the next batch
+  std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
   std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
 
   static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
   // In memory of `bytes()` zeroes.
-  static Page* make(void* memory) {
-    auto* page = new (memory) Page;
-    SharedRing<Fact>::make(page->at(facts_at()), kFacts);
-    ThreadLog::Ring::make(page->at(spans_at()), kSpans);
-    SharedRing<GpuRecord>::make(page->at(gpu_at()), kGpuRecords);
-    return page;
-  }
-  SharedRing<Fact>& facts() { return *static_cast<SharedRing<Fact>*>(at(facts_at())); }
-  ThreadLog::Ring& spans() { return *static_cast<ThreadLog::Ring*>(at(spans_at())); }
-  SharedRing<GpuRecord>& gpu() { return *static_cast<SharedRing<GpuRecord>*>(at(gpu_at())); }
-  std::int64_t lost() { return facts().lost() + spans().lost() + gpu().lost(); }
+  static Page* make(void* memory) { return new (memory) Page; }
 
  private:
+  friend struct PageRings;
   static std::size_t facts_at() { return sizeof(Page); }
   static std::size_t spans_at() { return facts_at() + SharedRing<Fact>::bytes_for(kFacts); }
   static std::size_t gpu_at() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
   void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
 };
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+// One side's view of what a page carries.
+struct PageRings {
+  explicit PageRings(Page& page)
+      : facts(page.at(Page::facts_at()), Page::kFacts),
+        spans(page.at(Page::spans_at()), Page::kSpans),
+        gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
+
+  SharedRing<Fact> facts;
+  ThreadLog::Ring spans;
+  SharedRing<GpuRecord> gpu;
+};
 
 }  // namespace loaderscope::guest

@@ -1,16 +1,34 @@
 #include "engine/guest/trainer_process.h"
 
+#include "engine/guest/report_checks.h"
+#include "measure/thread_meter.h"
+
 namespace loaderscope::guest {
 namespace {
 
 // Of one process. A program that makes ever new ones is not followed further.
 constexpr std::size_t kMostLoaders = 16;
+// What is kept while something before it has not come: far more than comes in a look.
+constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
+constexpr std::size_t kMostGpuRecords = std::size_t{1} << 20;
 
 // Whether `later` is what the program trains with, rather than `earlier`.
 bool goes_before(const Training& later, const Training& earlier) {
   constexpr Nanos kFarMore = 2;
   if (later.with_gradients() != earlier.with_gradients()) return later.with_gradients();
   return later.spent() > kFarMore * earlier.spent();
+}
+
+// False: something in it cannot be; what is behind it is left out.
+template <class Report, class Taker>
+bool take_believed(SharedRing<Report>& ring, const Taker& take) {
+  Nanos now = monotonic_now();
+  bool believed = true;
+  const bool whole = ring.take_all([&](Report report) {
+    believed = believed && (is_possible(report, now) || is_possible(report, now = monotonic_now()));
+    if (believed) take(report);
+  });
+  return whole && believed;
 }
 
 }  // namespace
@@ -20,17 +38,21 @@ void TrainerProcess::add_iterator(std::int32_t number, const LoaderFacts& loader
 }
 
 // Facts first: the spans of a batch that is told to be finished have been written.
-void TrainerProcess::read(Page& page, const Writer& writer) {
-  Process& process = processes_[&page];
+bool TrainerProcess::read(Page& page, const Writer& writer) {
+  Process& process = processes_.try_emplace(&page, page).first->second;
   process.writer = writer;
-  page.facts().take_all([&](const Fact& fact) {
+  PageRings& rings = process.rings;
+  bool believed = take_believed(rings.facts, [&](const Fact& fact) {
     note_asking(fact);
     process.facts.push_back(fact);
   });
-  page.spans().take_all(
-      [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
-  if (watches_gpu_)
-    page.gpu().take_all([&](const GpuRecord& record) { gpu_records_.push_back(record); });
+  believed &= take_believed(
+      rings.spans, [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
+  if (!watches_gpu_) return believed;
+  if (gpu_records_.size() > kMostGpuRecords) gpu_records_.clear();  // of before the first loader
+  return take_believed(rings.gpu,
+                       [&](const GpuRecord& record) { gpu_records_.push_back(record); }) &&
+         believed;
 }
 
 void TrainerProcess::watch_gpu() {
@@ -78,8 +100,19 @@ void TrainerProcess::advance(bool no_more) {
   for (auto& [number, training] : trainings_) training.advance(no_more);
 }
 
+// Until one needs what has not come yet; where too many wait behind it, that will not come.
+template <class Report, class Taker>
+void TrainerProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
+  while (!reports.empty()) {
+    const bool taken = take(reports.front());
+    if (!taken && reports.size() <= kMostWaiting) return;
+    left_out_ += !taken;
+    reports.pop_front();
+  }
+}
+
 void TrainerProcess::take_facts(Process& process) {
-  while (!process.facts.empty() && take_fact(process.facts.front())) process.facts.pop_front();
+  take_in_order(process.facts, [&](const Fact& fact) { return take_fact(fact); });
 }
 
 // False: what it needs has not come yet.
@@ -90,9 +123,10 @@ bool TrainerProcess::take_fact(const Fact& fact) {
   }
   if (fact.iterator < 0) return true;
   if (!knows(fact.iterator)) return false;
-  Training* training = training_with(fact.iterator);
+  const LoaderFacts& loader = loaders_.at(fact.iterator);
+  Training* training = training_with(loader);
   if (training == nullptr) return true;
-  if (!training->take_fact(fact)) return false;
+  if (!training->take_fact(fact, loader)) return false;
   const bool takes = fact.kind == FactKind::take || fact.kind == FactKind::replayed;
   if (takes && !trains_itself(given_)) takes_.push_back({training, training->taken() - 1});
   return true;
@@ -106,23 +140,21 @@ void TrainerProcess::of_device(Fact fact) {
   }
   if (takes_.empty() || takes_before_ != fact.count) return;
   fact.count = takes_.front().step;
-  takes_.front().training->take_fact(fact);
+  takes_.front().training->of_device(fact);
 }
 
 void TrainerProcess::take_spans(Process& process) {
-  while (!process.spans.empty() && take_span(process.writer, process.spans.front()))
-    process.spans.pop_front();
+  take_in_order(process.spans, [&](const Span& span) { return take_span(process.writer, span); });
 }
 
 bool TrainerProcess::take_span(const Writer& writer, const Span& span) {
   const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
   if (!knows(iterator)) return false;
-  Training* training = training_with(iterator);
+  Training* training = training_with(loaders_.at(iterator));
   return training == nullptr || training->take_span(writer.worker, span);
 }
 
-Training* TrainerProcess::training_with(std::int32_t iterator) {
-  const LoaderFacts& loader = loaders_.at(iterator);
+Training* TrainerProcess::training_with(const LoaderFacts& loader) {
   const auto found = trainings_.find(loader.number);
   if (found != trainings_.end()) return &found->second;
   if (trainings_.size() == kMostLoaders) return nullptr;

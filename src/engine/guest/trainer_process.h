@@ -25,8 +25,9 @@ class TrainerProcess {
   void add_iterator(std::int32_t number, const LoaderFacts& loader);
   // From now on the process tells what its GPU does.
   void watch_gpu();
-  // Takes what a process of this job has written so far.
-  void read(Page& page, const Writer& writer);
+  // Takes what a process of this job has written so far. False: no process of ours can have written
+  // that, and what is behind it is not taken.
+  bool read(Page& page, const Writer& writer);
   // Of a process that has ended and was read since: true when nothing of it is needed any more.
   bool let_go(const Page& page);
   // Folds the steps that are known. `no_more`: what is missing will not come.
@@ -41,10 +42,14 @@ class TrainerProcess {
   std::int64_t other_iterations() const;
   // The number of the loader that `iterator` belongs to; -1: not known.
   std::int32_t loader_of(std::int32_t iterator) const;
+  std::int64_t left_out() const { return left_out_; }   // facts and spans that led nowhere
   Nanos asking_since() const { return asking_since_; }  // for a batch; 0: is not
 
  private:
   struct Process {
+    explicit Process(Page& page) : rings(page) {}
+
+    PageRings rings;
     std::deque<Fact> facts;
     std::deque<Span> spans;
     Writer writer;
@@ -59,12 +64,14 @@ class TrainerProcess {
   void note_asking(const Fact& fact);
   void take_gpu_records();
   void of_device(Fact fact);
+  template <class Report, class Taker>
+  void take_in_order(std::deque<Report>& reports, const Taker& take);
   void take_facts(Process& process);
   bool take_fact(const Fact& fact);
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
   bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
-  Training* training_with(std::int32_t iterator);
+  Training* training_with(const LoaderFacts& loader);  // null: too many of them
 
   const RunConfig& given_;
   std::map<std::int32_t, LoaderFacts> loaders_;  // by iterator
@@ -75,6 +82,7 @@ class TrainerProcess {
   bool watches_gpu_ = false;
   std::vector<GpuRecord> gpu_records_;  // of the trainer's process, before a loader is known
   Nanos asking_since_ = 0;
+  std::int64_t left_out_ = 0;
 };
 
 }  // namespace loaderscope::guest

@@ -75,6 +75,12 @@ std::int64_t Trainers::other_iterations() const {
   return iterations;
 }
 
+std::int64_t Trainers::left_out() const {
+  std::int64_t left_out = 0;
+  for (const auto& [pid, trainer] : trainers_) left_out += trainer.process.left_out();
+  return left_out;
+}
+
 bool Trainers::window_begun() const {
   const auto trainings = measured();
   return std::any_of(trainings.begin(), trainings.end(),

@@ -28,6 +28,7 @@ class Trainers {
   std::vector<Training*> by_rank();
   const Training* first_measured() const;  // null: none has one
   std::int64_t other_iterations() const;   // of loaders that are not measured
+  std::int64_t left_out() const;           // facts and spans that led nowhere
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;

@@ -1,6 +1,7 @@
 #include "engine/guest/training.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "measure/thread_meter.h"
@@ -10,6 +11,8 @@ namespace {
 
 constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
 constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
+// Batches under way, far more than any loader has.
+constexpr std::size_t kMostUnderWay = std::size_t{1} << 16;
 
 // Of what its thread waited for a core, as much as it was not on one.
 Interval interval_of(const Fact& fact) {
@@ -20,7 +23,7 @@ Interval interval_of(const Fact& fact) {
 }  // namespace
 
 Training::Training(const RunConfig& given, const LoaderFacts& loader)
-    : given_(given), loader_(loader), window_(given, loader) {}
+    : given_(given), loader_(loader), first_workers_(loader.num_workers), window_(given, loader) {}
 
 void Training::gpu_did(const GpuRecord& record) {
   if (!gpu_) return;
@@ -44,13 +47,9 @@ void Training::end_open_step() {
   open_.reset();
 }
 
-bool Training::take_fact(const Fact& fact) {
-  if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
-    of_device(fact);
-    return true;
-  }
+bool Training::take_fact(const Fact& fact, const LoaderFacts& loader) {
   if (fact.kind == FactKind::epoch) {
-    begin_epoch(fact);
+    begin_epoch(fact, loader);
     return true;
   }
   const auto epoch = epochs_.find({fact.iterator, fact.generation});
@@ -67,7 +66,7 @@ void Training::take_fact(const Fact& fact, Epoch& epoch) {
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
   if (fact.batch < 0 || fact.kind == FactKind::replayed) return;
   const std::optional<std::int64_t> batch = number_of(epoch, fact.batch);
-  if (!batch) return;
+  if (!batch || !may_know(*batch)) return;
   switch (fact.kind) {
     case FactKind::dispatched:
       dispatched(fact, *batch, epoch);
@@ -104,7 +103,7 @@ std::optional<std::int64_t> Training::number_of(Epoch& epoch, std::int64_t batch
 
 // What the script did between two epochs is its own, as what it does between two batches is; what
 // the iterator took to end is booked as if it had ended when the next one begins.
-void Training::begin_epoch(const Fact& fact) {
+void Training::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
   if (open_) {
     const Nanos take = batches_known_[*open_].events.take;
     close_step(std::max(take, fact.begin - stopped_for_.value_or(0)));
@@ -118,7 +117,9 @@ void Training::begin_epoch(const Fact& fact) {
   Epoch& epoch = epochs_[{fact.iterator, fact.generation}];
   epoch = Epoch{};
   epoch.begun = fact.begin;
+  epoch.by_trainer = loader.seen_workers() == 0;
   epoch.taken_in = ++epoch_;
+  loader_ = loader;
 }
 
 // Batches of an epoch that was left before its end are never taken: it gave none since the one
@@ -153,7 +154,7 @@ void Training::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   events.epoch = epoch_;
   events.first_of_epoch = epoch.fresh;
   events.epoch_dispatch = epoch.dispatch > 0 ? epoch.dispatch : epoch.begun;
-  events.made_by_trainer = loader_.seen_workers() == 0;
+  events.made_by_trainer = epoch.by_trainer;
   events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
   events.take_queued =
@@ -242,6 +243,10 @@ void Training::complete_on_device(std::int64_t before) {
   }
 }
 
+bool Training::may_know(std::int64_t batch) const {
+  return batches_known_.size() < kMostUnderWay || batches_known_.contains(batch);
+}
+
 Training::Batch& Training::known(std::int64_t batch, const Epoch& epoch) {
   Batch& result = batches_known_[batch];
   result.epoch = &epoch;
@@ -256,7 +261,7 @@ void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
       batch.begun = true;
       events.begun = fact.end;
       events.worker = fact.worker;
-      events.worker_idle = loader_.seen_workers() > 0 ? fact.end - fact.begin : 0;
+      events.worker_idle = batch.epoch->by_trainer ? 0 : fact.end - fact.begin;
       break;
     case FactKind::finished:
       batch.finished = true;
@@ -299,7 +304,7 @@ bool Training::take_span(std::int32_t worker, const Span& span) {
   Span booked = span;
   booked.batch = *number;
   const bool reads = span.stage == Stage::read || span.stage == Stage::read_decompress;
-  if (window_.span(worker, booked) && reads)
+  if (window_.span(worker, booked) && reads && may_know(booked.batch))
     known(booked.batch, epoch->second).events.read_bytes += booked.bytes;
   return true;
 }
@@ -349,11 +354,27 @@ void Training::fold_steps(bool no_more) {
   }
 }
 
+// Of a batch whose maker could not tell us: like the others.
+Training::Size Training::usual_size() const {
+  const auto known = static_cast<double>(std::max<std::int64_t>(sized_, 1));
+  const double samples =
+      loader_.batch_size > 0 ? static_cast<double>(loader_.batch_size) : sized_samples_ / known;
+  const double of_one = sized_samples_ > 0 ? sized_bytes_ / sized_samples_ : 0;
+  return {static_cast<std::int32_t>(std::llround(samples)), std::llround(samples * of_one)};
+}
+
 void Training::remember_size(Batch& batch) {
   constexpr std::size_t kMost = 64;  // more are never kept
   StepEvents& events = batch.events;
+  if (!batch.finished) {
+    events.samples = usual_size().samples;
+    events.delivered_bytes = usual_size().bytes;
+  }
   const auto index = static_cast<std::size_t>(std::max<std::int64_t>(batch.replays, 0));
   if (batch.replays < 0) {
+    sized_ += batch.finished;
+    sized_samples_ += batch.finished ? events.samples : 0;
+    sized_bytes_ += batch.finished ? static_cast<double>(events.delivered_bytes) : 0;
     if (first_sizes_.size() < kMost)
       first_sizes_.push_back({events.samples, events.delivered_bytes});
   } else if (index < first_sizes_.size()) {

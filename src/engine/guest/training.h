@@ -25,13 +25,17 @@ class Training {
   // From now on the process tells what its GPU does.
   void watch_gpu() { gpu_.emplace(); }
   void gpu_did(const GpuRecord& record);
-  // Facts and spans of this loader's iterators. False: what they need has not come yet.
-  bool take_fact(const Fact& fact);
+  // Facts and spans of this loader's iterators. False: what they need has not come yet. `loader`:
+  // as it was when the fact's iterator was made; a program may change its settings in between.
+  bool take_fact(const Fact& fact, const LoaderFacts& loader);
   bool take_span(std::int32_t worker, const Span& span);
+  // Of a device of ours: `count` is the step.
+  void of_device(const Fact& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
   void advance(bool no_more);
 
-  const LoaderFacts& loader() const { return loader_; }
+  const LoaderFacts& loader() const { return loader_; }  // as it was last
+  std::int64_t first_workers() const { return first_workers_; }
   const MeasuredWindow& window() const { return window_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
   // Batches that came behind another one of their epoch, and when the last did on a clock that
@@ -56,7 +60,8 @@ class Training {
     // Batches and what number they have in the whole training, where the two begin to go on by
     // one: once, unless the batches of another epoch come between.
     std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-    std::int64_t next = 0;  // batch that has no number yet
+    std::int64_t next = 0;    // batch that has no number yet
+    bool by_trainer = false;  // it has no workers
     Nanos begun = 0, dispatch = 0;
     std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
     bool fresh = true;          // none has been
@@ -80,7 +85,7 @@ class Training {
   };
 
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
-  void begin_epoch(const Fact& fact);
+  void begin_epoch(const Fact& fact, const LoaderFacts& loader);
   void forget_cut_short();
   void take_fact(const Fact& fact, Epoch& epoch);
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
@@ -88,9 +93,9 @@ class Training {
   void replayed(const Fact& fact, Epoch& epoch);
   void close_step(Nanos compute_end);
   void end_open_step();
-  void of_device(const Fact& fact);
   void complete(std::int64_t number);
   void complete_on_device(std::int64_t before);
+  bool may_know(std::int64_t batch) const;
   Batch& known(std::int64_t batch, const Epoch& epoch);
   void of_batch(const Fact& fact, Batch& batch, std::int64_t number);
   void moved(std::int64_t batch, Nanos length);
@@ -99,9 +104,11 @@ class Training {
   void put_gpu_view(Batch& batch);
   void fold_steps(bool no_more);
   void remember_size(Batch& batch);
+  Size usual_size() const;
 
   const RunConfig& given_;
   LoaderFacts loader_;
+  std::int64_t first_workers_;
   MeasuredWindow window_;
 
   std::map<EpochName, Epoch> epochs_;
@@ -112,6 +119,8 @@ class Training {
   std::int64_t computed_before_ = 0;                // the number of the first that is not known
   std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
   std::vector<Size> first_sizes_;  // of the first batches taken, which may be replayed
+  std::int64_t sized_ = 0;         // batches whose makers have said how large they are
+  double sized_samples_ = 0, sized_bytes_ = 0;
   std::int64_t replays_ = 0;
   std::optional<std::int64_t> open_;        // the batch that the trainer has
   std::optional<std::int64_t> taken_last_;  // before the one that it takes

@@ -3,22 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <memory>
-#include <new>
+#include <cstring>
+
+#include "unit/guest/made_page.h"
 
 namespace loaderscope::guest {
 namespace {
-
-struct Delete {
-  void operator()(Page* page) const { ::operator delete (page, std::align_val_t{64}); }
-};
-using PagePointer = std::unique_ptr<Page, Delete>;
-
-PagePointer make_page() {
-  void* memory = ::operator new (Page::bytes(), std::align_val_t{64});
-  return PagePointer(Page::make(memory));
-}
 
 constexpr Nanos kMs = kMillisecond;
 
@@ -47,14 +37,16 @@ class TrainingTest : public testing::Test {
     trainer_process_.add_iterator(iterator, loader_);
     const auto tell = [&](Page& page, Fact of_iterator) {
       of_iterator.iterator = iterator;
-      page.facts().push(of_iterator);
+      PageRings(page).facts.push(of_iterator);
     };
     tell(*trainer_, fact(FactKind::epoch, -1, begin));
     Nanos asked = begin;
     for (int k = 0; k < batches; ++k) {
       const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
       tell(*trainer_, fact(FactKind::dispatched, k, from - rest_ + dispatched_after_));
-      tell(*worker_, fact(FactKind::begun, k, from - rest_, from));
+      Fact begun = fact(FactKind::begun, k, from - rest_, from);
+      begun.worker = by_worker_;
+      tell(*worker_, begun);
       span(iterator, k, from, done);
       Fact finished = fact(FactKind::finished, k, done);
       finished.count = 4;
@@ -90,7 +82,7 @@ class TrainingTest : public testing::Test {
     entry.span.sample = 0;
     entry.span.stage = stage;
     entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
-    page.spans().push(entry);
+    PageRings(page).spans.push(entry);
   }
 
   // Why five batches were waited for.
@@ -105,14 +97,15 @@ class TrainingTest : public testing::Test {
   }
 
   void read() {
-    trainer_process_.read(*trainer_, {});
-    trainer_process_.read(*worker_, {0, 0});
+    EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
+    EXPECT_TRUE(trainer_process_.read(*worker_, {by_worker_, 0}));
     trainer_process_.advance(false);
   }
 
   RunConfig given_;
   LoaderFacts loader_;
   std::int64_t gradients_ = 1;
+  std::int32_t by_worker_ = 0;
   Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
   Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
@@ -180,7 +173,7 @@ TEST_F(TrainingTest, OfAnOpaqueLoaderTheWaitIsKnown) {
   loader_.is_opaque = true;
   loader_.num_workers = 2;
   trainer_process_.add_iterator(0, loader_);
-  const auto tell = [&](const Fact& told) { trainer_->facts().push(told); };
+  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
   tell(fact(FactKind::epoch, -1, kSecond));
   for (int k = 0; k < 5; ++k) {
     const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
@@ -222,11 +215,11 @@ TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   epoch(0, kSecond, 3);
   Nanos at = kSecond + 40 * kMs;
   for (int k = 0; k < 2; ++k) {
-    trainer_->facts().push(fact(FactKind::ask, -1, at));
-    trainer_->facts().push(fact(FactKind::replayed, k, at + kMs));
+    PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
+    PageRings(*trainer_).facts.push(fact(FactKind::replayed, k, at + kMs));
     at += 5 * kMs;
   }
-  trainer_->facts().push(fact(FactKind::ask, -1, at));
+  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   EXPECT_EQ(record.steps(), 5);
@@ -248,10 +241,10 @@ TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
 
 TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
   trainer_process_.add_iterator(0, loader_);
-  trainer_->facts().push(fact(FactKind::epoch, -1, kSecond));
-  trainer_->facts().push(fact(FactKind::dispatched, 0, kSecond));
-  trainer_->facts().push(fact(FactKind::ask, -1, kSecond));
-  trainer_->facts().push(fact(FactKind::take, 0, kSecond + 5 * kMs));
+  PageRings(*trainer_).facts.push(fact(FactKind::epoch, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::dispatched, 0, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::take, 0, kSecond + 5 * kMs));
   read();
   const RankRecord record = trainer_process_.measured()->finish();
   std::vector<Nanos> computes;
@@ -265,7 +258,7 @@ TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
   trainer_process_.add_iterator(7, other);
   Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
   epoch_of_other.iterator = 7;
-  trainer_->facts().push(epoch_of_other);
+  PageRings(*trainer_).facts.push(epoch_of_other);
   epoch(0, kSecond + kMs, 4);
   read();
   EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
@@ -305,7 +298,8 @@ TEST_F(TrainingTest, CopiesOfTheProgramAreNotTraining) {
   moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
             fact(FactKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
   epoch(0, kSecond, 3);
-  trainer_->facts().push(fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
+  PageRings(*trainer_).facts.push(
+      fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
   read();
   std::vector<Nanos> copies, computes;
   trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
@@ -323,7 +317,7 @@ class TrainedByUs : public TrainingTest {
   void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
     Fact done = fact(kind, -1, begin, end);
     done.count = taken;
-    trainer_->facts().push(done);
+    PageRings(*trainer_).facts.push(done);
   }
 };
 
@@ -354,9 +348,9 @@ TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
   trainer_process_.watch_gpu();
   const auto kernel = [&](Nanos begin, Nanos end) {
-    trainer_->gpu().push({kSecond + begin, kSecond + end, 0, false});
+    PageRings(*trainer_).gpu.push({kSecond + begin, kSecond + end, 0, false});
   };
-  trainer_->gpu().push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
+  PageRings(*trainer_).gpu.push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
   kernel(11 * kMs, 14 * kMs);
   kernel(15 * kMs, 17 * kMs);
   kernel(21 * kMs, 32 * kMs);  // into the next step
@@ -378,6 +372,62 @@ TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
   EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
   EXPECT_EQ(trainer_process_.measured()->window().steps_of_gpu(), 3);
+}
+
+// PyTorch allows it: a loader of one worker has three in its second epoch.
+TEST_F(TrainingTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
+  epoch(0, kSecond, 3);
+  loader_.num_workers = 3;
+  by_worker_ = 2;
+  epoch(1, 2 * kSecond, 3);
+  read();
+  const Training& training = *trainer_process_.measured();
+  EXPECT_EQ(training.first_workers(), 1);
+  EXPECT_EQ(training.loader().num_workers, 3);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 6);
+  EXPECT_EQ(record.samples, 24);
+  EXPECT_EQ(record.rows.back().worker, 2);
+  EXPECT_EQ(record.rows.back().stall[Cause::decode], 8 * kMs);
+}
+
+// Its worker could not join: that a batch came is all that is known of it.
+TEST_F(TrainingTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
+  epoch(0, kSecond, 3);
+  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
+  tell(fact(FactKind::ask, -1, kSecond + 40 * kMs));
+  tell(fact(FactKind::take, 3, kSecond + 50 * kMs));
+  tell(fact(FactKind::ask, -1, kSecond + 52 * kMs));
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 4);
+  EXPECT_EQ(record.samples, 16);
+}
+
+TEST_F(TrainingTest, WhatIsWrittenOverAPageIsNotBelieved) {
+  epoch(0, kSecond, 3);
+  read();
+  Fact beyond = fact(FactKind::begun, 3, kSecond, kSecond);
+  beyond.worker = -7;
+  PageRings(*worker_).facts.push(beyond);
+  EXPECT_FALSE(trainer_process_.read(*worker_, {0, 0}));
+  std::memset(static_cast<void*>(trainer_.get()), 0xff, Page::bytes());
+  EXPECT_FALSE(trainer_process_.read(*trainer_, {}));
+  trainer_process_.advance(false);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+// Of an iterator that nobody has told of: they are not kept for ever.
+TEST_F(TrainingTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
+  Fact lost = fact(FactKind::ask, -1, kSecond);
+  lost.iterator = 99;
+  for (int look = 0; look < 20; ++look) {
+    for (std::size_t i = 0; i < Page::kFacts; ++i) PageRings(*trainer_).facts.push(lost);
+    trainer_process_.read(*trainer_, {});
+    trainer_process_.advance(false);
+  }
+  EXPECT_GT(trainer_process_.left_out(), 0);
+  EXPECT_LT(trainer_process_.left_out(), static_cast<std::int64_t>(20 * Page::kFacts));
 }
 
 }  // namespace

@@ -32,13 +32,14 @@ void forget_in_child() {
   stack_of_thread.reset();
   log_of_thread.reset();
   run_queue_of_thread.reset();
-  membership.forget();
+  membership.leave();
 }
 
 StageStack* made_stack() {
-  if (membership.page() == nullptr) return nullptr;
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return nullptr;
   if (!stack_of_thread) {
-    log_of_thread = std::make_unique<ThreadLog>(membership.page()->spans());
+    log_of_thread = std::make_unique<ThreadLog>(rings->spans);
     stack_of_thread = std::make_unique<StageStack>(*log_of_thread);
   }
   return stack_of_thread.get();
@@ -109,10 +110,11 @@ void lsg_rest(std::int64_t begin, std::int64_t end) {
 void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
               std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
               std::int64_t count, std::int64_t bytes) {
-  if (membership.page() == nullptr) return;
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return;
   const auto told = static_cast<FactKind>(kind);
   const Nanos queued = tells_delay(told) ? delay_of_thread() : 0;
-  membership.page()->facts().push(
+  rings->facts.push(
       {begin, end, cpu, queued, batch, count, bytes, iterator, generation, worker, told});
 }
 
@@ -139,14 +141,15 @@ void lsg_device_compute(std::int64_t step, std::int64_t duration) {
 void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
 
 void lsg_device_collect(void) {
-  if (membership.page() == nullptr) return;
-  const auto report = [](FactKind kind, const Interval& interval) {
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return;
+  const auto report = [rings](FactKind kind, const Interval& interval) {
     Fact fact;
     fact.kind = kind;
     fact.begin = interval.begin;
     fact.end = interval.end;
     fact.count = taken_by_step.front();
-    membership.page()->facts().push(fact);
+    rings->facts.push(fact);
   };
   while (const auto times = device->collect()) {
     if (times->copy.ran()) report(FactKind::copied, times->copy);
@@ -158,7 +161,7 @@ void lsg_device_collect(void) {
 const char* lsg_gpu_watch(void) {
   // Called by threads of CUPTI, one at a time.
   return gpu_activity::watch([](const GpuRecord& record) {
-    if (Page* page = membership.page()) page->gpu().push(record);
+    if (PageRings* rings = membership.rings()) rings->gpu.push(record);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +14,10 @@
 namespace loaderscope::guest {
 namespace {
 
+// With a host that does not answer: it is stopped, or has too many files open. The program is not
+// to wait for it.
+constexpr timeval kPatience = {5, 0};
+
 int connect_to(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -20,6 +25,8 @@ int connect_to(const char* path) {
   std::strcpy(address.sun_path, path);
   const int line = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (line < 0) return -errno;
+  ::setsockopt(line, SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+  ::setsockopt(line, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
   if (::connect(line, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
     return line;
   const int error = errno;
@@ -42,6 +49,7 @@ int receive_descriptor(int line) {
     length = ::recvmsg(line, &message, MSG_CMSG_CLOEXEC);
   } while (length < 0 && errno == EINTR);
   if (length < 0) return -errno;
+  if ((message.msg_flags & MSG_CTRUNC) != 0) return -EMFILE;  // no descriptor was left for it
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -EPROTO;
   int descriptor = -1;
@@ -65,32 +73,44 @@ Page* map_page(int descriptor) {
 
 int Membership::join(const char* socket_path, const char* hello) {
   if (page_ != nullptr) return 0;
+  if (is_unanswered_) return EAGAIN;
+  const int error = try_to_join(socket_path, hello);
+  is_unanswered_ = error == EAGAIN;
+  if (error != 0) leave();
+  return error;
+}
+
+int Membership::try_to_join(const char* socket_path, const char* hello) {
   const int line = connect_to(socket_path);
   if (line < 0) return -line;
   socket_ = line;
   identity_ = identity_of(line);
   say(hello);
   const int descriptor = receive_descriptor(line);
-  Page* page = descriptor < 0 ? nullptr : map_page(descriptor);
-  const int error = descriptor < 0 ? -descriptor : errno;
-  if (descriptor >= 0) ::close(descriptor);
-  if (page != nullptr && page->version == Page::kVersion) {
-    page_ = page;
-    return 0;
-  }
-  ::close(std::exchange(socket_, -1));
-  return page == nullptr ? error : EPROTO;
+  if (descriptor < 0) return -descriptor;
+  Page* page = map_page(descriptor);
+  const int error = errno;
+  ::close(descriptor);
+  if (page == nullptr) return error;
+  page_ = page;
+  rings_.emplace(*page);
+  return page->version == Page::kVersion ? 0 : EPROTO;
 }
 
 bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
 
-void Membership::say(const char* message) const {
+// One that the host has not taken in for so long is the last one.
+void Membership::say(const char* message) {
   if (!has_line()) return;
-  while (::send(socket_, message, std::strlen(message), MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  ssize_t sent = 0;
+  do {
+    sent = ::send(socket_, message, std::strlen(message), MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+  if (sent < 0 && errno == EAGAIN) ::close(std::exchange(socket_, -1));
 }
 
-void Membership::forget() {
+void Membership::leave() {
+  rings_.reset();
   if (page_ != nullptr) ::munmap(std::exchange(page_, nullptr), Page::bytes());
   if (has_line()) ::close(socket_);
   socket_ = -1;

@@ -1,0 +1,89 @@
+// What is on a page and cannot have been written by our hooks is told from what can.
+#include "engine/guest/report_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr Nanos kNow = 100 * kSecond;
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+Fact good_fact() {
+  Fact fact;
+  fact.kind = FactKind::begun;
+  fact.begin = 90 * kSecond;
+  fact.end = 91 * kSecond;
+  fact.batch = 3;
+  return fact;
+}
+
+TEST(ReportChecks, BelieveWhatHooksWrite) {
+  Fact fact = good_fact();
+  EXPECT_TRUE(is_possible(fact, kNow));
+  fact.end = 0;  // of those that have none
+  EXPECT_TRUE(is_possible(fact, kNow));
+  ThreadLog::Entry entry;
+  entry.span.begin = entry.span.end = kNow;
+  EXPECT_TRUE(is_possible(entry, kNow));
+  GpuRecord record{kNow, kNow, 0, true};
+  EXPECT_TRUE(is_possible(record, kNow));
+}
+
+TEST(ReportChecks, DoNotBelieveFactsThatCannotBe) {
+  const std::vector<std::function<void(Fact&)>> spoilers = {
+      [](Fact& fact) { fact.kind = static_cast<FactKind>(0); },
+      [](Fact& fact) { fact.kind = static_cast<FactKind>(200); },
+      [](Fact& fact) { fact.begin = -1; },
+      [](Fact& fact) { fact.end = fact.begin - 1; },
+      [](Fact& fact) { fact.end = kHuge; },
+      [](Fact& fact) { fact.cpu = -5; },
+      [](Fact& fact) { fact.batch = -2; },
+      [](Fact& fact) { fact.batch = kHuge; },
+      [](Fact& fact) { fact.worker = -1; },
+      [](Fact& fact) { fact.worker = kMostWorkers; },
+      [](Fact& fact) { fact.iterator = -2; },
+      [](Fact& fact) { fact.iterator = kMostIterators; },
+      [](Fact& fact) { fact.generation = -1; },
+  };
+  for (std::size_t i = 0; i < spoilers.size(); ++i) {
+    Fact fact = good_fact();
+    spoilers[i](fact);
+    EXPECT_FALSE(is_possible(fact, kNow)) << i;
+  }
+}
+
+TEST(ReportChecks, DoNotBelieveSpansThatCannotBe) {
+  const std::vector<std::function<void(ThreadLog::Entry&)>> spoilers = {
+      [](ThreadLog::Entry& entry) { entry.kind = static_cast<ThreadLog::Kind>(7); },
+      [](ThreadLog::Entry& entry) { entry.span.stage = static_cast<Stage>(kStages); },
+      [](ThreadLog::Entry& entry) { entry.span.end = kHuge; },
+      [](ThreadLog::Entry& entry) { entry.span.begin = entry.span.end + 1; },
+      [](ThreadLog::Entry& entry) { entry.span.cpu = -1; },
+      [](ThreadLog::Entry& entry) { entry.span.queued = kHuge; },
+      [](ThreadLog::Entry& entry) { entry.span.batch = -9; },
+  };
+  for (std::size_t i = 0; i < spoilers.size(); ++i) {
+    ThreadLog::Entry entry;
+    entry.span.begin = entry.span.end = kNow;
+    spoilers[i](entry);
+    EXPECT_FALSE(is_possible(entry, kNow)) << i;
+  }
+}
+
+// Tensors of the program's own say them.
+TEST(ReportChecks, BringSizesIntoRange) {
+  Fact fact = good_fact();
+  fact.count = kHuge;
+  fact.bytes = -kHuge;
+  EXPECT_TRUE(is_possible(fact, kNow));
+  EXPECT_EQ(fact.count, std::numeric_limits<std::int32_t>::max());
+  EXPECT_EQ(fact.bytes, 0);
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
