@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/guest/bounded_text.h"
+#include "engine/guest/page.h"
+
 namespace loaderscope::guest {
 namespace {
 
@@ -36,8 +39,22 @@ void add(DataIdentity::Faults& faults, std::int64_t count, const char* name, con
   if (count > 0) faults.metrics.push_back({name, "1", help, static_cast<double>(count)});
 }
 
+std::int64_t worker_in(const nlohmann::json& message) {
+  return std::clamp<std::int64_t>(message.value("worker", std::int64_t{0}), 0, kMostWorkers - 1);
+}
+
+std::int64_t count_in(const nlohmann::json& message, const char* name, std::int64_t otherwise) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return std::clamp<std::int64_t>(message.value(name, otherwise), 0, kMost);
+}
+
+std::string text_in(const nlohmann::json& message, const char* name) {
+  return bounded_text(message.value(name, ""));
+}
+
 constexpr const char* kOwnGenerators = "dataset";  // that the data set holds
 constexpr std::size_t kMostEpochs = 64;            // what is wrong shows in the first ones
+constexpr std::size_t kMostNames = 256;            // in a data set
 constexpr double kNearly = 0.95;                   // of as many samples as copies of the data have
 
 }  // namespace
@@ -60,10 +77,10 @@ void DataIdentity::hear(std::int64_t trainer, const nlohmann::json& message) {
   if (told.epochs.size() == kMostEpochs && !told.epochs.contains(epoch)) return;
   told.epochs.insert(epoch);
   if (what == "order") {
-    told.orders[epoch] = message.value("hash", "");
-    if (message.value("shuffled", false)) told.shuffled_orders[epoch] = message.value("hash", "");
+    told.orders[epoch] = text_in(message, "hash");
+    if (message.value("shuffled", false)) told.shuffled_orders[epoch] = told.orders[epoch];
   } else if (what == "stream") {
-    told.streams[epoch][message.value("worker", std::int64_t{0})] = message.value("hash", "");
+    told.streams[epoch][worker_in(message)] = text_in(message, "hash");
   } else if (what == "stream_end") {
     hear_stream_end(told.stream_ends[epoch], message);
   } else if (what == "draws") {
@@ -74,25 +91,28 @@ void DataIdentity::hear(std::int64_t trainer, const nlohmann::json& message) {
 }
 
 void DataIdentity::hear_stream_end(StreamEnd& end, const nlohmann::json& message) {
-  end.samples[message.value("worker", std::int64_t{0})] = message.value("samples", std::int64_t{0});
-  end.workers = message.value("workers", std::int64_t{1});
-  end.declared = message.value("declared", std::int64_t{0});
+  end.samples[worker_in(message)] = count_in(message, "samples", 0);
+  end.workers = std::min<std::int64_t>(count_in(message, "workers", 1), kMostWorkers);
+  end.declared = count_in(message, "declared", 0);
 }
 
 void DataIdentity::hear_draws(Trainer& told, const Epoch& epoch, const nlohmann::json& message) {
   for (const char* generator : {"python", "numpy", "torch", kOwnGenerators}) {
     if (!message.contains(generator)) continue;
-    told.draws[generator][epoch][message.value("worker", std::int64_t{0})] =
-        message.value(generator, "");
+    told.draws[generator][epoch][worker_in(message)] = text_in(message, generator);
   }
-  for (const auto& own : message.value("own", std::vector<std::string>{}))
-    told.own_generators.insert(own);
+  for (const auto& own : message.value("own", std::vector<std::string>{})) {
+    if (told.own_generators.size() < kMostNames) told.own_generators.insert(bounded_text(own));
+  }
 }
 
 void DataIdentity::hear_settings(Trainer& told, const Epoch& epoch, const nlohmann::json& message) {
-  const Settings values = message.value("values", Settings{});
+  Settings values;
+  for (const auto& [name, value] : message.value("values", Settings{})) {
+    if (values.size() < kMostNames) values[bounded_text(name)] = bounded_text(value);
+  }
   if (message.contains("worker")) {
-    told.settings_of_workers[epoch][message.value("worker", std::int64_t{0})] = values;
+    told.settings_of_workers[epoch][worker_in(message)] = values;
   } else {
     told.settings[epoch] = values;
   }

@@ -13,7 +13,10 @@ class Injected {
   // `config` outlives this.
   explicit Injected(const RunConfig& config);
 
-  void executed(std::size_t number) { executed_.insert(number); }  // of config.inject
+  // One of config.inject, by its place.
+  void executed(std::size_t number) {
+    if (number < config_.inject.value.size()) executed_.insert(number);
+  }
   // A sentence on the first that was not; "" when there is none. `of_every_rank`: leave out those
   // of one rank, which may not have begun.
   std::string missing(bool of_every_rank) const;

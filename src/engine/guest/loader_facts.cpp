@@ -2,12 +2,34 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "engine/guest/bounded_text.h"
+#include "engine/guest/page.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
 
 using nlohmann::json;
+
+namespace {
+
+constexpr std::int64_t kMostBatches = std::int64_t{1}
+                                      << 28;  // at once: in a queue, or samples in one
+constexpr std::int64_t kMostSamples = std::int64_t{1} << 40;  // of a data set
+
+// They come from objects of the program's own, which may say anything.
+void bring_into_range(LoaderFacts& facts) {
+  for (const auto& [number, most] :
+       {std::pair{&facts.num_workers, std::int64_t{kMostWorkers}},
+        std::pair{&facts.prefetch_factor, kMostBatches}, std::pair{&facts.batch_size, kMostBatches},
+        std::pair{&facts.samples, kMostSamples}, std::pair{&facts.batches, kMostSamples}})
+    *number = std::clamp<std::int64_t>(*number, 0, most);
+  for (std::string* text : {&facts.mp_context, &facts.dataset, &facts.sampler, &facts.place})
+    *text = bounded_text(std::move(*text));
+}
+
+}  // namespace
 
 LoaderFacts parse_loader_facts(const std::string& message) {
   LoaderFacts facts;
@@ -33,6 +55,7 @@ LoaderFacts parse_loader_facts(const std::string& message) {
   } catch (const json::exception& error) {
     throw ValueError(std::string("a description of a loader: ") + error.what());
   }
+  bring_into_range(facts);
   return facts;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/guest/bounded_text.h"
+#include "engine/guest/page.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
@@ -15,6 +17,14 @@ std::string last_line(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   const auto begin = text.rfind('\n');
   return begin == text.npos ? text : text.substr(begin + 1);
+}
+
+constexpr std::size_t kMostNotes = 64;  // of different ones
+
+std::int32_t iterator_in(const nlohmann::json& message, std::int32_t otherwise) {
+  const std::int64_t number = message.value("iterator", std::int64_t{otherwise});
+  if (number < -1 || number >= kMostIterators) throw ValueError("no iterator has that number");
+  return static_cast<std::int32_t>(number);
 }
 
 pid_t trainer_of(const Member& member) { return member.is_worker ? member.trainer : member.pid; }
@@ -38,16 +48,16 @@ void Messages::understand(const Member& member, const std::string& text) {
   const nlohmann::json message = nlohmann::json::parse(text);
   const std::string what = message.value("what", "");
   if (what == "loader") {
-    meet_loader(member, message.value("iterator", 0), parse_loader_facts(text));
+    meet_loader(member, iterator_in(message, 0), parse_loader_facts(text));
     user_code_.hear_loader(message);
   } else if (what == "degraded") {
     note(message.value("text", ""));
     if (message.value("loader", false) && not_looked_into_.empty())
-      not_looked_into_ = message.value("text", "");
+      not_looked_into_ = bounded_text(message.value("text", ""), kLongestSentence);
   } else if (what == "gpu") {
     trainers_.of(member).watch_gpu();
   } else if (DataIdentity::understands(what)) {
-    identity_of(member, message.value("iterator", -1)).hear(trainer_of(member), message);
+    identity_of(member, iterator_in(message, -1)).hear(trainer_of(member), message);
   } else if (what == "spent") {
     user_code_.hear_spent(member.pid, message);
   } else if (what == "threads") {
@@ -57,7 +67,7 @@ void Messages::understand(const Member& member, const std::string& text) {
   } else if (what == "injected") {
     injected_.executed(message.value("number", std::size_t{0}));
   } else if (what == "refused") {
-    refusal_ = message.value("text", "");
+    refusal_ = bounded_text(message.value("text", ""), kLongestSentence);
   } else if (what == "failed") {
     fail(message);
   }
@@ -68,14 +78,16 @@ void Messages::meet_loader(const Member& member, std::int32_t iterator, const Lo
   identity_of(member, iterator).know({member.pid, member.rank, loader.shuffle || loader.iterable});
 }
 
-void Messages::note(const std::string& text) {
-  if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
+void Messages::note(const std::string& whole) {
+  const std::string text = bounded_text(whole, kLongestSentence);
+  if (notes_.size() < kMostNotes && std::find(notes_.begin(), notes_.end(), text) == notes_.end())
+    notes_.push_back(text);
 }
 
 // The first one counts.
 void Messages::fail(const nlohmann::json& message) {
   if (!failure_.empty()) return;
-  failure_ = last_line(message.value("text", ""));
+  failure_ = bounded_text(last_line(message.value("text", "")), kLongestSentence);
   if (message.contains("worker") && message["worker"].is_number_integer())
     failure_ = fmt::format("worker {}: {}", message["worker"].get<int>(), failure_);
 }

@@ -25,6 +25,7 @@ class Messages {
   Messages(const RunConfig& config, Trainers& trainers, ProcessWatch& watch);
 
   void hear(const Member& member, const std::string& text);
+  void note(const std::string& whole);  // cut where it is long
 
   const std::string& failure() const { return failure_; }  // what the loader threw; "": nothing
   const std::string& refusal() const { return refusal_; }  // why our side of it did not begin
@@ -40,7 +41,6 @@ class Messages {
  private:
   void understand(const Member& member, const std::string& text);
   void meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader);
-  void note(const std::string& text);
   void fail(const nlohmann::json& message);
   DataIdentity& identity_of(const Member& member, std::int32_t iterator);
 

@@ -19,6 +19,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
+constexpr std::size_t kMostPools = 16;   // of threads, that libraries have
 constexpr double kKibi = 1024;
 
 std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
@@ -50,8 +51,10 @@ void ProcessWatch::hear(const JobProcess& process, const nlohmann::json& message
   const auto runtime = message.at("runtime").get<std::pair<std::uint64_t, std::uint64_t>>();
   locks_.know(process.pid, {runtime.first, runtime.second});
   if (!process.is_worker) return;
-  for (const auto& [library, threads] : message.at("pools").items())
+  for (const auto& [library, threads] : message.at("pools").items()) {
+    if (pools_.size() >= kMostPools && !pools_.contains(library)) continue;
     pools_[library] = std::max(pools_[library], threads.get<std::int64_t>());
+  }
 }
 
 void ProcessWatch::look(const std::vector<JobProcess>& processes) {

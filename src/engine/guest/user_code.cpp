@@ -1,22 +1,16 @@
 #include "engine/guest/user_code.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <tuple>
+
+#include "engine/guest/bounded_text.h"
 
 namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kMostPerStage = 8;
-constexpr std::size_t kLongest = 160;  // bytes of a name
-
-// Cut between two characters of UTF-8.
-std::string bounded(std::string text) {
-  if (text.size() <= kLongest) return text;
-  std::size_t end = kLongest;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
 
 void add_largest(std::vector<Detail>& details, const std::string& stage,
                  const std::map<std::string, double>& spent) {
@@ -41,15 +35,16 @@ void add_largest(std::vector<Detail>& details, const std::string& stage,
 void UserCode::hear_spent(std::int64_t process, const nlohmann::json& message) {
   std::map<std::string, Spent> spent;
   for (const auto& [stage, name, time] :
-       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>())
-    spent[stage][bounded(name)] += time;
+       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>()) {
+    if (std::isfinite(time) && time > 0) spent[bounded_text(stage)][bounded_text(name)] += time;
+  }
   spent_[process] = std::move(spent);
 }
 
 void UserCode::hear_loader(const nlohmann::json& message) {
   if (!names_.empty() || !message.contains("code")) return;
   for (const auto& [stage, name] : message.at("code").items())
-    names_[stage] = bounded(name.get<std::string>());
+    names_[bounded_text(stage)] = bounded_text(name.get<std::string>());
 }
 
 std::vector<Detail> UserCode::details() const {
