@@ -36,15 +36,23 @@ void Job::rethrow() {
   if (error_) std::rethrow_exception(error_);
 }
 
-void Job::put_step(std::int32_t rank, const StepEvents& events) {
+void Job::put_first_ask(std::int32_t rank, Nanos at) {
   const std::lock_guard lock(mutex_);
-  steps_.emplace_back(rank, events);
+  reports_.first_asks.emplace_back(rank, at);
 }
 
-const std::vector<std::pair<std::int32_t, StepEvents>>& Job::take_steps() {
-  taken_.clear();
+void Job::put_step(std::int32_t rank, const StepEvents& events) {
   const std::lock_guard lock(mutex_);
-  taken_.swap(steps_);
+  reports_.steps.emplace_back(rank, events);
+}
+
+// Both at once: a trainer may begin at any time.
+const Job::Reports& Job::take_reports() {
+  taken_.first_asks.clear();
+  taken_.steps.clear();
+  const std::lock_guard lock(mutex_);
+  taken_.first_asks.swap(reports_.first_asks);
+  taken_.steps.swap(reports_.steps);
   return taken_;
 }
 

@@ -37,11 +37,16 @@ class Job {
   std::thread start(std::function<void()> body);
   int alive() const { return alive_.load(std::memory_order_acquire); }  // threads not at their end
   void rethrow();
-  // Trainers put the steps whose device times are known, in order per rank; the job's own thread
-  // takes them.
+  // What trainers tell the job's own thread: when they asked for their first batch, and the steps
+  // whose device times are known, in order per rank. A rank's first ask comes no later than its
+  // first step.
+  struct Reports {
+    std::vector<std::pair<std::int32_t, Nanos>> first_asks;
+    std::vector<std::pair<std::int32_t, StepEvents>> steps;
+  };
+  void put_first_ask(std::int32_t rank, Nanos at);
   void put_step(std::int32_t rank, const StepEvents& events);
-  const std::vector<std::pair<std::int32_t, StepEvents>>&
-  take_steps();  // valid until the next call
+  const Reports& take_reports();  // valid until the next call
 
  private:
   void fail(std::exception_ptr failure);
@@ -49,7 +54,7 @@ class Job {
   std::atomic<int> alive_{0};
   std::mutex mutex_;
   std::exception_ptr error_;
-  std::vector<std::pair<std::int32_t, StepEvents>> steps_, taken_;
+  Reports reports_, taken_;
 };
 
 }  // namespace loaderscope::native

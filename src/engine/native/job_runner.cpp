@@ -110,16 +110,14 @@ void JobRunner::run_window() {
 void JobRunner::look() {
   crew_->look();
   errors_.take_forwarded();
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
-    Rank& rank = *ranks_[i];
-    rank.input_over = rank.trainer->input_over();  // all its steps are among those taken below
-    const Nanos first = rank.trainer->first_ask();
-    if (rank.first_asked || first == kNever) continue;
-    rank.first_asked = true;
-    rank.window.first_ask(first);
-    recorder_.first_ask(static_cast<std::int32_t>(i), first);
+  // All steps of a rank whose input is over are among those taken below.
+  for (auto& rank : ranks_) rank->input_over = rank->trainer->input_over();
+  const Job::Reports& reports = job_.take_reports();
+  for (const auto& [rank, at] : reports.first_asks) {
+    ranks_[static_cast<std::size_t>(rank)]->window.first_ask(at);
+    recorder_.first_ask(rank, at);
   }
-  for (const auto& [rank, events] : job_.take_steps()) {
+  for (const auto& [rank, events] : reports.steps) {
     ranks_[static_cast<std::size_t>(rank)]->steps.push_back(events);
     // A long compute is no silence: the trainer waits for its end.
     last_step_at_ = std::max(monotonic_now(), events.compute.end);

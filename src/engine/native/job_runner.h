@@ -61,7 +61,6 @@ class JobRunner {
     std::thread thread;
     std::atomic<bool> thread_ended{false};
     bool input_over = false;
-    bool first_asked = false;
     bool window_open = false;
     bool done = false;
     std::int64_t folded = 0;

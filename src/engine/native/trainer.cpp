@@ -20,7 +20,8 @@ void Trainer::run() {
   trace::name_thread("trainer", rank_);
   use_exact_sleeps();
   run_queue_.emplace();
-  first_ask_.store(monotonic_now(), std::memory_order_release);
+  const Nanos first_ask = monotonic_now();
+  job_.put_first_ask(rank_, first_ask);
   for (;; ++step_) {
     const Nanos launched = monotonic_now();
     // Step k-N has ended: its memory may be written again.
@@ -30,7 +31,7 @@ void Trainer::run() {
       in_flight_.pop_front();
     }
     collect();
-    asked_ = step_ == 0 ? first_ask_.load() : monotonic_now();
+    asked_ = step_ == 0 ? first_ask : monotonic_now();
     const Nanos ask_queued = run_queue_->read_at_most(asked_ - launched);
     const bool epoch_over =
         plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;

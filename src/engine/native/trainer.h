@@ -19,9 +19,6 @@ class Trainer {
 
   Loader& loader() { return loader_; }
   bool input_over() const { return input_over_.load(std::memory_order_acquire); }
-  Nanos first_ask() const {
-    return first_ask_.load(std::memory_order_acquire);
-  }  // kNever before it
 
  private:
   bool begin_epoch();  // false: there is none left
@@ -53,7 +50,6 @@ class Trainer {
   Fifo<Batch*> in_flight_;     // taken; their memory may still be read
   Fifo<StepEvents> waiting_;   // submitted; their device times are not known
   std::atomic<bool> input_over_{false};
-  std::atomic<Nanos> first_ask_{kNever};
 };
 
 }  // namespace loaderscope::native

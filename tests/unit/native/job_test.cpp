@@ -1,0 +1,64 @@
+// What trainers tell the job's own thread comes in the order in which it can be used.
+#include "engine/native/job.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "unit/native/native_run.h"
+
+namespace loaderscope::native {
+namespace {
+
+struct Order : FactObserver {
+  std::set<std::int32_t> asked;
+  std::int64_t steps = 0, too_early = 0;
+
+  void first_ask(std::int32_t rank, Nanos) override { asked.insert(rank); }
+  void span(std::int32_t, std::int32_t, const Span&) override {}
+  void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+  void step(std::int32_t rank, const StepEvents&) override {
+    ++steps;
+    too_early += asked.contains(rank) ? 0 : 1;
+  }
+};
+
+// Trainers begin one after the other while the first ones have steps already.
+TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
+  Order order;
+  EngineContext context;
+  context.observer = &order;
+  const RunRecord record =
+      run("executor=inline ranks=200 batch=1 warmup=0 steps=2 compute=10us", context);
+  expect_closes(record);
+  EXPECT_EQ(order.asked.size(), 200U);
+  EXPECT_GE(order.steps, 400);
+  EXPECT_EQ(order.too_early, 0);
+}
+
+// However the trainers and the thread that takes come to run.
+TEST(NativeJob, ReportsBringAFirstAskWithOrBeforeItsSteps) {
+  const Plan plan(config_of("steps=1"));
+  std::atomic<int> stop{0};
+  Job job(plan, nullptr, {}, false, {}, stop);
+  constexpr std::int32_t kRanks = 2000;
+  std::thread trainers([&] {
+    for (std::int32_t rank = 0; rank < kRanks; ++rank) {
+      job.put_first_ask(rank, 1);
+      job.put_step(rank, {});
+    }
+  });
+  Order order;
+  while (order.steps < kRanks) {
+    const Job::Reports& reports = job.take_reports();
+    for (const auto& [rank, at] : reports.first_asks) order.first_ask(rank, at);
+    for (const auto& [rank, events] : reports.steps) order.step(rank, events);
+  }
+  trainers.join();
+  EXPECT_EQ(order.too_early, 0);
+}
+
+}  // namespace
+}  // namespace loaderscope::native
