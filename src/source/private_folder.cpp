@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -30,14 +33,34 @@ bool is_still_there(const Fd& folder) {
   return ::fstat(folder, &facts) == 0 && facts.st_nlink > 0;
 }
 
-// Of runs that were killed: nobody holds them.
+bool holds(const fs::path& file, const std::string& text) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  return content.find(text) != std::string::npos;
+}
+
+// Another process was started with the folder in its environment, or has mapped a file of it: it
+// may yet look for what lies there.
+bool is_needed(const std::string& folder) {
+  std::error_code ignored;
+  const std::string own = std::to_string(::getpid());
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name == own || name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (holds(entry.path() / "environ", folder) || holds(entry.path() / "maps", folder))
+      return true;
+  }
+  return false;
+}
+
+// Of runs that were killed: nobody holds them, and no process that they had started needs them.
 void remove_stale_folders(const std::string& place, const std::string& prefix) {
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(place, ignored)) {
     const fs::path path = entry.path();
     if (!path.filename().string().starts_with(prefix)) continue;
     const Fd lock = held(path, LOCK_NB);
-    if (lock >= 0) fs::remove_all(path, ignored);
+    if (lock >= 0 && !is_needed(path.string())) fs::remove_all(path, ignored);
   }
 }
 
@@ -58,7 +81,7 @@ PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix
 
 PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  if (!is_needed(path_)) fs::remove_all(path_, ignored);
 }
 
 }  // namespace loaderscope::source

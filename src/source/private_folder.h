@@ -1,5 +1,6 @@
 // A temporary folder of this process, removed with everything in it. One whose process was killed
-// is removed by the next that makes one of its name.
+// is removed by the next that makes one of its name, and so is one that another process still needs
+// (it has it in its environment, or maps a file of it) once that has ended.
 #pragma once
 
 #include <string>

@@ -7,11 +7,13 @@ import io
 import json
 import os
 import shutil
+import socket
 import sys
 import tempfile
 import threading
 import types
 import unittest
+from unittest import mock
 
 FOLDER = tempfile.mkdtemp()
 SETTINGS = {
@@ -35,6 +37,15 @@ def setUpModule():
 
 def tearDownModule():
     shutil.rmtree(FOLDER)
+
+
+def link_of(role):
+    """By which this process leaves word for the host; none is there yet."""
+    os.makedirs(os.path.join(FOLDER, "unmeasured"), exist_ok=True)
+    link = os.path.join(FOLDER, "unmeasured", f"{os.getpid()}-{role}")
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(link)
+    return link
 
 
 class Hooks(unittest.TestCase):
@@ -62,6 +73,53 @@ class Hooks(unittest.TestCase):
             raise RuntimeError("no")
 
         hooks.run_all(types.ModuleType("x"), [breaks])
+
+
+    def test_of_a_library_that_cannot_be_loaded_leave_word(self):
+        from loaderscope_guest import hooks, messages
+
+        link = link_of("program")
+        with mock.patch.object(messages, "degraded", side_effect=OSError("no library")):
+            hooks.run_all(types.ModuleType("y"), [lambda module: 1 / 0])
+        self.assertIn("ZeroDivisionError", os.readlink(link))
+
+
+class Said(unittest.TestCase):
+    def test_names_that_are_no_utf8_have_question_marks(self):
+        from loaderscope_guest import library
+
+        self.assertEqual(json.loads(library.spelled(place="caf\udce9.py"))["place"], "caf?.py")
+
+    def test_what_would_be_too_long_is_whole_and_short(self):
+        from loaderscope_guest import library
+
+        text = library.spelled(what="loader", dataset="D" * 300_000, code={"opaque": ["x" * 300_000]})
+        message = json.loads(text)
+        self.assertEqual(message["what"], "loader")
+        self.assertLess(len(text), 2000)
+
+    def test_only_the_hosts_own_word_ends_the_program(self):
+        from loaderscope_guest import library
+
+        flags = library.Flags()
+        self.assertFalse(flags.must_stop())
+        flags._shared = library._Shared(0xFFFFFFFF, 1)
+        self.assertFalse(flags.must_stop())
+        flags._shared = library._Shared(library._STOP, 1)
+        self.assertTrue(flags.must_stop())
+
+    def test_a_host_that_does_not_answer_is_waited_for_once(self):
+        from loaderscope_guest import library
+
+        link = link_of("trainer")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as host:
+            host.bind(os.path.join(FOLDER, "host"))
+            host.listen(1)
+            self.assertFalse(library.join(role="trainer", rank=-1))
+            host.close()
+            self.assertFalse(library.join(role="trainer", rank=-1))
+        os.remove(os.path.join(FOLDER, "host"))
+        self.assertEqual(os.readlink(link), "loaderscope did not answer")
 
 
 class Overrides(unittest.TestCase):

@@ -2,16 +2,27 @@
 // the library, the Python package, and the settings.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "source/private_folder.h"
 
 namespace loaderscope::guest {
 
+// A process that could not tell what it does, and why.
+struct Unmeasured {
+  pid_t process = 0;
+  bool is_worker = false;
+  std::string reason;
+};
+
 class Belongings {
  public:
-  // Throws RunError when the temporary folder cannot be written.
+  // Throws RunError when the temporary folder cannot be written, or no library can be loaded from
+  // it.
   Belongings();
 
   const std::string& folder() const { return folder_.path(); }
@@ -20,6 +31,7 @@ class Belongings {
   void write(const std::string& name, std::string_view content) const;
   // How many Python programs have been started with the package on their path.
   int pythons_seen() const;
+  std::vector<Unmeasured> unmeasured() const;
 
  private:
   source::PrivateFolder folder_;

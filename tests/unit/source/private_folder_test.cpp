@@ -55,6 +55,35 @@ TEST(PrivateFolder, OfAKilledRunGoesWithTheNextRun) {
   EXPECT_FALSE(fs::exists(fs::path(place.path()) / left));
 }
 
+// It may yet look for what lies there: a guest that has outlived the run that measured it.
+TEST(PrivateFolder, StaysUntilNobodyNeedsIt) {
+  const TempFolder place;
+  pid_t guest = -1;
+  std::string path;
+  {
+    const PrivateFolder folder(place.path(), kPrefix);
+    path = folder.path();
+    const std::string variable = "LOADERSCOPE_GUEST=" + path;
+    guest = ::fork();
+    if (guest == 0) {
+      char* words[] = {const_cast<char*>("sleep"), const_cast<char*>("60"), nullptr};
+      char* variables[] = {const_cast<char*>(variable.c_str()), nullptr};
+      ::execve("/bin/sleep", words, variables);
+      ::_exit(127);
+    }
+    while (fs::read_symlink("/proc/" + std::to_string(guest) + "/exe").filename() != "sleep" &&
+           ::waitpid(guest, nullptr, WNOHANG) == 0)
+      ::usleep(1000);
+  }
+  EXPECT_TRUE(fs::exists(path));
+  { const PrivateFolder next(place.path(), kPrefix); }
+  EXPECT_TRUE(fs::exists(path));
+  ::kill(guest, SIGKILL);
+  ASSERT_EQ(::waitpid(guest, nullptr, 0), guest);
+  { const PrivateFolder next(place.path(), kPrefix); }
+  EXPECT_FALSE(fs::exists(path));
+}
+
 TEST(PrivateFolder, TouchesNothingOfOthers) {
   const TempFolder place, elsewhere;
   const std::string file = place.write("loaderscope-run-notes");

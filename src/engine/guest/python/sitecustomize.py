@@ -10,7 +10,6 @@ def _prepare() -> None:
     if not folder:
         return
     try:
-        os.makedirs(folder + "/seen", exist_ok=True)
         os.close(os.open(f"{folder}/seen/{os.getpid()}", os.O_CREAT | os.O_WRONLY, 0o600))
         from loaderscope_guest import hooks
 

@@ -59,9 +59,18 @@ def run_all(module: ModuleType, callbacks: List[Callback]) -> None:
         try:
             callback(module)
         except Exception as error:
-            from loaderscope_guest import messages
+            _say_unhooked(f"{module.__name__} is not looked into: {error!r}")
 
-            messages.degraded(f"{module.__name__} is not looked into: {error!r}")
+
+def _say_unhooked(sentence: str) -> None:
+    try:
+        from loaderscope_guest import messages
+
+        messages.degraded(sentence)
+    except Exception:  # our library cannot be loaded
+        from loaderscope_guest import unmeasured
+
+        unmeasured.leave_word("program", sentence)
 
 
 def after_import(name: str, callback: Callback) -> None:

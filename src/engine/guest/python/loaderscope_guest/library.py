@@ -1,10 +1,12 @@
 """The C library of this process. Before `join` everything does nothing."""
 
 import ctypes
+import errno
 import json
 import os
 from typing import Any, Dict, List
 
+from loaderscope_guest import unmeasured
 from loaderscope_guest.settings import FOLDER
 
 _I, _L = ctypes.c_int32, ctypes.c_int64
@@ -66,6 +68,9 @@ def begin_batch(iterator: int, generation: int, batch: int) -> None:
     begin_work((iterator << _GENERATION_BITS | generation) << _BATCH_BITS | batch)
 
 
+_STOP = 0x706F7473  # Page::kStop of the host
+
+
 class _Shared(ctypes.Structure):
     _fields_ = [("stop", ctypes.c_uint32), ("timing", ctypes.c_uint32)]
 
@@ -89,7 +94,7 @@ class Flags:
         self._shared = _Shared(0, 1)
 
     def must_stop(self) -> bool:
-        return self._shared.stop != 0
+        return self._shared.stop == _STOP
 
     def timing_wanted(self) -> bool:
         return self._shared.timing != 0
@@ -108,7 +113,9 @@ flags = Flags()
 
 
 _unsaid: List[bytes] = []
+_NOT_TAKEN_IN = {errno.EPROTO: "loaderscope could not take it in", errno.EAGAIN: "loaderscope did not answer"}
 _LONGEST = 200_000  # bytes of a message
+_LONGEST_TEXT, _MOST_PARTS = 200, 200  # characters and parts of a value in one that would be longer
 
 
 def join(**who: Any) -> bool:
@@ -118,6 +125,7 @@ def join(**who: Any) -> bool:
     who["pid"] = os.getpid()
     error = _library.lsg_join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
     if error != 0:
+        unmeasured.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
         return False
     flags.joined(who["role"])
     while _unsaid:
@@ -128,8 +136,22 @@ def join(**who: Any) -> bool:
 os.register_at_fork(after_in_child=flags.forget)
 
 
+def _cut(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:_LONGEST_TEXT]
+    if isinstance(value, dict):
+        return {_cut(name): _cut(part) for name, part in value.items()}
+    return [_cut(part) for part in value[:_MOST_PARTS]] if isinstance(value, (list, tuple)) else value
+
+
+def _encoded(message: Any) -> bytes:
+    """Names that are no UTF-8, as those of files may be, have a question mark instead."""
+    return json.dumps(message, ensure_ascii=False).encode("utf-8", "replace")
+
+
 def spelled(**message: Any) -> bytes:
-    return json.dumps(message).encode()[:_LONGEST]
+    text = _encoded(message)
+    return text if len(text) <= _LONGEST else _encoded(_cut(message))
 
 
 def say(**message: Any) -> None:
