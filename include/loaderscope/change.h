@@ -39,6 +39,10 @@ std::optional<double> other_threads_of(const Change& change);
 // not resolved. Speeds are left to the caller. Throws UsageError.
 RunConfig with_changes(const RunConfig& base, const Changes& changes);
 
+// The same of a run whose settings are in force. What was not given and would follow from a change,
+// such as the workers from the cores, is held at its value: nothing changes but what is named.
+RunConfig counterfactual(const RunConfig& in_force, const Changes& changes);
+
 // Makes what `config` declares of a stage smaller. False when it declares nothing of it.
 bool make_faster(RunConfig& config, const Speedup& speedup);
 

@@ -5,6 +5,7 @@
 
 #include "config/precedence.h"
 #include "loaderscope/change.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -49,7 +50,9 @@ Distribution scaled(Distribution d, double factor) {
 }
 
 Cost faster(const Cost& cost, double speed) {
-  const Distribution amount = scaled(cost.amount, cost.is_rate ? speed : 1 / speed);
+  Distribution amount = scaled(cost.amount, cost.is_rate ? speed : 1 / speed);
+  const bool is_nothing = !cost.is_rate && std::llround(amount.mean) == 0;
+  if (is_nothing) amount = Distribution{};  // of no time nothing can be distributed
   return parse_cost(std::string(name_of(cost.stage)) + "=" +
                     spell_distribution(amount, cost.is_rate ? spell_byte_rate : time_text) +
                     (cost.kind == CostKind::cpu ? ":cpu" : ":sleep"));
@@ -74,6 +77,31 @@ void fill_from(const RunConfig& base, RunConfig& config) {
       if (!flag_wins(changes, field, value)) set_field(config, "the base case", field.name, value);
     }
   }
+}
+
+RunConfig settings_of(const Changes& changes) {
+  RunConfig config;
+  for (const Change& change : changes) {
+    if (!sped_up(change) && change.key != kOtherThreads)
+      set_field(config, "--set", change.key, change.value);
+  }
+  return config;
+}
+
+bool is_inline(const RunConfig& config) {
+  return (config.num_workers.given && config.num_workers == 0) ||
+         (config.executor.given && config.executor == Executor::inline_);
+}
+
+// Of sample tasks the window follows from workers and prefetch factor, unless these are what is
+// named. A prefetch factor beside the window would contradict it.
+void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
+  const bool has_window = in_force.task == TaskShape::sample && in_force.window > 0;
+  const bool keeps_window = config.task == TaskShape::sample && !is_inline(config);
+  if (!has_window || !keeps_window || !named.num_workers.given) return;
+  if (config.window.given || named.prefetch_factor.given) return;
+  config.window.set(in_force.window);
+  config.prefetch_factor.given = false;
 }
 
 }  // namespace
@@ -116,12 +144,23 @@ std::optional<double> other_threads_of(const Change& change) {
 }
 
 RunConfig with_changes(const RunConfig& base, const Changes& changes) {
-  RunConfig config;
-  for (const Change& change : changes) {
-    if (!sped_up(change) && change.key != kOtherThreads)
-      set_field(config, "--set", change.key, change.value);
-  }
+  RunConfig config = settings_of(changes);
   fill_from(base, config);
+  return config;
+}
+
+RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
+  const RunConfig named = settings_of(changes);
+  RunConfig config = with_changes(in_force, changes);
+  if (is_guest_engine(in_force.engine.value) && find_pipeline(in_force.loader.value) == nullptr)
+    return config;  // it has its own, which follow from nothing here
+  if (named.cores.given && !config.num_workers.given && in_force.num_workers > 0 &&
+      !is_inline(config)) {
+    config.num_workers.set(in_force.num_workers);
+  }
+  if (named.compute.given && !config.batch_size.given) config.batch_size.set(in_force.batch_size);
+  if (named.link.given && !config.device.given) config.device.set(in_force.device);
+  hold_window(in_force, named, config);
   return config;
 }
 

@@ -122,12 +122,13 @@ void add_word(std::vector<std::string>& words, std::string_view text) {
 
 std::string same_text(const std::string& text) { return text; }
 
-// The value in force is what `memory` says; see resolve().
+// Where it is not given the value in force is what `memory` says; see resolve().
 Field pin_memory_field() {
   Field field = on_off({"pin-memory", {}, kLoader, "", "PyTorch's word for --memory pin-thread."},
                        &RunConfig::pin_memory);
   field.text = [](const RunConfig& c) {
-    return std::string(c.memory.value == MemoryMode::pin_thread ? "true" : "false");
+    const bool pins = c.pin_memory.given ? c.pin_memory.value : c.memory == MemoryMode::pin_thread;
+    return std::string(pins ? "true" : "false");
   };
   field.texts = [text = field.text](const RunConfig& c) {
     return std::vector<std::string>{text(c)};

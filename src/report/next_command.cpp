@@ -95,7 +95,7 @@ std::string command_for(const RunConfig& config, const Changes& changes) {
   const auto in_model = [&](const Change& change) { return needs_model(config, change); };
   if (std::any_of(changes.begin(), changes.end(), in_model))
     return what_if_command(config, changes);
-  return "loaderscope run" + flags_of(with_changes(config, changes)) + program_of(config);
+  return "loaderscope run" + flags_of(counterfactual(config, changes)) + program_of(config);
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {

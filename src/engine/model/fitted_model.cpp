@@ -146,6 +146,7 @@ RunConfig as_our_loader(const RunConfig& seen) {
                 [](const Injection& injection) { return injection.stage == Stage::opaque; });
   config.data = {};
   config.size = RunConfig().size;
+  config.pin_memory = {};  // what came of it is the memory that was seen
   std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
                                             "in-order",    "stored-bytes", "delivered-bytes"};
   if (config.num_workers > 0) observed.push_back("prefetch-factor");
@@ -230,7 +231,7 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
 
 RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
                                     Prediction& prediction) const {
-  RunConfig config = with_changes(config_, changes);
+  RunConfig config = counterfactual(config_, changes);
   for (const Change& change : changes) {
     const std::optional<Speedup> speedup = speedup_of(change);
     if (const auto others = other_threads_of(change)) costs.other_threads = *others;
@@ -359,7 +360,7 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
 }
 
 RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
-  RunConfig config = with_changes(in_force, changes);
+  RunConfig config = counterfactual(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
   }

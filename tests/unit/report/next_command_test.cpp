@@ -40,6 +40,14 @@ TEST(NextCommand, DropsWhatTheChangeContradicts) {
             "loaderscope run --num-workers 2 --batch-size 16 --memory pinned-slots --compute 25ms");
 }
 
+TEST(NextCommand, KeepsThePinThreadThatWasGiven) {
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.pin_memory.set(true);
+  record.config.memory.value = MemoryMode::pin_thread;
+  EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
+            "loaderscope run --num-workers 4 --batch-size 16 --pin-memory --compute 25ms");
+}
+
 TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
   const Changes faster = {{"decode.speed", "2"}};
   EXPECT_EQ(next_with(faster),

@@ -55,6 +55,54 @@ TEST(Changes, OutdoWhatTheyContradict) {
   EXPECT_FALSE(with_workers.executor.given);
 }
 
+RunConfig in_force(std::string_view scenario) {
+  std::vector<std::string> notes;
+  RunConfig config = base_of(scenario);
+  config.engine.value = "model";
+  return resolve(config, MachineLimits{16}, notes);
+}
+
+RunConfig held(std::string_view scenario, const Changes& changes) {
+  std::vector<std::string> notes;
+  const RunConfig base = in_force(scenario);
+  RunConfig config = counterfactual(base, changes);
+  config.engine.value = "model";
+  return resolve(config, MachineLimits{base.cores}, notes);
+}
+
+constexpr const char* kTask = "cost = decode=8ms\ntask = sample\n";
+
+// What follows from others where it is not given.
+TEST(Counterfactual, HoldsWhatItDoesNotName) {
+  const RunConfig more_cores = held("cost = decode=8ms\ncores = 2\nranks = 3", {{"cores", "4"}});
+  EXPECT_EQ(more_cores.cores, 4);
+  EXPECT_EQ(more_cores.num_workers, 2);
+  const RunConfig preset = held("compute = resnet50-h100\nworkers = 1", {{"compute", "5ms"}});
+  EXPECT_EQ(preset.batch_size, in_force("compute = resnet50-h100").batch_size);
+  EXPECT_NE(preset.batch_size, RunConfig().batch_size.value);
+  RunConfig real = in_force("cost = decode=8ms");
+  real.device.value = "cuda";
+  EXPECT_EQ(counterfactual(real, {{"link", "gen5x16"}}).device.value, "cuda");
+}
+
+TEST(Counterfactual, HoldsTheWindowOfSampleTasks) {
+  const std::string task = kTask;
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}}).window, 4);
+  EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).window, 6);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"window", "9"}}).window, 9);
+  EXPECT_EQ(held(task + "workers = 2", {{"prefetch-factor", "4"}}).window, 8);  // it is named
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"task", "batch"}}).window, 0);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "0"}}).num_workers, 0);
+}
+
+TEST(Counterfactual, LetsGoWhatCannotStay) {
+  EXPECT_EQ(held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"executor", "inline"}}).executor,
+            Executor::inline_);
+  EXPECT_EQ(
+      held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"num-workers", "3"}}).num_workers, 3);
+  EXPECT_EQ(held("cost = decode=8ms\nexecutor = inline", {{"cores", "4"}}).num_workers, 0);
+}
+
 TEST(Changes, MergeCostsPerStage) {
   const RunConfig config = changed("cost = read=1ms\ncost = decode=8ms", {{"cost", "decode=2ms"}});
   ASSERT_EQ(config.cost.value.size(), 2U);
@@ -72,6 +120,13 @@ TEST(Changes, ASpeedDividesTheDeclaredTime) {
   EXPECT_EQ(config.inject.value.front().extra, kMillisecond);
   EXPECT_EQ(config.inject.value.front().every, 10);
   EXPECT_EQ(config.compute.value.mean, 20e6);
+}
+
+TEST(Changes, OfLessThanANanosecondNothingIsLeft) {
+  const RunConfig config = changed("cost = decode=lognormal:100ns:0.5\ncost = read=uniform:1ns:2ns",
+                                   {{"decode.speed", "1000"}, {"read.speed", "1000"}});
+  EXPECT_EQ(config.cost_of(Stage::decode)->draw(0.5, 0), 0);
+  EXPECT_EQ(config.cost_of(Stage::read)->draw(0.5, 0), 0);
 }
 
 TEST(Changes, AStageWithoutACostIsNotMadeFaster) {
