@@ -80,8 +80,8 @@ struct GoodnessOfFit {
   std::string worst_part;  // compute, or the cause with the largest difference
   double worst_share = 0;  // predicted - measured, of the window
 
-  // One that misses the very run by more than a factor of two says nothing of another.
-  bool can_predict() const { return rate_error >= -0.5 && rate_error <= 1; }
+  // One that misses the very run by more than 10 % is not quoted on another.
+  bool can_predict() const;
   std::string sentence() const;
 };
 // A root cause by name, with what mending it gives back.
@@ -91,8 +91,8 @@ struct Finding {
   Changes changes;                         // that mend it, as settings or as a stage's speed
   Changes to_run;                          // what of it a run can try; most often the same
   std::string pytorch;                     // what to write in a PyTorch program
-  double rate_before = 0, rate_after = 0;  // samples per second, both of the model
-  double busy_before = 0, busy_after = 0;  // 0 without a compute
+  double rate_before = 0, rate_after = 0;  // samples per second: measured, and x the model's gain
+  double busy_before = 0, busy_after = 0;  // likewise; 0 without a compute
   double regained_s = 0;                   // of the window
   bool wrong_data = false;                 // worse than any waiting; nothing is predicted then
 };
@@ -147,5 +147,8 @@ struct Analysis {
 Account account_of(const RankRecord& rank);
 Account mean_account(const std::vector<Account>& ranks);
 Analysis analyse(const RunRecord& record);
+// Of a run of less than four windows, whose rate what was made before them may carry; "" of
+// another.
+std::string short_run_note(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

@@ -15,6 +15,9 @@
 namespace loaderscope {
 
 struct FittedCosts;
+namespace model {
+struct StepsToRun;
+}
 
 // What the model says of one configuration.
 struct Prediction {
@@ -25,9 +28,21 @@ struct Prediction {
   // ran dry; first batches of an epoch do not count.
   double ready = 1;
   std::vector<std::string> notes;  // how far it goes beyond what was measured
+  // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
+  double base_samples_per_s = 0, base_busy = 0;
 
   bool has_busy() const { return config.device.value != "null" && account.compute > 0; }
+  double busy() const;  // share of the window; 0 without a compute
+  double gain() const;  // of the rate, over the run itself
 };
+
+// What was measured and what becomes of it: measured x the ratio in the model, so that what the
+// model is off by does not show as a gain.
+struct Promise {
+  double rate_before = 0, rate_after = 0;  // samples per second
+  double busy_before = 0, busy_after = 0;  // 0 without a compute
+};
+Promise promise_of(const Analysis& measured, const Prediction& prediction);
 
 // May be called by several threads at once.
 using Predictor = std::function<Prediction(const Changes&)>;
@@ -42,9 +57,13 @@ class FittedModel {
   // Everything declared, nothing measured: the settings given by flags and scenario.
   FittedModel(const RunConfig& given, const MachineLimits& limits);
 
+  // The run again, over its own steps: how well the model gives it back.
+  Prediction fitted(std::int64_t most_samples = 1'000'000) const;
+
   // At most about `most_samples` of all ranks are run, but at least 60 steps, or 20 where 60 would
-  // be many more samples. Throws UsageError for changes that contradict each other or of which the
-  // record says nothing. May be called by several threads at once.
+  // be many more samples; the run itself over the same epochs and steps beside it. Throws
+  // UsageError for changes that contradict each other or of which the record says nothing. May be
+  // called by several threads at once.
   Prediction predict(const Changes& changes, std::int64_t most_samples = 1'000'000,
                      const Knockouts& knockouts = {}) const;
 
@@ -69,11 +88,16 @@ class FittedModel {
                      const Knockouts& knockouts = {}) const;
   void refuse_unknown(const Changes& changes) const;
   RunConfig model_config(const Changes& changes, FittedCosts& costs, Prediction& prediction) const;
-  void set_window(RunConfig& config, const Changes& changes, std::int64_t most_samples) const;
-  void set_steps(RunConfig& config, std::int64_t steps) const;
+  RunConfig base_config() const;
+  void set_window(RunConfig& config, const model::StepsToRun& steps) const;
+  void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
+                   std::int64_t most_samples) const;
   Prediction run(Prediction prediction, const FittedCosts& costs,
                  const Knockouts& knockouts = {}) const;
+  Prediction base_over(const RunConfig& config) const;
 
+  struct BaseRuns;
+  std::shared_ptr<BaseRuns> base_runs_;
   const std::atomic<int>* stop_signal_ = nullptr;
   RunConfig config_;  // in force in the run; of somebody else's loader: as one of ours has them
   std::optional<RunConfig> measured_;  // somebody else's, as it was run

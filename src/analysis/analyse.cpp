@@ -9,6 +9,7 @@
 #include "analysis/statistics.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "config/batches_ahead.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -168,6 +169,8 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
                     static_cast<double>(analysis.steps) / static_cast<double>(block),
                     show_count(block), enough_steps(record.config)));
   }
+  if (const std::string note = short_run_note(record, analysis); !note.empty())
+    analysis.notes.push_back(note);
   if (record.config.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
     analysis.notes.push_back(
         "no epoch ended within the window, so what restarting the workers costs was not seen");
@@ -180,6 +183,18 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
 }
 
 }  // namespace
+
+std::string short_run_note(const RunRecord& record, const Analysis& analysis) {
+  constexpr std::int64_t kFewestWindows = 4;
+  const std::int64_t window = batches_ahead(record.config);
+  if (analysis.steps == 0 || analysis.steps >= kFewestWindows * window) return "";
+  return fmt::format(
+      "{} {} less than four windows of {} batch{}, so what was made before them may carry the "
+      "rate; give "
+      "--steps {}",
+      plural(analysis.steps, "step"), analysis.steps == 1 ? "is" : "are", show_count(window),
+      window == 1 ? "" : "es", kFewestWindows * window);
+}
 
 Analysis analyse(const RunRecord& record) {
   Analysis analysis;

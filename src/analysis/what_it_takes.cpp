@@ -21,12 +21,6 @@ constexpr double kSlack = 0.05;              // of a count: nobody buys cores to
 constexpr double kOneFaster = 1.1;           // speeds are looked for in powers of this
 constexpr std::int64_t kMostPowers = 60;     // some 300 times as fast
 
-double busy_of(const Prediction& prediction) {
-  const Account& account = prediction.account;
-  if (!prediction.has_busy() || account.window <= 0) return 0;
-  return static_cast<double>(account.compute) / static_cast<double>(account.window);
-}
-
 // How much of a thing is looked for, and the changes that so much of it is.
 struct Thing {
   std::string what;
@@ -39,7 +33,7 @@ Needed least(const Thing& thing, const Predictor& predict) {
   needed.what = thing.what;
   const auto busy_with = [&](std::int64_t amount) {
     try {
-      return busy_of(predict(thing.changes(amount)));
+      return predict(thing.changes(amount)).busy();
     } catch (const UsageError&) {
       return 0.0;  // it does not go together with the rest of the settings
     }
@@ -129,7 +123,7 @@ std::vector<Needed> workers_or_cores(const RunConfig& config, const Predictor& p
 
 std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Prediction& base,
                                          const Predictor& predict) {
-  if (!base.has_busy() || busy_of(base) >= kBusyEnough) return std::nullopt;
+  if (!base.has_busy() || base.busy() >= kBusyEnough) return std::nullopt;
   const std::vector<Thing> stages = stages_of(analysis, base.config);
   if (stages.empty()) return std::nullopt;
   std::vector<std::future<Needed>> speeds;

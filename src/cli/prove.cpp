@@ -86,7 +86,7 @@ class Prover {
   void predict() {
     try {
       const FittedModel model(first_, &stop_signal_);
-      const double fitted = model.predict({}, kSamplesOfPrediction).samples_per_s;
+      const double fitted = model.fitted(kSamplesOfPrediction).samples_per_s;
       const double measured = run_of(first_).samples_per_s;
       if (measured > 0) error_ = std::max(error_, std::abs(fitted / measured - 1));
       const Prediction base = model.predict_steps({}, steps_);

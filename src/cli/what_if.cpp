@@ -67,16 +67,21 @@ Base base_of(const WhatIfFlags& flags, const RunConfig& given, const MachineFact
 WhatIf predicted_answer(const Base& base, const Changes& changes) {
   WhatIf answer;
   answer.changes = changes;
-  const Prediction fitted = base.model->predict({});
+  const Prediction fitted = base.model->fitted();
   const Prediction predicted = base.model->predict(changes);
   answer.fitted = case_of("fitted", fitted);
-  answer.predicted = case_of("predicted", predicted);
+  answer.gain = predicted.gain();
+  answer.notes = base.model->notes();
   if (base.record) {
     const Analysis analysis = analyse(*base.record);
     answer.measured = case_of("measured", analysis);
     answer.fit = goodness_of_fit(analysis, fitted);
+    if (answer.fit->can_predict()) answer.predicted = case_of("predicted", predicted, analysis);
+    if (const std::string note = short_run_note(*base.record, analysis); !note.empty())
+      answer.notes.push_back(note);
+  } else {
+    answer.predicted = case_of("predicted", predicted);
   }
-  answer.notes = base.model->notes();
   answer.notes.insert(answer.notes.end(), predicted.notes.begin(), predicted.notes.end());
   return answer;
 }
@@ -112,8 +117,8 @@ ExitCode what_if(const WhatIfFlags& flags) {
     const Analysis analysis = analyse(record);
     interrupted = record.interrupted;
     answer.verified = case_of("verified", analysis);
-    if (!interrupted && record.engine != "model")
-      history.add(answer.predicted.samples_per_s, answer.verified->samples_per_s);
+    if (!interrupted && record.engine != "model" && answer.predicted)
+      history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
   write_answer(given.json, answer);
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;

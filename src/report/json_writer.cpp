@@ -135,7 +135,24 @@ void write_prediction(JsonStream& json, double rate, double busy) {
   }
 }
 
-void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding) {
+// What the model says of the finding; null where it is too far off the run to be quoted.
+void write_gain(JsonStream& json, const Finding& finding, bool can_predict) {
+  if (!can_predict) {
+    json.null("predicted");
+    json.null("regained_s");
+    return;
+  }
+  json.begin_object("predicted");
+  write_prediction(json, finding.rate_after, finding.busy_after);
+  json.begin_object("base");
+  write_prediction(json, finding.rate_before, finding.busy_before);
+  json.end_object();
+  json.end_object();
+  json.member("regained_s", Seconds{std::llround(finding.regained_s * 1e9)});
+}
+
+void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding,
+                   bool can_predict) {
   json.begin_object();
   json.member("id", finding.id);
   json.member("wrong_data", finding.wrong_data);
@@ -146,19 +163,15 @@ void write_finding(JsonStream& json, const RunConfig& config, const Finding& fin
   for (const Change& change : finding.changes)
     json.element(std::string_view(change.key + "=" + change.value));
   json.end_array();
-  json.begin_object("predicted");
-  write_prediction(json, finding.rate_after, finding.busy_after);
-  json.begin_object("base");
-  write_prediction(json, finding.rate_before, finding.busy_before);
-  json.end_object();
-  json.end_object();
-  json.member("regained_s", Seconds{std::llround(finding.regained_s * 1e9)});
+  write_gain(json, finding, can_predict);
   json.end_object();
 }
 
 void write_findings(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   json.begin_array("findings");
-  for (const Finding& finding : analysis.findings) write_finding(json, record.config, finding);
+  const bool can_predict = !analysis.fit || analysis.fit->can_predict();
+  for (const Finding& finding : analysis.findings)
+    write_finding(json, record.config, finding, can_predict);
   json.end_array();
   if (!analysis.fit) return;
   json.begin_object("fit");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/wording.h"
 #include "report/json_stream.h"
@@ -19,30 +20,32 @@ std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {
   std::vector<const WhatIfCase*> cases;
   if (answer.measured) cases.push_back(&*answer.measured);
   cases.push_back(&answer.fitted);
-  cases.push_back(&answer.predicted);
+  if (answer.predicted) cases.push_back(&*answer.predicted);
   if (answer.verified) cases.push_back(&*answer.verified);
   return cases;
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-double gain_of(const WhatIf& answer) {
-  return ratio(answer.predicted.samples_per_s, answer.fitted.samples_per_s);
+std::string question(const WhatIf& answer) {
+  return "Predicted with " +
+         (answer.changes.empty() ? std::string("no change") : spell_changes(answer.changes)) + ": ";
 }
 
 // "busy 25.0 % -> 50.0 %, 125 -> 250 samples/s (x2.00)"
 std::string answer_line(const WhatIf& answer) {
-  const WhatIfCase& before = answer.fitted;
-  const WhatIfCase& after = answer.predicted;
-  std::string text =
-      "Predicted with " +
-      (answer.changes.empty() ? std::string("no change") : spell_changes(answer.changes)) + ": ";
+  if (!answer.predicted)
+    return question(answer) +
+           "cannot be said, the model is too far off the base case; measure it with --verify";
+  const WhatIfCase& before = answer.measured ? *answer.measured : answer.fitted;
+  const WhatIfCase& after = *answer.predicted;
+  std::string text = question(answer);
   if (after.has_busy) {
     text += fmt::format("busy {} -> {}, ", show_percent(busy_of(before.account)),
                         show_percent(busy_of(after.account)));
   }
   return text + fmt::format("{} -> {} samples/s (x{:.2f})", show_rate(before.samples_per_s),
-                            show_rate(after.samples_per_s), gain_of(answer));
+                            show_rate(after.samples_per_s), answer.gain);
 }
 
 std::string trust_line(const WhatIf& answer) {
@@ -54,10 +57,29 @@ std::string trust_line(const WhatIf& answer) {
 
 std::string verified_line(const WhatIf& answer) {
   if (!answer.verified) return "";
-  return fmt::format(
-      "Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
-      show_rate(answer.predicted.samples_per_s), show_rate(answer.verified->samples_per_s),
-      100 * (ratio(answer.predicted.samples_per_s, answer.verified->samples_per_s) - 1));
+  const double measured = answer.verified->samples_per_s;
+  if (!answer.predicted) return fmt::format("Measured: {} samples/s", show_rate(measured));
+  const double predicted = answer.predicted->samples_per_s;
+  return fmt::format("Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
+                     show_rate(predicted), show_rate(measured),
+                     100 * (ratio(predicted, measured) - 1));
+}
+
+// Causes keep their proportions.
+Account with_busy(Account account, double busy) {
+  const double idle = static_cast<double>(account.idle());
+  if (idle <= 0) return account;
+  account.compute = std::llround(busy * static_cast<double>(account.window));
+  Nanos left = account.idle();
+  const double factor = static_cast<double>(left) / idle;
+  Nanos* largest = &account.stall[Cause::other];
+  for (Nanos& stall : account.stall) {
+    stall = std::min(left, static_cast<Nanos>(std::llround(static_cast<double>(stall) * factor)));
+    left -= stall;
+    if (stall > *largest) largest = &stall;
+  }
+  *largest += left;
+  return account;
 }
 
 template <class Value>
@@ -68,7 +90,7 @@ void add_row(TextTable& table, const std::string& name, const WhatIf& answer, co
 }
 
 void write_cases(std::ostream& out, const WhatIf& answer) {
-  std::vector<std::string> header = {answer.predicted.has_busy ? "GPU time" : "trainer waits for"};
+  std::vector<std::string> header = {answer.fitted.has_busy ? "GPU time" : "trainer waits for"};
   for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
   TextTable table("lrrrr", header);
   add_row(table, "samples/s", answer,
@@ -143,6 +165,15 @@ WhatIfCase case_of(std::string name, const Analysis& analysis) {
   return {std::move(name), analysis.samples_per_s.mean, analysis.has_busy, analysis.account};
 }
 
+WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured) {
+  const Promise promise = promise_of(measured, prediction);
+  WhatIfCase result = case_of(std::move(name), prediction);
+  result.samples_per_s = promise.rate_after;
+  if (result.has_busy && measured.has_busy)
+    result.account = with_busy(result.account, promise.busy_after);
+  return result;
+}
+
 void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style) {
   const auto line = [&](const std::string& text) {
     if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
@@ -165,7 +196,11 @@ void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_vie
   for (const Change& change : answer.changes)
     json.element(std::string_view(change.key + "=" + change.value));
   json.end_array();
-  json.member("gain", gain_of(answer));
+  if (answer.predicted) {
+    json.member("gain", answer.gain);
+  } else {
+    json.null("gain");
+  }
   write_case(json, "measured", answer.measured);
   write_case(json, "fitted", answer.fitted);
   write_case(json, "predicted", answer.predicted);

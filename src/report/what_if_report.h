@@ -19,10 +19,11 @@ struct WhatIfCase {
 
 struct WhatIf {
   Changes changes;
-  std::optional<WhatIfCase> measured;  // the base case; not when it was only declared
-  WhatIfCase fitted;                   // the base case in the model
-  WhatIfCase predicted;
-  std::optional<WhatIfCase> verified;  // the changes, run for real
+  double gain = 1;                      // of the rate, in the model
+  std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
+  WhatIfCase fitted;                    // the base case in the model
+  std::optional<WhatIfCase> predicted;  // not where the model is too far off the base case
+  std::optional<WhatIfCase> verified;   // the changes, run for real
   std::optional<GoodnessOfFit> fit;
   PastPredictions history;  // before this one
   std::vector<std::string> notes;
@@ -30,6 +31,8 @@ struct WhatIf {
 
 WhatIfCase case_of(std::string name, const Prediction& prediction);
 WhatIfCase case_of(std::string name, const Analysis& analysis);
+// What becomes of a measured run: see promise_of().
+WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
 void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style);
 void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version);

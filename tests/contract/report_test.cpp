@@ -115,12 +115,41 @@ TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
   const FittedModel model(record);
   WhatIf what_if;
   what_if.changes = {{"workers", "2"}};
-  what_if.fitted = case_of("fitted", model.predict({}));
+  what_if.fitted = case_of("fitted", model.fitted());
   what_if.predicted = case_of("predicted", model.predict(what_if.changes));
   what_if.measured = what_if.verified = case_of("measured", analysis);
   what_if.fit = analysis.fit;
   write_what_if_json(answer, what_if, "1.0");
   expect_valid(answer.str(), "what-if.schema.json");
+}
+
+// Where the model misses the run there is no figure that somebody could quote.
+TEST(ReportContract, WhatCannotBePredictedIsNull) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nworkers = 1\ncores = 4\ncompute = 1ms\ncost = decode=1ms\n"
+      "batch = 2\nsteps = 50",
+      "test", config);
+  std::vector<std::string> notes;
+  const RunRecord record = find_row("model", engine_table()).run(resolve(config, {4}, notes), {});
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  ASSERT_FALSE(analysis.findings.empty());
+  analysis.fit->rate_error = 0.49;
+  std::ostringstream run, answer;
+  find_row("json", report_table()).write(run, record, analysis, ReportStyle{});
+  expect_valid(run.str(), "run.schema.json");
+  EXPECT_NE(run.str().find("\"predicted\": null"), std::string::npos);
+  EXPECT_NE(run.str().find("\"regained_s\": null"), std::string::npos);
+  WhatIf what_if;
+  what_if.fitted = case_of("fitted", FittedModel(record).fitted());
+  what_if.measured = case_of("measured", analysis);
+  what_if.fit = analysis.fit;
+  write_what_if_json(answer, what_if, "1.0");
+  expect_valid(answer.str(), "what-if.schema.json");
+  EXPECT_NE(answer.str().find("\"gain\": null"), std::string::npos);
 }
 
 TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {

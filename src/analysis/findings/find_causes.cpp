@@ -10,12 +10,6 @@ namespace {
 
 constexpr double kAlike = 0.001;  // of the window: closer findings keep the table's order
 
-double busy_of(const Prediction& prediction) {
-  const Account& account = prediction.account;
-  if (!prediction.has_busy() || account.window <= 0) return 0;
-  return static_cast<double>(account.compute) / static_cast<double>(account.window);
-}
-
 struct Weighing {
   const FindingRow* row;
   Candidate candidate;
@@ -38,19 +32,20 @@ std::string with_value(std::string text, const Changes& changes) {
 }
 
 Finding finding_of(const FindingRow& row, const Candidate& candidate, const Option& option,
-                   const Prediction& base, Nanos window) {
+                   const Analysis& measured) {
   Finding finding;
   finding.id = row.row.name;
   finding.evidence = candidate.evidence;
   finding.changes = option.changes;
   finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
-  finding.rate_before = base.samples_per_s;
-  finding.rate_after = option.prediction.samples_per_s;
-  finding.busy_before = busy_of(base);
-  finding.busy_after = busy_of(option.prediction);
+  const Promise promise = promise_of(measured, option.prediction);
+  finding.rate_before = promise.rate_before;
+  finding.rate_after = promise.rate_after;
+  finding.busy_before = promise.busy_before;
+  finding.busy_after = promise.busy_after;
   const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
-  finding.regained_s = saves ? option.regained * seconds(window) : 0;
+  finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
   return finding;
 }
 
@@ -105,7 +100,6 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
   }
   weigh_all(weighings, base, known);
 
-  const Nanos window = analysis.account.window;
   std::vector<Finding> findings;
   for (Weighing& weighing : weighings) {
     const std::optional<Option> option = weighing.best.get();
@@ -113,9 +107,9 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
     const FindingRow& row = *weighing.row;
     const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
     if (option->regained < least) continue;
-    findings.push_back(finding_of(row, weighing.candidate, *option, base, window));
+    findings.push_back(finding_of(row, weighing.candidate, *option, analysis));
   }
-  sort_by_gain(findings, kAlike * seconds(window));
+  sort_by_gain(findings, kAlike * seconds(analysis.account.window));
   drop_repeated(findings);
   return findings;
 }

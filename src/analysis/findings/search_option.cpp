@@ -13,20 +13,16 @@ namespace loaderscope {
 namespace {
 
 constexpr double kAllBusy = 0.999;
-constexpr double kNoMore = 0.001;     // of the rate: a doubling that gives less gives nothing
+constexpr double kNoMore = 0.001;     // of the gain: a doubling that gives less gives nothing
 constexpr int kUselessDoublings = 2;  // in a row, behind which no larger value is tried
 
 // Of the window that the same samples would take less.
-double regained_share(const Prediction& base, const Prediction& changed) {
-  return changed.samples_per_s > 0 ? 1 - base.samples_per_s / changed.samples_per_s : 0;
+double regained_share(const Prediction& changed) {
+  return changed.gain() > 0 ? 1 - 1 / changed.gain() : 0;
 }
 
 // No larger change can give back more.
-bool nothing_is_left(const Prediction& prediction) {
-  const Account& account = prediction.account;
-  if (!prediction.has_busy() || account.window <= 0) return false;
-  return static_cast<double>(account.compute) >= kAllBusy * static_cast<double>(account.window);
-}
+bool nothing_is_left(const Prediction& prediction) { return prediction.busy() >= kAllBusy; }
 
 // What does not go together with the rest of the settings is no advice.
 std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
@@ -47,7 +43,7 @@ class RangeSearch {
     const std::int64_t last = double_up();
     if (!(best_ > 0)) return std::nullopt;
     const auto is_enough = [this](std::int64_t value) {
-      return rate_with(value) >= (1 - kAboutAsMuch) * best_;
+      return gain_with(value) >= (1 - kAboutAsMuch) * best_;
     };
     const std::int64_t low = range_.present;
     return changes_with(smallest_enough({low, first(), last}, is_enough).value());
@@ -62,22 +58,22 @@ class RangeSearch {
     return changes;
   }
 
-  double rate_with(std::int64_t value) const {
+  double gain_with(std::int64_t value) const {
     const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
-    return prediction ? prediction->samples_per_s : 0;
+    return prediction ? prediction->gain() : 0;
   }
 
-  // Returns the value with the highest rate.
+  // Returns the value with the largest gain.
   std::int64_t double_up() {
     std::int64_t last = range_.present;
     int useless = 0;
     for (std::int64_t value = first(); useless < kUselessDoublings; value *= 2) {
       value = std::min(value, range_.most);
       const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
-      const double rate = prediction ? prediction->samples_per_s : 0;
-      useless = rate > best_ * (1 + kNoMore) ? 0 : useless + 1;
-      if (rate > best_) {
-        best_ = rate;
+      const double gain = prediction ? prediction->gain() : 0;
+      useless = gain > best_ * (1 + kNoMore) ? 0 : useless + 1;
+      if (gain > best_) {
+        best_ = gain;
         last = value;
       }
       if (value == range_.most || (prediction && nothing_is_left(*prediction))) break;
@@ -87,13 +83,13 @@ class RangeSearch {
 
   const SettingRange& range_;
   const Predictor& predict_;
-  double best_ = 0;  // rate
+  double best_ = 0;  // gain
 };
 
 // Keeps the better of the ways that it is given in turn.
 class Choice {
  public:
-  Choice(const Prediction& base, const Predictor& predict) : base_(base), predict_(predict) {}
+  explicit Choice(const Predictor& predict) : predict_(predict) {}
 
   bool is_final() const { return best && nothing_is_left(best->prediction); }
 
@@ -101,7 +97,7 @@ class Choice {
     if (is_final()) return;
     std::optional<Prediction> changed = predicted(predict_, changes);
     if (!changed) return;
-    const double regained = regained_share(base_, *changed);
+    const double regained = regained_share(*changed);
     if (best && regained < best->regained + kAboutAsMuch) return;
     best = Option{changes, std::move(*changed), regained};
   }
@@ -109,7 +105,6 @@ class Choice {
   std::optional<Option> best;
 
  private:
-  const Prediction& base_;
   const Predictor& predict_;
 };
 
@@ -133,7 +128,7 @@ Predictor remembering(Predictor predict) {
 std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
                                     const Predictor& predict) {
   if (candidate.options.empty() && candidate.ranges.empty()) return Option{{}, base, 0};
-  Choice choice(base, predict);
+  Choice choice(predict);
   for (const Changes& changes : candidate.options) choice.consider(changes);
   for (const SettingRange& range : candidate.ranges) {
     if (choice.is_final() || range.most <= range.present) continue;

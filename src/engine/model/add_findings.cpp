@@ -30,7 +30,7 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     const auto predict = [&](const Changes& changes) {
       return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
     };
-    analysis.fit = goodness_of_fit(analysis, base);
+    analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
     analysis.fit_notes = model.notes();
     for (Finding& finding : find_causes(record, analysis, predict))
       analysis.findings.push_back(std::move(finding));

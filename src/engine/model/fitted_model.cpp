@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <exception>
+#include <future>
+#include <map>
+#include <mutex>
 
-#include "analysis/wording.h"
+#include "config/batches_ahead.h"
 #include "engine/model/fit.h"
 #include "engine/model/mean_costs.h"
 #include "engine/model/model_engine.h"
+#include "engine/model/prediction_window.h"
 #include "engine/model/way_to_measure.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -17,11 +21,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kFewestModelSteps = 60;
-constexpr std::int64_t kFewestLargeSteps =
-    20;                              // where 60 would be many times the samples asked for
-constexpr std::int64_t kExcess = 3;  // times, that is not many
-constexpr std::int64_t kFewestBursts = 4;
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
 constexpr std::int64_t kSamplesOfFit = 20'000;
 
@@ -44,21 +43,6 @@ bool changes_field(const Changes& changes, std::string_view name) {
     const Field* field = find_field(change.key);
     return field != nullptr && field->name == name;
   });
-}
-
-// A count of a result's settings, which need not be sane.
-std::int64_t sane(std::int64_t count) {
-  return std::clamp<std::int64_t>(count, 0, std::int64_t{1} << 24);
-}
-
-std::int64_t window_of(const RunConfig& config) {
-  if (config.task == TaskShape::sample && config.num_workers > 0) return sane(config.window);
-  return sane(config.prefetch_factor) * sane(config.num_workers);
-}
-
-std::int64_t batches_per_epoch(const RunConfig& config) {
-  const std::int64_t batch = config.batch_size * config.ranks;
-  return config.samples / batch + (config.samples % batch != 0 ? 1 : 0);
 }
 
 // Injections of the run are in what was measured.
@@ -120,6 +104,15 @@ MachineLimits limits_of(const RunConfig& in_force) {
   return {std::clamp(in_force.cores.value, 1e-3, 65536.0)};
 }
 
+void refuse_large_steps(const RunConfig& config) {
+  const std::int64_t per_step = config.batch_size * config.ranks;
+  if (per_step <= kLargestStep) return;
+  throw RunError(
+      fmt::format("a step of {} samples is too large for a prediction; give smaller batches or "
+                  "fewer ranks",
+                  per_step));
+}
+
 RunError interrupted_prediction() {
   return RunError(
       "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
@@ -164,8 +157,17 @@ bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(recor
 
 }  // namespace
 
+// The run itself, over other steps: changes of the same window share one.
+struct FittedModel::BaseRuns {
+  using Key = std::array<std::int64_t, 5>;  // steps, duration, warm-up in steps and ns, epochs
+
+  std::mutex mutex;
+  std::map<Key, std::shared_future<Prediction>> runs;
+};
+
 FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
-    : stop_signal_(stop_signal),
+    : base_runs_(std::make_shared<BaseRuns>()),
+      stop_signal_(stop_signal),
       config_(is_of_somebody_else(record) ? as_our_loader(record.config) : record.config),
       limits_(limits_of(record.config)) {
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
@@ -185,15 +187,16 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   auto costs = std::make_shared<FittedCosts>(model::fit_costs(record, notes_));
   costs_ = costs;
   if (record.engine == "model") return;
-  Prediction base;
-  base.config = model_config({}, *costs, base);
-  set_window(base.config, {}, kSamplesOfFit);
-  const auto run_with = [&](const FittedCosts& tried) { return simulate(base.config, tried); };
+  RunConfig base = base_config();
+  refuse_large_steps(base);
+  set_window(base, model::steps_of_run({warmup_, steps_}, base, kSamplesOfFit));
+  const auto run_with = [&](const FittedCosts& tried) { return simulate(base, tried); };
   model::fit_other_threads(*costs, record, run_with, notes_);
 }
 
 FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
-    : config_(resolve(given, limits, notes_)),
+    : base_runs_(std::make_shared<BaseRuns>()),
+      config_(resolve(given, limits, notes_)),
       limits_(limits),
       costs_(std::make_shared<FittedCosts>()) {
   if (config_.source.value == "synthetic") return;
@@ -256,42 +259,31 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   return config;
 }
 
-// As many steps as the run had, in samples, behind as long a warm-up.
-void FittedModel::set_window(RunConfig& config, const Changes& changes,
-                             std::int64_t most_samples) const {
-  const std::int64_t per_step = config.batch_size * config.ranks;
-  const std::int64_t fewest =
-      std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
-  const std::int64_t most = std::max(fewest, most_samples / per_step);
-  if (steps_ == 0 || changes_field(changes, "steps") || changes_field(changes, "duration")) return;
-  if (per_step > kLargestStep) {
-    throw RunError(
-        fmt::format("a step of {} samples is too large for a prediction; give smaller "
-                    "batches or fewer ranks",
-                    per_step));
-  }
-  std::int64_t steps =
-      std::max<std::int64_t>(1, steps_ * sane(config_.batch_size) / config.batch_size);
-  if (steps > most) {
-    const std::int64_t epoch = config.samples > 0 ? batches_per_epoch(config) : 1;
-    steps = std::min(steps, (most + epoch - 1) / epoch * epoch);
-  }
-  // Workers deliver in bursts of their number: of whole bursts, and of more than a few.
-  if (config.num_workers != config_.num_workers && config.num_workers > 0) {
-    const std::int64_t burst = config.num_workers;
-    steps = (std::max(steps, kFewestBursts * burst) + burst - 1) / burst * burst;
-  }
-  config.steps.set(steps);
+void FittedModel::set_window(RunConfig& config, const model::StepsToRun& steps) const {
+  config.steps.set(steps.measured);
   config.duration.given = false;
-  if (changes_field(changes, "warmup")) return;
-  const std::int64_t deeper = std::max<std::int64_t>(0, window_of(config) - window_of(config_));
-  config.warmup.value = {std::min(warmup_ + deeper, 2 * most), 0};
+  config.warmup.value = {steps.warmup, 0};
+  config.epochs.value = 0;
 }
 
-void FittedModel::set_steps(RunConfig& config, std::int64_t steps) const {
-  config.steps.set(steps);
-  config.duration.given = false;
-  config.warmup.value = {warmup_ + window_of(config), 0};
+// What the changes name of it stays, and is the base's too.
+void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
+                              std::int64_t most_samples) const {
+  refuse_large_steps(changed);
+  const RunConfig named = changed;
+  const auto names_any = [&](auto... keys) { return (changes_field(changes, keys) || ...); };
+  if (steps_ > 0 && !names_any("steps", "duration")) {
+    const auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
+    set_window(base, sides.base);
+    set_window(changed, sides.changed);
+    if (names_any("epochs")) changed.epochs = base.epochs = named.epochs;
+    if (names_any("warmup")) changed.warmup = base.warmup = named.warmup;
+    return;
+  }
+  base.steps = named.steps;
+  base.duration = named.duration;
+  base.warmup = named.warmup;
+  base.epochs = named.epochs;
 }
 
 Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
@@ -301,21 +293,66 @@ Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
   return prediction;
 }
 
+// The run itself over the steps of `config`. Of several that want the same at once one runs it.
+Prediction FittedModel::base_over(const RunConfig& config) const {
+  const BaseRuns::Key key = {config.steps.value, config.duration.value, config.warmup.value.steps,
+                             config.warmup.value.duration, config.epochs.value};
+  std::promise<Prediction> promise;
+  std::shared_future<Prediction> result;
+  bool is_mine = false;
+  {
+    const std::lock_guard lock(base_runs_->mutex);
+    std::shared_future<Prediction>& known = base_runs_->runs[key];
+    is_mine = !known.valid();
+    if (is_mine) known = promise.get_future().share();
+    result = known;
+  }
+  if (is_mine) {
+    try {
+      Prediction base;
+      base.config = config;
+      promise.set_value(run(std::move(base), *costs_));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return result.get();
+}
+
+RunConfig FittedModel::base_config() const {
+  Prediction unused;
+  FittedCosts costs = *costs_;
+  return model_config({}, costs, unused);
+}
+
+Prediction FittedModel::fitted(std::int64_t most_samples) const {
+  RunConfig config = base_config();
+  refuse_large_steps(config);
+  if (steps_ > 0) set_window(config, model::steps_of_run({warmup_, steps_}, config, most_samples));
+  return base_over(config);
+}
+
 Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples,
                                 const Knockouts& knockouts) const {
   refuse_unknown(changes);
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
-  set_window(prediction.config, changes, most_samples);
-  return run(std::move(prediction), costs, knockouts);
+  RunConfig base = base_config();
+  set_windows(base, prediction.config, changes, most_samples);
+  prediction = run(std::move(prediction), costs, knockouts);
+  const Prediction unchanged = base_over(base);
+  prediction.base_samples_per_s = unchanged.samples_per_s;
+  prediction.base_busy = unchanged.busy();
+  return prediction;
 }
 
 Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
   Prediction prediction;
   FittedCosts costs = costs_->at_means();
+  RunConfig base = base_config();
   prediction.config = model::with_mean_costs(model_config({}, costs, prediction));
-  set_window(prediction.config, {}, most_samples);
+  set_windows(base, prediction.config, {}, most_samples);
   return run(std::move(prediction), costs);
 }
 
@@ -325,7 +362,7 @@ Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
-  set_steps(prediction.config, steps);
+  set_window(prediction.config, {warmup_ + batches_ahead(prediction.config), steps});
   return run(std::move(prediction), costs, knockouts);
 }
 
@@ -336,7 +373,8 @@ Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
   FittedCosts costs = *costs_;
   costs.other_threads = 0;
   prediction.config = model_config(changes, costs, prediction);
-  set_window(prediction.config, changes, kSamplesOfFit);
+  RunConfig base = base_config();
+  set_windows(base, prediction.config, changes, kSamplesOfFit);
   const auto run_with = [&](const FittedCosts& tried) {
     return simulate(prediction.config, tried);
   };
@@ -374,32 +412,6 @@ RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
 RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
   std::vector<std::string> notes;
   return resolve(given_again(in_force, changes), limits_of(in_force), notes);
-}
-
-std::string GoodnessOfFit::sentence() const {
-  return fmt::format("the model gives the base case's rate {:+.1f} %, {} {:+.1f} points",
-                     100 * rate_error, worst_part, 100 * worst_share);
-}
-
-GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted) {
-  GoodnessOfFit fit;
-  if (measured.samples_per_s.mean > 0) {
-    fit.rate_error = fitted.samples_per_s / measured.samples_per_s.mean - 1;
-  }
-  const auto share = [](Nanos part, const Account& account) {
-    return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
-  };
-  const auto consider = [&](std::string_view name, Nanos predicted, Nanos recorded) {
-    const double difference = share(predicted, fitted.account) - share(recorded, measured.account);
-    if (!fit.worst_part.empty() && std::abs(difference) <= std::abs(fit.worst_share)) return;
-    fit.worst_part = name;
-    fit.worst_share = difference;
-  };
-  consider("compute", fitted.account.compute, measured.account.compute);
-  for (const auto& word : Words<Cause>::table()) {
-    consider(word.name, fitted.account.stall[word.value], measured.account.stall[word.value]);
-  }
-  return fit;
 }
 
 }  // namespace loaderscope

@@ -90,6 +90,18 @@ TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
               Contains(HasSubstr("40 steps are 1.2 blocks of 32, which gives no firm")));
 }
 
+TEST(AnalyseNotes, FewerThanFourWindowsAreMarked) {
+  RunRecord record = usual_record();
+  record.config.prefetch_factor.value = 5;  // of 2 workers: 10 batches
+  EXPECT_THAT(analyse(record).notes, IsEmpty());
+  record.config.prefetch_factor.value = 6;
+  EXPECT_THAT(analyse(record).notes,
+              Contains("40 steps are less than four windows of 12 batches, so what was made before "
+                       "them may carry the rate; give --steps 48"));
+  record.config.num_workers.value = 0;
+  EXPECT_THAT(analyse(record).notes, IsEmpty());
+}
+
 TEST(AnalyseNotes, OneEpochDoesNotShowRestarts) {
   RunRecord record = usual_record();
   record.config.samples.set(1'000'000);

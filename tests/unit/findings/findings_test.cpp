@@ -217,11 +217,13 @@ TEST_P(FindingCase, GivesBackWhatItPromises) {
   const Case& the_case = GetParam();
   if (the_case.arrange) GTEST_SKIP() << "its facts are made by hand";
   const RunRecord record = run(the_case.fires);
-  const double window = seconds(analyse(record).account.window);
+  const Analysis measured = analyse(record);
+  const double window = seconds(measured.account.window);
   for (const Finding& finding : findings_of(record)) {
     if (finding.regained_s <= 0) continue;
-    const double gain = FittedModel(record).predict(finding.changes, 20'000).samples_per_s;
-    EXPECT_DOUBLE_EQ(gain, finding.rate_after) << finding.id;
+    const Promise promise =
+        promise_of(measured, FittedModel(record).predict(finding.changes, 20'000));
+    EXPECT_DOUBLE_EQ(promise.rate_after, finding.rate_after) << finding.id;
     EXPECT_NEAR(finding.regained_s, window * (1 - finding.rate_before / finding.rate_after), 1e-6);
     EXPECT_GE(finding.regained_s, 0.01 * window) << finding.id;
     EXPECT_FALSE(finding.evidence.empty());

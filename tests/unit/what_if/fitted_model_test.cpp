@@ -51,7 +51,7 @@ TEST(FittedModel, PredictsADeclaredChangeExactly) {
 TEST(FittedModel, DrawsWholeRowsOfAMeasuredRun) {
   const RunRecord record = as_measured(run(kVaried));
   const FittedModel model(record);
-  const GoodnessOfFit fit = goodness_of_fit(analyse(record), model.predict({}));
+  const GoodnessOfFit fit = goodness_of_fit(analyse(record), model.fitted());
   EXPECT_LT(std::abs(fit.rate_error), 0.02) << fit.sentence();
   EXPECT_LT(std::abs(fit.worst_share), 0.02) << fit.sentence();
 
@@ -142,6 +142,51 @@ TEST(FittedModel, PredictsUnderTheLoadOfAnotherRun) {
   EXPECT_NEAR(prediction.samples_per_s / measured, 1, 0.05);
   ASSERT_EQ(prediction.notes.size(), 1U);
   EXPECT_NE(prediction.notes.front().find("other processes took cores"), std::string::npos);
+}
+
+// Epochs of 20 steps with a slow start each: the warm-up grows with the window, what is compared
+// does not. The deeper window gives nothing.
+TEST(FittedModel, ComparesTheSameEpochs) {
+  const FittedModel model(
+      run("cost = decode=10ms\ncost = startup=200ms\nworkers = 2\nbatch = 4\nsamples = 80\n"
+          "compute = 1ms\nsteps = 30\nwarmup = 5\n"));
+  const Prediction deeper = model.predict({{"prefetch-factor", "8"}});
+  EXPECT_DOUBLE_EQ(deeper.gain(), 1);
+  EXPECT_DOUBLE_EQ(deeper.samples_per_s, deeper.base_samples_per_s);
+}
+
+TEST(FittedModel, GivesBackItsRunWhateverTheEpochs) {
+  const RunRecord record = run(std::string(kVaried) + "samples = 200\n");
+  EXPECT_EQ(FittedModel(record).fitted().account.stall, analyse(record).account.stall);
+}
+
+// The model is 8 % off: what it is off by is no gain.
+TEST(Promise, IsWhatWasMeasuredTimesTheGain) {
+  Analysis measured;
+  measured.has_busy = true;
+  measured.samples_per_s.mean = 100;
+  measured.busy.mean = 0.4;
+  Prediction prediction;
+  prediction.account.window = 1000;
+  prediction.account.compute = 864;
+  prediction.samples_per_s = 216;
+  prediction.base_samples_per_s = 108;
+  prediction.base_busy = 0.432;
+  const Promise promise = promise_of(measured, prediction);
+  EXPECT_DOUBLE_EQ(promise.rate_before, 100);
+  EXPECT_DOUBLE_EQ(promise.rate_after, 200);
+  EXPECT_DOUBLE_EQ(promise.busy_before, 0.4);
+  EXPECT_DOUBLE_EQ(promise.busy_after, 0.8);
+  prediction.account.compute = 1000;
+  prediction.base_busy = 0.25;
+  EXPECT_DOUBLE_EQ(promise_of(measured, prediction).busy_after, 1);  // and no more
+}
+
+TEST(GoodnessOfFit, IsNotQuotedBeyondTenPercent) {
+  for (const double error : {0.0, 0.1, -0.1})
+    EXPECT_TRUE((GoodnessOfFit{error, "", 0}.can_predict())) << error;
+  for (const double error : {0.101, -0.101, 0.49, 25.0})
+    EXPECT_FALSE((GoodnessOfFit{error, "", 0}.can_predict())) << error;
 }
 
 TEST(FittedModel, RefusesWhatTheResultDoesNotSay) {

@@ -1,0 +1,62 @@
+// What a prediction says of the run that was measured, and how far it can be trusted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/what_if.h"
+
+namespace loaderscope {
+
+double Prediction::busy() const {
+  if (!has_busy() || account.window <= 0) return 0;
+  return static_cast<double>(account.compute) / static_cast<double>(account.window);
+}
+
+double Prediction::gain() const {
+  return base_samples_per_s > 0 ? samples_per_s / base_samples_per_s : 1;
+}
+
+Promise promise_of(const Analysis& measured, const Prediction& prediction) {
+  Promise promise;
+  promise.rate_before = measured.samples_per_s.mean;
+  promise.rate_after = promise.rate_before * prediction.gain();
+  if (!measured.has_busy || prediction.base_busy <= 0) return promise;
+  promise.busy_before = measured.busy.mean;
+  promise.busy_after =
+      std::min(1.0, promise.busy_before * prediction.busy() / prediction.base_busy);
+  return promise;
+}
+
+bool GoodnessOfFit::can_predict() const {
+  constexpr double kMostError = 0.1;
+  return std::abs(rate_error) <= kMostError;
+}
+
+std::string GoodnessOfFit::sentence() const {
+  return fmt::format("the model gives the base case's rate {:+.1f} %, {} {:+.1f} points",
+                     100 * rate_error, worst_part, 100 * worst_share);
+}
+
+GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted) {
+  GoodnessOfFit fit;
+  if (measured.samples_per_s.mean > 0) {
+    fit.rate_error = fitted.samples_per_s / measured.samples_per_s.mean - 1;
+  }
+  const auto share = [](Nanos part, const Account& account) {
+    return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
+  };
+  const auto consider = [&](std::string_view name, Nanos predicted, Nanos recorded) {
+    const double difference = share(predicted, fitted.account) - share(recorded, measured.account);
+    if (!fit.worst_part.empty() && std::abs(difference) <= std::abs(fit.worst_share)) return;
+    fit.worst_part = name;
+    fit.worst_share = difference;
+  };
+  consider("compute", fitted.account.compute, measured.account.compute);
+  for (const auto& word : Words<Cause>::table()) {
+    consider(word.name, fitted.account.stall[word.value], measured.account.stall[word.value]);
+  }
+  return fit;
+}
+
+}  // namespace loaderscope

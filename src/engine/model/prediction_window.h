@@ -1,0 +1,29 @@
+// How many steps a prediction runs and behind which warm-up, so that a run and what it is compared
+// with see the same epochs and steps.
+#pragma once
+
+#include <cstdint>
+
+#include "loaderscope/run_config.h"
+
+namespace loaderscope::model {
+
+// Of each rank.
+struct StepsToRun {
+  std::int64_t warmup = 0, measured = 0;
+};
+
+// The run again: what was measured, but at most about `most_samples` of all ranks, and at least 60
+// steps, or 20 where 60 would be many more samples.
+StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples);
+
+struct SideBySide {
+  StepsToRun base, changed;
+};
+
+// The same samples on both sides, behind a warm-up that is long enough for the deeper window. Of
+// data with an end: within one epoch where the run was, else the same whole epochs.
+SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
+                        std::int64_t most_samples);
+
+}  // namespace loaderscope::model
