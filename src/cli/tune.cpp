@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "experiment/remember_predictions.h"
 #include "experiment/settings.h"
 #include "loaderscope/report.h"
 #include "loaderscope/tune.h"
@@ -16,6 +17,7 @@
 #include "measure/machine.h"
 #include "measure/process_counters.h"
 #include "report/tune_report.h"
+#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -142,6 +144,8 @@ ExitCode run_tune(TuneFlags& flags) {
   if (base.measured) adopt_loader(experiment, *base.measured);
   Tune answer = tune(std::move(experiment), runner.laboratory(), options);
   runner.add_notes(answer.experiment);
+  if (base.given.engine.value != "model")
+    remember_predictions(answer, PredictionHistory(source::user_cache_folder()));
   const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);

@@ -1,0 +1,13 @@
+// How well a tune's predictions held goes into the history that later ones are quoted with.
+#pragma once
+
+#include "loaderscope/tune.h"
+#include "measure/prediction_history.h"
+
+namespace loaderscope {
+
+// What was predicted before it was run; the probe that a model was fitted to is none of its
+// predictions.
+void remember_predictions(const Tune& tune, const PredictionHistory& history);
+
+}  // namespace loaderscope
