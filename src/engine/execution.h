@@ -16,6 +16,7 @@ struct Execution {
   std::int64_t count =
       0;  // position of the sample in the rank's epoch, or of the batch, for `every`
   Bytes bytes = 0;
+  bool last_of_epoch = false;  // of a compute
 };
 
 }  // namespace loaderscope

@@ -112,7 +112,24 @@ StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
 
 StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::uint64_t seed) const {
   const double u = uniform_draw(seed, execution.epoch, execution.draw, stage);
-  return at_speed(stage, rank_of(execution).stages[stage].draw(u, execution.bytes));
+  const Rank& rank = rank_of(execution);
+  const bool is_last =
+      stage == Stage::compute && execution.last_of_epoch && rank.last_compute.known();
+  const MeasuredTimes& times = is_last ? rank.last_compute : rank.stages[stage];
+  return at_speed(stage, times.draw(u, execution.bytes));
+}
+
+double FittedCosts::waiting_share() const {
+  double waits = 0, wall = 0;
+  for (const Rank& rank : ranks) {
+    for (const Sample& sample : rank.samples) {
+      for (const StageTime& time : sample.stages) {
+        waits += static_cast<double>(time.waits + time.transfers);
+        wall += static_cast<double>(time.wall());
+      }
+    }
+  }
+  return wall > 0 ? waits / wall : 0;
 }
 
 FittedCosts FittedCosts::at_means() const {
@@ -120,6 +137,7 @@ FittedCosts FittedCosts::at_means() const {
   for (Rank& rank : means.ranks) {
     if (!rank.samples.empty()) rank.samples = {mean_of(rank.samples)};
     for (MeasuredTimes& times : rank.stages) times = times.at_mean();
+    rank.last_compute = rank.last_compute.at_mean();
   }
   return means;
 }

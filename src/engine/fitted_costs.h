@@ -52,12 +52,15 @@ struct FittedCosts {
   struct Rank {
     std::vector<Sample> samples;
     PerStage<MeasuredTimes> stages;
+    // The compute of an epoch's last step, with what the program does before the next epoch.
+    MeasuredTimes last_compute;
   };
 
   std::vector<Rank> ranks;      // none: the samples' costs are declared; further ranks repeat them
   double storage_streams = 0;   // so many transfers are as fast as measured, more share that speed
   PerStage<double> speed = {};  // 2: twice as fast as measured; 0: as measured
   double other_threads = 0;     // of other processes, that wanted a core all of the time
+  std::int64_t shards = 0;      // of a stream: more workers have nothing to read; 0: not known
 
   bool has_samples() const { return !ranks.empty(); }
   bool knows(Stage stage) const;
@@ -65,6 +68,7 @@ struct FittedCosts {
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
+  double waiting_share() const;  // of the samples' time: off the CPU
   FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean
 
  private:

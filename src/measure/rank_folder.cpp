@@ -277,8 +277,8 @@ RankRecord RankFolder::finish() {
     record_.warmup_steps = 0;
   }
   // Workers that came up in the warm-up only: what a start takes is known all the same.
-  if (record_.stages[Stage::startup].count == 0)
-    record_.stages[Stage::startup] = warmup_stages_[Stage::startup];
+  for (const Stage stage : {Stage::startup, Stage::startup_parent})
+    if (record_.stages[stage].count == 0) record_.stages[stage] = warmup_stages_[stage];
   for (Exemplar& exemplar : worst_) record_.exemplars.push_back(std::move(exemplar));
   std::sort(record_.exemplars.begin(), record_.exemplars.end(),
             [](const Exemplar& a, const Exemplar& b) { return a.row.step < b.row.step; });

@@ -87,6 +87,11 @@ void put_trainings(RunRecord& record, const std::vector<Training*>& trainings, N
     record.input_ended_in_warmup |= training->window().input_ended_in_warmup();
     record.ranks.push_back(training->finish());
   }
+  const std::int64_t shards = trainings.empty() ? 0 : trainings.front()->loader().shards;
+  if (shards > 0)
+    record.metrics.push_back({"data.shards", "1",
+                              "of the streamed data set of a rank: more workers read nothing",
+                              static_cast<double>(shards)});
   if (!record.ranks.empty())
     put_measured(record.config, record.ranks.front(), trainings.front()->loader());
   say_gpu(record, trainings);

@@ -41,6 +41,7 @@ LoaderFacts parse_loader_facts(const std::string& message) {
     all.at("batch_size").get_to(facts.batch_size);
     all.at("samples").get_to(facts.samples);
     all.at("batches").get_to(facts.batches);
+    facts.shards = all.value("shards", std::int64_t{0});
     all.at("is_opaque").get_to(facts.is_opaque);
     all.at("pin_memory").get_to(facts.pin_memory);
     all.at("persistent_workers").get_to(facts.persistent_workers);

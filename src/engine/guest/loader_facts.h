@@ -17,6 +17,7 @@ struct LoaderFacts {
   std::int64_t batches = 0;     // likewise, where the samples are not known
   // It is no DataLoader: all that is known of its batches is when each was asked for and came.
   bool is_opaque = false;
+  std::int64_t shards = 0;  // of a stream that is divided by them; 0: not known
   bool pin_memory = false;
   bool persistent_workers = false;
   bool in_order = true;

@@ -30,6 +30,7 @@ enum class FactKind : std::uint8_t {
   moved,        // by the program's own trainer to a device, `begin` to `end`; `batch` < 0: the one
                 // taken last
   failed,       // an exception came instead of a batch: asked at `begin`, raised at `end`
+  started,      // `worker` by the trainer's thread, `begin` to `end`
 };
 
 struct Fact {

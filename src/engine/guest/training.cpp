@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "measure/thread_meter.h"
 
@@ -62,6 +63,7 @@ void Training::take_fact(const Fact& fact, Epoch& epoch) {
   if (fact.kind == FactKind::ask) asked_ = fact.begin;
   if (fact.kind == FactKind::ended) stopped_for_ = fact.end - fact.begin;
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
+  if (fact.kind == FactKind::started) started(fact, epoch);
   if (fact.kind == FactKind::moved && fact.batch < 0)
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
   if (fact.batch < 0 || fact.kind == FactKind::replayed) return;
@@ -108,7 +110,7 @@ void Training::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
     const Nanos take = batches_known_[*open_].events.take;
     close_step(std::max(take, fact.begin - stopped_for_.value_or(0)));
   }
-  stopped_for_.reset();
+  const Nanos ending = std::exchange(stopped_for_, std::nullopt).value_or(0);
   if (first_ask_ == 0) {
     first_ask_ = fact.begin;
     window_.first_ask(first_ask_);
@@ -118,6 +120,7 @@ void Training::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
   epoch = Epoch{};
   epoch.begun = fact.begin;
   epoch.by_trainer = loader.seen_workers() == 0;
+  epoch.busy_since = fact.begin - ending;
   epoch.taken_in = ++epoch_;
   loader_ = loader;
 }
@@ -131,6 +134,17 @@ void Training::forget_cut_short() {
         batch->second.events.take == 0 && (epoch == nullptr || epoch->taken_in < epoch_);
     batch = is_left ? batches_known_.erase(batch) : std::next(batch);
   }
+}
+
+// One worker after another: what is between two of them belongs to the later one, and the end of
+// those of the epoch before to the first.
+void Training::started(const Fact& fact, Epoch& epoch) {
+  Span span;
+  span.begin = std::min(epoch.busy_since, fact.begin);
+  span.end = epoch.busy_since = fact.end;
+  span.cpu = fact.cpu;
+  span.stage = Stage::startup_parent;
+  starts_[fact.worker] = span;
 }
 
 void Training::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
@@ -294,6 +308,12 @@ void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
 
 bool Training::take_span(std::int32_t worker, const Span& span) {
   if (span.batch < 0) {
+    // Of one worker the spans come in the order of time, those of its predecessor first.
+    const auto start = starts_.find(worker);
+    if (span.stage == Stage::startup && start != starts_.end()) {
+      window_.span(worker, start->second);
+      starts_.erase(start);
+    }
     window_.span(worker, span);
     return true;
   }

@@ -63,6 +63,9 @@ class Training {
     std::int64_t next = 0;    // batch that has no number yet
     bool by_trainer = false;  // it has no workers
     Nanos begun = 0, dispatch = 0;
+    // Until when the trainer's thread was busy with the workers: those of the epoch before that
+    // ended, and those of this one that were started.
+    Nanos busy_since = 0;
     std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
     bool fresh = true;          // none has been
   };
@@ -88,6 +91,7 @@ class Training {
   void begin_epoch(const Fact& fact, const LoaderFacts& loader);
   void forget_cut_short();
   void take_fact(const Fact& fact, Epoch& epoch);
+  void started(const Fact& fact, Epoch& epoch);
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void replayed(const Fact& fact, Epoch& epoch);
@@ -112,7 +116,8 @@ class Training {
   MeasuredWindow window_;
 
   std::map<EpochName, Epoch> epochs_;
-  std::int64_t batches_ = 0;  // that have a number
+  std::map<std::int32_t, Span> starts_;  // of workers that have not come up yet
+  std::int64_t batches_ = 0;             // that have a number
   std::map<std::int64_t, Batch> batches_known_;
   std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
   Nanos device_end_ = 0;                            // of the last of them that is complete

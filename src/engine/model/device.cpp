@@ -48,11 +48,12 @@ void Device::place_copy(Step& step, Nanos earliest) {
   if (&step == &steps_.back()) last_copy_end_ = copy.end;
 }
 
-void Device::submit_compute(Nanos now, const Interval& launch) {
+void Device::submit_compute(Nanos now, const Interval& launch, bool last_of_epoch) {
   Step& step = steps_.back();
   step.events.launch = launch;
   step.compute_submitted = true;
   step.compute_submitted_at = now;
+  step.last_of_epoch = last_of_epoch;
   advance();
 }
 
@@ -72,6 +73,7 @@ void Device::advance() {
 
 void Device::begin_compute(Nanos at) {
   StepEvents events = steps_.front().events;
+  const bool last_of_epoch = steps_.front().last_of_epoch;
   steps_.pop_front();
   Nanos duration = 0;
   if (plan_.has_device) {
@@ -79,6 +81,7 @@ void Device::begin_compute(Nanos at) {
     execution.rank = rank_;
     execution.draw = events.step * plan_.ranks + rank_;
     execution.count = events.step;
+    execution.last_of_epoch = last_of_epoch;
     duration = plan_.compute_time(execution);
   }
   events.compute = {at, at + duration, 0, 0};

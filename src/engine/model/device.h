@@ -23,7 +23,7 @@ class Device {
   // A step's way, in this order. `copied`: the trainer's own thread has copied it.
   void submit_copy(const StepEvents& events, Nanos now, Nanos duration);
   void copied(const StepEvents& events, const Interval& copy);
-  void submit_compute(Nanos now, const Interval& launch);
+  void submit_compute(Nanos now, const Interval& launch, bool last_of_epoch);
   void begin_compute(Nanos at);  // of the oldest step that is ready
 
   // kNever while unknown.
@@ -42,6 +42,7 @@ class Device {
     bool compute_submitted = false;
     Nanos compute_submitted_at = 0;
     bool told_ready = false;
+    bool last_of_epoch = false;
   };
   void place_copy(Step& step, Nanos earliest);
   void advance();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "analysis/read_line.h"
 #include "loaderscope/engine.h"
@@ -12,9 +14,9 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kNoticeable = 0.01;  // of the samples' time: reads that wait less need no line
-constexpr std::array<Stage, 6> kBatchStages = {Stage::collate,        Stage::transport,
-                                               Stage::transport_recv, Stage::pin,
-                                               Stage::launch,         Stage::startup};
+constexpr std::array<Stage, 7> kBatchStages = {
+    Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,
+    Stage::launch,  Stage::startup,   Stage::startup_parent};
 constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
 
 constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
@@ -45,6 +47,25 @@ FittedCosts::Sample sample_of(const SampleRow& row) {
   return sample;
 }
 
+// What a program does between two epochs is in the compute of the step before, and in no other.
+void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
+  StageStats last, others;
+  std::optional<Nanos> before;
+  const auto add = [](StageStats& stats, Nanos compute) {
+    if (compute > 0) stats.add(compute, 0, 0, 0);
+  };
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        if (before) add(row.first_of_epoch ? last : others, *before);
+        before = row.compute();
+      },
+      record.warmup_steps);
+  if (before) add(others, *before);
+  if (last.count == 0 || others.count == 0) return;
+  rank.stages[Stage::compute] = MeasuredTimes(others);
+  rank.last_compute = MeasuredTimes(last);
+}
+
 FittedCosts::Rank rank_of(const RankRecord& record, bool device_is_real) {
   FittedCosts::Rank rank;
   rank.samples.reserve(record.reservoir.size());
@@ -52,6 +73,7 @@ FittedCosts::Rank rank_of(const RankRecord& record, bool device_is_real) {
   for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
   if (!device_is_real) return rank;
   for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  split_compute(record, rank);
   return rank;
 }
 
@@ -106,6 +128,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
         "steps than the warm-up has, of a loader that makes its samples one by one");
   }
   fit_reads(costs, record, notes);
+  costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
   return costs;
 }
 

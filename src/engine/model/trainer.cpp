@@ -98,7 +98,7 @@ void Trainer::ask() {
     wake_up_at(free);
     return;
   }
-  const bool epoch_over = plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+  const bool epoch_over = epoch_is_over();
   if (epoch_over && plan_.config.epochs > 0 && epoch_ + 1 == plan_.config.epochs) {
     doing_ = Doing::nothing;
     return;
@@ -111,6 +111,10 @@ void Trainer::ask() {
   doing_ = Doing::waiting_for_batch;
   if (plan_.made_by_trainer) loader_.dispatch_one();
   try_take();
+}
+
+bool Trainer::epoch_is_over() const {
+  return plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
 }
 
 void Trainer::begin_epoch() {
@@ -281,7 +285,7 @@ void Trainer::launched(const Interval& launch) {
   ++step_;
   doing_ = Doing::waiting_for_compute;
   parked_ = false;
-  device_.submit_compute(world_.now(), launch);
+  device_.submit_compute(world_.now(), launch, epoch_is_over());
   // As an event of its own: steps that take no time follow each other, they do not nest.
   world_.wake_at(world_.now(), who_);
 }

@@ -44,6 +44,7 @@ class Trainer {
   };
 
   void ask();
+  bool epoch_is_over() const;  // all of its batches have been taken
   void begin_epoch();
   void start_next_worker();
   void workers_up();

@@ -211,6 +211,29 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   EXPECT_EQ(computes.at(2), 69 * kMs);
 }
 
+// Two epochs, whose worker the trainer ended for 1 ms and started for 5 ms.
+TEST_F(TrainingTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
+  epoch(0, kSecond, 5);
+  ThreadLog::Entry up;
+  up.span = {2 * kSecond, 2 * kSecond + 8 * kMs};
+  up.span.stage = Stage::startup;
+  worker_->spans().push(up);
+  epoch(1, 2 * kSecond, 5);
+  Fact started = fact(FactKind::started, -1, 2 * kSecond, 2 * kSecond + 5 * kMs);
+  started.iterator = 1;
+  started.cpu = 4 * kMs;
+  trainer_->facts().push(started);
+  trainer_process_.read(*trainer_, {});
+  trainer_process_.read(*worker_, {0, 1});
+  trainer_process_.advance(false);
+  const RankRecord record = trainer_process_.measured()->finish();
+  const StageStats& parent = record.stages[Stage::startup_parent];
+  EXPECT_EQ(parent.count, 1);
+  EXPECT_EQ(parent.wall, 6 * kMs);
+  EXPECT_EQ(parent.cpu, 4 * kMs);
+  EXPECT_EQ(record.stages[Stage::startup].wall, 3 * kMs);  // what it did itself, behind that
+}
+
 TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   epoch(0, kSecond, 3);
   Nanos at = kSecond + 40 * kMs;

@@ -59,7 +59,7 @@ gpu_flush = _library.lsg_gpu_flush
 
 # Kinds of facts; FactKind of the host.
 EPOCH, DISPATCHED, ASK, TAKE, ENDED, RECEIVED, PINNED, DELIVERABLE, BEGUN, FINISHED, SENT = range(1, 12)
-COPIED, COMPUTED, REPLAYED, MOVED, FAILED = range(12, 17)
+COPIED, COMPUTED, REPLAYED, MOVED, FAILED, STARTED = range(12, 18)
 
 _BATCH_BITS, _GENERATION_BITS = 28, 16  # of a span's batch
 

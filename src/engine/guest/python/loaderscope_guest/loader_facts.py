@@ -44,6 +44,12 @@ def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
     return {"samples": length or length_of(loader.dataset), "batches": 0}
 
 
+def _shards(dataset: Any) -> int:
+    """Of a stream that its workers divide by shards, as those of `datasets` are."""
+    shards = attribute(dataset, "num_shards")
+    return shards if type(shards) is int and shards > 0 else 0
+
+
 def describe(loader: Any) -> Dict[str, Any]:
     sampler = data_identity.sampler_of(loader)
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
@@ -63,5 +69,6 @@ def describe(loader: Any) -> Dict[str, Any]:
         "sampler": type(sampler).__name__,
         "place": places.of(loader).line,
         "iterable": iterable,
+        "shards": _shards(loader.dataset) if iterable else 0,
         "code": user_code.names_of(loader),
     }

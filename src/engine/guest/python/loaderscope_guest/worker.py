@@ -1,12 +1,16 @@
 """A worker process: what its loop is handed so that it can be looked into."""
 
 import contextlib
+import functools
 import inspect
+import itertools
 import os
+from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, Callable, Iterator
 
 from loaderscope_guest import hooks, inject, library, making, messages
+from loaderscope_guest.clock import now
 from loaderscope_guest.settings import RANK
 from loaderscope_guest.turns import Turn
 from loaderscope_guest.worker_queues import Results, Tasks
@@ -45,6 +49,23 @@ class WorkerLoop:
         return bound.args, bound.kwargs
 
 
+def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any) -> Callable[[Any], None]:
+    """What the trainer's thread takes to start each of the workers, whichever way."""
+    numbers = itertools.count()
+
+    @functools.wraps(start)
+    def timed(process: Any) -> None:
+        if getattr(process, "_target", None) is not loop:
+            return start(process)
+        loop.started, cpu = now(), library.thread_cpu_ns()
+        begun = loop.started
+        start(process)
+        iteration.fact(library.STARTED, worker=next(numbers), begin=begun, end=now(),
+                       cpu=library.thread_cpu_ns() - cpu)
+
+    return timed
+
+
 _original_loop: Any = None
 _turn = Turn()  # what is swapped belongs to all threads
 
@@ -59,8 +80,11 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
     with _turn():
         utils._worker_loop = WorkerLoop(iteration.number, iteration.begun)
         before, making.current = making.current, iteration.making
+        start = BaseProcess.start
+        setattr(BaseProcess, "start", _timed_start(start, utils._worker_loop, iteration))
         try:
             yield
         finally:
+            setattr(BaseProcess, "start", start)
             utils._worker_loop = _original_loop
             making.current = before

@@ -1,0 +1,131 @@
+// What a program does on its own thread takes turns there: predictions of measured programs,
+// against the same programs with the changes, in exact virtual time.
+#include <gtest/gtest.h>
+
+#include "engine/model/model_engine.h"
+#include "loaderscope/what_if.h"
+
+namespace loaderscope {
+namespace {
+
+// A program that trains on its own thread: it asks for a batch when it has computed the one before.
+RunRecord program(const std::string& scenario) {
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nexecutor = processes\nmemory = pageable\nin-flight = 1\n"
+      "batch = 10\n" +
+          scenario,
+      "test", config);
+  std::vector<std::string> notes;
+  return run_model(resolve(config, MachineLimits{64}, notes), {});
+}
+
+RunRecord program_without_workers(const std::string& scenario) {
+  RunConfig config;
+  parse_scenario(
+      "engine = model\nworkers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\n" + scenario,
+      "test", config);
+  std::vector<std::string> notes;
+  return run_model(resolve(config, MachineLimits{64}, notes), {});
+}
+
+// As it is measured: nothing declared, nobody says how many steps are in flight.
+RunRecord as_seen(RunRecord record) {
+  record.engine = "torch";
+  record.simulated = false;
+  RunConfig& config = record.config;
+  config.engine.value = "torch";
+  config.command.set({"python", "train.py"});
+  config.device.value = "script";
+  config.cost = {};
+  config.inject = {};
+  config.in_flight = {};
+  config.stored_bytes = {};
+  return record;
+}
+
+double rate(const RunRecord& record) { return analyse(record).samples_per_s.mean; }
+
+// The rate with `changes`, and what becomes of it when they are made.
+void expect_kept(RunRecord before, const Changes& changes, const RunRecord& after,
+                 double within = 0.01) {
+  const RunRecord seen = as_seen(std::move(before));
+  const FittedModel model(seen);
+  const Analysis measured = analyse(seen);
+  EXPECT_NEAR(model.fitted().samples_per_s / measured.samples_per_s.mean, 1, within);
+  const Promise promise = promise_of(measured, model.predict(changes));
+  EXPECT_NEAR(promise.rate_after / rate(after), 1, within)
+      << promise.rate_after << " predicted, " << rate(after) << " run";
+}
+
+// 4 ms to receive and 5 ms to train are 9 ms a step, however many workers there are.
+TEST(TrainersThread, ReceivesAndTrainsByTurns) {
+  const std::string costs =
+      "cost = decode=5ms:sleep\ncost = transport.recv=4ms\ncompute = 5ms\nsteps = 200\n";
+  const RunRecord eight = program(costs + "workers = 8\n");
+  EXPECT_NEAR(rate(eight), 10 / 0.009, 5);
+  expect_kept(program(costs + "workers = 1\n"), {{"num-workers", "8"}}, eight);
+}
+
+TEST(TrainersThread, WithoutWorkersMakesAndTrainsByTurns) {
+  const std::string costs = "cost = decode=1ms\ncompute = 10ms\nsteps = 200\n";
+  EXPECT_NEAR(rate(program_without_workers(costs)), 500, 1);
+  expect_kept(program_without_workers(costs), {{"decode.speed", "2"}},
+              program_without_workers("cost = decode=500us\ncompute = 10ms\nsteps = 200\n"));
+  expect_kept(program_without_workers(costs), {{"num-workers", "2"}},
+              program(costs + "workers = 2\n"));
+}
+
+// Ten batches an epoch: sixteen workers take sixteen times as long to start as one.
+TEST(TrainersThread, StartsOneWorkerAfterAnother) {
+  const std::string costs =
+      "cost = decode=4ms:sleep\ncost = startup.parent=10ms\ncost = startup=20ms\nsamples = 100\n"
+      "compute = 1ms\nsteps = 200\nwarmup = 10\n";
+  const auto one = [&] { return program(costs + "workers = 1\n"); };
+  for (const char* workers : {"2", "4", "16"}) {
+    SCOPED_TRACE(workers);
+    expect_kept(one(), {{"num-workers", workers}},
+                program(costs + "workers = " + std::string(workers) + "\n"), 0.02);
+  }
+  expect_kept(one(), {{"persistent-workers", "true"}},
+              program(costs + "workers = 1\npersistent-workers = true\n"), 0.02);
+}
+
+// What lies between two epochs is nobody's chance to make batches ahead.
+TEST(TrainersThread, ValidatesBetweenEpochs) {
+  const std::string costs =
+      "cost = decode=4ms:sleep\nsamples = 100\ncompute = 5ms\ninject = compute=+200ms@every=10\n"
+      "steps = 200\nwarmup = 10\n";
+  expect_kept(program(costs + "workers = 1\n"), {{"num-workers", "4"}},
+              program(costs + "workers = 4\n"));
+}
+
+TEST(TrainersThread, NobodyReadsBeyondTheShards) {
+  RunRecord stream =
+      as_seen(program("cost = decode=5ms:sleep\ncompute = 1ms\nworkers = 2\nsteps = 100\n"));
+  stream.metrics.push_back({"data.shards", "1", "", 2});
+  const FittedModel model(stream);
+  const Prediction eight = model.predict({{"num-workers", "8"}});
+  EXPECT_NEAR(eight.gain(), 1, 0.01);
+  EXPECT_EQ(eight.config.num_workers, 2);
+  ASSERT_FALSE(eight.notes.empty());
+  EXPECT_EQ(eight.notes.front(), "the data set has 2 shards: of 8 workers 2 read");
+  EXPECT_NEAR(model.predict({{"num-workers", "1"}}).gain(), 0.5, 0.01);
+}
+
+// What workers wait for together cannot be told from a run with fewer of them.
+TEST(TrainersThread, SaysThatWaitsAreExtrapolated) {
+  const auto notes_of = [](const char* kind) {
+    const FittedModel model(as_seen(program("cost = decode=5ms:" + std::string(kind) +
+                                            "\ncompute = 1ms\nworkers = 2\nsteps = 100\n")));
+    EXPECT_TRUE(model.predict({{"num-workers", "1"}}).notes.empty());
+    return model.predict({{"num-workers", "4"}}).notes;
+  };
+  ASSERT_EQ(notes_of("sleep").size(), 1U);
+  EXPECT_NE(notes_of("sleep").front().find("100.0 % of the samples' time"), std::string::npos)
+      << notes_of("sleep").front();
+  EXPECT_TRUE(notes_of("cpu").empty());
+}
+
+}  // namespace
+}  // namespace loaderscope
