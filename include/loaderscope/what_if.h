@@ -82,6 +82,8 @@ class FittedModel {
   RunConfig to_run(const Changes& changes) const;
 
   const std::vector<std::string>& notes() const { return notes_; }  // what the fit rests on
+  // How far a prediction of the changes goes beyond what was measured; nothing is run for it.
+  std::vector<std::string> extrapolations(const Changes& changes) const;
 
  private:
   RunRecord simulate(const RunConfig& config, const FittedCosts& costs,

@@ -1,4 +1,5 @@
 // The findings of a run, weighed by the model fitted to it.
+#include <algorithm>
 #include <utility>
 
 #include "engine/model/beside_account.h"
@@ -15,6 +16,15 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
   const Prediction at_means = model.predict_at_means(kSamplesOfPrediction);
   analysis.starved = model::starved(analysis.account, base, at_means);
   analysis.depth = model::ready_depth(model, base, at_means);
+}
+
+// Of the finding that stands first: what is quoted of it may go beyond what was measured.
+void note_extrapolations(Analysis& analysis, const FittedModel& model) {
+  const auto first = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+                                  [](const Finding& finding) { return finding.regained_s > 0; });
+  if (first == analysis.findings.end()) return;
+  for (std::string& note : model.extrapolations(first->changes))
+    analysis.fit_notes.push_back(std::move(note));
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
     for (Finding& finding : find_causes(record, analysis, predict))
       analysis.findings.push_back(std::move(finding));
     if (!analysis.fit->can_predict()) return;
+    note_extrapolations(analysis, model);
     add_beside_account(analysis, model, base);
     analysis.what_it_takes = what_it_takes(analysis, base, predict);
   } catch (const RunError& error) {

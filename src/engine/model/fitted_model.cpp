@@ -91,7 +91,10 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
     unmeasured(Stage::transport, "moving batches between processes");
   }
   const bool restarts = config.samples > 0 && !config.persistent_workers;
-  if (base.num_workers == 0 && config.num_workers > 0 && restarts)
+  const bool workers_come = base.num_workers == 0 && config.num_workers > 0;
+  if (workers_come && of_user_code)
+    unmeasured(Stage::transport_recv, "taking a batch from a worker");
+  if (workers_come && restarts)
     unmeasured(Stage::startup_parent, "what the trainer's thread takes to start a worker");
   if (config.memory != base.memory && costs.knows(Stage::h2d)) {
     prediction.notes.push_back("copies to the device keep the time measured with --memory " +
@@ -413,6 +416,15 @@ Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
   model::fit_other_threads(costs, measured, run_with, prediction.notes);
   add_result(prediction, run_with(costs));
   return prediction;
+}
+
+std::vector<std::string> FittedModel::extrapolations(const Changes& changes) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  prediction.config = model_config(changes, costs, prediction);
+  if (costs.has_samples()) note_extrapolation(config_, costs, measured_.has_value(), prediction);
+  return prediction.notes;
 }
 
 RunConfig FittedModel::to_run(const Changes& changes) const {

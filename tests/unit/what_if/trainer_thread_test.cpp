@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/model/model_engine.h"
+#include "loaderscope/findings.h"
 #include "loaderscope/what_if.h"
 
 namespace loaderscope {
@@ -111,6 +112,26 @@ TEST(TrainersThread, NobodyReadsBeyondTheShards) {
   ASSERT_FALSE(eight.notes.empty());
   EXPECT_EQ(eight.notes.front(), "the data set has 2 shards: of 8 workers 2 read");
   EXPECT_NEAR(model.predict({{"num-workers", "1"}}).gain(), 0.5, 0.01);
+}
+
+TEST(TrainersThread, TheAnswerSaysThatItsFixIsExtrapolated) {
+  const RunRecord record =
+      as_seen(program("cost = decode=5ms:sleep\ncompute = 1ms\nworkers = 1\nsteps = 100\n"));
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  ASSERT_FALSE(analysis.findings.empty());
+  ASSERT_FALSE(analysis.fit_notes.empty());
+  EXPECT_EQ(analysis.fit_notes.back().find("extrapolated from 1 to "), 0U)
+      << analysis.fit_notes.back();
+}
+
+TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
+  const FittedModel model(as_seen(
+      program_without_workers("cost = decode=1ms\ncompute = 10ms\nsteps = 100\nsamples = 100\n")));
+  const std::vector<std::string> notes = model.predict({{"num-workers", "2"}}).notes;
+  ASSERT_EQ(notes.size(), 2U);
+  EXPECT_NE(notes[0].find("transport.recv=5ms"), std::string::npos) << notes[0];
+  EXPECT_NE(notes[1].find("startup.parent=5ms"), std::string::npos) << notes[1];
 }
 
 // What workers wait for together cannot be told from a run with fewer of them.
