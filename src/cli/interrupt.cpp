@@ -35,6 +35,12 @@ const std::atomic<int>& catch_stop_signals() {
   return stop_signal;
 }
 
+int take_stop_signal() {
+  const int signal = stop_signal.exchange(0);
+  if (signal != 0) set_handler(on_stop_signal);
+  return signal;
+}
+
 ExitCode exit_code_of_signal(int signal) {
   if (signal == SIGHUP) return static_cast<ExitCode>(129);
   return signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;

@@ -11,6 +11,10 @@ namespace loaderscope {
 // Installs the handlers; call once, before the run. The value is 0, then the number of the signal.
 const std::atomic<int>& catch_stop_signals();
 
+// The signal that came, or 0. What comes from now on is a first one again: a run that was ended is
+// still analysed, and the next signal ends that.
+int take_stop_signal();
+
 // Of a run that was stopped by `signal`.
 ExitCode exit_code_of_signal(int signal);
 

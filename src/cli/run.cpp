@@ -86,13 +86,14 @@ ExitCode run(const ConfigFlags& flags) {
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
+  const int ended_by = take_stop_signal();
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
   if (config.prove != Prove::off) add_proof(record, analysis, machine, stop_signal);
   write_results(config, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
-  const int signal = stop_signal.load();
+  const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : judgement;
 }
 

@@ -370,6 +370,22 @@ TEST(Stuck, TheFirstInterruptEndsARunThatWaits) {
   EXPECT_EQ(json::parse(folder.read("r.json")).at("window").at("steps"), 0);
 }
 
+// What was measured until then is looked into like any other run.
+TEST(Interrupted, ARunOfEnoughStepsHasItsFindings) {
+  const TestFolder folder;
+  RunningBinary running({"run", "--cost", "decode=5ms:sleep", "--workers", "1", "--batch", "2",
+                         "--compute", "2ms", "--duration", "1h", "--json", folder.path("r.json")});
+  running.wait_until_it_catches(SIGINT);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  running.send(SIGINT);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  const auto result = json::parse(folder.read("r.json"));
+  ASSERT_GE(result.at("window").at("steps").get<int>(), 20);
+  ASSERT_FALSE(result.at("findings").empty()) << result.at("unseen");
+  EXPECT_THAT(ended.out, HasSubstr("Fix: "));
+}
+
 TEST(Stuck, TheSecondInterruptKills) {
   int exit_code = 0;
   for (int attempt = 0; attempt < 10 && exit_code != -SIGINT; ++attempt) {
