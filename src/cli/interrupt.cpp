@@ -37,7 +37,7 @@ const std::atomic<int>& catch_stop_signals() {
 
 int take_stop_signal() {
   const int signal = stop_signal.exchange(0);
-  if (signal != 0) set_handler(on_stop_signal);
+  if (signal != 0) set_handlers(on_stop_signal);
   return signal;
 }
 

@@ -63,7 +63,7 @@ std::string pool_words(const Facts& facts) {
   std::string text;
   for (const char* library : {"cv2", "torch"}) {
     const double threads = facts.metric(fmt::format("workers.{}_threads", library));
-    if (threads < 1) continue;
+    if (threads < 2) continue;
     text += fmt::format("{}{} is set to {:.0f}", text.empty() ? "; " : ", ", library, threads);
   }
   return text;
@@ -155,7 +155,8 @@ std::optional<Candidate> nested_thread_pools(const Facts& facts) {
                   beside.extra, beside.all, show_percent(beside.share),
                   show_percent(facts.share(Cause::contention)), pool_words(facts)),
       {kMachineAlone},
-      "in every worker: torch.set_num_threads(1), cv2.setNumThreads(0); OMP_NUM_THREADS=1"};
+      "cv2.setNumThreads(0) in worker_init_fn; OMP_NUM_THREADS=1 before the start (torch's own "
+      "threads DataLoader sets to 1 in its workers)"};
 }
 
 std::optional<Candidate> interpreter_lock(const Facts& facts) {

@@ -125,7 +125,7 @@ std::optional<Candidate> workers_draw_alike(const Facts& facts) {
       fmt::format("{} of {} begin an epoch with the same random numbers: {}", show_count(alike + 1),
                   plural(facts.config.num_workers, "worker"), facts.named("data.alike_seeds")),
       {},
-      "worker_init_fn=lambda id: numpy.random.seed(torch.initial_seed() % 2**32); a "
+      "a worker_init_fn that calls numpy.random.seed(torch.initial_seed() % 2**32); a "
       "generator of the data set is made there too, from torch.initial_seed()"};
 }
 

@@ -76,8 +76,7 @@ std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
                                facts.config.cores.value,
                                show_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
-                   "fewer ranks or other jobs on this machine; torch.set_num_threads(1) in the "
-                   "workers"};
+                   "fewer ranks or other jobs on this machine, or one with more cores"};
 }
 
 std::optional<Candidate> memory_grows(const Facts& facts) {
