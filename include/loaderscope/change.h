@@ -35,6 +35,10 @@ std::optional<Speedup> speedup_of(const Change& change);
 inline constexpr std::string_view kOtherThreads = "other-threads";
 std::optional<double> other_threads_of(const Change& change);
 
+// Whether it is about the machine or the speed of a stage: a model can be told so, and no run can
+// make it so.
+bool is_of_world(const Change& change);
+
 // The settings that were given in `base`, with those of `changes` in place of what they contradict;
 // not resolved. Speeds are left to the caller. Throws UsageError.
 RunConfig with_changes(const RunConfig& base, const Changes& changes);

@@ -180,4 +180,8 @@ struct MachineLimits {
 // impossible sizes (UsageError). What is given but has no effect is said in `notes`.
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
 
+// The same for what was measured: that nothing is declared does not mean that nothing takes time.
+RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
+                           std::vector<std::string>& notes);
+
 }  // namespace loaderscope

@@ -23,7 +23,7 @@ std::optional<Stage> sped_up(const Change& change) {
   if (!key.ends_with(kSpeed)) return std::nullopt;
   const std::string_view name = key.substr(0, key.size() - kSpeed.size());
   std::vector<Stage> stages = cost_stages();
-  stages.push_back(Stage::compute);
+  stages.insert(stages.end(), {Stage::opaque, Stage::compute});
   std::vector<std::string_view> names;
   for (Stage stage : stages) {
     if (name_of(stage) == name) return stage;
@@ -141,6 +141,13 @@ std::optional<double> other_threads_of(const Change& change) {
   } catch (const ValueError&) {
   }
   throw UsageError(place_of(change) + ": expected a number of threads from 0 to 1000000");
+}
+
+bool is_of_world(const Change& change) {
+  if (change.key.ends_with(kSpeed) || change.key == kOtherThreads) return true;
+  // Of what a run can be told to do, costs and injections are the only ones in this group.
+  const Field* field = find_field(change.key);
+  return field != nullptr && !field->repeats && field->group == find_field("cores")->group;
 }
 
 RunConfig with_changes(const RunConfig& base, const Changes& changes) {

@@ -396,9 +396,10 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   }
 }
 
-}  // namespace
+enum class Times : std::uint8_t { declared, measured };
 
-RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes) {
+RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes,
+                  Times times) {
   fill_engine(c);
   if (is_guest(c)) return resolve_guest(std::move(c), limits);
   check_is_ours(c);
@@ -420,13 +421,25 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_device(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
-  if (c.source.value == "synthetic" && !loader_alone && !takes_time(c)) {
+  const bool only_declared = times == Times::declared && c.source.value == "synthetic";
+  if (only_declared && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");
   }
   note_costs(c, notes);
   note_settings(c, notes);
   note_device(c, notes);
   return c;
+}
+
+}  // namespace
+
+RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes) {
+  return resolve(std::move(config), limits, notes, Times::declared);
+}
+
+RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
+                           std::vector<std::string>& notes) {
+  return resolve(std::move(config), limits, notes, Times::measured);
 }
 
 }  // namespace loaderscope

@@ -282,7 +282,8 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   if (config.device.value != "null") config.device.value = "sim";
   config.engine.value = costs.has_samples() ? "native" : "model";
   if (costs.has_samples()) config.source.set(config_.source);
-  config = resolve(config, limits_, prediction.notes);
+  config = costs.has_samples() ? resolve_measured(config, limits_, prediction.notes)
+                               : resolve(config, limits_, prediction.notes);
   config.engine.value = "model";
   if (costs.has_samples()) {
     if (!changes_field(changes, "samples")) config.samples.value = config_.samples;

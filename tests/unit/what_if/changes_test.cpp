@@ -40,6 +40,18 @@ TEST(Changes, OtherThreadsAreNoSetting) {
   EXPECT_NE(message_of("other-threads=-1").find("expected a number of threads"), std::string::npos);
 }
 
+// `opaque` can lead like any other stage; the machine's settings are the model's.
+TEST(Changes, OpaqueHasASpeed) {
+  const auto speedup = speedup_of(parse_change("opaque.speed=2"));
+  ASSERT_TRUE(speedup);
+  EXPECT_EQ(speedup->stage, Stage::opaque);
+  EXPECT_TRUE(is_of_world({"opaque.speed", "2"}));
+  EXPECT_TRUE(is_of_world({"cores", "4"}));
+  EXPECT_TRUE(is_of_world({"storage-concurrency", "4"}));
+  EXPECT_FALSE(is_of_world({"cost", "decode=1ms"}));
+  EXPECT_FALSE(is_of_world({"workers", "4"}));
+}
+
 TEST(Changes, KeepWhatWasGivenAndTakeThePlaceOfWhatTheyChange) {
   const RunConfig config = changed("workers = 4\nbatch = 8\ncompute = 5ms", {{"workers", "8"}});
   EXPECT_EQ(config.num_workers, 8);
