@@ -84,6 +84,12 @@ struct GoodnessOfFit {
   bool can_predict() const;
   std::string sentence() const;
 };
+// Who can do what mends a finding.
+enum class MendedBy : std::uint8_t {
+  reader,         // whoever writes and starts the training
+  administrator,  // of the machine: other programs, quotas, hardware
+};
+
 // A root cause by name, with what mending it gives back.
 struct Finding {
   std::string_view id;                     // of a row of the table of findings
@@ -91,10 +97,17 @@ struct Finding {
   Changes changes;                         // that mend it, as settings or as a stage's speed
   Changes to_run;                          // what of it a run can try; most often the same
   std::string pytorch;                     // what to write in a PyTorch program
-  double rate_before = 0, rate_after = 0;  // samples per second: measured, and x the model's gain
+  // Samples per second: measured, and times the model's gain; 0 where nothing is predicted.
+  double rate_before = 0, rate_after = 0;
   double busy_before = 0, busy_after = 0;  // likewise; 0 without a compute
   double regained_s = 0;                   // of the window
-  bool wrong_data = false;                 // worse than any waiting; nothing is predicted then
+  double waited = 0;                       // share of the window that is waited on its account
+  MendedBy mended_by = MendedBy::reader;
+  bool wrong_data = false;  // worse than any waiting; nothing is predicted then
+
+  bool has_figures() const { return rate_after > 0; }
+  // There is something to set, and not only a speed that the model was told.
+  bool has_setting() const;
 };
 
 // The least of one thing with which the GPU is busy enough, all else as it is; in the model.
@@ -143,6 +156,11 @@ struct Analysis {
   std::optional<WhatItTakes> what_it_takes;  // likewise; not where the GPU is busy enough
   std::vector<std::string> notes;            // what the run was too short to see
 };
+
+// The first of the findings that save time; null where none does.
+const Finding* fix_of(const Analysis& analysis);
+// The first of those that a run can try; null where there is none.
+const Finding* fix_to_try(const Analysis& analysis);
 
 Account account_of(const RankRecord& rank);
 Account mean_account(const std::vector<Account>& ranks);

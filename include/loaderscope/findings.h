@@ -30,6 +30,11 @@ struct FindingRow {
   // Looks at the facts; nothing when they do not show it.
   std::optional<Candidate> (*look)(const Facts& facts);
   GivesBack gives_back = GivesBack::time;
+  // The share of the window that is waited on its account; null: it is not about waiting.
+  double (*waited)(const Facts& facts) = nullptr;
+  MendedBy mended_by = MendedBy::reader;
+  // Mending it costs something else: only a model can tell whether it pays.
+  bool is_trade = false;
 };
 
 std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.cpp
@@ -37,10 +42,15 @@ std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.
 // What is wrong with the data that the training is given.
 std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis);
 
-// The other findings of a run, those that `predict` says give back most first; none where the
-// verdict is withheld. What gives back less than 1 % of the window is left out.
+// The other findings of a run, those that `predict` says give back most first; those for an
+// administrator last where a setting helps. What gives back less than 1 % of the window is left
+// out.
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict);
+
+// The same where no model gives the run back: what the rows see, without figures, and what is
+// waited for longest first. None where the account has holes.
+std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis);
 
 // What would keep the GPU of a run busy enough. Nothing where it is, where there is no compute to
 // be busy with, and where no stage of the loader is waited for.
@@ -49,7 +59,8 @@ std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Predict
 
 // `analysis` with what the model fitted to `record` says: how well it fits, the findings, how the
 // stall divides into mean and spread, how deep a window would do, and what it would take. `past` is
-// quoted beside them. Of it only wrong data once `stop_signal` is no longer 0.
+// quoted beside them. Directions where nothing can be predicted, and once `stop_signal` is no
+// longer 0.
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past = {},
                   const std::atomic<int>* stop_signal = nullptr);
 

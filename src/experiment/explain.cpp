@@ -30,8 +30,8 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   add_findings(analysis, record);
   if (analysis.fit && !analysis.fit->can_predict()) return;
   for (const Finding& finding : analysis.findings) {
-    if (finding.regained_s <= 0) continue;
-    tune.next_step = finding.changes;
+    if (finding.regained_s <= 0 || !finding.has_setting()) continue;
+    tune.next_step = finding.to_run;
     tune.after_next_step = Guess{finding.rate_after, finding.busy_after};
     return;
   }

@@ -8,9 +8,6 @@
 
 namespace loaderscope {
 
-// The best of those that save time; null where none does.
-const Finding* fix_of(const Analysis& analysis);
-
 // "Wrong data: NAME: EVIDENCE", each followed by "Mend: ...".
 std::vector<std::string> wrong_data_lines(const Analysis& analysis);
 

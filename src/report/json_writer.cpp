@@ -135,12 +135,10 @@ void write_prediction(JsonStream& json, double rate, double busy) {
   }
 }
 
-// What the model says of the finding; null where it is too far off the run to be quoted.
-void write_gain(JsonStream& json, const Finding& finding, bool can_predict) {
-  if (!can_predict) {
+void write_figures(JsonStream& json, const Finding& finding) {
+  if (!finding.has_figures()) {
     json.null("predicted");
-    json.null("regained_s");
-    return;
+    return json.null("regained_s");
   }
   json.begin_object("predicted");
   write_prediction(json, finding.rate_after, finding.busy_after);
@@ -151,27 +149,32 @@ void write_gain(JsonStream& json, const Finding& finding, bool can_predict) {
   json.member("regained_s", Seconds{std::llround(finding.regained_s * 1e9)});
 }
 
-void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding,
-                   bool can_predict) {
+void write_finding(JsonStream& json, const RunConfig& config, const Finding& finding) {
   json.begin_object();
   json.member("id", finding.id);
   json.member("wrong_data", finding.wrong_data);
   json.member("evidence", std::string_view(finding.evidence));
   json.member("advice", std::string_view(finding.pytorch));
-  json.member("command", std::string_view(command_for(config, finding.to_run)));
+  if (finding.has_setting()) {
+    json.member("command", std::string_view(command_for(config, finding.to_run)));
+  } else {
+    json.null("command");
+  }
+  const bool for_reader = finding.mended_by == MendedBy::reader;
+  json.member("mended_by", std::string_view(for_reader ? "reader" : "administrator"));
+  json.member("waited", finding.waited);
   json.begin_array("changes", kCompact);
   for (const Change& change : finding.changes)
     json.element(std::string_view(change.key + "=" + change.value));
   json.end_array();
-  write_gain(json, finding, can_predict);
+  write_figures(json, finding);
   json.end_object();
 }
 
 void write_findings(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   json.begin_array("findings");
-  const bool can_predict = !analysis.fit || analysis.fit->can_predict();
   for (const Finding& finding : analysis.findings)
-    write_finding(json, record.config, finding, can_predict);
+    write_finding(json, record.config, finding);
   json.end_array();
   if (!analysis.fit) return;
   json.begin_object("fit");

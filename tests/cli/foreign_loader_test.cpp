@@ -52,8 +52,11 @@ TEST(ForeignLoader, OnlyTheWaitForItsBatchesIsSeen) {
   for (const char* unseen : {"read", "decode", "augment", "collate", "prefetch"})
     EXPECT_EQ(seconds_at(stall, unseen), 0) << unseen;
   EXPECT_THAT(result.at("notes").dump(), HasSubstr("the loader is no DataLoader of PyTorch"));
-  EXPECT_TRUE(result.at("findings").empty());
-  EXPECT_THAT(result.at("unseen").dump(), HasSubstr("no findings: what is inside the loader"));
+  const json& finding = result.at("findings").at(0);
+  EXPECT_EQ(finding.at("id"), "loader-not-seen");
+  EXPECT_TRUE(finding.at("predicted").is_null());
+  EXPECT_TRUE(finding.at("command").is_null());
+  EXPECT_THAT(result.at("unseen").dump(), HasSubstr("no predictions: what is inside the loader"));
   EXPECT_GT(seconds_at(result.at("process"), "cpu_s"), 0);
 }
 

@@ -47,7 +47,31 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
                                show_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
                    "copy the next batch ahead: with torch.cuda.stream(side): batch.to(device, "
-                   "non_blocking=True)"};
+                   "non_blocking=True); torch.cuda.current_stream().wait_stream(side) before its "
+                   "step"};
+}
+
+// Of what a batch has for each element, a byte is enough.
+std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
+  const RunConfig& config = facts.config;
+  const bool overlaps = config.copy == CopyMode::stream && config.memory != MemoryMode::pageable;
+  if (!overlaps || config.transfer == Transfer::u8 || facts.share(Cause::h2d) < kWorthSaying)
+    return std::nullopt;
+  const StageStats& copy = facts.stages[Stage::h2d];
+  const Nanos each = copy.count > 0 ? copy.wall / copy.count : 0;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "copies have a stream of their own, take {} each and are waited for {} of the time: a batch "
+      "has too many bytes for the link",
+      show_duration(each), show_percent(facts.share(Cause::h2d)));
+  candidate.options = {{{"h2d.speed", config.transfer == Transfer::f32 ? "4" : "2"}}};
+  candidate.pytorch =
+      "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
+      ".div_(255); else of float16";
+  const bool ours = config.engine.value == "native" || config.engine.value == "model";
+  if (ours && !config.delivered_bytes.given && config.cost_of(Stage::h2d) == nullptr)
+    candidate.to_run = {{"transfer", "u8"}};
+  return candidate;
 }
 
 std::optional<Candidate> pinning_costs_more(const Facts& facts) {
@@ -58,6 +82,20 @@ std::optional<Candidate> pinning_costs_more(const Facts& facts) {
                                show_percent(facts.share(Cause::pin))),
                    {{{"memory", "pageable"}}},
                    "DataLoader(..., pin_memory=False)"};
+}
+
+std::optional<Candidate> pin_thread_limit(const Facts& facts) {
+  const StageStats& pin = facts.stages[Stage::pin];
+  if (facts.config.memory != MemoryMode::pin_thread || pin.count == 0 ||
+      facts.share(Cause::pin) < kWorthSaying)
+    return std::nullopt;
+  return Candidate{
+      fmt::format("one thread copies the batches of all workers into page-locked "
+                  "memory, {} each: {} of the time",
+                  show_duration(pin.wall / pin.count), show_percent(facts.share(Cause::pin))),
+      {{{"pin.speed", "2"}}},
+      "fewer bytes per batch (uint8, made floats on the GPU) in few large tensors: the "
+      "thread copies each tensor of a batch by itself"};
 }
 
 }  // namespace loaderscope

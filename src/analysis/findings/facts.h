@@ -24,7 +24,8 @@ struct Facts {
   double share(Nanos part) const;  // of the window
   double share(Cause cause) const { return share(analysis.account.stall[cause]); }
   double share(Why why) const { return share(analysis.account.why[why]); }
-  double making() const;                       // share of read to opaque
+  double making() const;  // share of read to opaque
+  bool sees_inside() const { return config.executor != Executor::opaque; }
   double metric(std::string_view name) const;  // 0 when it is not there
 
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
@@ -59,7 +60,19 @@ struct Candidate {
   std::string pytorch;  // {} stands for the value of the first change
   Changes to_run = {};  // instead of the option, where a run can try something else
   std::vector<SettingRange> ranges = {};  // further ways, behind the options
+  // What is said in place of the first option where nothing can be predicted.
+  Changes direction = {};
+  // What cannot help where the evidence is true: it is not said where the model says that it does.
+  Changes limits = {};
 };
+
+// What is said of a candidate that is mended by `changes`, without figures.
+Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
+                const Changes& changes);
+// Behind what a setting gives back, if there is such a thing, what only an administrator can do.
+void put_settings_first(std::vector<Finding>& findings);
+// Two names for the same advice say no more than one.
+void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const Facts& facts, Cause cause);
@@ -81,6 +94,9 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts);
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);
 std::optional<Candidate> padding_waste(const Facts& facts);
+std::optional<Candidate> collate_bound(const Facts& facts);
+std::optional<Candidate> own_code(const Facts& facts);
+std::optional<Candidate> loader_not_seen(const Facts& facts);
 std::optional<Candidate> serialisation_tax(const Facts& facts);
 std::optional<Candidate> slow_trainer(const Facts& facts);
 std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
@@ -88,6 +104,8 @@ std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
 std::optional<Candidate> storage_latency(const Facts& facts);
 std::optional<Candidate> storage_bandwidth(const Facts& facts);
 std::optional<Candidate> small_files(const Facts& facts);
+std::optional<Candidate> storage_concurrency(const Facts& facts);
+std::optional<Candidate> read_on_cpu(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
 std::optional<Candidate> decompression(const Facts& facts);
 
@@ -98,6 +116,18 @@ std::optional<Candidate> prefetch_wastes_memory(const Facts& facts);
 std::optional<Candidate> pageable_copies(const Facts& facts);
 std::optional<Candidate> copy_not_overlapped(const Facts& facts);
 std::optional<Candidate> pinning_costs_more(const Facts& facts);
+std::optional<Candidate> pin_thread_limit(const Facts& facts);
+std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts);
+
+std::optional<Candidate> epoch_refill(const Facts& facts);
+std::optional<Candidate> short_last_batches(const Facts& facts);
+std::optional<Candidate> small_batches(const Facts& facts);
+double spent_per_batch(const Facts& facts);  // share that is waited for what every batch costs
+
+std::optional<Candidate> straggler_rank(const Facts& facts);
+std::optional<Candidate> straggler_worker(const Facts& facts);
+double waited_for_ranks(const Facts& facts);
+double waited_for_slow_worker(const Facts& facts);
 
 std::optional<Candidate> cpu_quota(const Facts& facts);
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts);

@@ -8,7 +8,15 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kAlike = 0.001;  // of the window: closer findings keep the table's order
+constexpr double kContradicts = 0.05;  // of the window: what lies past a limit that was claimed
+constexpr double kAlike = 0.001;       // of the window: closer findings keep the table's order
+
+// Of a limit that the candidate claims: whether the model says that a change gets past it.
+bool is_contradicted(const Candidate& candidate, const Predictor& predict) {
+  if (candidate.limits.empty()) return false;
+  const std::optional<Prediction> changed = predicted(predict, candidate.limits);
+  return changed && regained_share(*changed) >= kContradicts;
+}
 
 struct Weighing {
   const FindingRow* row;
@@ -20,25 +28,17 @@ struct Weighing {
 void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const Predictor& predict) {
   for (Weighing& weighing : weighings) {
     weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
+      if (is_contradicted(weighing.candidate, predict)) return std::optional<Option>();
       return search_option(weighing.candidate, base, predict);
     });
   }
 }
 
-std::string with_value(std::string text, const Changes& changes) {
-  const auto hole = text.find("{}");
-  if (hole == text.npos || changes.empty()) return text;
-  return text.replace(hole, 2, changes.front().value);
-}
-
-Finding finding_of(const FindingRow& row, const Candidate& candidate, const Option& option,
-                   const Analysis& measured) {
-  Finding finding;
-  finding.id = row.row.name;
-  finding.evidence = candidate.evidence;
-  finding.changes = option.changes;
-  finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
-  finding.pytorch = with_value(candidate.pytorch, finding.changes);
+Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
+                   const Option& option) {
+  const Analysis& measured = facts.analysis;
+  Finding finding = said_of(facts, row, candidate, option.changes);
+  if (finding.changes.empty()) return finding;
   const Promise promise = promise_of(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
@@ -55,40 +55,10 @@ void sort_by_gain(std::vector<Finding>& findings, double alike_s) {
                    [&](const Finding& a, const Finding& b) { return weight(a) > weight(b); });
 }
 
-// Two names for the same advice say no more than one.
-void drop_repeated(std::vector<Finding>& findings) {
-  for (std::size_t i = 0; i < findings.size(); ++i) {
-    const auto rest = findings.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-    findings.erase(std::remove_if(rest, findings.end(),
-                                  [&](const Finding& f) {
-                                    return !f.changes.empty() && f.changes == findings[i].changes;
-                                  }),
-                   findings.end());
-  }
-}
-
 }  // namespace
-
-std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis) {
-  const Facts facts(record, analysis);
-  std::vector<Finding> findings;
-  for (const FindingRow& row : finding_table()) {
-    if (row.gives_back != GivesBack::sound_data) continue;
-    const std::optional<Candidate> candidate = row.look(facts);
-    if (!candidate) continue;
-    Finding finding;
-    finding.id = row.row.name;
-    finding.evidence = candidate->evidence;
-    finding.pytorch = candidate->pytorch;
-    finding.wrong_data = true;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
-}
 
 std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analysis,
                                  const Predictor& predict) {
-  if (analysis.verdict.withheld_reason) return {};
   const Facts facts(record, analysis);
   const Predictor known = remembering(predict);
   const Prediction base = known({});
@@ -107,9 +77,10 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
     const FindingRow& row = *weighing.row;
     const double least = row.gives_back == GivesBack::time ? kWorthSaying : -kAboutAsMuch;
     if (option->regained < least) continue;
-    findings.push_back(finding_of(row, weighing.candidate, *option, analysis));
+    findings.push_back(finding_of(facts, row, weighing.candidate, *option));
   }
   sort_by_gain(findings, kAlike * seconds(analysis.account.window));
+  put_settings_first(findings);
   drop_repeated(findings);
   return findings;
 }

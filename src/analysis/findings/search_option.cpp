@@ -16,22 +16,8 @@ constexpr double kAllBusy = 0.999;
 constexpr double kNoMore = 0.001;     // of the gain: a doubling that gives less gives nothing
 constexpr int kUselessDoublings = 2;  // in a row, behind which no larger value is tried
 
-// Of the window that the same samples would take less.
-double regained_share(const Prediction& changed) {
-  return changed.gain() > 0 ? 1 - 1 / changed.gain() : 0;
-}
-
 // No larger change can give back more.
 bool nothing_is_left(const Prediction& prediction) { return prediction.busy() >= kAllBusy; }
-
-// What does not go together with the rest of the settings is no advice.
-std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
-  try {
-    return predict(changes);
-  } catch (const UsageError&) {
-    return std::nullopt;
-  }
-}
 
 class RangeSearch {
  public:
@@ -109,6 +95,18 @@ class Choice {
 };
 
 }  // namespace
+
+double regained_share(const Prediction& changed) {
+  return changed.gain() > 0 ? 1 - 1 / changed.gain() : 0;
+}
+
+std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes) {
+  try {
+    return predict(changes);
+  } catch (const UsageError&) {
+    return std::nullopt;
+  }
+}
 
 Predictor remembering(Predictor predict) {
   struct Known {

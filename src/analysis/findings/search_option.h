@@ -16,6 +16,12 @@ struct Option {
   double regained = 0;  // of the window; below 0 where the same samples take longer
 };
 
+// Of the window that the same samples would take less.
+double regained_share(const Prediction& changed);
+
+// What does not go together with the rest of the settings is no advice.
+std::optional<Prediction> predicted(const Predictor& predict, const Changes& changes);
+
 // The same, but each prediction is made once, whoever asks for it and from whichever thread.
 Predictor remembering(Predictor predict);
 

@@ -61,6 +61,29 @@ std::optional<Candidate> augment_bound(const Facts& facts) {
                     "the GPU");
 }
 
+std::optional<Candidate> collate_bound(const Facts& facts) {
+  return slow_stage(facts, Cause::collate, Stage::collate,
+                    "samples as tensors of one shape and few of them: default_collate stacks each "
+                    "field by itself, and makes tensors of numbers one by one");
+}
+
+std::optional<Candidate> own_code(const Facts& facts) {
+  if (!facts.sees_inside()) return std::nullopt;
+  return slow_stage(facts, Cause::opaque, Stage::opaque,
+                    "look into the data set's own functions (py-spy record --subprocesses -- "
+                    "python train.py), and do once, ahead, what is the same in every epoch");
+}
+
+std::optional<Candidate> loader_not_seen(const Facts& facts) {
+  if (facts.sees_inside() || facts.share(Cause::opaque) < kWorthSaying) return std::nullopt;
+  return Candidate{fmt::format("the trainer waits {} of the time for a loader that is not looked "
+                               "into",
+                               show_percent(facts.share(Cause::opaque))),
+                   {},
+                   "more threads or a deeper queue there (DALI: num_threads, "
+                   "prefetch_queue_depth)"};
+}
+
 std::optional<Candidate> padding_waste(const Facts& facts) {
   constexpr double kMuch = 0.25;
   const double share = facts.metric("collate.padding_share");

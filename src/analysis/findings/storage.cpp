@@ -63,15 +63,48 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
-  return Candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
-                               show_byte_rate(read_rate(facts)),
-                               facts.config.storage_bandwidth > 0
-                                   ? " of " + show_byte_rate(facts.config.storage_bandwidth)
-                                   : std::string(),
+  const double ceiling = facts.config.storage_bandwidth;
+  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
+                                  show_byte_rate(read_rate(facts)),
+                                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
+                                  show_percent(facts.share(Cause::read))),
+                      {{{"read.speed", "2"}}},
+                      "store fewer bytes per sample (smaller images, quality 85), or copy the data "
+                      "to a local disk first"};
+  // Where nobody has said what the storage has, it is full if more readers get no more of it.
+  if (ceiling <= 0) {
+    candidate.limits = {
+        number("num-workers", std::max<std::int64_t>(2, 2 * facts.config.num_workers))};
+  }
+  return candidate;
+}
+
+std::optional<Candidate> storage_concurrency(const Facts& facts) {
+  const std::int64_t places = facts.config.storage_concurrency;
+  if (places <= 0 || facts.threads() < places || !reads_wait(facts) || bandwidth_is_full(facts))
+    return std::nullopt;
+  return Candidate{fmt::format("the storage answers {} at once, which {} keep waiting: {} of the "
+                               "time",
+                               plural(places, "read"), plural(facts.threads(), "worker"),
+                               show_percent(facts.share(Cause::read))),
+                   {{number("storage-concurrency", 2 * places)}},
+                   "fewer and larger reads (shards), or data on storage that answers more of them "
+                   "at once"};
+}
+
+// Parsing and copying in the reader, which no faster storage helps.
+std::optional<Candidate> read_on_cpu(const Facts& facts) {
+  if (facts.share(Cause::read) < kWorthSaying || reads_wait(facts)) return std::nullopt;
+  const StageStats& read = facts.stages[Stage::read];
+  if (read.wall <= 0 || read.cpu < read.blocked()) return std::nullopt;
+  const double on_cpu = static_cast<double>(read.cpu) / static_cast<double>(read.wall);
+  return Candidate{fmt::format("reads take {} each, {} of it on a CPU and not waiting for the "
+                               "storage: {} of the time",
+                               show_duration(mean_of(read)), show_percent(on_cpu),
                                show_percent(facts.share(Cause::read))),
                    {{{"read.speed", "2"}}},
-                   "store fewer bytes per sample (smaller images, quality 85), or copy the data to "
-                   "a local disk first"};
+                   "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, "
+                   "JSON or text, and open a file once per worker, not once per sample"};
 }
 
 std::optional<Candidate> small_files(const Facts& facts) {

@@ -49,11 +49,11 @@ std::optional<Candidate> order_stall(const Facts& facts) {
   return Candidate{
       fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
       {{{"in-order", "false"}}},
-      "DataLoader(..., in_order=False)"};
+      "DataLoader(..., in_order=False)  # PyTorch 2.6 or later"};
 }
 
 std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
-  if (facts.config.num_workers == 0) return std::nullopt;
+  if (facts.config.num_workers == 0 || !facts.sees_inside()) return std::nullopt;
   const double shallow =
       facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
   const double order = facts.share(facts.analysis.account.order);

@@ -12,6 +12,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
+constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
 
 constexpr const char* kWorkersLine = "DataLoader(..., num_workers={})";
 
@@ -37,20 +38,22 @@ std::string start_words(const Facts& facts) {
 }
 
 std::optional<Candidate> no_workers(const Facts& facts) {
-  if (facts.config.num_workers > 0 || facts.making() < kWorthSaying) return std::nullopt;
+  if (facts.config.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
+    return std::nullopt;
   Candidate candidate;
   candidate.evidence =
       fmt::format("without workers the trainer makes every batch itself, {} of the time",
                   show_percent(facts.making()));
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
+  candidate.direction = {number("num-workers", kFirstWorkers)};
   return candidate;
 }
 
 std::optional<Candidate> too_few_workers(const Facts& facts) {
   const std::int64_t workers = facts.config.num_workers;
   const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
-  if (workers == 0 || waits < kWorthSaying) return std::nullopt;
+  if (workers == 0 || waits < kWorthSaying || !facts.sees_inside()) return std::nullopt;
   const std::string what =
       never_rest >= kWorthSaying
           ? fmt::format("{} never rest while the trainer waits {} of the time",
@@ -63,6 +66,7 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
                   facts.cores_per_rank(), show_percent(facts.cpu_share()));
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
+  candidate.direction = {number("num-workers", 2 * workers)};
   return candidate;
 }
 

@@ -1,5 +1,6 @@
 // The findings of a run, weighed by the model fitted to it.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/model/beside_account.h"
@@ -19,12 +20,45 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
 }
 
 // Of the finding that stands first: what is quoted of it may go beyond what was measured.
-void note_extrapolations(Analysis& analysis, const FittedModel& model) {
-  const auto first = std::find_if(analysis.findings.begin(), analysis.findings.end(),
+void note_extrapolations(Analysis& analysis, const std::vector<Finding>& findings,
+                         const FittedModel& model) {
+  const auto first = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& finding) { return finding.regained_s > 0; });
-  if (first == analysis.findings.end()) return;
+  if (first == findings.end()) return;
   for (std::string& note : model.extrapolations(first->changes))
     analysis.fit_notes.push_back(std::move(note));
+}
+
+// What mending each finding gives back; nothing where the model does not give the run back. Throws
+// RunError or UsageError where there is none.
+std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& record,
+                                          const std::atomic<int>* stop_signal) {
+  const FittedModel model(record, stop_signal);
+  const Prediction base = model.predict({}, kSamplesOfPrediction);
+  const auto predict = [&](const Changes& changes) {
+    return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
+  };
+  analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
+  analysis.fit_notes = model.notes();
+  if (!analysis.fit->can_predict()) return std::nullopt;
+  std::vector<Finding> findings = find_causes(record, analysis, predict);
+  note_extrapolations(analysis, findings, model);
+  add_beside_account(analysis, model, base);
+  analysis.what_it_takes = what_it_takes(analysis, base, predict);
+  return findings;
+}
+
+std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
+                                                 const std::atomic<int>* stop_signal) {
+  if (analysis.verdict.withheld_reason) return std::nullopt;
+  try {
+    return weigh(analysis, record, stop_signal);
+  } catch (const RunError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  } catch (const UsageError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -33,26 +67,9 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
                   const std::atomic<int>* stop_signal) {
   analysis.past = past;
   analysis.findings = find_wrong_data(record, analysis);
-  if (analysis.verdict.withheld_reason) return;
-  try {
-    const FittedModel model(record, stop_signal);
-    const Prediction base = model.predict({}, kSamplesOfPrediction);
-    const auto predict = [&](const Changes& changes) {
-      return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
-    };
-    analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
-    analysis.fit_notes = model.notes();
-    for (Finding& finding : find_causes(record, analysis, predict))
-      analysis.findings.push_back(std::move(finding));
-    if (!analysis.fit->can_predict()) return;
-    note_extrapolations(analysis, model);
-    add_beside_account(analysis, model, base);
-    analysis.what_it_takes = what_it_takes(analysis, base, predict);
-  } catch (const RunError& error) {
-    analysis.notes.push_back(std::string("no findings: ") + error.what());
-  } catch (const UsageError& error) {
-    analysis.notes.push_back(std::string("no findings: ") + error.what());
-  }
+  std::optional<std::vector<Finding>> findings = try_to_weigh(analysis, record, stop_signal);
+  if (!findings) findings = find_directions(record, analysis);
+  std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));
 }
 
 }  // namespace loaderscope

@@ -83,10 +83,42 @@ TEST(FindingsText, PredictionsHaveAnIntervalOnceEnoughWereRun) {
 TEST(FindingsText, WhatNoSettingMendsSaysWhatToDo) {
   Analysis analysis;
   Finding finding = finding_of("far-numa-node", 0);
-  finding.changes.clear();
+  finding.changes = finding.to_run = {};
   analysis.findings = {finding};
   EXPECT_EQ(other_findings(analysis).front(),
             "also far-numa-node: 2 workers never rest; DataLoader(..., num_workers=4)");
+}
+
+// What only the model can be told is said as advice, and what it told as a supposition.
+TEST(FindingsText, ASpeedIsNoSetting) {
+  Analysis analysis;
+  Finding finding = finding_of("serialisation-tax", 2);
+  finding.changes = finding.to_run = {{"transport.speed", "1000"}, {"transport.recv.speed", "2"}};
+  finding.pytorch = "few large tensors per batch";
+  analysis.findings = {finding};
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Fix: few large tensors per batch; if transport took no time and transport.recv were 2 "
+            "times as fast: 25.0 % to 50.0 % busy, 160 to 320 samples/s");
+  EXPECT_EQ(pytorch_line(analysis), "");
+  analysis.findings.front().changes = {{"other-threads", "0"}};
+  analysis.findings.front().to_run = analysis.findings.front().changes;
+  EXPECT_THAT(fix_line(kRecord, analysis),
+              testing::HasSubstr("; if no other program took a core:"));
+  analysis.findings.front().to_run = {{"cache", "warm"}};
+  EXPECT_THAT(fix_line(kRecord, analysis), testing::StartsWith("Fix: cache=warm -> 25.0 %"));
+}
+
+TEST(FindingsText, ADirectionHasNoFigures) {
+  RunRecord record;
+  record.config.samples.set(64'000);
+  Analysis analysis;
+  Finding finding = finding_of("no-workers", 0);
+  finding.rate_before = finding.rate_after = finding.busy_before = finding.busy_after = 0;
+  analysis.findings = {finding};
+  EXPECT_EQ(fix_line(record, analysis), "");
+  analysis.findings.front().waited = 0.78;
+  EXPECT_EQ(fix_line(record, analysis), "Fix: num-workers=8 (what it gives cannot be said)");
+  EXPECT_EQ(pytorch_line(analysis), "PyTorch: DataLoader(..., num_workers=4)");
 }
 
 TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {

@@ -1,0 +1,95 @@
+// Findings about the size of batches and of epochs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMuch = 0.05;  // of the steps
+
+struct Counted {
+  std::int64_t steps = 0, epochs = 0;  // epochs that began in the window
+  std::int64_t short_ones = 0;         // last batches of an epoch, with fewer samples than others
+};
+
+Counted count_steps(const Facts& facts) {
+  Counted counted;
+  for (const RankRecord& rank : facts.record.ranks) {
+    std::int32_t before = 0;
+    rank.rows.for_each(
+        [&](const StepRow& row) {
+          if (row.first_of_epoch) ++counted.epochs;
+          if (row.first_of_epoch && counted.steps > 0 && before < facts.config.batch_size)
+            ++counted.short_ones;
+          before = row.samples;
+          ++counted.steps;
+        },
+        rank.warmup_steps);
+  }
+  return counted;
+}
+
+}  // namespace
+
+std::optional<Candidate> epoch_refill(const Facts& facts) {
+  const RunConfig& config = facts.config;
+  if (!config.persistent_workers || config.num_workers == 0 || !facts.sees_inside() ||
+      facts.share(Why::epoch) < kWorthSaying)
+    return std::nullopt;
+  const Counted counted = count_steps(facts);
+  std::string length;
+  if (counted.epochs > 0)
+    length = fmt::format(", of about {}", plural(counted.steps / counted.epochs, "step"));
+  return Candidate{fmt::format("workers persist, and every epoch{} still begins with an empty "
+                               "window: {} of the time",
+                               length, show_percent(facts.share(Why::epoch))),
+                   {},
+                   "longer epochs: one sampler that goes on over all of them (timm: "
+                   "MultiEpochsDataLoader)"};
+}
+
+std::optional<Candidate> short_last_batches(const Facts& facts) {
+  const RunConfig& config = facts.config;
+  const bool may_be = !config.drop_last && config.samples > 0;
+  if (!may_be || config.samples % config.batch_size == 0) return std::nullopt;
+  const Counted counted = count_steps(facts);
+  const double share = counted.steps > 0 ? static_cast<double>(counted.short_ones) /
+                                               static_cast<double>(counted.steps)
+                                         : 0;
+  if (share < kMuch) return std::nullopt;
+  return Candidate{fmt::format("{} of the steps are the short last batch of an epoch, with fewer "
+                               "than {} samples",
+                               show_percent(share), config.batch_size.value),
+                   {{{"drop-last", "true"}}},
+                   "DataLoader(..., drop_last=True); shuffled, an epoch leaves out other samples "
+                   "each time"};
+}
+
+double spent_per_batch(const Facts& facts) {
+  return facts.share(Cause::launch) + facts.share(Cause::transport);
+}
+
+std::optional<Candidate> small_batches(const Facts& facts) {
+  const RunConfig& config = facts.config;
+  const double spent = spent_per_batch(facts);
+  if (spent < kWorthSaying || spent < facts.making()) return std::nullopt;
+  Changes larger = {number("batch-size", 2 * config.batch_size)};
+  // A step of twice the samples is taken to compute twice as long.
+  const bool computes = facts.analysis.has_busy && config.compute.value.per_batch == 0;
+  if (computes) larger.push_back({"compute.speed", "0.5"});
+  Candidate candidate{
+      fmt::format("what a batch costs however many samples it has is waited for {} of the time "
+                  "({}, {})",
+                  show_percent(spent), share_words(facts, Cause::launch),
+                  share_words(facts, Cause::transport)),
+      {larger},
+      "DataLoader(..., batch_size={}), where the training allows it"};
+  candidate.to_run = {larger.front()};
+  return candidate;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,116 @@
+// From what a row sees to what is said, as far as no model is needed for it.
+#include <algorithm>
+
+#include "analysis/findings/facts.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kStall = 0.05;  // of the window: a verdict has none below it
+
+std::string with_value(std::string text, const Changes& changes) {
+  const auto hole = text.find("{}");
+  if (hole == text.npos || changes.empty()) return text;
+  return text.replace(hole, 2, changes.front().value);
+}
+
+Changes direction_of(const Candidate& candidate) {
+  if (!candidate.direction.empty()) return candidate.direction;
+  return candidate.options.empty() ? Changes() : candidate.options.front();
+}
+
+bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, const Finding& said) {
+  if (row.is_trade || !candidate.limits.empty()) return false;
+  if (row.gives_back == GivesBack::time) return said.waited >= kStall;
+  return row.gives_back == GivesBack::resources;
+}
+
+// Of what nothing is predicted for, what is waited for could be saved.
+bool saves_time(const Finding& finding) {
+  if (finding.wrong_data) return false;
+  return finding.has_figures() ? finding.regained_s > 0 : finding.waited >= kWorthSaying;
+}
+
+template <class Is>
+const Finding* first_that(const Analysis& analysis, const Is& is) {
+  const auto& findings = analysis.findings;
+  const auto first = std::find_if(findings.begin(), findings.end(), is);
+  return first == findings.end() ? nullptr : &*first;
+}
+
+}  // namespace
+
+const Finding* fix_of(const Analysis& analysis) { return first_that(analysis, saves_time); }
+
+const Finding* fix_to_try(const Analysis& analysis) {
+  return first_that(analysis, [](const Finding& f) { return saves_time(f) && f.has_setting(); });
+}
+
+bool Finding::has_setting() const {
+  return !to_run.empty() && std::none_of(to_run.begin(), to_run.end(), is_of_world);
+}
+
+Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
+                const Changes& changes) {
+  Finding finding;
+  finding.id = row.row.name;
+  finding.evidence = candidate.evidence;
+  finding.changes = changes;
+  finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
+  finding.pytorch = with_value(candidate.pytorch, finding.changes);
+  finding.waited = row.waited != nullptr ? row.waited(facts) : 0;
+  finding.mended_by = row.mended_by;
+  finding.wrong_data = row.gives_back == GivesBack::sound_data;
+  return finding;
+}
+
+void put_settings_first(std::vector<Finding>& findings) {
+  const auto helps = [](const Finding& finding) {
+    return finding.mended_by == MendedBy::reader && finding.has_setting() && saves_time(finding);
+  };
+  if (std::none_of(findings.begin(), findings.end(), helps)) return;
+  std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.mended_by == MendedBy::reader;
+  });
+}
+
+void drop_repeated(std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const auto rest = findings.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    findings.erase(std::remove_if(rest, findings.end(),
+                                  [&](const Finding& f) {
+                                    return !f.changes.empty() && f.changes == findings[i].changes;
+                                  }),
+                   findings.end());
+  }
+}
+
+std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& analysis) {
+  const Facts facts(record, analysis);
+  std::vector<Finding> findings;
+  for (const FindingRow& row : finding_table()) {
+    if (row.gives_back != GivesBack::sound_data) continue;
+    if (const std::optional<Candidate> candidate = row.look(facts))
+      findings.push_back(said_of(facts, row, *candidate, {}));
+  }
+  return findings;
+}
+
+std::vector<Finding> find_directions(const RunRecord& record, const Analysis& analysis) {
+  if (analysis.steps == 0 || record.lost_spans > 0) return {};
+  const Facts facts(record, analysis);
+  std::vector<Finding> findings;
+  for (const FindingRow& row : finding_table()) {
+    const std::optional<Candidate> candidate = row.look(facts);
+    if (!candidate) continue;
+    Finding said = said_of(facts, row, *candidate, direction_of(*candidate));
+    if (is_worth_a_direction(row, *candidate, said)) findings.push_back(std::move(said));
+  }
+  std::stable_sort(findings.begin(), findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.waited > b.waited; });
+  put_settings_first(findings);
+  drop_repeated(findings);
+  return findings;
+}
+
+}  // namespace loaderscope

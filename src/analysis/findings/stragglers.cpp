@@ -1,0 +1,161 @@
+// Findings about one rank or one worker that is slower than the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMuch = 0.05;               // of the window
+constexpr double kFarLess = 0.5;             // of what any other rank waits
+constexpr double kSlower = 1.5;              // times the mean of the others
+constexpr double kSure = 4;                  // standard errors
+constexpr std::int64_t kFewestSamples = 20;  // of a worker
+
+// Mean time of a sample, in ns, with what it is sure to.
+struct Pace {
+  double n = 0, sum = 0, squares = 0;
+
+  void add(double value) {
+    ++n;
+    sum += value;
+    squares += value * value;
+  }
+  void add(const Pace& other) {
+    n += other.n;
+    sum += other.sum;
+    squares += other.squares;
+  }
+  double mean() const { return sum / n; }
+  double variance_of_mean() const {
+    return std::max(0.0, squares / n - mean() * mean()) / std::max(1.0, n - 1);
+  }
+};
+
+double time_of(const SampleRow& row) {
+  Nanos sum = 0;
+  for (const SampleRow::Part& part : row.parts) sum += part.wall - part.queued;
+  return static_cast<double>(sum);
+}
+
+bool is_slower(const Pace& one, const Pace& others) {
+  const double apart = one.mean() - others.mean();
+  return one.mean() >= kSlower * others.mean() &&
+         apart >= kSure * std::sqrt(one.variance_of_mean() + others.variance_of_mean());
+}
+
+struct SlowWorker {
+  std::size_t rank = 0;
+  std::int32_t worker = 0;
+  Pace own, others;
+};
+
+// The slowest worker of the rank, where all the others are a group of their own.
+std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
+  std::map<std::int32_t, Pace> paces;
+  for (const SampleRow& row : rank.reservoir) paces[row.worker].add(time_of(row));
+  if (paces.size() < 2) return std::nullopt;
+  const auto slowest = std::max_element(
+      paces.begin(), paces.end(),
+      [](const auto& a, const auto& b) { return a.second.mean() < b.second.mean(); });
+  SlowWorker found;
+  found.worker = slowest->first;
+  found.own = slowest->second;
+  for (const auto& [worker, pace] : paces) {
+    if (pace.n < kFewestSamples) return std::nullopt;
+    if (worker != found.worker) found.others.add(pace);
+  }
+  if (!is_slower(found.own, found.others)) return std::nullopt;
+  return found;
+}
+
+std::optional<SlowWorker> slow_worker(const Facts& facts) {
+  for (std::size_t rank = 0; rank < facts.record.ranks.size(); ++rank) {
+    std::optional<SlowWorker> found = slow_worker_of(facts.record.ranks[rank]);
+    if (!found) continue;
+    found->rank = rank;
+    return found;
+  }
+  return std::nullopt;
+}
+
+double waited_for(const Facts& facts, const SlowWorker& slow) {
+  const RankRecord& rank = facts.record.ranks[slow.rank];
+  Nanos sum = 0;
+  rank.rows.for_each(
+      [&](const StepRow& row) {
+        if (row.worker != slow.worker) return;
+        for (Cause cause : {Cause::read, Cause::decode, Cause::augment, Cause::opaque})
+          sum += row.stall[cause];
+      },
+      rank.warmup_steps);
+  return rank.window() > 0 ? static_cast<double>(sum) / static_cast<double>(rank.window()) : 0;
+}
+
+Cause largest_stall(const Account& account) {
+  const auto largest = std::max_element(account.stall.begin(), account.stall.end());
+  return static_cast<Cause>(largest - account.stall.begin());
+}
+
+}  // namespace
+
+double waited_for_ranks(const Facts& facts) {
+  return facts.share(facts.analysis.account.waiting_for_ranks);
+}
+
+std::optional<Candidate> straggler_rank(const Facts& facts) {
+  std::vector<Account> ranks = facts.analysis.rank_accounts;
+  if (ranks.size() < 2) return std::nullopt;
+  const auto by_wait = [](const Account& a, const Account& b) {
+    return a.waiting_for_ranks < b.waiting_for_ranks;
+  };
+  const auto slowest = std::min_element(ranks.begin(), ranks.end(), by_wait);
+  const auto number = slowest - ranks.begin();
+  const Account own = *slowest;
+  ranks.erase(slowest);
+  const Account& next = *std::min_element(ranks.begin(), ranks.end(), by_wait);
+  const Account& most = *std::max_element(ranks.begin(), ranks.end(), by_wait);
+  if (facts.share(most.waiting_for_ranks) < kMuch ||
+      static_cast<double>(own.waiting_for_ranks) >
+          kFarLess * static_cast<double>(next.waiting_for_ranks))
+    return std::nullopt;
+  const Cause cause = largest_stall(own);
+  return Candidate{
+      fmt::format("rank {} is the straggler: the others wait up to {} of the time for it, and it "
+                  "waits chiefly for {} ({})",
+                  number, show_percent(facts.share(most.waiting_for_ranks)), name_of(cause),
+                  show_percent(facts.share(own.stall[cause]))),
+      {},
+      fmt::format("look at what rank {} has to itself: its part of the data, its disk, its cores, "
+                  "its GPU's link",
+                  number)};
+}
+
+double waited_for_slow_worker(const Facts& facts) {
+  const std::optional<SlowWorker> slow = slow_worker(facts);
+  return slow ? waited_for(facts, *slow) : 0;
+}
+
+std::optional<Candidate> straggler_worker(const Facts& facts) {
+  const std::optional<SlowWorker> slow = slow_worker(facts);
+  if (!slow) return std::nullopt;
+  const double waited = waited_for(facts, *slow);
+  if (waited < kMuch) return std::nullopt;
+  const std::string whose =
+      facts.record.ranks.size() > 1 ? fmt::format(" of rank {}", slow->rank) : "";
+  return Candidate{
+      fmt::format("worker {}{} takes {} for a sample, the others {}: {} of the time", slow->worker,
+                  whose, show_duration(std::llround(slow->own.mean())),
+                  show_duration(std::llround(slow->others.mean())), show_percent(waited)),
+      {},
+      fmt::format("look at what worker {} has to itself: its shards, samples that "
+                  "come every so many, the core that it is bound to",
+                  slow->worker)};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,177 @@
+// What is advised where nothing can be predicted, and what stands first where something can.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "engine/model/model_engine.h"
+#include "loaderscope/findings.h"
+#include "unit/findings/users_code.h"
+
+namespace loaderscope {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+#define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
+
+RunRecord run(std::string_view scenario) {
+  RunConfig config;
+  parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
+  std::vector<std::string> notes;
+  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  record.machine.logical_cpus = 16;
+  return record;
+}
+
+Analysis analysed(const RunRecord& record) {
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  return analysis;
+}
+
+const Finding* find(const Analysis& analysis, std::string_view id) {
+  const auto& all = analysis.findings;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Finding& f) { return f.id == id; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string ids_of(const Analysis& analysis) {
+  std::string text;
+  for (const Finding& f : analysis.findings)
+    text += std::string(f.id) + " " + spell_changes(f.changes) + "; ";
+  return text;
+}
+
+bool any_has_figures(const Analysis& analysis) {
+  return std::any_of(analysis.findings.begin(), analysis.findings.end(),
+                     [](const Finding& f) { return f.has_figures(); });
+}
+
+TEST(Directions, AreSaidWithoutAVerdict) {
+  const Analysis analysis =
+      analysed(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 1\ncost = decode=4ms"));
+  ASSERT_TRUE(analysis.verdict.withheld_reason);
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers");
+  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
+  EXPECT_FALSE(analysis.fit);
+}
+
+// 78 % waiting, and no sample is told apart: more steps could not help.
+TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
+  RunRecord record = run(COMPUTE "workers = 0\ncost = decode=4ms");
+  test::make_batches_whole(record);
+  const Analysis analysis = analysed(record);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
+  EXPECT_EQ(fix->changes, (Changes{{"num-workers", "2"}}));
+  EXPECT_FALSE(fix->has_figures());
+  EXPECT_NEAR(fix->waited, 22.0 / 32, 0.001);  // the step before computes meanwhile
+  EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: ")));
+}
+
+TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
+  RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
+  test::make_users_code(record);
+  for (SampleRow& sample : record.ranks[0].reservoir)
+    for (SampleRow::Part& part : sample.parts) part.wall *= 5;
+  const Analysis analysis = analysed(record);
+  ASSERT_TRUE(analysis.fit);
+  ASSERT_FALSE(analysis.fit->can_predict());
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
+}
+
+// A step of a trainer that only takes batches needs no compute to be predicted.
+TEST(Directions, LoadersWithoutAComputeArePredicted) {
+  RunRecord record = run("batch = 8\nsteps = 160\ndevice = null\nworkers = 2\ncost = decode=4ms");
+  test::make_users_code(record);
+  const Analysis analysis = analysed(record);
+  EXPECT_THAT(analysis.notes, Not(Contains(StartsWith("no predictions"))));
+  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
+  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers") << ids_of(analysis);
+  EXPECT_GT(fix_of(analysis)->rate_after, 1.9 * fix_of(analysis)->rate_before);
+  ASSERT_NE(find(analysis, "own-code"), nullptr) << ids_of(analysis);
+}
+
+TEST(Directions, LeaveOutWhatOnlyAModelCanWeigh) {
+  const Analysis analysis =
+      analysed(run("batch = 8\nsteps = 10\ncompute = 1ms\nworkers = 2\nmemory = pin-thread\n"
+                   "cost = pin=20ms"));
+  ASSERT_TRUE(analysis.verdict.withheld_reason);
+  EXPECT_EQ(find(analysis, "pinning-costs-more"), nullptr);
+  EXPECT_NE(find(analysis, "pin-thread-limit"), nullptr) << ids_of(analysis);
+}
+
+TEST(Directions, AreNoneOfAnAccountWithHoles) {
+  RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
+  record.lost_spans = 1;
+  EXPECT_TRUE(analysed(record).findings.empty());
+}
+
+// The quota gives back more, but whoever reads this can keep the workers.
+TEST(Findings, WhatOnlyAnAdministratorCanDoIsNoFixWhileASettingHelps) {
+  const Analysis analysis =
+      analysed(run(COMPUTE "samples = 160\nworkers = 8\ncores = 2.5\ncost = decode=4ms\n"
+                           "cost = startup=20ms:sleep"));
+  const Finding *quota = find(analysis, "cpu-quota"), *kept = find(analysis, "workers-restarted");
+  ASSERT_NE(quota, nullptr) << ids_of(analysis);
+  ASSERT_NE(kept, nullptr) << ids_of(analysis);
+  EXPECT_EQ(quota->mended_by, MendedBy::administrator);
+  EXPECT_GT(quota->regained_s, kept->regained_s);
+  EXPECT_LT(kept, quota) << ids_of(analysis);
+  EXPECT_EQ(fix_of(analysis)->mended_by, MendedBy::reader);
+}
+
+// Reads that take their time for each byte, each reader for itself: that is no full storage.
+TEST(Findings, AFullStorageIsNotClaimedWhereMoreReadersGetMore) {
+  const std::string reads =
+      COMPUTE "stored-bytes = uniform:60KB:160KB\ncost = read=10MB/s:sleep\nworkers = ";
+  const Analysis analysis = analysed(run(reads + "1"));
+  EXPECT_EQ(find(analysis, "storage-bandwidth"), nullptr) << ids_of(analysis);
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_GT(fix_of(analysis)->rate_after, 1.9 * fix_of(analysis)->rate_before) << ids_of(analysis);
+}
+
+TEST(Findings, NameTheStragglers) {
+  const Analysis ranks =
+      analysed(run(COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
+                           "inject = read=+1ms@rank=1"));
+  ASSERT_NE(find(ranks, "straggler-rank"), nullptr) << ids_of(ranks);
+  EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("rank 1 is the straggler"));
+  EXPECT_THAT(find(ranks, "straggler-rank")->evidence, HasSubstr("waits chiefly for read"));
+  const Analysis workers =
+      analysed(run(COMPUTE "workers = 4\ncost = decode=2ms:sleep\ninject = decode=+8ms@worker=3"));
+  ASSERT_NE(find(workers, "straggler-worker"), nullptr) << ids_of(workers);
+  EXPECT_THAT(find(workers, "straggler-worker")->evidence,
+              HasSubstr("worker 3 takes 10.00 ms for a sample, the others 2.000 ms"));
+}
+
+// A worker that met the one slow sample of the run is not a slow one.
+TEST(Findings, AWorkerWithOneSlowSampleIsNoStraggler) {
+  const Analysis analysis =
+      analysed(run(COMPUTE "workers = 4\ncost = decode=2ms:sleep\ninject = decode=+4s@every=1000"));
+  EXPECT_EQ(find(analysis, "straggler-worker"), nullptr) << ids_of(analysis);
+}
+
+TEST(Findings, OnlySettingsAreSettings) {
+  Finding finding;
+  EXPECT_FALSE(finding.has_setting());
+  for (const char* of_world : {"decode.speed", "cores", "other-threads", "storage-latency"}) {
+    finding.to_run = {{of_world, "2"}};
+    EXPECT_FALSE(finding.has_setting()) << of_world;
+  }
+  finding.to_run = {{"num-workers", "2"}};
+  EXPECT_TRUE(finding.has_setting());
+  finding.to_run = {{"inject", "decode=+1ms"}};
+  EXPECT_TRUE(finding.has_setting());
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,35 @@
+// A modelled run as one of somebody else's loader whose data set does everything by itself.
+#pragma once
+
+#include <utility>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::test {
+
+// What was decoding becomes `opaque`, and nothing is declared any more.
+inline void make_users_code(RunRecord& record) {
+  constexpr std::size_t kDecode = 2, kOpaque = 4;  // of a sample's parts
+  record.engine = record.config.engine.value = "torch";
+  record.config.cost = {};
+  record.config.memory = MemoryMode::pageable;
+  for (RankRecord& rank : record.ranks) {
+    StepRows rows;
+    rank.rows.for_each([&](StepRow row) {
+      std::swap(row.stall[Cause::decode], row.stall[Cause::opaque]);
+      rows.push_back(row);
+    });
+    rank.rows = std::move(rows);
+    std::swap(rank.stages[Stage::decode], rank.stages[Stage::opaque]);
+    for (SampleRow& sample : rank.reservoir)
+      std::swap(sample.parts.at(kDecode), sample.parts.at(kOpaque));
+  }
+}
+
+// Whose data set gives whole batches: no sample is told apart.
+inline void make_batches_whole(RunRecord& record) {
+  make_users_code(record);
+  for (RankRecord& rank : record.ranks) rank.reservoir.clear();
+}
+
+}  // namespace loaderscope::test
