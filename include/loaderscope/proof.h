@@ -70,7 +70,7 @@ struct Proof {
   bool has_busy = false;     // there is a compute to be busy with
   bool interrupted = false;  // what was measured until then counts
   bool by_turns = false;     // the base and the first case are turns of one run
-  ProofCase base;            // of `blamed`
+  ProofCase base;            // of `blamed` and `fix`
   std::vector<ProofCase> cases;
 
   bool operator==(const Proof&) const = default;
@@ -118,6 +118,9 @@ struct ProofOutcome {
   // The predicted gain lies in the measured interval, widened by the error of the prediction. Not
   // set where there is no prediction or no interval.
   std::optional<bool> confirmed;
+  // The whole interval of the gain lies above 1, or below what is worth a change. Not set where
+  // neither is so.
+  std::optional<bool> helps;
 };
 ProofOutcome outcome_of(const Proof& proof, const ProofCase& of);
 

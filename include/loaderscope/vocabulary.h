@@ -78,7 +78,7 @@ enum class CacheState : std::uint8_t { as_is, warm, cold };
 enum class OnError : std::uint8_t { skip, fail };
 enum class OnOff : std::uint8_t { off, on };
 enum class DctScale : std::uint8_t { off, auto_ };
-enum class Prove : std::uint8_t { off, blamed, all };
+enum class Prove : std::uint8_t { off, blamed, all, fix };
 
 // One word of an enum: its spelling in flags and JSON, and a sentence for people.
 template <class Enum>

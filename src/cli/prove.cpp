@@ -15,6 +15,7 @@ namespace loaderscope {
 namespace {
 
 constexpr int kRounds = 5;
+constexpr int kRoundsOfProgram = 3;        // which has to start anew for each run
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
 constexpr std::int64_t kSamplesOfPrediction = 20'000;
 
@@ -40,19 +41,36 @@ bool changes(const ProofCase& of, std::string_view key) {
                      [&](const Change& change) { return change.key == key; });
 }
 
+// Settings that a case could not be run with need no steps.
+std::int64_t fewest_steps_of(const RunRecord& first, const ProofCase& of) {
+  try {
+    return fewest_steps(run_again(first.config, of.changes));
+  } catch (const UsageError&) {
+    return 0;
+  } catch (const RunError&) {
+    return 0;
+  }
+}
+
+int rounds_of(const RunRecord& first, const Proof& proof) {
+  if (proof.exact) return 1;
+  return first.config.command.given ? kRoundsOfProgram : kRounds;
+}
+
 // The steps of a run of a round: all rounds together have about as many as the first run, and each
 // has enough of them. They are the same steps of the data set in every run, in the prediction too.
 std::int64_t steps_of_run(const RunRecord& first, const Proof& proof) {
   const RankRecord& rank = first.ranks.front();
   if (proof.exact) return std::max<std::int64_t>(rank.steps(), 1);
   std::int64_t fewest = fewest_steps(first.config);
+  for (const ProofCase& of : proof.cases) fewest = std::max(fewest, fewest_steps_of(first, of));
   const std::int64_t epochs = rank.rows.back().epoch;
   const bool of_epochs =
       std::any_of(proof.cases.begin(), proof.cases.end(),
                   [](const ProofCase& of) { return changes(of, "persistent-workers"); });
   if (of_epochs && epochs > 0)
     fewest = std::max(fewest, (rank.warmup_steps + rank.steps()) / epochs * kFewestEpochs);
-  return std::clamp<std::int64_t>(std::max(rank.steps() / kRounds, fewest), 1,
+  return std::clamp<std::int64_t>(std::max(rank.steps() / rounds_of(first, proof), fewest), 1,
                                   std::max<std::int64_t>(rank.steps(), 1));
 }
 
@@ -72,15 +90,19 @@ class Prover {
   Proof run() {
     predict();
     if (proof_.by_turns) return run_turns();
-    const int rounds = proof_.exact ? 1 : kRounds;
-    for (int round = 0; round < rounds && !proof_.interrupted && proof_.reason.empty(); ++round)
-      run_round();
+    const int rounds = rounds_of(first_, proof_);
+    for (int round = 0; round < rounds && goes_on(); ++round) run_round(round);
     return std::move(proof_);
   }
 
  private:
+  bool goes_on() const {
+    const bool can_run = std::any_of(proof_.cases.begin(), proof_.cases.end(),
+                                     [](const ProofCase& of) { return of.missing.empty(); });
+    return can_run && !proof_.interrupted && proof_.reason.empty();
+  }
   bool stopped() const { return stop_signal_.load() != 0; }
-  bool has_base() const { return proof_.asked == Prove::blamed; }
+  bool has_base() const { return proof_.asked != Prove::all; }
 
   // Where the record says too little for a prediction, measuring is all that can be done.
   void predict() {
@@ -101,7 +123,7 @@ class Prover {
 
   void no_prediction(const std::string& why) {
     proof_.interrupted = stopped();
-    if (!proof_.interrupted && has_base()) proof_.reason = why;
+    if (!proof_.interrupted && proof_.asked == Prove::blamed) proof_.reason = why;
   }
 
   // What the model refuses, such as a window that is too large, cannot be run either.
@@ -128,23 +150,39 @@ class Prover {
 
   RunConfig config_of(const ProofCase& of) const {
     RunConfig config = run_again(first_.config, of.changes);
-    for (const auto& [planned, warmup] : warmups_)
-      if (planned == &of) config.warmup.set(warmup);
+    config.warmup.set(warmup_of(of, config));
     config.steps.set(steps_);
     config.duration.given = false;
     return config;
   }
 
-  void run_round() {
-    if (has_base() && !run_case(proof_.base)) return;
-    if (!proof_.base.missing.empty()) {
-      proof_.reason = "the base case could not be run again: " + proof_.base.missing;
-      return;
-    }
+  // As the model's run was, or so long that the window has been filled once.
+  WarmUp warmup_of(const ProofCase& of, const RunConfig& config) const {
+    for (const auto& [planned, warmup] : warmups_)
+      if (planned == &of) return warmup;
+    WarmUp warmup = config.warmup;
+    if (warmup.duration == 0 && config.executor != Executor::inline_)
+      warmup.steps = std::max(warmup.steps, config.num_workers * config.prefetch_factor);
+    return warmup;
+  }
+
+  // A fix and the base case take turns as in ABBA: a machine that gets slower does so for both.
+  void run_round(int round) {
+    const bool base_last = proof_.asked == Prove::fix && round % 2 == 1;
+    if (!base_last && !run_base()) return;
     // The cold cache comes first: what it reads is warm for those behind it.
     for (auto of = proof_.cases.rbegin(); of != proof_.cases.rend(); ++of) {
-      if (!run_case(*of)) break;
+      if (!run_case(*of)) return;
     }
+    if (base_last) run_base();
+  }
+
+  // False when all is over.
+  bool run_base() {
+    if (has_base() && !run_case(proof_.base)) return false;
+    if (proof_.base.missing.empty()) return true;
+    proof_.reason = "the base case could not be run again: " + proof_.base.missing;
+    return false;
   }
 
   // All rounds are one run.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "cli/command.h"
 #include "cli/config_flags.h"
@@ -11,6 +12,7 @@
 #include "cli/limits.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/own_flags.h"
 #include "cli/prove.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
@@ -23,6 +25,28 @@
 
 namespace loaderscope {
 namespace {
+
+constexpr OwnFlag kFlags[] = {
+    {"try", "", "",
+     "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
+     "same as --prove fix."},
+};
+
+struct RunFlags {
+  explicit RunFlags(CLI::App& app) : base(app), own(app, kFlags) {}
+
+  ConfigFlags base;
+  OwnFlags own;
+};
+
+RunConfig given_by(RunFlags& flags) {
+  RunConfig given = flags.own.read(flags.base);
+  if (!flags.own.is_on("try")) return given;
+  if (given.prove.given)
+    throw UsageError("--try: is another word for --prove fix; give one of the two");
+  given.prove.set(Prove::fix);
+  return given;
+}
 
 void write_results(const RunConfig& config, const RunRecord& record, const Analysis& analysis) {
   write_answer(
@@ -51,9 +75,18 @@ void say_second_run() {
       stderr);
 }
 
+void say_more_runs(const RunConfig& config) {
+  std::fprintf(stderr,
+               "loaderscope: --try runs the command again, some times with each setting, and ends "
+               "it each time after %lld steps\n",
+               static_cast<long long>(config.steps.value));
+}
+
 void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& machine,
                const std::atomic<int>& stop_signal) {
+  bool said = false;
   const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
+    if (config.command.given && !std::exchange(said, true)) say_more_runs(config);
     return measure(config, machine, {}, stop_signal, knockouts);
   };
   const auto measure_turns = [&](const RunConfig& config, const ReplayTurns& turns) {
@@ -77,12 +110,13 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
   }
 }
 
-ExitCode run(const ConfigFlags& flags) {
+ExitCode run(RunFlags& flags) {
+  const RunConfig given = given_by(flags);
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
-  const RunConfig config = resolve(flags.config(), limits_of(machine, flags.config()), notes);
+  const RunConfig config = resolve(given, limits_of(machine, given), notes);
   check_requirements(config.require.value);
-  if (!config.json.value.empty()) check_output(config.json.value, flags.output_rules(config));
+  if (!config.json.value.empty()) check_output(config.json.value, flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
@@ -100,7 +134,7 @@ ExitCode run(const ConfigFlags& flags) {
 }  // namespace
 
 Action declare_run(CLI::App& app) {
-  const auto flags = std::make_shared<ConfigFlags>(app);
+  const auto flags = std::make_shared<RunFlags>(app);
   return [flags] { return run(*flags); };
 }
 

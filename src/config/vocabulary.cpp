@@ -176,6 +176,7 @@ const std::vector<Word<Prove>>& Words<Prove>::table() {
       {Prove::off, "off", "One run, no proof."},
       {Prove::blamed, "blamed", "Knock out what is blamed."},
       {Prove::all, "all", "Device only, from memory, from the page cache, from a cold cache."},
+      {Prove::fix, "fix", "Run what is advised, in turns with the present settings."},
   };
   return words;
 }

@@ -12,8 +12,15 @@
 namespace loaderscope {
 namespace {
 
+// All of somebody else's program was measured: it has no more steps.
+bool ran_to_its_end(const RunRecord& record) {
+  const RunConfig& config = record.config;
+  return config.command.given && config.steps == 0 && config.duration == 0 && !record.interrupted;
+}
+
 Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   const RunConfig& config = record.config;
+  if (ran_to_its_end(record)) return {};
   if (record.input_ended_in_warmup) {
     return {{"epochs", std::to_string(10 * std::clamp<std::int64_t>(config.epochs, 1, 1 << 20))}};
   }
@@ -47,7 +54,7 @@ std::string flags_of(const RunConfig& config) {
   std::string flags;
   for (const Field& field : fields()) {
     if (!field.given(config) || field.name == "json" || field.name == "require") continue;
-    if (field.name == "command") continue;
+    if (field.name == "command" || field.name == "prove") continue;
     for (const std::string& text : field.texts(config)) flags += flag(field, text);
   }
   return flags;
@@ -63,9 +70,12 @@ std::string program_of(const RunConfig& config) {
 // Settings of the machine, other programs, speeds of stages and how a program copies: only the
 // model can change them.
 bool needs_model(const RunConfig& config, const Change& change) {
-  return change.key.ends_with(".speed") || change.key.starts_with("storage-") ||
-         change.key == "cores" || change.key == kOtherThreads ||
-         (change.key == "copy" && trains_itself(config));
+  return is_of_world(change) || (change.key == "copy" && trains_itself(config));
+}
+
+bool needs_model(const RunConfig& config, const Changes& changes) {
+  return std::any_of(changes.begin(), changes.end(),
+                     [&](const Change& change) { return needs_model(config, change); });
 }
 
 // A what-if needs a saved result, except where everything is declared.
@@ -89,27 +99,58 @@ std::string tune_command(const RunConfig& config) {
   return "loaderscope tune --from " + quoted(config.json.value);
 }
 
+std::string run_with(const RunConfig& config, const char* flag) {
+  return "loaderscope run" + flags_of(config) + flag + program_of(config);
+}
+
+bool shows_something(Prove asked, const RunRecord& record, const Analysis& analysis) {
+  return plan_proof(asked, record, analysis).reason.empty();
+}
+
+// Whether what was advised has helped; nothing where it was not tried.
+std::optional<bool> tried(const RunRecord& record) {
+  if (!record.proof || record.proof->asked != Prove::fix || record.proof->cases.empty())
+    return std::nullopt;
+  const Proof& proof = *record.proof;
+  return outcome_of(proof, proof.cases.front()).helps.value_or(false);
+}
+
+// What is advised in words cannot be tried, but what the verdict blames can be left out.
+std::string command_to_prove(const RunRecord& record, const Analysis& analysis) {
+  const auto& blamed = analysis.verdict.bound_by;
+  const bool may = !record.proof && blamed && blamed != "compute";
+  if (!may || !shows_something(Prove::blamed, record, analysis)) return "";
+  return run_with(record.config, " --prove");
+}
+
+std::string command_to_try(const RunRecord& record, const Analysis& analysis,
+                           const Changes& changes) {
+  const RunConfig& config = record.config;
+  const bool saved = !config.json.value.empty() && config.json.value != "-";
+  if (saved && std::all_of(changes.begin(), changes.end(), is_tunable)) return tune_command(config);
+  const bool can_try =
+      !needs_model(config, changes) && shows_something(Prove::fix, record, analysis);
+  return can_try ? run_with(config, " --try") : command_for(config, changes);
+}
+
 }  // namespace
 
 std::string command_for(const RunConfig& config, const Changes& changes) {
-  const auto in_model = [&](const Change& change) { return needs_model(config, change); };
-  if (std::any_of(changes.begin(), changes.end(), in_model))
-    return what_if_command(config, changes);
+  if (needs_model(config, changes)) return what_if_command(config, changes);
   return "loaderscope run" + flags_of(counterfactual(config, changes)) + program_of(config);
 }
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
-  if (!analysis.verdict.withheld_reason) {
-    const Finding* fix = fix_of(analysis);
-    if (fix == nullptr) return "";
-    const Changes& changes = fix->to_run;
-    const bool saved = !record.config.json.value.empty() && record.config.json.value != "-";
-    if (saved && !changes.empty() && std::all_of(changes.begin(), changes.end(), is_tunable))
-      return tune_command(record.config);
-    return command_for(record.config, changes);
+  if (analysis.verdict.withheld_reason) {
+    const Changes changes = for_withheld(record, analysis);
+    if (!changes.empty()) return command_for(record.config, changes);
   }
-  const Changes changes = for_withheld(record, analysis);
-  return changes.empty() ? "" : command_for(record.config, changes);
+  if (fix_of(analysis) == nullptr) return "";
+  const Finding* fix = fix_to_try(analysis);
+  if (fix == nullptr) return command_to_prove(record, analysis);
+  if (const auto helps = tried(record))
+    return *helps ? command_for(record.config, fix->to_run) : "";
+  return command_to_try(record, analysis, fix->to_run);
 }
 
 }  // namespace loaderscope

@@ -12,7 +12,9 @@ namespace loaderscope {
 std::string command_for(const RunConfig& config, const Changes& changes);
 
 // What its first finding suggests trying - a tune, where it is about what a tune varies and the run
-// was saved - or a run that is long enough for a verdict. "" when there is nothing to try.
+// was saved - or a run that is long enough for a verdict; once it was tried and helps, that
+// setting.
+// "" when there is nothing to try.
 std::string next_command(const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

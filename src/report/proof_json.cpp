@@ -52,7 +52,8 @@ void write_prediction(JsonStream& json, const std::optional<ProofPrediction>& pr
 void write_outcome(JsonStream& json, const Proof& proof, const ProofCase& of) {
   if (of.runs.empty()) {
     json.null("measured");
-    return json.null("confirmed");
+    json.null("confirmed");
+    return json.null("helps");
   }
   const ProofOutcome outcome = outcome_of(proof, of);
   json.begin_object("measured");
@@ -72,6 +73,11 @@ void write_outcome(JsonStream& json, const Proof& proof, const ProofCase& of) {
     json.member("confirmed", *outcome.confirmed);
   } else {
     json.null("confirmed");
+  }
+  if (outcome.helps) {
+    json.member("helps", *outcome.helps);
+  } else {
+    json.null("helps");
   }
 }
 

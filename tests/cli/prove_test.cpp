@@ -61,6 +61,39 @@ TEST_F(ProveFlag, IsKeptInTheResultAndItsReports) {
   EXPECT_EQ(run_binary({"report", path, "--format", "json"}).out, folder_.read("r.json"));
 }
 
+TEST_F(ProveFlag, TryRunsWhatIsAdvised) {
+  const std::string path = folder_.path("r.json");
+  const Words pipeline = {"run",     "--engine",  "model",   "--cost",    "decode=10ms:sleep",
+                          "--steps", "60",        "--batch", "4",         "--cores",
+                          "8",       "--workers", "1",       "--compute", "10ms"};
+  const auto with = [&](const Words& more) {
+    Words words = pipeline;
+    words.insert(words.end(), more.begin(), more.end());
+    return run_binary(words);
+  };
+  EXPECT_THAT(with({}).out,
+              HasSubstr("--compute 10ms --cost decode=10ms:sleep --cores 8 --steps 60 "
+                        "--try\n"));
+  const Ended ended = with({"--try", "--json", path});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("tried: num-workers="));
+  EXPECT_THAT(ended.out, HasSubstr(" helps: "));
+  const json proof = json::parse(folder_.read("r.json")).at("proof");
+  EXPECT_EQ(proof.at("asked"), "fix");
+  EXPECT_EQ(proof.at("cases").at(0).at("helps"), true);
+  EXPECT_EQ(proof.at("base").at("runs").size(), 1U);
+  EXPECT_THAT(run_binary({"report", path}).out, HasSubstr("tried: num-workers="));
+  EXPECT_EQ(with({"--try", "--prove"}).exit_code, 64);
+}
+
+TEST_F(ProveFlag, TrySaysWhereThereIsNothingToTry) {
+  const Ended ended =
+      run_binary({"run", "--engine", "model", "--cost", "decode=1ms", "--steps", "60", "--batch",
+                  "4", "--cores", "8", "--workers", "4", "--compute", "20ms", "--try"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("not tried: no setting is advised"));
+}
+
 TEST_F(ProveFlag, AllTellsTheRowsApartOrWhyTheyAreMissing) {
   const Ended ended = run_binary(modelled({"--prove", "all"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

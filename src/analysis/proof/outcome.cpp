@@ -55,6 +55,14 @@ Measured gain_of(const Proof& proof, const ProofCase& of) {
   return gain;
 }
 
+std::optional<bool> helps(const Measured& gain) {
+  constexpr double kWorthAChange = 1.02;
+  if (!gain.low || !gain.high) return std::nullopt;
+  if (*gain.low > 1) return true;
+  if (*gain.high < kWorthAChange) return false;
+  return std::nullopt;
+}
+
 }  // namespace
 
 double ProofPrediction::gain() const {
@@ -72,6 +80,7 @@ ProofOutcome outcome_of(const Proof& proof, const ProofCase& of) {
     const double gain = of.predicted->gain();
     outcome.confirmed = gain >= *outcome.gain.low / widened && gain <= *outcome.gain.high * widened;
   }
+  outcome.helps = helps(outcome.gain);
   return outcome;
 }
 

@@ -190,6 +190,23 @@ void plan_all_turns(Proof& proof) {
   proof.cases.push_back(knocked_out("loader", {}));
 }
 
+void plan_fix(Proof& proof, const Analysis& analysis) {
+  const Finding* fix = fix_to_try(analysis);
+  if (fix == nullptr) {
+    proof.reason = "no setting is advised that a run could try";
+    return;
+  }
+  const bool warms = std::any_of(fix->to_run.begin(), fix->to_run.end(),
+                                 [](const Change& change) { return change.key == "cache"; });
+  if (warms) {
+    proof.reason =
+        "what was read once is in the page cache; compare a run with --cache cold and one with "
+        "--cache warm";
+    return;
+  }
+  proof.cases.push_back(knocked_out(std::string(fix->id), {}, fix->to_run));
+}
+
 }  // namespace
 
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis) {
@@ -198,7 +215,7 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
   proof.exact = record.engine == "model";
   proof.has_busy = analysis.has_busy;
   proof.base.name = "base";
-  proof.by_turns = record.engine != "native" && record.engine != "model";
+  proof.by_turns = asked != Prove::fix && record.engine != "native" && record.engine != "model";
   if (record.interrupted) {
     proof.reason = "the run was interrupted";
   } else if (analysis.steps == 0) {
@@ -207,6 +224,8 @@ Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis)
     plan_all_turns(proof);
   } else if (asked == Prove::all) {
     plan_all(proof, record.config);
+  } else if (asked == Prove::fix) {
+    plan_fix(proof, analysis);
   } else if (analysis.verdict.withheld_reason) {
     proof.reason = "the verdict is withheld: " + *analysis.verdict.withheld_reason;
   } else if (proof.by_turns) {

@@ -182,7 +182,8 @@ TEST(Prove, AStopEndsTheSearchForFindings) {
   const std::atomic<int> stop{2};
   Analysis analysis = analyse(record);
   add_findings(analysis, record, {}, &stop);
-  EXPECT_THAT(analysis.findings, IsEmpty());
+  ASSERT_NE(fix_of(analysis), nullptr);
+  EXPECT_FALSE(fix_of(analysis)->has_figures());
   EXPECT_THAT(analysis.notes, testing::Contains(HasSubstr("interrupted")));
 }
 
@@ -200,6 +201,68 @@ TEST(Prove, ARunThatFailsSaysWhy) {
   };
   EXPECT_THAT(prove(Prove::blamed, first, analyse(first), never, {}, stop).reason,
               HasSubstr("the disk is full"));
+}
+
+Proof tried(const std::string& settings, std::size_t most = 1000) {
+  Runs runs;
+  runs.most = most;
+  const RunRecord first = model_run(settings);
+  Analysis analysis = analyse(first);
+  add_findings(analysis, first);
+  return runs.prove(first, analysis, Prove::fix);
+}
+
+// One worker makes a batch in 40 ms, two in 20 ms each: nothing is lost to the model.
+TEST(Prove, AFixThatHelpsIsMeasured) {
+  const Proof proof = tried("workers=1 batch=4 compute=10ms cost=decode=10ms:sleep");
+  ASSERT_EQ(proof.reason, "");
+  ASSERT_EQ(proof.cases.size(), 1u);
+  const ProofCase& of = proof.cases[0];
+  ASSERT_FALSE(of.changes.empty());
+  EXPECT_EQ(of.changes.front().key, "num-workers");
+  EXPECT_TRUE(of.knockouts.empty());
+  const ProofOutcome outcome = outcome_of(proof, of);
+  EXPECT_EQ(outcome.helps, true);
+  EXPECT_NEAR(outcome.gain.mean, of.predicted.value().gain(), 1e-9);
+  EXPECT_NEAR(proof.base.runs.at(0).busy, 0.25, 0.01);
+}
+
+TEST(Prove, WithoutASettingThereIsNothingToTry) {
+  EXPECT_THAT(tried("workers=4 batch=4 compute=20ms cost=decode=1ms").reason,
+              HasSubstr("no setting is advised"));
+}
+
+// ABBA: what slows a machine down over the runs is the same for both sides.
+TEST(Prove, AFixAndTheBaseTakeTurns) {
+  Runs runs;
+  const RunRecord first = native_run("steps=40 cost=decode=3ms:sleep");
+  Analysis analysis = analyse(first);
+  Finding fix;
+  fix.id = "too-few-workers";
+  fix.waited = 0.5;
+  fix.changes = fix.to_run = {{"num-workers", "3"}};
+  analysis.findings = {fix};
+  const Proof proof = runs.prove(first, analysis, Prove::fix);
+  ASSERT_EQ(proof.reason, "");
+  ASSERT_EQ(runs.asked.size(), 10u);
+  const bool changed[] = {false, true, true, false, false, true, true, false, false, true};
+  for (std::size_t i = 0; i < runs.asked.size(); ++i)
+    EXPECT_EQ(runs.asked[i].first.num_workers == 3, changed[i]) << i;
+  EXPECT_EQ(proof.cases.at(0).runs.size(), 5u);
+  EXPECT_TRUE(proof.cases[0].predicted.has_value());
+}
+
+TEST(Prove, AFixThatCannotBeRunSaysWhyAtOnce) {
+  Runs runs;
+  const RunRecord first = native_run("steps=40");
+  Analysis analysis = analyse(first);
+  Finding fix;
+  fix.waited = 0.5;
+  fix.changes = fix.to_run = {{"window", "8"}};  // of sample tasks only
+  analysis.findings = {fix};
+  const Proof proof = runs.prove(first, analysis, Prove::fix);
+  EXPECT_NE(proof.cases.at(0).missing, "");
+  EXPECT_LE(runs.asked.size(), 1u);
 }
 
 // Of the pipelines that nothing was tuned for.

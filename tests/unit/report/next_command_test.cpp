@@ -20,23 +20,68 @@ std::string next_with(const Changes& changes,
   return next_command(record, analysis_with(record, changes));
 }
 
-TEST(NextCommand, MakesTheChangesOfTheFirstFinding) {
-  EXPECT_EQ(next_with({{"prefetch-factor", "4"}}),
+std::string command_with(const Changes& changes,
+                         const RunRecord& record = record_of(4, 40, usual_step)) {
+  return command_for(record.config, changes);
+}
+
+TEST(NextCommand, TriesTheChangesOfTheFirstFinding) {
+  EXPECT_EQ(next_with({{"prefetch-factor", "4"}}), std::string(kUsual) + " --try");
+  EXPECT_EQ(command_with({{"prefetch-factor", "4"}}),
             "loaderscope run --num-workers 2 --prefetch-factor 4 --batch-size 16 --compute 25ms");
-  EXPECT_EQ(next_with({{"persistent-workers", "true"}}),
+  EXPECT_EQ(command_with({{"persistent-workers", "true"}}),
             "loaderscope run --num-workers 2 --batch-size 16 --persistent-workers --compute 25ms");
+}
+
+// What was tried is taken where it helps.
+TEST(NextCommand, MakesTheChangesThatHaveHelped) {
+  RunRecord record = record_of(4, 40, usual_step);
+  record.config.prove.set(Prove::fix);
+  record.proof.emplace();
+  record.proof->asked = Prove::fix;
+  record.proof->exact = true;
+  record.proof->base.runs = {{160, 0.25}};
+  ProofCase& of = record.proof->cases.emplace_back();
+  of.changes = {{"prefetch-factor", "4"}};
+  of.runs = {{320, 0.5}};
+  EXPECT_EQ(next_with(of.changes, record), command_with({{"prefetch-factor", "4"}}));
+  of.runs = {{160, 0.25}};
+  EXPECT_EQ(next_with(of.changes, record), "");
+}
+
+// What is advised in words cannot be tried; what is blamed can be left out.
+TEST(NextCommand, ProvesWhereNothingCanBeSet) {
+  const RunRecord record = record_of(4, 40, usual_step);
+  Analysis analysis = analysis_with(record, {{"decode.speed", "2"}});
+  analysis.verdict = {};
+  analysis.verdict.bound_by = "decode";
+  analysis.verdict.candidates = {Cause::decode};
+  EXPECT_EQ(next_command(record, analysis), std::string(kUsual) + " --prove");
+}
+
+// A program that was measured from its start to its end has no more steps to give.
+TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
+  RunRecord record = record_of(4, 10, usual_step);
+  record.config.engine.value = "torch";
+  record.config.command.set({"python", "train.py"});
+  record.config.duration.value = 0;
+  ASSERT_TRUE(analyse(record).verdict.withheld_reason);
+  EXPECT_EQ(next(record), "");
+  EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
+            "loaderscope run --num-workers 2 --batch-size 16 --compute 25ms --try -- python "
+            "train.py");
 }
 
 TEST(NextCommand, DropsWhatTheChangeContradicts) {
   RunRecord record = record_of(4, 40, usual_step);
   record.config.num_workers.set(0);
   record.config.executor.set(Executor::inline_);
-  EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
+  EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --compute 25ms");
   record = record_of(4, 40, usual_step);
   record.config.pin_memory.set(true);
   record.config.memory.value = MemoryMode::pin_thread;
-  EXPECT_EQ(next_with({{"memory", "pinned-slots"}}, record),
+  EXPECT_EQ(command_with({{"memory", "pinned-slots"}}, record),
             "loaderscope run --num-workers 2 --batch-size 16 --memory pinned-slots --compute 25ms");
 }
 
@@ -50,16 +95,16 @@ TEST(NextCommand, KeepsThePinThreadThatWasGiven) {
 
 TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
   const Changes faster = {{"decode.speed", "2"}};
-  EXPECT_EQ(next_with(faster),
+  EXPECT_EQ(command_with(faster),
             "loaderscope what-if --num-workers 2 --batch-size 16 --compute 25ms --set "
             "decode.speed=2");
   RunRecord record = record_of(4, 40, usual_step);
   record.config.json.set("my run.json");
-  EXPECT_EQ(next_with(faster, record), "loaderscope what-if 'my run.json' --set decode.speed=2");
+  EXPECT_EQ(command_with(faster, record), "loaderscope what-if 'my run.json' --set decode.speed=2");
   record = record_of(4, 40, usual_step);
   record.config.data.set({"/data"});
   record.config.source.value = "files";
-  EXPECT_EQ(next_with(faster, record),
+  EXPECT_EQ(command_with(faster, record),
             "loaderscope run --data /data --num-workers 2 --batch-size 16 --compute 25ms --json "
             "run.json && loaderscope what-if run.json --set decode.speed=2");
 }
@@ -78,7 +123,7 @@ TEST(NextCommand, TunesASavedRunWhereThatIsWhatHelps) {
   record.config.json.set("my run.json");
   EXPECT_EQ(next_with({{"num-workers", "4"}}, record), "loaderscope tune --from 'my run.json'");
   EXPECT_EQ(next_with({{"num-workers", "4"}, {"copy", "stream"}}, record),
-            "loaderscope run --num-workers 4 --batch-size 16 --copy stream --compute 25ms");
+            std::string(kUsual) + " --try");
 }
 
 TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
@@ -114,7 +159,7 @@ TEST(NextCommand, QuotesForTheShell) {
   record.config.in_order.set(false);
   EXPECT_EQ(next_with({{"copy", "stream"}}, record),
             "loaderscope run --data 'it'\\''s here' --num-workers 2 --batch-size 16 --no-in-order "
-            "--copy stream --compute 25ms --inject read=+5ms@p=0.01");
+            "--compute 25ms --inject read=+5ms@p=0.01 --try");
 }
 
 }  // namespace
