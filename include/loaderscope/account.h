@@ -35,6 +35,15 @@ struct StepRow {
 };
 static_assert(sizeof(StepRow) <= 256 && std::is_trivially_copyable_v<StepRow>);
 
+// What the steps of a rank hung on: the chain of events, each begun by the end of the one before,
+// that led to the end of the window.
+struct CriticalPath {
+  Nanos compute = 0;
+  PerCause<Nanos> stall{};
+
+  bool operator==(const CriticalPath&) const = default;
+};
+
 // The spans of one worker that are still of interest, in the order of time.
 using WorkerTimeline = std::span<const Span>;
 

@@ -152,6 +152,7 @@ struct RankRecord {
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;
   PerStage<StageStats> stages;
+  std::optional<CriticalPath> critical_path;  // not of results that older versions saved
   std::vector<SampleRow> reservoir;
   std::int64_t reservoir_seen = 0;  // samples that the reservoir was drawn from
   std::vector<Exemplar> exemplars;

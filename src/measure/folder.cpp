@@ -58,18 +58,19 @@ struct Folder::Impl {
     for (RankFolder& rank : ranks) views.push_back(rank.view());
     const std::size_t last = straggler();
     std::exception_ptr failure;
-    const auto end_step = [&](std::size_t rank, const StepView* straggler) {
+    const auto end_step = [&](std::size_t rank, const StepView* straggler,
+                              const RankFolder* slowest) {
       try {
-        ranks[rank].end_step(views[rank], straggler);
+        ranks[rank].end_step(views[rank], straggler, slowest);
       } catch (...) {
         failure = std::current_exception();  // the others end this step too
       }
     };
     // The straggler forgets its spans only after the others have looked at them.
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      if (rank != last) end_step(rank, &views[last]);
+      if (rank != last) end_step(rank, &views[last], &ranks[last]);
     }
-    end_step(last, nullptr);
+    end_step(last, nullptr, nullptr);
     if (failure) std::rethrow_exception(failure);
   }
 };
@@ -99,7 +100,7 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
     RankFolder& folder = impl.ranks[index];
     folder.begin_step(events);
-    folder.end_step(folder.view(), nullptr);
+    folder.end_step(folder.view());
     return;
   }
   impl.waiting[index].push_back(events);

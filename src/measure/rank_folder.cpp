@@ -32,6 +32,7 @@ RankFolder::RankFolder(const FoldOptions& options, std::int32_t rank)
 
 void RankFolder::first_ask(Nanos at) {
   record_.first_ask = record_.window_begin = record_.window_end = last_end_ = at;
+  path_.first_ask(at);
 }
 
 // There may come to be more of them than there were at first: a program may change its loader
@@ -96,6 +97,14 @@ Nanos RankFolder::later_ready(std::int64_t batch) {
 void RankFolder::begin_step(const StepEvents& events) {
   current_ = events;
   current_clamped_ = clamp_into_order(current_, last_end_);
+  take_parts(current_.batch);
+  follow_path();
+}
+
+void RankFolder::follow_path() {
+  path_.begin_step(current_);
+  for (const auto& part : parts_) path_.made(part.key().second, part.mapped());
+  path_.get_ready(current_);
 }
 
 StepView RankFolder::view() {
@@ -109,7 +118,8 @@ StepView RankFolder::view() {
   return view;
 }
 
-void RankFolder::end_step(const StepView& own, const StepView* straggler) {
+void RankFolder::end_step(const StepView& own, const StepView* straggler,
+                          const RankFolder* slowest) {
   StepRow row = book_step(own, straggler);
   row.clamped = current_clamped_;
   if (!row.warmup && !window_open_) {
@@ -117,10 +127,11 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler) {
     record_.warmup_steps = record_.rows.size();
     record_.window_begin = row.idle_begin;
     reservoir_.restart();
+    path_.open_window();
   }
+  path_.compute(current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
   last_end_ = record_.window_end = row.compute_end;
 
-  take_parts(current_.batch);
   count_stages();
   keep_exemplar(row);
   for (const auto& part : parts_) drop_old_spans(part.key().second);
@@ -279,6 +290,7 @@ RankRecord RankFolder::finish() {
   // Workers that came up in the warm-up only: what a start takes is known all the same.
   for (const Stage stage : {Stage::startup, Stage::startup_parent})
     if (record_.stages[stage].count == 0) record_.stages[stage] = warmup_stages_[stage];
+  record_.critical_path = path_.of_window();
   for (Exemplar& exemplar : worst_) record_.exemplars.push_back(std::move(exemplar));
   std::sort(record_.exemplars.begin(), record_.exemplars.end(),
             [](const Exemplar& a, const Exemplar& b) { return a.row.step < b.row.step; });

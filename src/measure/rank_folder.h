@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loaderscope/recorder.h"
+#include "measure/path_walker.h"
 #include "measure/sample_reservoir.h"
 #include "measure/span_queue.h"
 
@@ -25,12 +26,14 @@ class RankFolder {
   // between.
   void begin_step(const StepEvents& events);  // brings its times into order
   StepView view();                            // of the step begun
-  void end_step(const StepView& own,
-                const StepView* straggler);  // books it, writes its row, forgets its spans
+  // Books it, writes its row, forgets its spans. `slowest`: the rank that `straggler` is a view of.
+  void end_step(const StepView& own, const StepView* straggler = nullptr,
+                const RankFolder* slowest = nullptr);
 
   void close() { closed_ = true; }  // nothing is kept any more
 
   const StepEvents& current() const { return current_; }
+  const PathChain& path_to_ready() const { return path_.ready(); }
   RankRecord finish();
   std::int64_t spans_held() const;
 
@@ -57,6 +60,7 @@ class RankFolder {
   Part& part_of(std::int32_t worker, std::int64_t batch);
   Part& add_part(const InFlight::key_type& key);
   void take_parts(std::int64_t batch);
+  void follow_path();
   void give_back_parts();
   Nanos later_ready(std::int64_t batch);
   void count_stages();
@@ -71,6 +75,7 @@ class RankFolder {
   FoldOptions options_;
   std::vector<Worker> workers_;
   InFlight in_flight_;
+  PathWalker path_;
   Parts parts_;  // of the current step's batch
   Parts spare_;  // empty ones, kept for their memory
   std::priority_queue<Ready, std::vector<Ready>, std::greater<>> ready_;

@@ -114,6 +114,13 @@ void for_each_rank(const RunRecord& record, const Visit& visit) {
 
 }  // namespace
 
+void write_critical_path(JsonStream& json, const CriticalPath& path) {
+  json.begin_object("critical_path");
+  json.member("compute_s", Seconds{path.compute});
+  write_non_zero<Cause>(json, "stall_s", path.stall);
+  json.end_object();
+}
+
 void write_steps(JsonStream& json, const RunRecord& record) {
   json.begin_array(keys::kSteps);
   for_each_rank(record, [&](std::int64_t r, const RankRecord& rank) {

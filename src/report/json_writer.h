@@ -14,6 +14,7 @@ void write_json(std::ostream& out, const RunRecord& record, const Analysis& anal
                 JsonScope scope);
 
 class JsonStream;
+void write_critical_path(JsonStream& json, const CriticalPath& path);
 // The long arrays (src/report/json_rows.cpp).
 void write_steps(JsonStream& json, const RunRecord& record);
 void write_reservoir(JsonStream& json, const RunRecord& record);

@@ -12,6 +12,7 @@
 namespace loaderscope {
 namespace {
 
+constexpr std::int64_t kMostParts = 32;      // of a critical path; their sum must not overflow
 constexpr std::int64_t kMostBuckets = 8192;  // more than a histogram of 64-bit ns has
 
 // The text of a setting as a flag would have it.
@@ -180,6 +181,8 @@ RankHead read_rank(const JsonCursor& json, std::int64_t most) {
   for (const auto& [name, member] : keys::kRankCounts) rank.*member = json.at(name).count(most);
   rank.stages = read_stages(json.at("stages"), most);
   rank.queues = read_queues(json.at("queues"), most);
+  if (json.has("critical_path"))
+    rank.critical_path = read_critical_path(json.at("critical_path"), most / kMostParts);
   return head;
 }
 

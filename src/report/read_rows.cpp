@@ -116,6 +116,13 @@ StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_beg
   return row;
 }
 
+CriticalPath read_critical_path(const JsonCursor& json, std::int64_t most) {
+  CriticalPath path;
+  path.compute = json.at("compute_s").seconds(0, most);
+  read_by_name<Cause>(json.at("stall_s"), most, path.stall);
+  return path;
+}
+
 SampleRow read_sample(const JsonCursor& json) {
   json.expect_array(6 + 3 * kSampleStages.size());
   SampleRow row;

@@ -24,6 +24,7 @@ RankHead read_rank(const JsonCursor& json, std::int64_t most);
 // One row of `rank`, checked against the row before it.
 StepRow read_step(const JsonCursor& json, const RankRecord& rank, Nanos idle_begin,
                   std::int64_t most);
+CriticalPath read_critical_path(const JsonCursor& json, std::int64_t most);
 SampleRow read_sample(const JsonCursor& json);  // its rank is the first element
 // Times are relative to the first ask, and of the row only `step` is filled.
 Exemplar read_exemplar(const JsonCursor& json);
