@@ -36,10 +36,36 @@ struct Account {
   Nanos idle() const { return window - compute; }
 };
 
+// What leaving something out of the run would give. The account says where the time is; a copy that
+// everybody waits for may hide a decode that is slower still, and then nothing is gained without
+// it.
+struct Removal {
+  std::vector<Cause> causes;  // one; or two of which neither gives anything without the other
+  double saves = 0;           // of the window that the same samples would take less
+
+  bool operator==(const Removal&) const = default;
+};
+
+// What it is known by: left out of the model that gives back the run; else the length that each has
+// of the critical path; else, where a record has none, of the account.
+enum class RemovalBasis : std::uint8_t { account, critical_path, model };
+std::string_view name_of(RemovalBasis basis);
+
+struct Removals {
+  RemovalBasis basis = RemovalBasis::account;
+  std::vector<Removal> list;  // what saves most first
+  double error = 0;           // of `saves`, as a share of it
+
+  double saves(Cause cause) const;  // without it alone; 0 where it was not looked at
+};
+
 struct Verdict {
   // "compute", a cause, or nothing when two causes cannot be told apart or the verdict is withheld.
   std::optional<std::string> bound_by;
   std::vector<Cause> candidates;  // the leading cause first, then those not told apart from it
+  bool no_gain = false;           // leaving out none of the candidates gives anything
+  bool together = false;          // the candidates give something only where all are left out
+  std::optional<Cause> hidden;    // the largest of the account, where something else sets the pace
   std::optional<std::string> severity;  // none, moderate, high
   std::optional<std::string> withheld_reason;
   std::string sentence;  // the first line of the answer
@@ -92,11 +118,11 @@ enum class MendedBy : std::uint8_t {
 
 // A root cause by name, with what mending it gives back.
 struct Finding {
-  std::string_view id;                     // of a row of the table of findings
-  std::string evidence;                    // a sentence with the figures that it rests on
-  Changes changes;                         // that mend it, as settings or as a stage's speed
-  Changes to_run;                          // what of it a run can try; most often the same
-  std::string pytorch;                     // what to write in a PyTorch program
+  std::string_view id;   // of a row of the table of findings
+  std::string evidence;  // a sentence with the figures that it rests on
+  Changes changes;       // that mend it, as settings or as a stage's speed
+  Changes to_run;        // what of it a run can try; most often the same
+  std::string pytorch;   // what to write in a PyTorch program
   // Samples per second: measured, and times the model's gain; 0 where nothing is predicted.
   double rate_before = 0, rate_after = 0;
   double busy_before = 0, busy_after = 0;  // likewise; 0 without a compute
@@ -146,6 +172,7 @@ struct Analysis {
       first_batch_by_cause;  // sums to the wall; zeros left out
   std::optional<double> epoch_predicted_s;
   std::optional<Waste> waste;  // not without a busy
+  Removals removals;
   Verdict verdict;
   std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h
   std::optional<GoodnessOfFit> fit;  // of the model that they rest on
@@ -162,6 +189,7 @@ const Finding* fix_of(const Analysis& analysis);
 // The first of those that a run can try; null where there is none.
 const Finding* fix_to_try(const Analysis& analysis);
 
+double share_of(Nanos part, const Account& account);  // of the window; 0 without one
 Account account_of(const RankRecord& rank);
 Account mean_account(const std::vector<Account>& ranks);
 Analysis analyse(const RunRecord& record);

@@ -61,6 +61,10 @@ std::array<Nanos, N> parts_of(const std::array<Mean, N>& means, Nanos whole) {
 
 }  // namespace
 
+double share_of(Nanos part, const Account& account) {
+  return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
+}
+
 Account account_of(const RankRecord& rank) {
   Account account;
   if (rank.steps() <= 0) return account;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "analysis/removal.h"
 #include "analysis/statistics.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
@@ -196,6 +197,21 @@ std::string short_run_note(const RunRecord& record, const Analysis& analysis) {
       window == 1 ? "" : "es", kFewestWindows * window);
 }
 
+AccountLead account_lead(Bootstrap bootstrap) {
+  return [bootstrap = std::move(bootstrap)](Cause first, Cause next) {
+    return bootstrap.estimate([first, next](const StepSums& sums) {
+      return ratio(sums.stall[first] - sums.stall[next], sums.time);
+    });
+  };
+}
+
+AccountLead account_lead(const RunRecord& record) {
+  const std::int64_t workers = workers_of(record.config);
+  Walk walk(longest_window(record), workers);
+  for (const RankRecord& rank : record.ranks) walk.add(rank);
+  return account_lead(Bootstrap(walk.series, 2 * workers));
+}
+
 Analysis analyse(const RunRecord& record) {
   Analysis analysis;
   for (const RankRecord& rank : record.ranks) {
@@ -222,7 +238,8 @@ Analysis analyse(const RunRecord& record) {
   }
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());
-  analysis.verdict = judge(record, analysis, bootstrap);
+  analysis.removals = removals_of(record, analysis.account);
+  analysis.verdict = judge(record, analysis, account_lead(bootstrap));
   return analysis;
 }
 

@@ -1,6 +1,8 @@
 // The verdict: what limits the run, or why that cannot be said, and the first line of the answer.
 #pragma once
 
+#include <functional>
+
 #include "analysis/statistics.h"
 #include "loaderscope/analysis.h"
 
@@ -12,6 +14,7 @@ inline constexpr double kMostClamped = 0.01;      // of the window
 inline constexpr double kMostStandstill = 0.01;   // of the window
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
+inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart
 
 // That give a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);
@@ -23,10 +26,18 @@ struct LongerRun {
 };
 LongerRun longer_run(const RunConfig& config, std::int64_t steps);
 
-// Judges an analysis of which all but the verdict is filled.
-Verdict judge(const RunRecord& record, const Analysis& analysis, const Bootstrap& bootstrap);
+// The interval of how much more of the window one cause has of the account than another.
+using AccountLead = std::function<Estimate(Cause first, Cause next)>;
+AccountLead account_lead(Bootstrap bootstrap);
+AccountLead account_lead(const RunRecord& record);
+
+// Judges an analysis of which all but the verdict and the findings is filled.
+Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead);
 
 // The cause's reason in words that a user understands: "capacity, the workers never rest".
 std::string explain(Cause cause, const Account& account, const RunConfig& config);
+
+// The first line of the answer, for a verdict of which all else is filled.
+std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict);
 
 }  // namespace loaderscope

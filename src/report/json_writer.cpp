@@ -92,6 +92,27 @@ void write_verdict(JsonStream& json, const Verdict& verdict) {
   json.begin_array("candidates", kCompact);
   for (Cause cause : verdict.candidates) json.element(name_of(cause));
   json.end_array();
+  json.member("no_gain", verdict.no_gain);
+  json.member("together", verdict.together);
+  write_optional(
+      json, "hidden",
+      verdict.hidden ? std::optional(std::string(name_of(*verdict.hidden))) : std::nullopt);
+  json.end_object();
+}
+
+void write_removals(JsonStream& json, const Removals& removals) {
+  json.begin_object("removals");
+  json.member("basis", name_of(removals.basis));
+  json.begin_array("list");
+  for (const Removal& removal : removals.list) {
+    json.begin_object({}, kCompact);
+    json.begin_array("without", kCompact);
+    for (Cause cause : removal.causes) json.element(name_of(cause));
+    json.end_array();
+    json.member("saves", removal.saves);
+    json.end_object();
+  }
+  json.end_array();
   json.end_object();
 }
 
@@ -173,8 +194,7 @@ void write_finding(JsonStream& json, const RunConfig& config, const Finding& fin
 
 void write_findings(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   json.begin_array("findings");
-  for (const Finding& finding : analysis.findings)
-    write_finding(json, record.config, finding);
+  for (const Finding& finding : analysis.findings) write_finding(json, record.config, finding);
   json.end_array();
   if (!analysis.fit) return;
   json.begin_object("fit");
@@ -427,6 +447,7 @@ void write_rank(JsonStream& json, const RankRecord& rank, const Account& account
   json.begin_object("account");
   write_account_members(json, account);
   json.end_object();
+  if (rank.critical_path) write_critical_path(json, *rank.critical_path);
   write_stages(json, rank.stages, [&](const StageStats& stats) { write_rank_stage(json, stats); });
   write_queues(json, rank.queues);
   json.end_object();
@@ -453,6 +474,7 @@ void write_skipped(JsonStream& json, const SkippedSamples& skipped) {
 
 void write_answer(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
   write_verdict(json, analysis.verdict);
+  write_removals(json, analysis.removals);
   write_findings(json, record, analysis);
   write_depth(json, analysis);
   write_what_it_takes(json, analysis);

@@ -101,15 +101,15 @@ inline constexpr std::string_view kExemplars = "exemplars";
 
 // Keys of the document that are no group of metrics.
 inline constexpr std::string_view kTopLevel[] = {
-    "schema",     "tool",         "engine",       "machine",
-    "config",     "config_given", "verdict",      "window",
-    "throughput", "device",       "epoch",        "step_time",
-    "account",    "stages",       "queues",       "first_batch",
-    "metrics",    "errors",       "notes",        "unseen",
-    "lost_spans", "ranks",        "steps",        "reservoir",
-    "exemplars",  "simulated",    "interrupted",  "input_ended_in_warmup",
-    "findings",   "fit",          "cost",         "depth",
-    "proof",      "details",      "what_it_takes"};
+    "schema",     "tool",         "engine",        "machine",
+    "config",     "config_given", "verdict",       "window",
+    "throughput", "device",       "epoch",         "step_time",
+    "account",    "stages",       "queues",        "first_batch",
+    "metrics",    "errors",       "notes",         "unseen",
+    "lost_spans", "ranks",        "steps",         "reservoir",
+    "exemplars",  "simulated",    "interrupted",   "input_ended_in_warmup",
+    "findings",   "fit",          "cost",          "depth",
+    "proof",      "details",      "what_it_takes", "removals"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

@@ -48,10 +48,6 @@ double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
   return sum;
 }
 
-double share_of(Nanos part, const Account& account) {
-  return account.window > 0 ? static_cast<double>(part) / static_cast<double>(account.window) : 0;
-}
-
 double busy_of(const Account& account) { return share_of(account.compute, account); }
 
 Nanos sum_of(const Histogram& histogram) {

@@ -15,7 +15,6 @@ double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
 double per_second(const RunRecord& record, std::int64_t RankRecord::*count);
 
 double busy_of(const Account& account);  // 0 without a window
-double share_of(Nanos part, const Account& account);
 Nanos sum_of(const Histogram& histogram);
 
 }  // namespace loaderscope

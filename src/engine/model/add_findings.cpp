@@ -1,8 +1,11 @@
 // The findings of a run, weighed by the model fitted to it.
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
+#include "analysis/removal.h"
+#include "analysis/verdict.h"
 #include "engine/model/beside_account.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
@@ -17,6 +20,19 @@ void add_beside_account(Analysis& analysis, const FittedModel& model, const Pred
   const Prediction at_means = model.predict_at_means(kSamplesOfPrediction);
   analysis.starved = model::starved(analysis.account, base, at_means);
   analysis.depth = model::ready_depth(model, base, at_means);
+}
+
+// What each cause holds back is seen best by leaving it out, where the model gives back the run.
+void judge_again(Analysis& analysis, const RunRecord& record, const FittedModel& model,
+                 const Prediction& base, const std::atomic<int>* stop_signal) {
+  const double error = std::abs(analysis.fit->rate_error);
+  const auto predict = [&](const Changes& changes, const Knockouts& knockouts) {
+    return model.predict(changes, kSamplesOfPrediction, knockouts);
+  };
+  Removals removals = removals_in_model(analysis.removals, analysis.account, base, error, predict);
+  if (stop_signal != nullptr && stop_signal->load() != 0) return;
+  analysis.removals = std::move(removals);
+  analysis.verdict = judge(record, analysis, account_lead(record));
 }
 
 // Of the finding that stands first: what is quoted of it may go beyond what was measured.
@@ -41,6 +57,7 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
   analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
   analysis.fit_notes = model.notes();
   if (!analysis.fit->can_predict()) return std::nullopt;
+  judge_again(analysis, record, model, base, stop_signal);
   std::vector<Finding> findings = find_causes(record, analysis, predict);
   note_extrapolations(analysis, findings, model);
   add_beside_account(analysis, model, base);

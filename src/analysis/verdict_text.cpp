@@ -1,0 +1,193 @@
+// The verdict in a sentence.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/removal.h"
+#include "analysis/verdict.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr const char* kNoGain = "leaving out one of them gives nothing";
+
+std::string why_words(Why why, const RunConfig& config) {
+  switch (why) {
+    case Why::capacity:
+      if (config.executor == Executor::opaque)
+        return "capacity, the loader, which cannot be looked into, does not keep up";
+      return config.num_workers == 0
+                 ? "capacity, without workers the trainer makes every batch itself"
+                 : "capacity, the workers never rest";
+    case Why::depth:
+      return "depth, the workers rested because the window was full";
+    case Why::latency:
+      return "latency, one batch takes longer than the window covers";
+    case Why::epoch:
+      return "epoch, its first batch is made from a standing start";
+  }
+  return "";
+}
+
+// "decode", "decode or read", "decode, read or augment"
+std::string join(const std::vector<Cause>& causes, std::string_view last) {
+  std::string text;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    if (i > 0) text += i + 1 == causes.size() ? fmt::format(" {} ", last) : ", ";
+    text += name_of(causes[i]);
+  }
+  return text;
+}
+
+Cause front_of(const Removals& removals) { return removals.list.front().causes.front(); }
+
+// Of somebody else's program the host sees its training, not its GPU.
+bool is_seen_from_host(const RunRecord& record) { return record.config.device.value == "script"; }
+
+std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
+  const double stall = 1 - analysis.busy.mean;
+  const std::string_view who = is_seen_from_host(record) ? "training waits"
+                               : record.ranks.size() > 1 ? "the GPUs wait"
+                                                         : "the GPU waits";
+  return fmt::format("{} {} of the time ({})", who, show_percent(stall),
+                     show_points(analysis.busy.half_width()));
+}
+
+std::string limit_words(const RunRecord& record) {
+  if (is_seen_from_host(record)) return "the training itself is the limit";
+  return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
+}
+
+// " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
+// ...".
+std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
+  const Account& account = analysis.account;
+  const double part = static_cast<double>(account.stall[cause]);
+  const bool nearly_all = part >= 0.95 * static_cast<double>(account.idle());
+  std::string text = nearly_all
+                         ? fmt::format(" for {}", name_of(cause))
+                         : fmt::format(", chiefly for {} ({})", name_of(cause),
+                                       show_percent(share_of(account.stall[cause], account)));
+  const std::string why = explain(cause, account, record.config);
+  return why.empty() ? text : text + ": " + why;
+}
+
+// "decode sets the pace (capacity, the workers never rest)"
+std::string pace_words(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+  const std::string text = join(verdict.candidates, "or");
+  if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
+  const std::string why = explain(verdict.candidates.front(), analysis.account, record.config);
+  return text + " sets the pace" + (why.empty() ? "" : " (" + why + ")");
+}
+
+// Of the largest part of the account, where something else sets the pace.
+std::string hidden_words(const Analysis& analysis, Cause hidden) {
+  const std::string text =
+      fmt::format("{} {}", name_of(hidden),
+                  show_percent(share_of(analysis.account.stall[hidden], analysis.account)));
+  const double saves = analysis.removals.saves(hidden);
+  if (saves < kWorthMending) return text + ", but hidden: without it nothing is gained";
+  return text + fmt::format(", but without it only {} of the time is gained, without {} {}",
+                            show_percent(saves), name_of(front_of(analysis.removals)),
+                            show_percent(analysis.removals.list.front().saves));
+}
+
+// "h2d and decode hide one another: ..."
+std::string together_words(const Analysis& analysis, const Verdict& verdict) {
+  const double saves = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
+  std::string text =
+      join(verdict.candidates, "and") + " hide one another: without one of them nothing is gained";
+  if (saves >= kWorthMending) text += ", without both " + show_percent(saves) + " of the time";
+  return text;
+}
+
+std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
+                          const Verdict& verdict) {
+  if (verdict.withheld_reason) {
+    if (analysis.steps == 0) return "no verdict: " + *verdict.withheld_reason;
+    return waiting_words(record, analysis) + "; no verdict: " + *verdict.withheld_reason;
+  }
+  if (verdict.bound_by == "compute") {
+    return fmt::format("{}: busy {} ({})", limit_words(record), show_percent(analysis.busy.mean),
+                       show_points(analysis.busy.half_width()));
+  }
+  if (verdict.together)
+    return waiting_words(record, analysis) + ": " + together_words(analysis, verdict);
+  if (verdict.no_gain) {
+    return waiting_words(record, analysis) + ", chiefly for " + join(verdict.candidates, "or") +
+           "; " + kNoGain;
+  }
+  if (verdict.hidden) {
+    return waiting_words(record, analysis) + ": " + pace_words(record, analysis, verdict) + "; " +
+           hidden_words(analysis, *verdict.hidden);
+  }
+  if (verdict.bound_by) {
+    return waiting_words(record, analysis) +
+           cause_words(record, analysis, verdict.candidates.front());
+  }
+  return waiting_words(record, analysis) + ", chiefly for " + join(verdict.candidates, "or") +
+         ", which cannot be told apart";
+}
+
+std::string rate_sentence(const Analysis& analysis, const Verdict& verdict) {
+  if (analysis.steps == 0) return "no verdict: " + *verdict.withheld_reason;
+  std::string text = "the loader gives " + show_rate(analysis.samples_per_s);
+  if (verdict.withheld_reason) return text + "; no verdict: " + *verdict.withheld_reason;
+  if (verdict.together) return text + "; " + together_words(analysis, verdict);
+  text += ", limited by " + join(verdict.candidates, "or");
+  if (verdict.no_gain) return text + "; " + kNoGain;
+  return verdict.hidden ? text + "; " + hidden_words(analysis, *verdict.hidden) : text;
+}
+
+// Whether the rate suffices, with the margin, as far as its interval allows.
+std::string demand_words(const RunRecord& record, const Analysis& analysis) {
+  const double demand = record.config.demand;
+  if (demand <= 0 || analysis.steps == 0) return "";
+  const Estimate& rate = analysis.samples_per_s;
+  const std::string needed = "; " + spell_count_rate(demand) + " needed: ";
+  if (rate.low >= demand) {
+    return needed + "enough, " + show_percent(rate.mean / demand - 1) + " to spare";
+  }
+  if (rate.high < demand)
+    return needed + "not enough, " + show_percent(rate.mean / demand) + " of it";
+  return needed + "cannot tell, " + show_percent(rate.mean / demand) + " of it";
+}
+
+}  // namespace
+
+std::string explain(Cause cause, const Account& account, const RunConfig& config) {
+  switch (cause) {
+    case Cause::transport:
+      return "finished batches are on their way to the trainer";
+    case Cause::pin:
+      return "batches are copied into page-locked memory";
+    case Cause::h2d:
+      return "copies to the device are not hidden behind the compute";
+    case Cause::launch:
+      return account.not_asking > account.launching
+                 ? "a batch is ready and the trainer is busy with something else"
+                 : "the trainer is slow between taking a batch and its compute";
+    case Cause::contention:
+      return "more threads want to run than there are cores";
+    case Cause::other:
+      return "";
+    default:
+      break;
+  }
+  const auto most = std::max_element(account.why.begin(), account.why.end());
+  if (*most <= 0) return "";
+  return why_words(static_cast<Why>(most - account.why.begin()), config);
+}
+
+std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
+  std::string text = analysis.has_busy ? busy_sentence(record, analysis, verdict)
+                                       : rate_sentence(analysis, verdict);
+  text += demand_words(record, analysis);
+  if (record.interrupted) {
+    text += "; interrupted after " + plural(analysis.steps, "measured step");
+  }
+  return record.simulated ? "Simulated: " + text : capitalised(std::move(text));
+}
+
+}  // namespace loaderscope
