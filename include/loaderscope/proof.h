@@ -65,12 +65,13 @@ struct ProofCase {
 
 struct Proof {
   Prove asked = Prove::blamed;
-  std::string reason;        // why nothing was run; "" when something was
-  bool exact = false;        // in virtual time: running it again gives the same
-  bool has_busy = false;     // there is a compute to be busy with
-  bool interrupted = false;  // what was measured until then counts
-  bool by_turns = false;     // the base and the first case are turns of one run
-  ProofCase base;            // of `blamed` and `fix`
+  std::string reason;         // why nothing was run; "" when something was
+  bool exact = false;         // in virtual time: running it again gives the same
+  bool has_busy = false;      // there is a compute to be busy with
+  bool interrupted = false;   // what was measured until then counts
+  bool gpu_is_limit = false;  // then leaving out all of the loader should give nothing
+  bool by_turns = false;      // the base and the first case are turns of one run
+  ProofCase base;             // of `blamed` and `fix`
   std::vector<ProofCase> cases;
 
   bool operator==(const Proof&) const = default;
@@ -111,6 +112,14 @@ struct Measured {
   std::optional<double> low, high;
 };
 
+enum class ProofVerdict : std::uint8_t {
+  proved,         // leaving it out gives what was predicted, and at least 2 points
+  refuted,        // leaving it out gives nothing
+  not_confirmed,  // it gives something else than was predicted
+  cannot_tell,
+};
+std::string_view name_of(ProofVerdict verdict);
+
 // What the runs of a case say.
 struct ProofOutcome {
   Measured samples_per_s, busy;
@@ -121,6 +130,7 @@ struct ProofOutcome {
   // The whole interval of the gain lies above 1, or below what is worth a change. Not set where
   // neither is so.
   std::optional<bool> helps;
+  ProofVerdict verdict = ProofVerdict::cannot_tell;
 };
 ProofOutcome outcome_of(const Proof& proof, const ProofCase& of);
 

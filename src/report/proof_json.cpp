@@ -51,9 +51,8 @@ void write_prediction(JsonStream& json, const std::optional<ProofPrediction>& pr
 
 void write_outcome(JsonStream& json, const Proof& proof, const ProofCase& of) {
   if (of.runs.empty()) {
-    json.null("measured");
-    json.null("confirmed");
-    return json.null("helps");
+    for (std::string_view key : {"measured", "confirmed", "helps", "verdict"}) json.null(key);
+    return;
   }
   const ProofOutcome outcome = outcome_of(proof, of);
   json.begin_object("measured");
@@ -79,6 +78,7 @@ void write_outcome(JsonStream& json, const Proof& proof, const ProofCase& of) {
   } else {
     json.null("helps");
   }
+  json.member("verdict", name_of(outcome.verdict));
 }
 
 void write_case(JsonStream& json, std::string_view key, const Proof& proof, const ProofCase& of) {
@@ -175,6 +175,7 @@ void write_proof(JsonStream& json, const Proof& proof) {
   write_text(json, "reason", proof.reason);
   json.member("exact", proof.exact);
   json.member("has_busy", proof.has_busy);
+  json.member("gpu_is_limit", proof.gpu_is_limit);
   json.member("interrupted", proof.interrupted);
   write_case(json, "base", proof, proof.base);
   json.begin_array("cases");
@@ -191,6 +192,7 @@ Proof read_proof(const JsonCursor& json) {
   proof.reason = read_text(json.at("reason"));
   proof.exact = json.at("exact").boolean();
   proof.has_busy = json.at("has_busy").boolean();
+  proof.gpu_is_limit = json.has("gpu_is_limit") && json.at("gpu_is_limit").boolean();
   proof.interrupted = json.at("interrupted").boolean();
   proof.base = read_case(json.at("base"));
   read_items(json.at("cases"), kMostCases,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/removal.h"
 #include "analysis/statistics.h"
 #include "loaderscope/proof.h"
 
@@ -63,7 +64,32 @@ std::optional<bool> helps(const Measured& gain) {
   return std::nullopt;
 }
 
+// What leaving out the blamed gives must be something; where the GPU is the limit, nothing.
+ProofVerdict verdict_of(const Proof& proof, const ProofOutcome& outcome) {
+  constexpr double kLeast = 1 / (1 - kWorthMending);
+  if (!outcome.gain.low || !outcome.gain.high) return ProofVerdict::cannot_tell;
+  if (!proof.gpu_is_limit && *outcome.gain.high < kLeast) return ProofVerdict::refuted;
+  if (!outcome.confirmed) return ProofVerdict::cannot_tell;
+  if (!*outcome.confirmed) return ProofVerdict::not_confirmed;
+  return proof.gpu_is_limit || *outcome.gain.low >= kLeast ? ProofVerdict::proved
+                                                           : ProofVerdict::cannot_tell;
+}
+
 }  // namespace
+
+std::string_view name_of(ProofVerdict verdict) {
+  switch (verdict) {
+    case ProofVerdict::proved:
+      return "proved";
+    case ProofVerdict::refuted:
+      return "refuted";
+    case ProofVerdict::not_confirmed:
+      return "not confirmed";
+    case ProofVerdict::cannot_tell:
+      return "cannot tell";
+  }
+  return "?";
+}
 
 double ProofPrediction::gain() const {
   return base.samples_per_s > 0 ? after.samples_per_s / base.samples_per_s : 0;
@@ -81,6 +107,7 @@ ProofOutcome outcome_of(const Proof& proof, const ProofCase& of) {
     outcome.confirmed = gain >= *outcome.gain.low / widened && gain <= *outcome.gain.high * widened;
   }
   outcome.helps = helps(outcome.gain);
+  outcome.verdict = verdict_of(proof, outcome);
   return outcome;
 }
 

@@ -131,10 +131,30 @@ ProofCase case_for(Cause cause, const RunConfig& config, const Account& account)
   return refused(cause);
 }
 
+// Of causes of which one alone gives nothing.
+ProofCase without_all(const std::vector<Cause>& causes, const RunConfig& config) {
+  ProofCase all;
+  for (Cause cause : causes) {
+    std::optional<ProofCase> one = case_without(cause, config);
+    if (!one) return refused(cause);
+    all.name += (all.name.empty() ? "" : " and ") + std::string(name_of(cause));
+    for (const auto& word : Words<Stage>::table())
+      if (one->knockouts.has(word.value)) all.knockouts.add(word.value);
+    for (Change& change : one->changes) all.changes.push_back(std::move(change));
+  }
+  all.name = out(all.name);
+  return all;
+}
+
 void plan_blamed(Proof& proof, const RunConfig& config, const Analysis& analysis) {
   const Verdict& verdict = analysis.verdict;
   if (verdict.bound_by == "compute") {
+    proof.gpu_is_limit = true;
     proof.cases.push_back(whole_loader(config, out("all of the loader")));
+    return;
+  }
+  if (verdict.together) {
+    proof.cases.push_back(without_all(verdict.candidates, config));
     return;
   }
   for (Cause cause : verdict.candidates) {
