@@ -112,16 +112,15 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
   if (waiting < kMuch || used < kAll * facts.config.cores) return std::nullopt;
-  Candidate candidate;
-  candidate.evidence =
-      fmt::format("this program uses {:.2g} of {:.3g} cores ({}): more workers only share them",
-                  used, facts.config.cores.value, core_words(facts));
   const Stage most = most_used(facts);
-  candidate.pytorch = less_work_words(facts, most);
   const bool may_scale = facts.record.engine == "native" && most == Stage::decode &&
                          facts.config.dct_scale == DctScale::off;
-  if (may_scale) candidate.to_run = {{"dct-scale", "auto"}};
-  return candidate;
+  return Candidate{
+      fmt::format("this program uses {:.2g} of {:.3g} cores ({}): more workers only share them",
+                  used, facts.config.cores.value, core_words(facts)),
+      {},
+      less_work_words(facts, most),
+      may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
 }
 
 std::optional<Candidate> other_programs(const Facts& facts) {
