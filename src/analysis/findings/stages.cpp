@@ -7,8 +7,10 @@
 namespace loaderscope {
 namespace {
 
+// Without what its threads waited for a core.
 std::string mean_words(const StageStats& stats) {
-  return stats.count > 0 ? show_duration(stats.wall / stats.count) + " each" : "not measured";
+  if (stats.count == 0) return "not measured";
+  return show_duration((stats.wall - stats.queued) / stats.count) + " each";
 }
 
 std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,

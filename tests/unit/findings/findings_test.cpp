@@ -380,38 +380,6 @@ TEST(Findings, OfANarrowLinkPromiseWhatItsLanesGive) {
   EXPECT_GT(link->regained_s, 0);
 }
 
-// 8 x 500 us of decoding and 2 ms of launching are 6 ms of work for one core, which always works.
-TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
-  const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 3ms\nworkers = 4\nprefetch = 4\ncores = 1\n"
-          "cost = decode=500us:cpu\ncost = launch=2ms:cpu");
-  EXPECT_EQ(analyse(record).verdict.bound_by, "contention");
-  const std::vector<Finding> findings = findings_of(record);
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& f) { return f.id == "cpu-oversubscribed"; });
-  ASSERT_NE(found, findings.end()) << ids_of(findings);
-  EXPECT_NE(found->evidence.find("; cores in use: decode 0.67, launch 0.33"), std::string::npos)
-      << found->evidence;
-}
-
-TEST(Findings, OtherProgramsAreNamed) {
-  RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
-  on_busy_cores(record);
-  const double window = seconds(record.ranks[0].window());
-  add_metric(record, "host.other_cpu_s", 1.5 * window);
-  add_metric(record, "process.cpu_s", 0.5 * window);
-  record.details = {{"host.other_cpu_s", "cc1plus", 0.8}, {"host.other_cpu_s", "ld", 0.2}};
-  const std::vector<Finding> findings = findings_of(record);
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& f) { return f.id == "other-programs"; });
-  ASSERT_NE(found, findings.end()) << ids_of(findings);
-  EXPECT_NE(found->evidence.find("other programs took 1.5 of 4 cores (cc1plus 80.0 %, ld 20.0 %)"),
-            std::string::npos)
-      << found->evidence;
-  EXPECT_NE(found->evidence.find(", 75.0 % of that because of them"), std::string::npos)
-      << found->evidence;
-}
-
 // With the other programs gone the job is as fast as on cores of its own.
 TEST(Findings, OtherProgramsGiveTheirCoresBack) {
   RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
@@ -438,6 +406,39 @@ std::vector<Finding> findings_with(const std::vector<std::pair<std::string, doub
   for (const auto& [name, value] : metrics) add_metric(record, name, value);
   record.details = std::move(details);
   return findings_of(record);
+}
+
+// 8 x 500 us of decoding and 2 ms of launching are 6 ms of work for one core, which always works.
+TEST(Findings, OfATrainerThatWaitsForACoreNameTheStagesThatUseIt) {
+  const RunRecord record =
+      run("batch = 8\nsteps = 160\ncompute = 3ms\nworkers = 4\nprefetch = 4\ncores = 1\n"
+          "cost = decode=500us:cpu\ncost = launch=2ms:cpu");
+  EXPECT_EQ(analyse(record).verdict.bound_by, "contention");
+  const std::vector<Finding> findings = findings_of(record);
+  const Finding* found = find(findings, "cpu-oversubscribed");
+  ASSERT_NE(found, nullptr) << ids_of(findings);
+  EXPECT_NE(found->evidence.find("; cores in use: decode 0.67, launch 0.33"), std::string::npos)
+      << found->evidence;
+  const Finding* trainer = find(findings, "slow-trainer");
+  ASSERT_NE(trainer, nullptr);
+  EXPECT_NE(trainer->evidence.find(", 2.000 ms each"), std::string::npos) << trainer->evidence;
+}
+
+TEST(Findings, OtherProgramsAreNamed) {
+  RunRecord record = run(COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms");
+  on_busy_cores(record);
+  const double window = seconds(record.ranks[0].window());
+  add_metric(record, "host.other_cpu_s", 1.5 * window);
+  add_metric(record, "process.cpu_s", 0.5 * window);
+  record.details = {{"host.other_cpu_s", "cc1plus", 0.8}, {"host.other_cpu_s", "ld", 0.2}};
+  const std::vector<Finding> findings = findings_of(record);
+  const Finding* found = find(findings, "other-programs");
+  ASSERT_NE(found, nullptr) << ids_of(findings);
+  EXPECT_NE(found->evidence.find("other programs took 1.5 of 4 cores (cc1plus 80.0 %, ld 20.0 %)"),
+            std::string::npos)
+      << found->evidence;
+  EXPECT_NE(found->evidence.find(", 75.0 % of that because of them"), std::string::npos)
+      << found->evidence;
 }
 
 TEST(Findings, WrongDataStandsFirstAndPredictsNothing) {
