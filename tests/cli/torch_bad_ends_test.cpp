@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "cli/torch_fixture.h"
 
@@ -70,8 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadEnd{"exits_with_7", 1, "ended with exit code 7"},
         BadEnd{"trainer_is_killed", 1, "memory ran out: look at dmesg"},
         BadEnd{"leaves_shared_memory", 1, "was killed by signal 9"},
-        BadEnd{"daemonises", 1, "start it in the foreground"},
-        BadEnd{"catches_interrupts", 130, "goes on"}, BadEnd{"ignores_all", 130, "goes on"}),
+        BadEnd{"catches_interrupts", 130, "goes on"}, BadEnd{"ignores_all", 130, "goes on"},
+        BadEnd{"ignores_all_but_a_hangup", 130, "goes on"}),
     [](const auto& of) { return std::string(of.param.job); });
 
 class TorchOddities : public TorchJobs {
@@ -97,7 +99,108 @@ TEST_F(TorchOddities, AnotherLoaderAfterAFailedOneIsMeasured) {
   EXPECT_EQ(result.at("window").at("steps"), 45);
 }
 
+struct Lasting {
+  const char* job;
+  int exit_code;
+  const char* said;
+};
+
+void PrintTo(const Lasting& lasting, std::ostream* out) { *out << lasting.job; }
+
+class TorchOutlived : public TorchOddities, public ::testing::WithParamInterface<Lasting> {};
+
+// A minute is far more than the process that is left behind takes to write its file.
+bool is_written_at_last(const TestFolder& folder, const std::string& name) {
+  for (int looks = 0; looks < 600; ++looks) {
+    if (folder.files() > 0 && folder.read(name) == "done") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  return false;
+}
+
+TEST_P(TorchOutlived, ProcessesThatOutliveTheProgramAreLeftAlone) {
+  const TestFolder temporary, left;
+  const Environment folder("TMPDIR", temporary.path("")), file("JOB_FILE", left.path("file"));
+  measured(GetParam().job, 2);
+  EXPECT_EQ(ended_.exit_code, GetParam().exit_code) << ended_.err;
+  EXPECT_THAT(ended_.err, HasSubstr(GetParam().said));
+  EXPECT_TRUE(is_written_at_last(left, "file"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, TorchOutlived,
+                         ::testing::Values(Lasting{"leaves_a_saver", 0, ""},
+                                           Lasting{"daemonises", 1, "start it in the foreground"}),
+                         [](const auto& of) { return std::string(of.param.job); });
+
+// A note of the result that has these words; "" without one.
+std::string note_with(const json& result, const std::string& words) {
+  for (const auto& note : result.at("notes")) {
+    if (note.get<std::string>().find(words) != std::string::npos) return note;
+  }
+  return "";
+}
+
+TEST_F(TorchOddities, AWorkerThatCannotJoinIsSaidAndItsSamplesCount) {
+  const json result = measured("cannot_join", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_THAT(note_with(result, "1 worker process"), HasSubstr("Too many open files"));
+  EXPECT_EQ(result.at("window").at("samples"), (30 - 5) * 8);
+}
+
+TEST_F(TorchOddities, AProgramThatWritesOverOurMemoryGoesOn) {
+  const json result = measured("writes_over_our_page", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(said("batches").value("batches", 0), 30);
+  EXPECT_NE(note_with(result, "has written over the memory"), "");
+  EXPECT_TRUE(result.at("verdict").at("bound_by").is_null());
+}
+
+constexpr const char* kPlainJob = R"(import torch
+from torch.utils.data import DataLoader
+for _ in DataLoader(list(range(240)), 8, num_workers=2): pass
+print("went on")
+)";
+
+TEST_F(TorchOddities, AScriptWhosePathIsNoUtf8IsMeasured) {
+  const TestFolder folder;
+  const json result = run({}, {torch_python(), folder.write("caf\xe9.py", kPlainJob)});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(result.at("window").at("steps"), 25);
+}
+
+// Where the kernel lets nobody mount anything, there is nothing to test.
+TEST_F(TorchOddities, ATemporaryFolderThatRunsNothingIsNotUsed) {
+  const TestFolder folder;
+  const std::string program = folder.write("program.py", kPlainJob), mount = folder.path("noexec");
+  std::filesystem::create_directory(mount);
+  const std::string mounting = "mount -t tmpfs -o noexec tmpfs " + mount;
+  if (run_program("/usr/bin/unshare", {"-rm", "/bin/sh", "-c", mounting}).exit_code != 0)
+    GTEST_SKIP() << "no mount of our own";
+  const std::string running = mounting + " && TMPDIR=" + mount + " exec " + binary() + " run -- " +
+                              torch_python() + " " + program;
+  const Ended ended = run_program("/usr/bin/unshare", {"-rm", "/bin/sh", "-c", running});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("went on"));
+}
+
 // These need no torch.
+
+// Of another machine, say: the program is none the worse for it.
+TEST(GuestPackage, WithoutItsLibraryTheProgramGoesOn) {
+  const TestFolder other;
+  const std::string program = other.write("program.py", R"(import os, sys, types
+with open(os.environ["LOADERSCOPE_GUEST"] + "/libloaderscope_guest.so", "w") as file: file.write("x")
+for name in ("torch", "torch.utils", "torch.utils.data"): sys.modules[name] = types.ModuleType(name)
+sys.modules["torch.utils.data"].__path__ = [os.path.dirname(__file__)]
+from torch.utils.data import dataloader
+print("went on", dataloader.value)
+)");
+  other.write("dataloader.py", "value = 7\n");
+  const Ended ended = run_binary({"run", "--", "python3", program});
+  EXPECT_THAT(ended.err, HasSubstr("went on 7"));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("that could be measured: torch.utils.data.dataloader is not"));
+}
 
 TEST(GuestFolder, OfAFullDiskIsTakenAwayAgain) {
   const TestFolder temporary;

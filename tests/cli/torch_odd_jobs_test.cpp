@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
     Jobs, TorchOddJobs,
     ::testing::Values(
         OddJob{"peeks", 0, 44, 44}, OddJob{"peeks", 2, 44, 44}, OddJob{"zips", 0, 80, -1},
-        OddJob{"zips", 2, 80, -1}, OddJob{"loads_in_a_data_set", 0, 120, -1},
-        OddJob{"loads_in_a_data_set", 1, 120, 120},
+        OddJob{"zips", 2, 80, -1}, OddJob{"changes_its_workers", 1, 120, 120},
+        OddJob{"loads_in_a_data_set", 0, 120, -1}, OddJob{"loads_in_a_data_set", 1, 120, 120},
         OddJob{"gives_what_will_not_be_looked_at", 0, 40, 40},
         OddJob{"gives_what_will_not_be_looked_at", 2, 40, 40},
         OddJob{"trains_in_two_threads", 0, 80, -1}, OddJob{"trains_in_two_threads", 2, 80, -1},

@@ -1,7 +1,11 @@
 """Training programs that end badly, or do to their process what a measurement does not expect, each a function:
 bad_ends.py NAME [WORKERS]."""
 
+import ctypes
+import itertools
+import json
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -97,6 +101,11 @@ def goes_at_once(workers):
     os._exit(0)
 
 
+def _write_when_done(path):
+    with open(path, "w") as file:
+        file.write("done")
+
+
 def daemonises(workers):
     """The training goes on in a process that nobody waits for."""
     if os.fork() > 0:
@@ -104,8 +113,48 @@ def daemonises(workers):
     os.setsid()
     if os.fork() > 0:
         os._exit(0)
-    for _ in range(100):
-        train(DataLoader(Sleeping(), 8, num_workers=workers))
+    train(DataLoader(Sleeping(), 8, num_workers=workers))
+    time.sleep(5)
+    _write_when_done(os.environ["JOB_FILE"])
+    os._exit(0)
+
+
+def leaves_a_saver(workers):
+    """What it has trained is still being saved when it ends."""
+    train(DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers))
+    if os.fork() == 0:
+        time.sleep(5)
+        _write_when_done(os.environ["JOB_FILE"])
+        os._exit(0)
+    os._exit(0)
+
+
+def cannot_join(workers):
+    """One of its workers may open no file more. What it would import is there already."""
+    import numpy.random  # noqa: F401
+
+    forks = itertools.count()
+
+    def forbid_files():
+        if next(forks) == 0:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+
+    def count_fork():
+        next(forks)
+
+    os.register_at_fork(after_in_child=forbid_files, after_in_parent=count_fork)
+    train(DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers, collate_fn=len))
+
+
+def writes_over_our_page(workers):
+    """As a wild pointer does. The address is that of the flags behind the page's version."""
+    loader = DataLoader(Sleeping(seconds=0.001), 8, num_workers=workers)
+    for number, _ in enumerate(loader):
+        if number == 20:
+            from loaderscope_guest import library
+
+            ctypes.memset(library._library.lsg_flags() - 4, 0xFF, 1 << 20)
+    print(json.dumps({"batches": number + 1}), file=sys.stderr, flush=True)
 
 
 def prints_much(workers):
@@ -183,6 +232,18 @@ def ignores_all(workers):
     time.sleep(0.2)
     print("goes on", flush=True)
     interrupt_parent()
+    time.sleep(60)
+
+
+def ignores_all_but_a_hangup(workers):
+    """Which is the second signal to us, as when the terminal is closed after Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    train(DataLoader(Sleeping(), 8, num_workers=workers), most=30)
+    interrupt_parent()
+    time.sleep(0.5)
+    print("goes on", flush=True)
+    os.kill(os.getppid(), signal.SIGHUP)
     time.sleep(60)
 
 

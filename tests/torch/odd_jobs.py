@@ -48,6 +48,15 @@ def peeks(workers):
     say(taken)
 
 
+def changes_its_workers(workers):
+    """Between epochs, which PyTorch allows."""
+    loader, taken = DataLoader(data(), 8, num_workers=workers), 0
+    for number in (workers, workers + 2, 0):
+        loader.num_workers = number
+        taken += train(loader)
+    say(taken)
+
+
 def zips(workers):
     loader = DataLoader(data(), 8, num_workers=workers)
     say(sum(2 for _ in zip(loader, loader)))

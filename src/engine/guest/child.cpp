@@ -53,7 +53,7 @@ void leave_the_terminal_alone(int output) {
 [[noreturn]] void become(char* const* command, char* const* variables, int output, int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should we be killed
-  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
   leave_the_terminal_alone(output);
   ::execvpe(command[0], command, variables);
   const int error = errno;
@@ -65,9 +65,15 @@ std::string next_step(int error) {
   return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
 }
 
+std::set<pid_t> own_children() {
+  const std::vector<pid_t> children = children_of(::getpid());
+  return {children.begin(), children.end()};
+}
+
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command, const Variables& variables, int output) {
+Child::Child(const std::vector<std::string>& command, const Variables& variables, int output)
+    : of_others_(own_children()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
   std::vector<std::string> words = command, all = environment_with(variables);
   const std::vector<char*> argv = pointers(words), envp = pointers(all);
@@ -109,10 +115,15 @@ void Child::signal(int number) const {
   if (pid_ > 0) ::kill(-pid_, number);
 }
 
-bool Child::has_offspring() {
+// Those that an earlier program has left are none of this one's.
+std::set<pid_t> Child::offspring() {
   reap();
-  return !children_of(::getpid()).empty();
+  std::set<pid_t> left = own_children();
+  for (const pid_t other : of_others_) left.erase(other);
+  return left;
 }
+
+bool Child::has_offspring() { return !offspring().empty(); }
 
 void Child::end_all() {
   if (pid_ <= 0) return;
@@ -120,12 +131,20 @@ void Child::end_all() {
   const Nanos until = monotonic_now() + kPatience;
   signal(SIGKILL);
   for (;;) {
-    reap();
-    const std::vector<pid_t> left = children_of(::getpid());
+    const std::set<pid_t> left = offspring();
     if (left.empty() || monotonic_now() > until) break;
     for (const pid_t process : left) ::kill(process, SIGKILL);
     sleep_until(monotonic_now() + kMillisecond);
   }
+  pid_ = -1;
+}
+
+void Child::end_offspring(pid_t process) {
+  if (offspring().contains(process)) ::kill(process, SIGKILL);
+}
+
+void Child::let_offspring_go() {
+  reap();
   pid_ = -1;
 }
 

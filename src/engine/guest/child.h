@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,10 +28,15 @@ class Child {
   bool has_offspring();           // processes that it has left behind, once it has ended
   // Kills what is left of the group and of processes that left it.
   void end_all();
+  void end_offspring(pid_t process);  // nothing where it is none that was left behind
+  // Those that outlive the program are left alone.
+  void let_offspring_go();
 
  private:
   void reap();
+  std::set<pid_t> offspring();
 
+  const std::set<pid_t> of_others_;  // children that this process had before
   pid_t pid_ = -1;
   std::optional<int> status_;
 };

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include "engine/guest/job_record.h"
 #include "engine/guest/settings.h"
 #include "loaderscope/errors.h"
-#include "measure/process_end.h"
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
 
@@ -26,6 +24,8 @@ constexpr Nanos kLookEvery = 5 * kMillisecond;
 constexpr Nanos kUntilTerminated = 10 * kSecond;
 constexpr Nanos kUntilKilled = 15 * kSecond;
 constexpr Nanos kLastWords = kSecond;
+// Until workers have seen that their trainer is gone: PyTorch's look every five seconds.
+constexpr Nanos kUntilWorkersEnd = 8 * kSecond;
 
 std::string own_path_list(const Belongings& belongings) {
   const char* before = std::getenv("PYTHONPATH");
@@ -36,12 +36,6 @@ std::string own_path_list(const Belongings& belongings) {
 
 Variables variables_for(const Belongings& belongings) {
   return {{"LOADERSCOPE_GUEST", belongings.folder()}, {"PYTHONPATH", own_path_list(belongings)}};
-}
-
-std::string where_to_look(int status) {
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    return "where nobody did so, memory ran out: look at dmesg, and at the limits of its container";
-  return "what it said of it is above";
 }
 
 // Another job's, in a container that shares the folder, may be named by the same number.
@@ -63,8 +57,6 @@ void remove_shared_memory_of(const std::set<pid_t>& processes, std::time_t begin
       std::filesystem::remove(entry.path(), ignored);
   }
 }
-
-bool is_success(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
 std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
   if (context.replay != nullptr) return "batches are replayed";
@@ -99,52 +91,106 @@ std::string Job::program() const {
 RunRecord Job::run() {
   Nanos ended_at = 0;
   for (;;) {
-    look();
+    measure();
     if (!status_ && (status_ = child_.status())) {
       ended_at = monotonic_now();
-      look();  // what it wrote last
-      look_for_end_of_window();
+      measure();  // what it wrote last
+      if (broke_off_.empty()) look_for_end_of_window();
     }
-    const auto& members = host_.members();
-    const bool silent = std::all_of(members.begin(), members.end(),
-                                    [](const auto& member) { return member->ended(); });
-    if (status_ && (silent || monotonic_now() - ended_at > kLastWords)) break;
+    if (status_ && !has_more_to_say(monotonic_now() - ended_at)) break;
     look_for_signals();
-    watch_consumption();
-    if (!status_) look_for_end_of_window();
     stop_harder();
-    watch_for_silence();
-    watch_injections();
+    if (broke_off_.empty()) {
+      if (!status_) look_for_end_of_window();
+      watch_for_silence();
+      watch_injections();
+    }
     progress_beat_.look([this] { return trainers_.progress(); });
     sleep_until(monotonic_now() + kLookEvery);
   }
-  left_behind_ = child_.has_offspring();
-  const std::vector<JobProcess> still_there = running();
-  trains_on_ = std::any_of(still_there.begin(), still_there.end(),
-                           [](const JobProcess& process) { return !process.is_worker; });
-  child_.end_all();
-  consumption_.job_ended();
-  remove_shared_memory_of(processes_, began_);
-  look();
+  end_or_leave_the_rest();
+  measure();
+  if (!child_.has_offspring()) consumption_.job_ended();
   check_end();
   return record();
+}
+
+// Whatever fails of what we do, the program does not end with it.
+void Job::measure() {
+  if (!broke_off_.empty()) return;
+  try {
+    look();
+    watch_consumption();
+  } catch (const std::exception& error) {
+    broke_off_ = error.what();
+    host_.close();
+  }
 }
 
 void Job::look() {
   host_.look(
       [this](Member& member, const std::string& message) { messages_.hear(member, message); });
-  for (const auto& member : host_.members()) {
-    if (member->page() == nullptr) continue;
-    const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
-    trainers_.of(*member).read(*member->page(), writer);
-    processes_.insert(member->pid);
-    if (!member->is_worker && member->ended()) trainers_.ended(member->pid);
-  }
+  read_pages();
   trainers_.advance(false);
   if (trainers_.in_window()) watch_.look(running());
   host_.let_go([this](const Member& member) {
-    return member.page() == nullptr || trainers_.of(member).let_go(*member.page());
+    return member.page() == nullptr ||
+           (member.is_read_to_end && trainers_.of(member).let_go(*member.page()));
   });
+}
+
+void Job::read_pages() {
+  for (const auto& member : host_.members()) {
+    if (member->page() == nullptr) continue;
+    const bool ended = member->ended();  // before its page is read: what it wrote last is read too
+    const Writer writer = member->is_worker ? Writer{member->worker, member->iterator} : Writer{};
+    if (!member->is_distrusted() && !trainers_.of(*member).read(*member->page(), writer)) {
+      member->distrust();
+      messages_.note(
+          fmt::format("process {} has written over the memory that it shares with "
+                      "loaderscope: what it did from then on is not known",
+                      member->pid));
+    }
+    processes_.insert(member->pid);
+    member->is_read_to_end = ended;
+    // Of one that is not believed any more nobody knows how long it waits.
+    if (!member->is_worker && (ended || member->is_distrusted())) trainers_.ended(member->pid);
+  }
+}
+
+// A worker that goes on, and whose trainer is gone.
+bool Job::is_orphan(const Member& member) const {
+  if (!member.is_worker || member.ended()) return false;
+  const auto& members = host_.members();
+  return std::none_of(members.begin(), members.end(), [&](const auto& other) {
+    return other->page() != nullptr && other->pid == member.trainer && !other->ended();
+  });
+}
+
+// Orphans end by themselves; others that go on, go on without us.
+bool Job::has_more_to_say(Nanos since_end) const {
+  const auto& members = host_.members();
+  return std::any_of(members.begin(), members.end(), [&](const auto& member) {
+    return !member->ended() && since_end <= (is_orphan(*member) ? kUntilWorkersEnd : kLastWords);
+  });
+}
+
+// What was killed because it would not end takes the rest along, and so does the user's second
+// signal.
+void Job::end_or_leave_the_rest() {
+  left_behind_ = child_.has_offspring();
+  const std::vector<JobProcess> still_there = running();
+  trains_on_ = std::any_of(still_there.begin(), still_there.end(),
+                           [](const JobProcess& process) { return !process.is_worker; });
+  if (stop_level_ > 1 || (second_signal_ && second_signal_->came())) {
+    child_.end_all();
+  } else {
+    for (const auto& member : host_.members()) {
+      if (is_orphan(*member)) child_.end_offspring(member->pid);
+    }
+    child_.let_offspring_go();
+  }
+  if (!child_.has_offspring()) remove_shared_memory_of(processes_, began_);
 }
 
 std::vector<JobProcess> Job::running() const {
@@ -227,46 +273,13 @@ void Job::watch_injections() {
   if (!missing.empty()) give_up(missing);
 }
 
-void Job::check_end() const {
-  if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
-  if (second_signal_) return;
-  const std::string missing = messages_.injected().missing(false);
-  if (complete_ && !missing.empty()) throw RunError(missing);
-  if (complete_) return;
-  const std::string end = spell_end(*status_);
-  if (!messages_.failure().empty() && !is_success(*status_)) {
-    throw RunError(
-        fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure()));
-  }
-  if (!is_success(*status_)) {
-    throw RunError(fmt::format("{}: {}; {}", program(), end, where_to_look(*status_)));
-  }
-  if (belongings_.pythons_seen() == 0) {
-    throw RunError(program() +
-                   ": no Python was started that could be measured; name a Python program, and "
-                   "leave out Python's own flags -E, -I and -S");
-  }
-  if (left_behind_ && (trains_on_ || trainers_.first_measured() == nullptr)) {
-    throw RunError(program() +
-                   ": ended, and left processes behind to go on without it; start it in the "
-                   "foreground");
-  }
-  if (trainers_.first_measured() == nullptr) {
-    const std::string& unseen = messages_.not_looked_into();
-    throw RunError(
-        program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
-        (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
-  }
-  if (!missing.empty()) throw RunError(missing);
-}
-
 RunRecord Job::record() {
   RunRecord record;
   record.engine = config_.engine.value;
   record.config = config_;
   record.simulated = config_.device.value == "sim";
   record.interrupted = second_signal_.has_value();
-  record.lost_spans = host_.lost();
+  record.lost_spans = host_.lost() + trainers_.left_out();
   record.contention_known = RunQueueMeter().known();
   trainers_.advance(true);
   record.metrics = consumption_.metrics(trainers_.window_end());
@@ -274,6 +287,8 @@ RunRecord Job::record() {
   put_trainings(record, trainers_.by_rank(), started_);
   hooks_.say(record);
   say_which_loader(record, trainers_);
+  say_changes(record);
+  say_unmeasured(record);
   put_beside_account(record, trainers_.first_measured(), messages_, watch_);
   return record;
 }

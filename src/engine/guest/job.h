@@ -28,13 +28,18 @@ class Job {
   Job(const RunConfig& config, const EngineContext& context,
       const std::vector<std::string>& command);
 
-  // Until the window is over, the program has ended or the user asks to stop; all its processes
-  // have ended then. Throws RunError when the program fails, or nothing of it can be measured.
+  // Until the program has ended, which it is asked to when the window is over or the user wants to
+  // stop. Processes that outlive it are left alone. Throws RunError when the program fails, or
+  // nothing of it can be measured.
   RunRecord run();
 
  private:
+  void measure();  // until it fails: the program goes on without
   void look();
+  void read_pages();
   std::vector<JobProcess> running() const;  // that have joined
+  bool is_orphan(const Member& member) const;
+  bool has_more_to_say(Nanos since_end) const;
   void watch_consumption();
   void look_for_end_of_window();
   void look_for_signals();
@@ -43,8 +48,12 @@ class Job {
   void watch_for_silence();
   void watch_injections();
   [[noreturn]] void give_up(const std::string& why);
+  void end_or_leave_the_rest();
   void check_end() const;
+  void check_taken() const;
   std::string program() const;
+  void say_unmeasured(RunRecord& record) const;
+  void say_changes(RunRecord& record) const;
   RunRecord record();
 
   const RunConfig& config_;
@@ -64,6 +73,7 @@ class Job {
   HookSeries hooks_;
   ProgressBeat progress_beat_;
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
+  std::string broke_off_;                      // why measuring did; "": it did not
   bool complete_ = false;
   bool left_behind_ = false;  // processes, when the program had ended
   bool trains_on_ = false;    // one of them

@@ -1,7 +1,8 @@
-// Ctrl-C or SIGTERM for the second time, while the first one's clean end is under way: ends the
-// program at once instead of us, so that nothing of it is left.
+// Ctrl-C, SIGTERM or SIGHUP for the second time, while the first one's clean end is under way: ends
+// the program at once instead of us, so that nothing of it is left. One that is ignored stays so.
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace loaderscope::guest {
@@ -17,8 +18,9 @@ class SecondSignal {
   bool came() const;
 
  private:
-  struct sigaction interrupt_before_ {
-  }, terminate_before_{};
+  static constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
+
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 }  // namespace loaderscope::guest

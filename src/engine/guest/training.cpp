@@ -280,7 +280,7 @@ void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
     case FactKind::finished:
       batch.finished = true;
       events.finished = fact.begin;
-      events.samples = static_cast<std::int32_t>(fact.count);
+      events.samples = static_cast<std::int32_t>(std::max<std::int64_t>(fact.count, 0));
       events.delivered_bytes = fact.bytes;
       break;
     case FactKind::sent:

@@ -27,6 +27,9 @@ TEST(ReportChecks, BelieveWhatHooksWrite) {
   EXPECT_TRUE(is_possible(fact, kNow));
   fact.end = 0;  // of those that have none
   EXPECT_TRUE(is_possible(fact, kNow));
+  fact.kind = FactKind::computed;  // a simulated device says when it will have
+  fact.end = kNow + 600 * kSecond;
+  EXPECT_TRUE(is_possible(fact, kNow));
   ThreadLog::Entry entry;
   entry.span.begin = entry.span.end = kNow;
   EXPECT_TRUE(is_possible(entry, kNow));
