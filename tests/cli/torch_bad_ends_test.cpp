@@ -144,13 +144,13 @@ TEST_F(TorchOddities, AWorkerThatCannotJoinIsSaidAndItsSamplesCount) {
   const json result = measured("cannot_join", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   EXPECT_THAT(note_with(result, "1 worker process"), HasSubstr("Too many open files"));
-  EXPECT_EQ(result.at("window").at("samples"), (30 - 5) * 8);
+  EXPECT_EQ(result.at("window").at("samples"), (50 - 5) * 8);
 }
 
 TEST_F(TorchOddities, AProgramThatWritesOverOurMemoryGoesOn) {
   const json result = measured("writes_over_our_page", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
-  EXPECT_EQ(said("batches").value("batches", 0), 30);
+  EXPECT_EQ(said("batches").value("batches", 0), 50);
   EXPECT_NE(note_with(result, "has written over the memory"), "");
   EXPECT_TRUE(result.at("verdict").at("bound_by").is_null());
 }
