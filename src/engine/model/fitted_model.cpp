@@ -8,8 +8,8 @@
 #include <map>
 #include <mutex>
 
-#include "analysis/wording.h"
 #include "config/batches_ahead.h"
+#include "engine/model/extrapolation.h"
 #include "engine/model/fit.h"
 #include "engine/model/mean_costs.h"
 #include "engine/model/model_engine.h"
@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
 constexpr std::int64_t kSamplesOfFit = 20'000;
-constexpr double kNoticeableWaits = 0.1;  // of the samples' time
 
 // What a record of real data says nothing of: other data, or other work on a sample.
 constexpr std::array<std::string_view, 12> kUnknownOfData = {
@@ -56,63 +55,6 @@ void drop_measured_injections(RunConfig& config, const RunConfig& measured,
            std::any_of(known.begin(), known.end(),
                        [&](const Injection& k) { return k.text == injection.text; });
   });
-}
-
-// Of a stream that is divided by its shards a worker without one ends at once, and its tasks go to
-// the others.
-void give_shards_to_workers(RunConfig& config, std::int64_t shards,
-                            std::vector<std::string>& notes) {
-  const std::int64_t workers = config.num_workers;
-  if (shards <= 0 || workers <= shards) return;
-  const std::int64_t ahead = batches_ahead(config);
-  config.num_workers.value = shards;
-  config.prefetch_factor.value = (ahead + shards - 1) / shards;
-  notes.push_back(fmt::format("the data set has {} shard{}: of {} workers {} read", shards,
-                              shards == 1 ? "" : "s", workers, shards));
-}
-
-void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
-                        Prediction& prediction) {
-  const RunConfig& config = prediction.config;
-  const auto unmeasured = [&](Stage stage, const std::string& words) {
-    if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
-    prediction.notes.push_back(
-        fmt::format("{} was not measured and is taken to cost nothing; "
-                    "declare it with --set cost={}=5ms",
-                    words, name_of(stage)));
-  };
-  if (config.memory != base.memory && config.memory == MemoryMode::pin_thread) {
-    unmeasured(Stage::pin, "copying into page-locked memory");
-  }
-  if (config.memory != base.memory && base.memory == MemoryMode::pinned_slots) {
-    unmeasured(Stage::collate, "collating");
-  }
-  if (config.executor != base.executor && config.executor == Executor::processes) {
-    unmeasured(Stage::transport, "moving batches between processes");
-  }
-  const bool restarts = config.samples > 0 && !config.persistent_workers;
-  const bool workers_come = base.num_workers == 0 && config.num_workers > 0;
-  if (workers_come && of_user_code)
-    unmeasured(Stage::transport_recv, "taking a batch from a worker");
-  if (workers_come && restarts)
-    unmeasured(Stage::startup_parent, "what the trainer's thread takes to start a worker");
-  if (config.memory != base.memory && costs.knows(Stage::h2d)) {
-    prediction.notes.push_back("copies to the device keep the time measured with --memory " +
-                               std::string(name_of(base.memory.value)));
-  }
-  const auto threads = [](const RunConfig& c) { return c.num_workers * c.ranks; };
-  const double waits = of_user_code ? costs.waiting_share() : 0;
-  if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
-    prediction.notes.push_back(fmt::format(
-        "extrapolated from {} to {} workers: {} of the samples' time is waiting, and nothing that "
-        "they share, such as a lock or a server, is taken to make it longer",
-        threads(base), threads(config), show_percent(waits)));
-  }
-  if (threads(config) > 4 * std::max<std::int64_t>(threads(base), 1)) {
-    prediction.notes.push_back(fmt::format(
-        "extrapolated from {} to {} workers: caches and memory are taken to keep their speed",
-        threads(base), threads(config)));
-  }
 }
 
 bool comes_late(const StepRow& row) {
@@ -288,7 +230,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   if (costs.has_samples()) {
     if (!changes_field(changes, "samples")) config.samples.value = config_.samples;
     drop_measured_injections(config, config_, costs);
-    give_shards_to_workers(config, costs.shards, prediction.notes);
+    model::give_shards_to_workers(config, costs.shards, prediction.notes);
     if (changes_field(changes, "compute"))
       for (FittedCosts::Rank& rank : costs.ranks) rank.stages[Stage::compute] = {};
   }
@@ -324,7 +266,8 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
 
 Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
                             const Knockouts& knockouts) const {
-  if (costs.has_samples()) note_extrapolation(config_, costs, measured_.has_value(), prediction);
+  if (costs.has_samples())
+    model::note_extrapolation(config_, costs, measured_.has_value(), prediction);
   add_result(prediction, simulate(prediction.config, costs, knockouts));
   return prediction;
 }
@@ -424,7 +367,8 @@ std::vector<std::string> FittedModel::extrapolations(const Changes& changes) con
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
-  if (costs.has_samples()) note_extrapolation(config_, costs, measured_.has_value(), prediction);
+  if (costs.has_samples())
+    model::note_extrapolation(config_, costs, measured_.has_value(), prediction);
   return prediction.notes;
 }
 
