@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -125,6 +126,24 @@ TEST(Info, CountsWhatARunFinds) {
   options.use_index_cache = false;
   EXPECT_EQ(open_files(options)->size(), 3);
   EXPECT_EQ(inspect_dataset(folder / "set", {}).images, 3);
+}
+
+TEST(Info, BlamesNoFileWhereNoDescriptorIsLeft) {
+  const source::TempFolder folder;
+  put(folder / "set/1.jpg", one_jpeg(folder, false));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = 1;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  std::string message;
+  try {
+    inspect_dataset(folder / "set", {});
+  } catch (const RunError& error) {
+    message = error.what();
+  }
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(message, HasSubstr("Too many open files; raise the limit"));
 }
 
 TEST(Info, NeedsAFolder) {
