@@ -14,7 +14,8 @@ enum class ExitCode : int {
   requirement_not_met = 2,  // --require is false, or a regression was found
   cannot_tell = 3,          // a value that was asked to matter is withheld
   usage = 64,
-  interrupted = 130,  // SIGINT; what was measured so far has been written
+  hung_up = 129,      // SIGHUP; what was measured so far has been written
+  interrupted = 130,  // SIGINT; likewise
   terminated = 143,   // SIGTERM; likewise
 };
 

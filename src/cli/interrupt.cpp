@@ -42,7 +42,7 @@ int take_stop_signal() {
 }
 
 ExitCode exit_code_of_signal(int signal) {
-  if (signal == SIGHUP) return static_cast<ExitCode>(129);
+  if (signal == SIGHUP) return ExitCode::hung_up;
   return signal == SIGTERM ? ExitCode::terminated : ExitCode::interrupted;
 }
 
