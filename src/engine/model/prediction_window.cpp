@@ -84,7 +84,9 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
   if (deeper > 0) {
     wanted.measured =
         std::max(wanted.measured, std::min(most, kFewestWindows * batches_ahead(changed)));
-    if (own.warmup > 0) wanted.warmup = std::min(own.warmup + deeper, 2 * most);
+    // Filled, and no longer than that: another window has other draws, which are no gain.
+    if (own.warmup > 0)
+      wanted.warmup = std::max(own.warmup, std::min(batches_ahead(changed), 2 * most));
   }
   StepsToRun wanted_base = {wanted.warmup, in_batches_of(base, wanted.measured, changed)};
   return {placed(own_base, wanted_base, steps_of_epoch(base), most_steps(base, most_samples)),

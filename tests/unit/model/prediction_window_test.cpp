@@ -38,8 +38,9 @@ TEST(PredictionWindow, IsThatOfTheRunWhereNothingChanges) {
 
 TEST(PredictionWindow, IsTheSameOnBothSides) {
   const SideBySide deeper = sides({5, 200}, config_with(2), config_with(8, 0, 4));
-  EXPECT_EQ(deeper.changed, (StepsToRun{5 + 28, 200}));  // the longer warm-up for both
+  EXPECT_EQ(deeper.changed, (StepsToRun{32, 200}));  // that fills the deeper window, for both
   EXPECT_EQ(deeper.base, deeper.changed);
+  EXPECT_EQ(sides({40, 200}, config_with(2), config_with(8, 0, 4)).changed, (StepsToRun{40, 200}));
   const SideBySide bursts = sides({5, 100}, config_with(2), config_with(7));
   EXPECT_EQ(bursts.changed.measured, 105);
   EXPECT_EQ(bursts.base, bursts.changed);
