@@ -241,7 +241,6 @@ void FittedModel::set_window(RunConfig& config, const model::StepsToRun& steps) 
   config.steps.set(steps.measured);
   config.duration.given = false;
   config.warmup.value = {steps.warmup, 0};
-  config.epochs.value = 0;
 }
 
 // What the changes name of it stays, and is the base's too.
@@ -254,7 +253,8 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
     const auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
     set_window(base, sides.base);
     set_window(changed, sides.changed);
-    if (names_any("epochs")) changed.epochs = base.epochs = named.epochs;
+    // Whole epochs may end behind those of the run.
+    changed.epochs.value = base.epochs.value = names_any("epochs") ? named.epochs.value : 0;
     if (names_any("warmup")) changed.warmup = base.warmup = named.warmup;
     return;
   }
