@@ -15,7 +15,7 @@ namespace loaderscope {
 namespace {
 
 constexpr int kRounds = 5;
-constexpr int kRoundsOfProgram = 3;        // which has to start anew for each run
+constexpr int kRoundsOfProgram = 4;        // which has to start anew for each run
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
 constexpr std::int64_t kSamplesOfPrediction = 20'000;
 

@@ -1,6 +1,8 @@
 // DataLoaders with each option that PyTorch has, and flags of ours that take their place.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cli/torch_fixture.h"
 
 namespace loaderscope::testing_cli {
@@ -30,6 +32,19 @@ TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
   expect_all_measured(result);
   EXPECT_EQ(result.at("config").at("mp_context"), "spawn");
   EXPECT_GE(seconds_at(result.at("stages").at("opaque"), "p50_s"), 0.001);
+}
+
+// More steps would not tell its samples apart; that workers help is known all the same.
+TEST_F(TorchOptions, ADataSetThatGivesBatchesIsGivenADirection) {
+  const json result = measured("many", 0);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  const json& findings = result.at("findings");
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const json& of) { return of.at("id") == "no-workers"; });
+  ASSERT_NE(found, findings.end()) << findings.dump(1) << result.at("unseen").dump(1);
+  EXPECT_EQ(found->at("changes"), json({"num-workers=2"}));
+  EXPECT_TRUE(found->at("predicted").is_null());
+  EXPECT_THAT(found->at("command").get<std::string>(), HasSubstr(" --num-workers 2"));
 }
 
 TEST_F(TorchOptions, PinningWithoutAGpuIsSaidToDoNothing) {

@@ -124,8 +124,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   }
   if (rows == 0) {
     throw RunError(
-        "the result has no sample rows, so nothing can be predicted from it; measure more "
-        "steps than the warm-up has, of a loader that makes its samples one by one");
+        "no sample was told apart, as of a data set that gives whole batches, so what other "
+        "settings give cannot be said; try them with --try or sweep");
   }
   fit_reads(costs, record, notes);
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));

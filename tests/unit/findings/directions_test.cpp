@@ -73,7 +73,7 @@ TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
   EXPECT_EQ(fix->changes, (Changes{{"num-workers", "2"}}));
   EXPECT_FALSE(fix->has_figures());
   EXPECT_NEAR(fix->waited, 22.0 / 32, 0.001);  // the step before computes meanwhile
-  EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: ")));
+  EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: no sample was told apart")));
 }
 
 TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
