@@ -56,7 +56,8 @@ void ProcessMutex::unlock() {
   if (waiting_.load() > 0) call_futex(unlocked_, FUTEX_WAKE, 1, nullptr);
 }
 
-void ProcessCondition::wait(std::unique_lock<ProcessMutex>& lock) { sleep(lock, nullptr); }
+// Looks again now and then: a call that should have woken it may have failed.
+void ProcessCondition::wait(std::unique_lock<ProcessMutex>& lock) { wait_for(lock, kSecond); }
 
 void ProcessCondition::wait_for(std::unique_lock<ProcessMutex>& lock, Nanos at_most) {
   timespec time{};
