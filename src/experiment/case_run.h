@@ -26,6 +26,7 @@ class CaseRunner {
   // all.
   std::optional<RunRecord> run(Case& one, int round, Nanos step = 0);
 
+  Nanos length() const { return length_; }
   Nanos left() const { return budget_ - experiment_.spent; }
   // What each run takes beside its steps, as a program's start: as far as runs have shown it.
   Nanos start() const;

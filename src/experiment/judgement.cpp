@@ -75,6 +75,19 @@ double Judgement::reaches(std::size_t i, double share) const {
   return std::max(0.0, 1 - open);
 }
 
+std::optional<std::size_t> Judgement::strongest_rival(std::size_t i, double share) const {
+  std::optional<std::size_t> rival;
+  double least = 1;
+  for (std::size_t j = 0; j < size_; ++j) {
+    if (j == i || !measured(j)) continue;
+    const double sure = rates_.probability(i, j, std::log(share));
+    if (sure >= least) continue;
+    least = sure;
+    rival = j;
+  }
+  return rival;
+}
+
 double Judgement::reaches_best(std::size_t i, double share) const {
   return !best_ || i == *best_ ? 1 : rates_.probability(i, *best_, std::log(share));
 }

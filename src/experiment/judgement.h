@@ -25,6 +25,8 @@ class Judgement {
   // other one (Bonferroni: what each leaves open is added up).
   double reaches(std::size_t i, double share) const;
   double reaches_best(std::size_t i, double share) const;  // of the best one alone
+  // The one of the others that leaves that most open; nothing where there is none.
+  std::optional<std::size_t> strongest_rival(std::size_t i, double share) const;
   double keeps_busy(std::size_t i, double goal) const;
   // How many standard deviations case `i` would be from `share` of the best one, or from the goal,
   // if both stayed where they are and had so many runs.

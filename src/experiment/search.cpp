@@ -91,6 +91,10 @@ std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief) {
   for (const std::size_t i : {best, cheapest}) {
     if (goes_on || runs(i) < kFewestRuns) add(i);
   }
+  // Not always the best one: what ran but once may leave more open.
+  const auto rival = belief.judgement().strongest_rival(cheapest, tune.goal.share());
+  const bool is_doubted = !tune.goal.busy && belief.probability(cheapest) < kProven;
+  if (rival && is_doubted && is_open(tune, belief, cheapest)) add(*rival);
   // The best one alone, again and again, would answer nothing.
   const bool answers_something = std::any_of(wanted.begin(), wanted.end(), [&](std::size_t i) {
     return runs(i) < kFewestRuns || !belief.is_cheaper(cheapest, i);

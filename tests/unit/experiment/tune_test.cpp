@@ -111,6 +111,17 @@ TEST(Tune, RecommendsTheCheapestThatIsAsGoodAsTheBest) {
   EXPECT_EQ(found.experiment.cases[*found.shifts[1].cheapest].config.num_workers, 8);
 }
 
+// Two runs of the only case are the grid.
+TEST(Tune, ProvesTheOnlyCaseThatThereIs) {
+  const Tune found = tuned(
+      scenario(
+          "cost = decode=8ms\nbatch = 4\ncompute = 12ms\ncores = 8\ntask = sample\nworkers = 4"),
+      {"window=8"});
+  EXPECT_TRUE(found.proven);
+  EXPECT_FALSE(found.grid_spent);
+  EXPECT_EQ(found.experiment.cases[0].runs.size(), 2U);
+}
+
 TEST(Tune, RunsTheNeighboursOfItsAnswer) {
   const Tune found = tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"));
   std::vector<std::int64_t> ran;
