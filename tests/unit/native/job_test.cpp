@@ -31,7 +31,7 @@ TEST(NativeJob, AStepIsNeverFoldedBeforeItsRanksFirstAsk) {
   EngineContext context;
   context.observer = &order;
   const RunRecord record =
-      run("executor=inline ranks=200 batch=1 warmup=0 steps=2 compute=10us", context);
+      run("workers=0 ranks=200 batch=1 warmup=0 steps=2 compute=10us", context);
   expect_closes(record);
   EXPECT_EQ(order.asked.size(), 200U);
   EXPECT_GE(order.steps, 400);
