@@ -48,8 +48,8 @@ TEST_F(TorchLoops, TheLoaderThatTrainsIsMeasured) {
 TEST_F(TorchLoops, WhatTheProcessesUsedIsKnownToTheirEnd) {
   const json result = measured("short", 2);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
-  // 36 measured batches of 8 samples, each of 1 ms of CPU time.
-  EXPECT_GT(result.at("process").at("cpu_s"), 0.2);
+  // About 280 ms, less what passes until the begin of the window is seen.
+  EXPECT_GT(result.at("process").at("cpu_s"), 0.1);
 }
 
 TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
