@@ -28,6 +28,9 @@ struct Prediction {
   // ran dry; first batches of an epoch do not count.
   double ready = 1;
   std::vector<std::string> notes;  // how far it goes beyond what was measured
+  // It brings along work of somebody else's program that was never measured, and is taken to cost
+  // nothing: how much is gained cannot be said.
+  bool is_bound = false;
   // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
   double base_samples_per_s = 0, base_busy = 0;
 

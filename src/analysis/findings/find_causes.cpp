@@ -34,18 +34,22 @@ void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const P
   }
 }
 
+// Where work is brought along that was never measured, a direction is all that can be said.
 Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
                    const Option& option) {
   const Analysis& measured = facts.analysis;
-  Finding finding = said_of(facts, row, candidate, option.changes);
+  const bool is_direction = option.prediction.is_bound && !candidate.direction.empty();
+  Finding finding =
+      said_of(facts, row, candidate, is_direction ? candidate.direction : option.changes);
   if (finding.changes.empty()) return finding;
+  const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
+  finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
+  if (option.prediction.is_bound) return finding;
   const Promise promise = promise_of(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
   finding.busy_before = promise.busy_before;
   finding.busy_after = promise.busy_after;
-  const bool saves = row.gives_back != GivesBack::nothing && option.regained >= kWorthSaying;
-  finding.regained_s = saves ? option.regained * seconds(measured.account.window) : 0;
   return finding;
 }
 

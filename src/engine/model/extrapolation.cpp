@@ -31,6 +31,7 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   const RunConfig& config = prediction.config;
   const auto unmeasured = [&](Stage stage, const std::string& words) {
     if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
+    prediction.is_bound = prediction.is_bound || of_user_code;
     prediction.notes.push_back(
         fmt::format("{} was not measured and is taken to cost nothing; "
                     "declare it with --set cost={}=5ms",

@@ -125,6 +125,20 @@ TEST(TrainersThread, TheAnswerSaysThatItsFixIsExtrapolated) {
       << analysis.fit_notes.back();
 }
 
+// What workers bring along, such as taking batches from them, was never measured: a direction, and
+// no figures that leave it out.
+TEST(TrainersThread, WithoutWorkersTheFixIsADirection) {
+  const RunRecord record =
+      as_seen(program_without_workers("cost = decode=5ms\ncompute = 10ms\nsteps = 100\n"));
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->id, "no-workers");
+  EXPECT_EQ(spell_changes(fix->changes), "num-workers=2");
+  EXPECT_FALSE(fix->has_figures());
+}
+
 TEST(TrainersThread, SaysWhatWasNotMeasuredWithoutWorkers) {
   const FittedModel model(as_seen(
       program_without_workers("cost = decode=1ms\ncompute = 10ms\nsteps = 100\nsamples = 100\n")));
