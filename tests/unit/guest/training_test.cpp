@@ -217,12 +217,12 @@ TEST_F(TrainingTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
   ThreadLog::Entry up;
   up.span = {2 * kSecond, 2 * kSecond + 8 * kMs};
   up.span.stage = Stage::startup;
-  worker_->spans().push(up);
+  PageRings(*worker_).spans.push(up);
   epoch(1, 2 * kSecond, 5);
   Fact started = fact(FactKind::started, -1, 2 * kSecond, 2 * kSecond + 5 * kMs);
   started.iterator = 1;
   started.cpu = 4 * kMs;
-  trainer_->facts().push(started);
+  PageRings(*trainer_).facts.push(started);
   trainer_process_.read(*trainer_, {});
   trainer_process_.read(*worker_, {0, 1});
   trainer_process_.advance(false);
