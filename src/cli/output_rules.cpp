@@ -25,17 +25,22 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-bool is_stream(const std::string& path) {
-  constexpr std::array<std::string_view, 4> kOpen = {"/dev/fd/", "/proc/self/fd/", "/dev/stdout",
-                                                     "/dev/stderr"};
-  constexpr std::array<std::string_view, 4> kHarmless = {"/dev/null", "/dev/full", "/dev/tty",
-                                                         "/dev/pts/"};
-  const auto begins = [](const auto& names, std::string_view text) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](std::string_view name) { return text.starts_with(name); });
-  };
+using Names = std::array<std::string_view, 4>;
+
+bool begins_with_any(const Names& names, std::string_view text) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return text.starts_with(name); });
+}
+
+// Whatever it leads to, the user has opened it.
+bool is_open_already(const std::string& path) {
+  return begins_with_any({"/dev/fd/", "/proc/self/fd/", "/dev/stdout", "/dev/stderr"}, path);
+}
+
+bool is_harmless_device(const std::string& path) {
   std::error_code error;
-  return begins(kOpen, path) || begins(kHarmless, std::filesystem::canonical(path, error).string());
+  return begins_with_any({"/dev/null", "/dev/full", "/dev/tty", "/dev/pts/"},
+                         std::filesystem::canonical(path, error).string());
 }
 
 std::string beginning_of(const std::string& path) {
@@ -50,8 +55,9 @@ std::string beginning_of(const std::string& path) {
 
 void refuse_to_replace(const std::string& path, const OutputRules& rules) {
   const std::string shown = shown_text(path);
+  if (is_open_already(path)) return;
   if (const std::string_view other = kind_unless_file(path); !other.empty()) {
-    if (is_stream(path)) return;
+    if (is_harmless_device(path)) return;
     throw RunError(shown + ": is " + std::string(other) + ", not a file; name a file");
   }
   std::error_code error;

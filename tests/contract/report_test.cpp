@@ -138,6 +138,7 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
   analysis.fit->rate_error = 0.49;
+  analysis.findings = find_directions(record, analysis);
   std::ostringstream run, answer;
   find_row("json", report_table()).write(run, record, analysis, ReportStyle{});
   expect_valid(run.str(), "run.schema.json");

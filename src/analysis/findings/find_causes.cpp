@@ -9,7 +9,8 @@ namespace loaderscope {
 namespace {
 
 constexpr double kContradicts = 0.05;  // of the window: what lies past a limit that was claimed
-constexpr double kAlike = 0.001;       // of the window: closer findings keep the table's order
+// Of the window: what gives back about as much keeps the order of the table, settings first.
+constexpr double kAlike = kAboutAsMuch;
 
 // Of a limit that the candidate claims: whether the model says that a change gets past it.
 bool is_contradicted(const Candidate& candidate, const Predictor& predict) {

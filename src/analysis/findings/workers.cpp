@@ -80,7 +80,8 @@ std::optional<Candidate> whole_batch_tasks(const Facts& facts) {
   return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
                                "with one that is waited for: {} of the time",
                                plural(config.num_workers, "worker"), show_percent(waits)),
-                   {{{"task", "sample"}}},
+                   {{{"task", "sample"},
+                     number("window", config.prefetch_factor * config.num_workers)}},
                    "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 

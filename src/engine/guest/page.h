@@ -33,6 +33,8 @@ enum class FactKind : std::uint8_t {
   started,      // `worker` by the trainer's thread, `begin` to `end`
 };
 
+inline constexpr FactKind kLastFactKind = FactKind::started;
+
 struct Fact {
   Nanos begin = 0;
   Nanos end = 0;

@@ -24,12 +24,12 @@ bool is_stretch(Nanos begin, Nanos end, Nanos latest) {
 
 bool is_possible(Fact& fact, Nanos now) {
   if (!is_in(static_cast<int>(fact.kind), static_cast<int>(FactKind::epoch),
-             static_cast<int>(FactKind::failed)))
+             static_cast<int>(kLastFactKind)))
     return false;
   const bool of_device = fact.kind == FactKind::copied || fact.kind == FactKind::computed;
   const Nanos end = fact.end == 0 ? fact.begin : fact.end;
   if (!is_stretch(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||
-      !is_in(fact.cpu, 0, now + kAhead))
+      !is_in(fact.cpu, 0, now + kAhead) || !is_in(fact.queued, 0, now + kAhead))
     return false;
   if (!is_in(fact.iterator, -1, kMostIterators - 1) ||
       !is_in(fact.generation, 0, kMostGenerations) || !is_in(fact.worker, 0, kMostWorkers - 1) ||

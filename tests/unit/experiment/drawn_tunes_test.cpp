@@ -125,7 +125,9 @@ TEST(DrawnTunes, OfPhotographsOnTwoCoresEndBeforeTheGrid) {
     ASSERT_TRUE(found.recommended);
     EXPECT_LT(found.experiment.spent, time_of_sweep(lines, kThirteen, 0.02, seed));
     EXPECT_GE(share_of_best(found), 0.97);
-    EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 2);
+    const std::int64_t workers = found.experiment.cases[*found.recommended].config.num_workers;
+    EXPECT_GE(workers, 2);
+    EXPECT_LE(workers, 3);
   }
 }
 

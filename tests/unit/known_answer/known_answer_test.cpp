@@ -75,16 +75,23 @@ RunConfig config_of(std::string_view settings) {
 
 RunRecord run(std::string_view settings) { return run_model(config_of(settings), {}); }
 
+// The working beside a case is that of its account: it says which cause leads there.
+const RunRecord& without_paths(RunRecord& record) {
+  for (RankRecord& rank : record.ranks) rank.critical_path.reset();
+  return record;
+}
+
 TEST_P(KnownAnswer, IsFound) {
   const Case& the_case = GetParam();
-  const RunRecord record = run(the_case.settings);
+  RunRecord record = run(the_case.settings);
   ASSERT_EQ(record.ranks.size(), the_case.ranks.size());
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
     SCOPED_TRACE("rank " + std::to_string(rank) + " of " + the_case.settings);
     expect_answer(the_case.ranks[rank], account_of(record.ranks[rank]));
   }
   if (the_case.bound_by != kNotLookedAt) {
-    EXPECT_EQ(analyse(record).verdict.bound_by.value_or(kNoVerdict), the_case.bound_by);
+    EXPECT_EQ(analyse(without_paths(record)).verdict.bound_by.value_or(kNoVerdict),
+              the_case.bound_by);
   }
 }
 

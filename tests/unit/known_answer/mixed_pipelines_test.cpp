@@ -1,5 +1,6 @@
 #include "unit/known_answer/mixed_pipelines.h"
 
+#include "loaderscope/findings.h"
 #include "unit/known_answer/known_answer.h"
 
 namespace loaderscope::known_answer {
@@ -8,7 +9,9 @@ namespace {
 class Mixed : public testing::TestWithParam<MixedPipeline> {};
 
 TEST_P(Mixed, TheLeadingCauseIsNamed) {
-  const Analysis analysis = analyse(run(GetParam().settings));
+  const RunRecord record = run(GetParam().settings);
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
   EXPECT_EQ(analysis.verdict.bound_by, GetParam().bound_by) << analysis.verdict.sentence;
 }
 

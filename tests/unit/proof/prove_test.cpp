@@ -270,8 +270,10 @@ class MixedProof : public testing::TestWithParam<known_answer::MixedPipeline> {}
 
 TEST_P(MixedProof, WhatIsBlamedGivesBackWhatWasPredicted) {
   Runs runs;
-  const Proof proof =
-      runs.prove(known_answer::run(std::string("engine=model ") + GetParam().settings));
+  const RunRecord first = known_answer::run(std::string("engine=model ") + GetParam().settings);
+  Analysis analysis = analyse(first);
+  add_findings(analysis, first);
+  const Proof proof = runs.prove(first, analysis, Prove::blamed);
   const ProofCase& of = exact_case(proof);
   EXPECT_GT(outcome_of(proof, of).gain.mean, 1.01) << of.name;
 }

@@ -89,7 +89,7 @@ TEST(NextCommand, KeepsThePinThreadThatWasGiven) {
   RunRecord record = record_of(4, 40, usual_step);
   record.config.pin_memory.set(true);
   record.config.memory.value = MemoryMode::pin_thread;
-  EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
+  EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --pin-memory --compute 25ms");
 }
 
