@@ -8,7 +8,7 @@ namespace loaderscope {
 std::string_view kind_unless_file(const std::string& path) {
   using Type = std::filesystem::file_type;
   std::error_code none;
-  if (std::filesystem::equivalent(path, "/dev/null", none)) return "";  // an empty file
+  if (std::filesystem::canonical(path, none) == "/dev/null") return "";  // an empty file
   switch (std::filesystem::status(path, none).type()) {
     case Type::directory:
       return "a folder";

@@ -143,7 +143,7 @@ TEST(DataInfo, AFolderThatIsMissing) {
   const TestFolder folder;
   const Ended ended = run_binary({"data", "info", folder.path("none")});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.err, HasSubstr(folder.path("none") + ": cannot be read"));
+  EXPECT_THAT(ended.err, HasSubstr(folder.path("none") + ": cannot be listed"));
   EXPECT_EQ(run_binary({"data", "info"}).exit_code, 64);
 }
 

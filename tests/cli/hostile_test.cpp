@@ -233,10 +233,10 @@ TEST(BrokenOff, ByATimeOutKeepsWhatWasMeasuredAndNamesTheFile) {
 
 TEST(BrokenOff, ByAFullDiskKeepsAllSteps) {
   const TestFolder folder;
-  const Environment missing("TMPDIR", folder.path("missing"));
-  const Ended ended =
-      run_binary({"run", "--engine", "model", "--compute", "1ms", "--batch", "1", "--workers", "1",
-                  "--cost", "decode=100us", "--steps", "400000", "--json", folder.path("r.json")});
+  const Ended ended = run_program(
+      "/usr/bin/env", {"TMPDIR=" + folder.path("missing"), binary(), "run", "--engine", "model",
+                       "--compute", "1ms", "--batch", "1", "--workers", "1", "--cost",
+                       "decode=100us", "--steps", "400000", "--json", folder.path("r.json")});
   expect_one_sentence(ended, 1, "the temporary file for step rows");
   EXPECT_GT(part_of(folder).at("window").at("steps"), 100'000);
 }
@@ -257,7 +257,9 @@ TEST(Names, ControlCharactersReachNoTerminal) {
   ASSERT_EQ(run_binary(modelled("run", {"--json", folder.path("r.json")})).exit_code, 0);
   json result = json::parse(folder.read("r.json"));
   result["notes"] = {"a \x1b]0;title\x07 note\nof two lines"};
-  result["metrics"]["\x1b[5mname"] = {{"value", 1}, {"unit", "1"}, {"help", "\x1b[2Jhelp"}};
+  result["metrics"].push_back(
+      {{"name", "hostile.\x1b[5mname"}, {"unit", "1"}, {"help", "\x1b[2Jhelp"}});
+  result["hostile"] = {{"\x1b[5mname", 1}};
   folder.write("hostile.json", result.dump());
   const Ended report = run_binary({"report", folder.path("hostile.json")});
   EXPECT_THAT(report.out, HasSubstr("a \\x1b]0;title\\x07 note\\x0aof two lines"));

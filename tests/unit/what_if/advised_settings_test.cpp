@@ -70,6 +70,8 @@ Names named_by(const Changes& changes, const RunConfig& base, const RunConfig& c
     names.insert("memory");
     names.insert("pin-memory");
   }
+  // The window of sample tasks is what prefetch-factor is of whole batches.
+  if (names.contains("task")) names.insert("prefetch-factor");
   const bool workers_come_or_go = (base.num_workers == 0) != (changed.num_workers == 0);
   if (workers_come_or_go) names.insert(kOfWorkers.begin(), kOfWorkers.end());
   return names;
