@@ -145,6 +145,10 @@ class RingReader final : public SampleReader {
     } catch (const SampleError& error) {
       request.error = error;
       finish(request);
+    } catch (...) {  // of the machine, not of the sample: it may be asked for again
+      request.wanted = false;
+      finish(request);
+      throw;
     }
   }
 

@@ -143,6 +143,12 @@ void Child::end_offspring(pid_t process) {
   if (offspring().contains(process)) ::kill(process, SIGKILL);
 }
 
+void Child::await_offspring(Nanos patience) {
+  const Nanos until = monotonic_now() + patience;
+  while (has_offspring() && monotonic_now() < until)
+    sleep_until(monotonic_now() + 10 * kMillisecond);
+}
+
 void Child::let_offspring_go() {
   reap();
   pid_ = -1;

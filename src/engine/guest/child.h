@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "loaderscope/units.h"
+
 namespace loaderscope::guest {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
@@ -30,6 +32,7 @@ class Child {
   void end_all();
   void end_offspring(pid_t process);  // nothing where it is none that was left behind
   // Those that outlive the program are left alone.
+  void await_offspring(Nanos patience);
   void let_offspring_go();
 
  private:

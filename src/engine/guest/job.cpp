@@ -188,6 +188,8 @@ void Job::end_or_leave_the_rest() {
     for (const auto& member : host_.members()) {
       if (is_orphan(*member)) child_.end_offspring(member->pid);
     }
+    // Helpers, such as those that keep the workers' shared memory, end behind them.
+    child_.await_offspring(kLastWords);
     child_.let_offspring_go();
   }
   if (!child_.has_offspring()) remove_shared_memory_of(processes_, began_);
