@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ constexpr Nanos kUntilKilled = 15 * kSecond;
 constexpr Nanos kLastWords = kSecond;
 // Until workers have seen that their trainer is gone: PyTorch's look every five seconds.
 constexpr Nanos kUntilWorkersEnd = 8 * kSecond;
+constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // of a program that was killed
 
 std::string own_path_list(const Belongings& belongings) {
   const char* before = std::getenv("PYTHONPATH");
@@ -189,7 +191,8 @@ void Job::end_or_leave_the_rest() {
       if (is_orphan(*member)) child_.end_offspring(member->pid);
     }
     // Helpers, such as those that keep the workers' shared memory, end behind them.
-    child_.await_offspring(kLastWords);
+    const bool killed = status_ && WIFSIGNALED(*status_);
+    child_.await_offspring(killed ? kUntilHelpersEnd : kLastWords);
     child_.let_offspring_go();
   }
   if (!child_.has_offspring()) remove_shared_memory_of(processes_, began_);
