@@ -25,8 +25,21 @@ double waits_for_workers(const Facts& facts) {
 
 }  // namespace
 
+// Of somebody else's program so much more is not known of its data set and its machine. Where other
+// programs take cores, threads that the cores cannot feed only take them back from those.
 SettingRange more_workers(const Facts& facts) {
-  return {"num-workers", facts.config.num_workers, kMostWorkers};
+  constexpr std::int64_t kTimesAsMany = 8;
+  constexpr double kOthersMatter = 0.1;  // of the CPU time that was spent
+  const std::int64_t workers = facts.config.num_workers;
+  std::int64_t most = kMostWorkers;
+  if (is_guest_engine(facts.record.engine))
+    most = std::min(most, kTimesAsMany * std::max<std::int64_t>(1, workers));
+  const double others = facts.metric("host.other_cpu_s");
+  if (others > kOthersMatter * (others + facts.metric("process.cpu_s"))) {
+    const double fed = facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers);
+    most = std::clamp<std::int64_t>(std::llround(fed), std::max<std::int64_t>(1, workers), most);
+  }
+  return {"num-workers", workers, most};
 }
 
 std::string start_words(const Facts& facts) {
