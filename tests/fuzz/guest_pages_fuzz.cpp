@@ -50,8 +50,9 @@ ThreadLog::Entry span_of(Bytes8 bytes) {
 }
 
 void overwrite(Page& page, Bytes8 bytes) {
-  const std::size_t at =
-      (bytes[1] | bytes[2] << 8 | bytes[3] << 16) % (Page::bytes() - bytes.size());
+  const std::size_t place =
+      std::size_t{bytes[1]} | std::size_t{bytes[2]} << 8 | std::size_t{bytes[3]} << 16;
+  const std::size_t at = place % (Page::bytes() - bytes.size());
   std::memcpy(reinterpret_cast<std::byte*>(&page) + at, bytes.data(), bytes.size());
 }
 
