@@ -50,7 +50,7 @@ std::int64_t most_workers(const RunConfig& config) {
   return kMostThreads / std::max<std::int64_t>(1, config.ranks);
 }
 
-Thing workers_of(const RunConfig& config) {
+Thing thing_of_workers(const RunConfig& config) {
   const std::int64_t present = config.num_workers;
   return {"num-workers",
           {present, std::max<std::int64_t>(1, 2 * present), most_workers(config)},
@@ -114,7 +114,7 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
 
 // Cores are asked for only where workers on those that there are do not do.
 std::vector<Needed> workers_or_cores(const RunConfig& config, const Predictor& predict) {
-  std::vector<Needed> ways = {least(workers_of(config), predict)};
+  std::vector<Needed> ways = {least(thing_of_workers(config), predict)};
   if (ways.front().changes.empty()) ways.push_back(least(cores_of(config), predict));
   return ways;
 }

@@ -60,7 +60,9 @@ class Border {
 constexpr double kFarthest = 32000;  // pixels; beyond it 16 + 16 bits do not hold a place
 constexpr int kSegment = 2 * kPad;   // outputs whose places are counted up from one exact place
 
-std::int32_t fixed(double pixels) { return static_cast<std::int32_t>(std::lround(pixels * 65536)); }
+std::int32_t fixed_pixels(double pixels) {
+  return static_cast<std::int32_t>(std::lround(pixels * 65536));
+}
 
 class Warp {
  public:
@@ -86,13 +88,15 @@ class Warp {
       return std::max(std::abs(from), std::abs(from + step * length));
     };
     if (std::max(farthest(from_x, map.xx), farthest(from_y, map.yx)) < kFarthest) {
-      const Ray ray{fixed(from_x), fixed(from_y), fixed(map.xx), fixed(map.yx)};
+      const Ray ray{fixed_pixels(from_x), fixed_pixels(from_y), fixed_pixels(map.xx),
+                    fixed_pixels(map.yx)};
       return sample_ray(source, ray, out.size(), out.data());
     }
     // Some of it may be near: each pixel by itself, the far ones outside.
     for (std::size_t i = 0; i < out.size(); ++i) {
       const auto place = [i](double from, double step) {
-        return fixed(std::clamp(from + step * static_cast<double>(i), -kFarthest, kFarthest));
+        return fixed_pixels(
+            std::clamp(from + step * static_cast<double>(i), -kFarthest, kFarthest));
       };
       std::array<std::uint32_t, kPad> same{};
       const Ray ray{place(from_x, map.xx), place(from_y, map.yx), 0, 0};

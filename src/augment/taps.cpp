@@ -25,7 +25,7 @@ void reserve(const TapOptions& options, int pairs, int bits, Taps& taps) {
 }
 
 void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
-  constexpr double kOne = 1 << kLeastBits;
+  constexpr double kOneStep = 1 << kLeastBits;
   reserve(options, 1, kLeastBits, taps);
   const int step = options.reversed ? -1 : 1;
   int place = options.reversed ? options.outputs - 1 : 0;
@@ -34,7 +34,8 @@ void make_two(const Axis& axis, const TapOptions& options, Taps& taps) {
     const double centre =
         std::max(axis.start + (i + 0.5) * axis.scale - 0.5, static_cast<double>(axis.low));
     const int first = std::min(static_cast<int>(centre), last);
-    const auto odd = first == last ? 0 : static_cast<std::int32_t>((centre - first) * kOne + 0.5);
+    const auto odd =
+        first == last ? 0 : static_cast<std::int32_t>((centre - first) * kOneStep + 0.5);
     const auto at = static_cast<std::size_t>(place);
     taps.first[at] = first;
     taps.weights[at] = pair_of((1 << kLeastBits) - odd, odd);

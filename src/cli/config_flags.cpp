@@ -85,4 +85,12 @@ OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
   return rules;
 }
 
+void refuse_flags_beside_result(const RunConfig& given, std::string_view instead) {
+  for (const Field& field : fields()) {
+    if (field.name == "json" || !field.given(given)) continue;
+    throw UsageError("--" + std::string(field.name) + ": the result says what the base case is; " +
+                     std::string(instead));
+  }
+}
+
 }  // namespace loaderscope

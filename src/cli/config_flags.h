@@ -37,4 +37,7 @@ class ConfigFlags {
   const CLI::Option* force_ = nullptr;
 };
 
+// A result says what the base case is; flags would say it a second time. `instead`: what to do.
+void refuse_flags_beside_result(const RunConfig& given, std::string_view instead);
+
 }  // namespace loaderscope

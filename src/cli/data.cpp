@@ -35,7 +35,7 @@ int parse_small_count(std::string_view text) {
   return static_cast<int>(count);
 }
 
-dataset::MakeOptions options_of(const MakeFlags& flags) {
+dataset::MakeOptions make_options(const MakeFlags& flags) {
   dataset::MakeOptions options;
   options.path = flags.path;
   if (options.path.empty())
@@ -68,7 +68,7 @@ dataset::MakeOptions options_of(const MakeFlags& flags) {
 }
 
 ExitCode make(const MakeFlags& flags) {
-  const dataset::MakeOptions options = options_of(flags);
+  const dataset::MakeOptions options = make_options(flags);
   const std::atomic<int>& stop_signal = catch_stop_signals();
   dataset::MakeResult result;
   {

@@ -5,7 +5,7 @@
 namespace loaderscope {
 namespace {
 
-std::atomic<int> stop_signal{0};
+std::atomic<int> caught_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 
 // What nohup has made ignored stays so.
@@ -24,7 +24,7 @@ void set_handlers(void (*handler)(int)) {
 }
 
 extern "C" void on_stop_signal(int signal) {
-  stop_signal.store(signal);
+  caught_signal.store(signal);
   set_handlers(SIG_DFL);  // the next one kills
 }
 
@@ -32,11 +32,11 @@ extern "C" void on_stop_signal(int signal) {
 
 const std::atomic<int>& catch_stop_signals() {
   set_handlers(on_stop_signal);
-  return stop_signal;
+  return caught_signal;
 }
 
 int take_stop_signal() {
-  const int signal = stop_signal.exchange(0);
+  const int signal = caught_signal.exchange(0);
   if (signal != 0) set_handlers(on_stop_signal);
   return signal;
 }
@@ -47,7 +47,7 @@ ExitCode exit_code_of_signal(int signal) {
 }
 
 ExitCode exit_code_of_failure() {
-  const int signal = stop_signal.load();
+  const int signal = caught_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : ExitCode::failed;
 }
 

@@ -26,14 +26,14 @@
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kFlags[] = {
+constexpr OwnFlag kRunFlags[] = {
     {"try", "", "",
      "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
      "same as --prove fix."},
 };
 
 struct RunFlags {
-  explicit RunFlags(CLI::App& app) : base(app), own(app, kFlags) {}
+  explicit RunFlags(CLI::App& app) : base(app), own(app, kRunFlags) {}
 
   ConfigFlags base;
   OwnFlags own;

@@ -41,7 +41,7 @@ struct SelftestFlags {
   ConfigFlags base;
 };
 
-selftest::Options options_of(const SelftestFlags& flags, const RunConfig& given) {
+selftest::Options selftest_options(const SelftestFlags& flags, const RunConfig& given) {
   selftest::Options options;
   if (flags.quick) options.rounds = 1;
   options.budget = flags.quick ? kQuickBudget : given.loader.given ? kLoaderBudget : kBudget;
@@ -98,7 +98,7 @@ selftest::Result measure_recovery(const std::vector<selftest::Trial>& trials,
   return run_selftest(trials, options, world);
 }
 
-void write_answer(const std::string& json, const selftest::Result& result) {
+void write_selftest(const std::string& json, const selftest::Result& result) {
   if (json != "-") {
     StandardOutput out;
     write_selftest_table(out.stream(), result, standard_output_style());
@@ -140,7 +140,7 @@ selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limi
 
 ExitCode run_with(const SelftestFlags& flags) {
   const RunConfig given = flags.base.config();
-  const selftest::Options options = options_of(flags, given);
+  const selftest::Options options = selftest_options(flags, given);
   const MachineLimits limits{read_machine().cores};
   const auto test = given.loader.given ? of_own_loader : of_our_loader;
   if (!given.loader.given) selftest::make_trials(given, limits);  // complains before all else
@@ -149,7 +149,7 @@ ExitCode run_with(const SelftestFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_answer(given.json, result);
+  write_selftest(given.json, result);
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }

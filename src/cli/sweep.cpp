@@ -15,7 +15,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kFlags[] = {
+constexpr OwnFlag kSweepFlags[] = {
     {"vary", "L", "KEY=VALUES",
      "An axis: any flag and its values, such as num-workers=0,1,2,4; parted by | where values hold "
      "commas; repeatable.",
@@ -30,13 +30,13 @@ constexpr OwnFlag kFlags[] = {
 };
 
 struct SweepFlags {
-  explicit SweepFlags(CLI::App& app) : own(app, kFlags), base(app) {}
+  explicit SweepFlags(CLI::App& app) : own(app, kSweepFlags), base(app) {}
 
   OwnFlags own;
   ConfigFlags base;
 };
 
-SweepOptions options_of(const OwnFlags& flags, const RunConfig& given) {
+SweepOptions sweep_options(const OwnFlags& flags, const RunConfig& given) {
   SweepOptions options;
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
@@ -55,7 +55,7 @@ Axes axes_of(const OwnFlags& flags) {
 ExitCode sweep(SweepFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
-  const SweepOptions options = options_of(flags.own, given);
+  const SweepOptions options = sweep_options(flags.own, given);
   const Axes axes = axes_of(flags.own);
   const std::string& json = given.json.value;
   if (!json.empty()) check_output(json, flags.base.output_rules(given));

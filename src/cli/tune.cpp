@@ -22,7 +22,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr OwnFlag kFlags[] = {
+constexpr OwnFlag kTuneFlags[] = {
     {"vary", "L", "KEY=VALUES",
      "An axis instead of the default ones, such as num-workers=2,4,8; repeatable. Default: workers "
      "up to twice the cores, prefetch factors 1 to 8, and memory modes, as far as no flag fixes "
@@ -40,7 +40,7 @@ constexpr OwnFlag kFlags[] = {
 };
 
 struct TuneFlags {
-  explicit TuneFlags(CLI::App& app) : own(app, kFlags), base(app) {}
+  explicit TuneFlags(CLI::App& app) : own(app, kTuneFlags), base(app) {}
 
   OwnFlags own;
   ConfigFlags base;
@@ -51,7 +51,7 @@ bool has_training(const RunConfig& base) {
   return base.compute.given || base.command.given || base.train_step.given;
 }
 
-TuneOptions options_of(const OwnFlags& flags, const RunConfig& base) {
+TuneOptions tune_options(const OwnFlags& flags, const RunConfig& base) {
   TuneOptions options;
   options.goal.within = flags.value("within", parse_share, options.goal.within);
   if (flags.is_given("goal")) {
@@ -80,14 +80,6 @@ struct Base {
   std::optional<RunConfig> measured;
 };
 
-void refuse_flags_beside_result(const RunConfig& given) {
-  for (const Field& field : fields()) {
-    if (field.name == "json" || !field.given(given)) continue;
-    throw UsageError("--" + std::string(field.name) +
-                     ": the result says what the base case is; vary it with --vary");
-  }
-}
-
 // How long a run is follows from the budget; what the answer is to say belongs to the run.
 RunConfig without_length(RunConfig config) {
   const RunConfig plain;
@@ -101,7 +93,7 @@ RunConfig without_length(RunConfig config) {
 // The settings of a saved run, on the same data and device; or the program or loader of the user.
 Base base_of(const OwnFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
-  refuse_flags_beside_result(given);
+  refuse_flags_beside_result(given, "vary it with --vary");
   const RunRecord record = read_result(flags.text("from"));
   Base base{without_length(given_again(record.config, {})), record.config};
   base.given.json = given.json;
@@ -130,7 +122,7 @@ ExitCode run_tune(TuneFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
   const Base base = base_of(flags.own, given);
-  const TuneOptions options = options_of(flags.own, base.given);
+  const TuneOptions options = tune_options(flags.own, base.given);
   const std::string& json = given.json.value;
   const MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, base.given);

@@ -29,15 +29,6 @@ struct WhatIfFlags {
   ConfigFlags base;  // without a result
 };
 
-// A result says what the base case is; flags would say it a second time.
-void refuse_flags_beside_result(const RunConfig& given) {
-  for (const Field& field : fields()) {
-    if (field.name == "json" || !field.given(given)) continue;
-    throw UsageError("--" + std::string(field.name) +
-                     ": the result says what the base case is; give what changes with --set");
-  }
-}
-
 void refuse_requirements(const RunConfig& given) {
   if (given.require.given)
     throw UsageError("--require: is for a run; look at the values that --json saves");
@@ -46,25 +37,26 @@ void refuse_requirements(const RunConfig& given) {
 }
 
 // The base case as it was measured, if it was, and its model.
-struct Base {
+struct FittedBase {
   std::optional<RunRecord> record;
   std::unique_ptr<FittedModel> model;
 };
 
-Base base_of(const WhatIfFlags& flags, const RunConfig& given, const MachineFacts& machine) {
-  Base base;
+FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
+                       const MachineFacts& machine) {
+  FittedBase base;
   refuse_requirements(given);
   if (flags.result.empty()) {
     base.model = std::make_unique<FittedModel>(given, MachineLimits{machine.cores});
     return base;
   }
-  refuse_flags_beside_result(given);
+  refuse_flags_beside_result(given, "give what changes with --set");
   base.record = read_result(flags.result);
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }
 
-WhatIf predicted_answer(const Base& base, const Changes& changes) {
+WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   WhatIf answer;
   answer.changes = changes;
   const Prediction fitted = base.model->fitted();
@@ -104,7 +96,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   rules.made_from.push_back(flags.result);
   if (!given.json.value.empty()) check_output(given.json, rules);
   const MachineFacts machine = read_machine();
-  const Base base = base_of(flags, given, machine);
+  const FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
 
   WhatIf answer = predicted_answer(base, changes);

@@ -115,7 +115,7 @@ void fill_loader(RunConfig& c) {
 }
 
 // Of the Python that is named all is said by itself, when it runs.
-void check_available(const RunConfig& c) {
+void check_pretence_available(const RunConfig& c) {
   if (c.python.given) return;
   try {
     find_row(c.engine.value, engine_table());
@@ -157,7 +157,7 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
     refuse(c, kOfPipelines,
            "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
   }
-  check_available(c);
+  check_pretence_available(c);
   if (c.pin_memory.given)
     c.memory.value = c.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
   c.cores.value = limits.cores;

@@ -8,21 +8,21 @@
 namespace loaderscope::dataset {
 namespace {
 
-using Bytes = std::span<const std::byte>;
+using Stored = std::span<const std::byte>;
 
-bool has(Bytes bytes, std::size_t at, std::string_view text) {
+bool has(Stored bytes, std::size_t at, std::string_view text) {
   return bytes.size() >= at + text.size() &&
          std::memcmp(bytes.data() + at, text.data(), text.size()) == 0;
 }
 
-std::int64_t little_endian(Bytes bytes, std::size_t at, std::size_t count) {
+std::int64_t little_endian(Stored bytes, std::size_t at, std::size_t count) {
   std::int64_t value = 0;
   for (std::size_t i = count; i-- > 0;)
     value = value << 8 | std::to_integer<std::int64_t>(bytes[at + i]);
   return value;
 }
 
-std::int64_t big_endian(Bytes bytes, std::size_t at) {
+std::int64_t big_endian(Stored bytes, std::size_t at) {
   std::int64_t value = 0;
   for (std::size_t i = 0; i < 4; ++i)
     value = value << 8 | std::to_integer<std::int64_t>(bytes[at + i]);
@@ -55,13 +55,13 @@ ImageFacts damaged(Kind kind, std::string_view damage) {
   return facts;
 }
 
-ImageFacts png_facts(Bytes bytes) {
+ImageFacts png_facts(Stored bytes) {
   if (bytes.size() < 24) return cut_off(Kind::png);
   if (!has(bytes, 12, "IHDR")) return damaged(Kind::png, "its first chunk is not IHDR");
   return sized(Kind::png, big_endian(bytes, 16), big_endian(bytes, 20));
 }
 
-ImageFacts webp_facts(Bytes bytes) {
+ImageFacts webp_facts(Stored bytes) {
   if (bytes.size() < 30) return cut_off(Kind::webp);
   if (has(bytes, 12, "VP8X")) {
     return sized(Kind::webp, little_endian(bytes, 24, 3) + 1, little_endian(bytes, 27, 3) + 1);
@@ -79,7 +79,7 @@ ImageFacts webp_facts(Bytes bytes) {
 
 }  // namespace
 
-ImageFacts image_facts(Bytes begin) {
+ImageFacts image_facts(Stored begin) {
   if (has(begin, 0, "\xff\xd8\xff")) return jpeg_facts(begin);
   if (has(begin, 0, "\x89PNG\r\n\x1a\n")) return png_facts(begin);
   if (has(begin, 0, "RIFF") && has(begin, 8, "WEBP")) return webp_facts(begin);

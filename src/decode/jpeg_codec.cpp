@@ -21,7 +21,7 @@ constexpr int kMargin = 2;
 // The end of the data, for a decoder that must not wait for more.
 constexpr std::array<JOCTET, 2> kEndOfImage = {0xFF, JPEG_EOI};
 
-Kind kind_of_error(int code) {
+Kind kind_of_jpeg_error(int code) {
   switch (code) {
     case JERR_IMAGE_TOO_BIG:
     case JERR_OUT_OF_MEMORY:
@@ -241,7 +241,7 @@ void JpegCodec::fail_truncated() {
 void JpegCodec::on_error(j_common_ptr common) {
   JpegCodec& codec = self(common);
   if (codec.data_ended_) codec.fail_truncated();  // within a table, say
-  codec.fail(kind_of_error(common->err->msg_code));
+  codec.fail(kind_of_jpeg_error(common->err->msg_code));
 }
 
 void JpegCodec::on_message(j_common_ptr common, int level) {

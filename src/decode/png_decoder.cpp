@@ -12,11 +12,11 @@ namespace {
 using Kind = SampleError::Kind;
 
 // Deflate makes at most 1032 bytes of one, and a pixel may be one bit.
-constexpr std::int64_t kMostPixelsPerByte = std::int64_t{1032} * 8;
+constexpr std::int64_t kMostPngPixelsPerByte = std::int64_t{1032} * 8;
 // Of one chunk, and of all that libspng keeps; texts and colour profiles are stored compressed.
 constexpr std::size_t kMostChunkBytes = std::size_t{16} << 20;
 
-Kind kind_of_error(int code) {
+Kind kind_of_png_error(int code) {
   switch (code) {
     case SPNG_IO_EOF:
     case SPNG_EOF:
@@ -55,7 +55,7 @@ class PngDecoder final : public Decoder {
     header_ = {static_cast<int>(read.width), static_cast<int>(read.height)};
     interlaced_ = read.interlace_method != SPNG_INTERLACE_NONE;
     check_size(header_, options_);
-    check_stored_size(header_, stored.size(), kMostPixelsPerByte);
+    check_stored_size(header_, stored.size(), kMostPngPixelsPerByte);
     return header_;
   }
 
@@ -103,7 +103,7 @@ class PngDecoder final : public Decoder {
   void check(int code) {
     if (code == 0) return;
     context_.reset();
-    const Kind kind = kind_of_error(code);
+    const Kind kind = kind_of_png_error(code);
     std::string text =
         kind == Kind::truncated ? "its PNG data end early" : "its PNG data are wrong";
     if (row_ > 0)

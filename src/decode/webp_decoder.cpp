@@ -12,7 +12,7 @@ namespace {
 using Kind = SampleError::Kind;
 
 // Chroma upsampling looks one sample around, and libwebp moves a crop's corner to even coordinates.
-constexpr int kMargin = 2;
+constexpr int kChromaMargin = 2;
 
 [[noreturn]] void give_up(VP8StatusCode status) {
   switch (status) {
@@ -29,10 +29,10 @@ constexpr int kMargin = 2;
 }
 
 Region with_margin(const Region& region, const ImageHeader& header) {
-  const int left = std::max(0, region.x - kMargin) & ~1;
-  const int top = std::max(0, region.y - kMargin) & ~1;
-  const int right = std::min(header.width, region.x + region.width + kMargin);
-  const int bottom = std::min(header.height, region.y + region.height + kMargin);
+  const int left = std::max(0, region.x - kChromaMargin) & ~1;
+  const int top = std::max(0, region.y - kChromaMargin) & ~1;
+  const int right = std::min(header.width, region.x + region.width + kChromaMargin);
+  const int bottom = std::min(header.height, region.y + region.height + kChromaMargin);
   return {left, top, right - left, bottom - top};
 }
 

@@ -16,7 +16,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr int kMostRounds = 30;
+constexpr int kMostTuneRounds = 30;
 constexpr double kMayWell = 0.25;  // probability from which on a case is named that is not proven
 constexpr Nanos kRunsOfBudget = 40;
 constexpr Nanos kShortest = kSecond / 2;  // of one run
@@ -39,7 +39,7 @@ class Tuner {
   Tune run() {
     refuse_what_does_not_fit(0);
     probe_and_predict();
-    for (int round = 1; round < kMostRounds && !is_over(); ++round) {
+    for (int round = 1; round < kMostTuneRounds && !is_over(); ++round) {
       const std::vector<std::size_t> wanted = what_to_run(tune_, Belief(tune_));
       if (wanted.empty()) break;
       for (const std::size_t i : wanted) {

@@ -8,14 +8,11 @@
 #include <fstream>
 
 #include "measure/machine.h"
+#include "measure/process_counters.h"
 #include "measure/thread_meter.h"
 
 namespace loaderscope {
 namespace {
-
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
 
 double cpu_of(int who) {
   rusage usage{};

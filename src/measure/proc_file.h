@@ -10,6 +10,8 @@
 
 namespace loaderscope {
 
+inline constexpr std::int64_t kKibi = 1024;  // bytes: the unit of amounts of memory there
+
 // The numbers behind `keys`, in their order, in a file of "key value" or "key: value unit" lines.
 // It is read once: some of these files are dear to the kernel.
 std::vector<std::optional<std::int64_t>> values_in(const std::string& path,

@@ -17,10 +17,6 @@
 namespace loaderscope {
 namespace {
 
-double seconds_of(const timeval& time) {
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-}
-
 std::optional<double> machine_steal() {
   std::ifstream file("/proc/stat");
   std::string cpu;
@@ -102,6 +98,10 @@ void add_running(ProcessCounters& counters, pid_t pid) {
 }
 
 }  // namespace
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 void EndedProcesses::add(const rusage& usage) {
   constexpr Bytes kBlock = 512;

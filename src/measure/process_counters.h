@@ -12,8 +12,11 @@
 #include "loaderscope/run_record.h"
 
 struct rusage;
+struct timeval;
 
 namespace loaderscope {
+
+double seconds_of(const timeval& time);
 
 // What processes used that have ended.
 struct EndedProcesses {

@@ -12,8 +12,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr auto kCompact = JsonStream::Layout::compact;
-
 void write_account(JsonStream& json, const Account& account) {
   json.begin_object("account", kCompact);
   json.member("window_s", Seconds{account.window});

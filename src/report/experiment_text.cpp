@@ -57,6 +57,8 @@ std::string rate_text(const Estimate& rate) {
 }
 
 // Levels of several runs may add up to a little more than all of the time.
+std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
+
 std::string busy_text(const Estimate& busy) {
   return fmt::format("{:.1f} ±{:.1f}", 100 * std::min(1.0, busy.mean), 100 * busy.half_width());
 }

@@ -16,6 +16,7 @@ std::string settings_text(const Experiment& experiment, const Case& one);
 std::string column_name(const Axis& axis);    // "workers": the short name of a flag
 std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %
 std::string busy_text(const Estimate& busy);  // 96.8 ±0.5
+std::string bytes_text(double bytes);         // nothing for none
 
 // Where the time went, one letter per part: "####dddda."; and what the letters mean.
 std::string account_bar(const Account& account, int columns);

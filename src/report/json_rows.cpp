@@ -6,8 +6,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr auto kCompact = JsonStream::Layout::compact;
-
 // The non-zero entries by name.
 template <class Enum, class Values>
 void write_non_zero(JsonStream& json, std::string_view key, const Values& values) {

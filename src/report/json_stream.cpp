@@ -118,4 +118,9 @@ void JsonStream::flush() {
   buffer_.clear();
 }
 
+void write_text(JsonStream& json, std::string_view key, const std::string& text) {
+  if (text.empty()) return json.null(key);
+  json.member(key, std::string_view(text));
+}
+
 }  // namespace loaderscope

@@ -72,4 +72,9 @@ class JsonStream {
   std::vector<Level> levels_;
 };
 
+inline constexpr auto kCompact = JsonStream::Layout::compact;
+
+// Null for an empty text.
+void write_text(JsonStream& json, std::string_view key, const std::string& text);
+
 }  // namespace loaderscope

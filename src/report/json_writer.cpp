@@ -14,8 +14,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr auto kCompact = JsonStream::Layout::compact;
-
 void write_optional(JsonStream& json, std::string_view key,
                     const std::optional<std::string>& text) {
   if (text) {

@@ -27,7 +27,7 @@ void write_list(std::ostream& out, std::string_view label, const std::vector<std
   for (const std::string& text : texts) out << "- " << label << escaped(text) << '\n';
 }
 
-void write_differential(std::ostream& out, const RunRecord& record) {
+void write_differential_table(std::ostream& out, const RunRecord& record) {
   const std::vector<DifferentialRow> rows = differential_rows(record);
   if (rows.empty()) return;
   out << fmt::format("\n| {} |\n|---|---:|---:|---:|---:|---|\n",
@@ -61,7 +61,7 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
                        analysis.steady ? ", steady" : "");
   }
   write_list(out, "", proof_lines(record));
-  write_differential(out, record);
+  write_differential_table(out, record);
   for (const std::string& line :
        {why_line(analysis.account), starved_line(analysis, record.config),
         order_line(analysis, record.config), first_batch_line(analysis)}) {

@@ -7,16 +7,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr auto kCompact = JsonStream::Layout::compact;
 constexpr std::size_t kMostCases = 64, kMostRuns = 1024;
-
-void write_text(JsonStream& json, std::string_view key, const std::string& text) {
-  if (text.empty()) {
-    json.null(key);
-  } else {
-    json.member(key, std::string_view(text));
-  }
-}
 
 void write_run(JsonStream& json, const ProofRun& run) {
   json.member("samples_per_s", run.samples_per_s);
@@ -120,7 +111,7 @@ double rate_at(const JsonCursor& json) {
   return value;
 }
 
-ProofRun read_run(const JsonCursor& json) {
+ProofRun read_proof_run(const JsonCursor& json) {
   ProofRun run{rate_at(json.at("samples_per_s")), not_negative(json.at("busy"))};
   if (run.busy > 1) json.at("busy").fail("is more than 1");
   return run;
@@ -158,10 +149,10 @@ ProofCase read_case(const JsonCursor& json) {
              [&](const JsonCursor& change) { read_change(change, of.changes); });
   of.missing = read_text(json.at("missing"));
   read_items(json.at("runs"), kMostRuns,
-             [&](const JsonCursor& run) { of.runs.push_back(read_run(run)); });
+             [&](const JsonCursor& run) { of.runs.push_back(read_proof_run(run)); });
   const JsonCursor predicted = json.at("predicted");
   if (!predicted.is_null()) {
-    of.predicted = ProofPrediction{read_run(predicted.at("base")), read_run(predicted),
+    of.predicted = ProofPrediction{read_proof_run(predicted.at("base")), read_proof_run(predicted),
                                    not_negative(predicted.at("error"))};
   }
   return of;

@@ -13,8 +13,6 @@
 namespace loaderscope {
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kExpected =
     "expected PATH OP VALUE such as 'device.busy >= 0.85' (OP: >= <= > < == !=)";
 
@@ -80,18 +78,19 @@ bool compare(double a, const std::string& comparison, double b) {
 // --- paths ---
 
 // Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-const json* resolve_path(const json& value, std::string_view path) {
+const nlohmann::json* resolve_path(const nlohmann::json& value, std::string_view path) {
   if (!value.is_object()) return nullptr;
   for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {
     const auto found = value.find(std::string(path.substr(0, dot)));
     if (found == value.end()) continue;
     if (dot == path.size()) return &*found;
-    if (const json* inner = resolve_path(*found, path.substr(dot + 1))) return inner;
+    if (const nlohmann::json* inner = resolve_path(*found, path.substr(dot + 1))) return inner;
   }
   return nullptr;
 }
 
-void collect_paths(const json& value, const std::string& prefix, std::vector<std::string>& paths) {
+void collect_paths(const nlohmann::json& value, const std::string& prefix,
+                   std::vector<std::string>& paths) {
   for (const auto& [key, member] : value.items()) {
     const std::string path = prefix.empty() ? key : prefix + "." + key;
     if (member.is_object()) {
@@ -102,15 +101,15 @@ void collect_paths(const json& value, const std::string& prefix, std::vector<std
   }
 }
 
-json document_of(const RunRecord& record, const Analysis& analysis) {
+nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
   std::stringstream text;
   write_json(text, record, analysis, JsonScope::answer);
-  return json::parse(text);
+  return nlohmann::json::parse(text);
 }
 
 // A result that has a value at every path that does not depend on the run.
-const json& every_path() {
-  static const json document = [] {
+const nlohmann::json& every_path() {
+  static const nlohmann::json document = [] {
     RunRecord record;
     record.config.samples.value = 1;
     RankRecord rank;
@@ -129,7 +128,7 @@ const json& every_path() {
   return document;
 }
 
-std::string unknown_path(const std::string& path, const json& document) {
+std::string unknown_path(const std::string& path, const nlohmann::json& document) {
   std::vector<std::string> paths;
   collect_paths(document, "", paths);
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
@@ -164,16 +163,16 @@ std::string reason_for_null(const std::string& path, const Analysis& analysis) {
   return names + " cannot be told apart; measure longer";
 }
 
-std::string shown_value(const json& value) {
+std::string shown_value(const nlohmann::json& value) {
   return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
 }
 
-const char* kind_of(const json& value) {
+const char* kind_of(const nlohmann::json& value) {
   return value.is_number() ? "a number" : value.is_boolean() ? "true or false" : "a word";
 }
 
 // Nothing when the value has another type than the condition's.
-std::optional<bool> holds(const json& value, const Condition& condition) {
+std::optional<bool> holds(const nlohmann::json& value, const Condition& condition) {
   const bool wants_equal = condition.comparison == "==";
   const bool orders = !wants_equal && condition.comparison != "!=";
   if (value.is_number()) {
@@ -200,7 +199,7 @@ RequirementResult result_of(RequirementResult::Outcome outcome, const std::strin
 void check_requirement_syntax(const std::string& text) {
   const Condition condition = parse(text);
   if (depends_on_run(condition.path)) return;
-  const json* value = resolve_path(every_path(), condition.path);
+  const nlohmann::json* value = resolve_path(every_path(), condition.path);
   if (value == nullptr || value->is_structured())
     throw ValueError(unknown_path(condition.path, every_path()));
   if (value->is_null() || condition.value == "null" || holds(*value, condition)) return;
@@ -211,8 +210,8 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
                                        const Analysis& analysis) {
   using Outcome = RequirementResult::Outcome;
   const Condition condition = parse(text);
-  const json document = document_of(record, analysis);
-  const json* value = resolve_path(document, condition.path);
+  const nlohmann::json document = document_of(record, analysis);
+  const nlohmann::json* value = resolve_path(document, condition.path);
   if (value == nullptr || value->is_structured()) {
     const bool did_not_run = resolve_path(every_path(), condition.path) != nullptr;
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {

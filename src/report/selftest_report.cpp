@@ -16,7 +16,7 @@ using selftest::kTolerance;
 using selftest::Recovery;
 using selftest::Result;
 
-constexpr double kVisible = 0.01;         // of what was injected
+constexpr double kVisibleChange = 0.01;   // of what was injected
 constexpr double kMuchContention = 0.05;  // of the base runs' windows
 
 std::string percent_of(const Recovery& recovery) { return show_percent(recovery.share()); }
@@ -70,7 +70,7 @@ std::vector<std::pair<Cause, double>> changes_elsewhere(const Recovery& recovery
   std::vector<std::pair<Cause, double>> changes;
   for (const auto& word : Words<Cause>::table()) {
     const double change = recovery.elsewhere(word.value);
-    if (word.value != recovery.cause() && std::abs(change) >= kVisible)
+    if (word.value != recovery.cause() && std::abs(change) >= kVisibleChange)
       changes.emplace_back(word.value, change);
   }
   std::sort(changes.begin(), changes.end(),

@@ -52,8 +52,6 @@ std::string runs_line(const Experiment& experiment) {
   return text;
 }
 
-std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
-
 Account last_account(const Case& one) {
   return one.runs.empty() ? Account{} : one.runs.back().account;
 }

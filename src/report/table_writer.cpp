@@ -132,7 +132,7 @@ void write_account(std::ostream& out, const RunRecord& record, const Analysis& a
   table.print(out);
 }
 
-void write_differential(std::ostream& out, const RunRecord& record) {
+void show_differential(std::ostream& out, const RunRecord& record) {
   TextTable table("lrrrrl", {std::begin(kDifferentialHeader), std::end(kDifferentialHeader)});
   for (const DifferentialRow& row : differential_rows(record)) {
     table.add({row.name, row.busy, row.rate, row.per_step, row.costs, row.remark});
@@ -193,7 +193,7 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     write_rank_table(out, record, analysis);
     write_account(out, record, analysis, style);
     for (const std::string& proof : proof_lines(record)) line(proof);
-    write_differential(out, record);
+    show_differential(out, record);
     line(why_line(analysis.account));
     line(starved_line(analysis, record.config));
     line(order_line(analysis, record.config));

@@ -9,13 +9,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr auto kCompact = JsonStream::Layout::compact;
-
-void write_text(JsonStream& json, std::string_view key, const std::string& text) {
-  if (text.empty()) return json.null(key);
-  json.member(key, std::string_view(text));
-}
-
 void write_guess(JsonStream& json, std::string_view key, const std::optional<Guess>& guess) {
   if (!guess) return json.null(key);
   json.begin_object(key, kCompact);

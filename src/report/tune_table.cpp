@@ -57,8 +57,6 @@ std::string answer_line(const Tune& tune, const Judgement& judgement) {
   return text + claim(tune);
 }
 
-std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
-
 std::string mark_of(const Tune& tune, std::size_t i) {
   if (tune.recommended == i) return "use ->";
   return tune.best == i ? "best" : "";

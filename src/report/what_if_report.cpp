@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kVisible =
+constexpr double kVisibleRow =
     0.0005;  // of the window; a cause that is smaller in all cases has no row
 
 std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {
@@ -98,7 +98,7 @@ void write_cases(std::ostream& out, const WhatIf& answer) {
   const auto add_share = [&](std::string_view name, const auto& part_of) {
     const auto cases = cases_of(answer);
     const bool visible = std::any_of(cases.begin(), cases.end(), [&](const WhatIfCase* c) {
-      return share_of(part_of(c->account), c->account) >= kVisible;
+      return share_of(part_of(c->account), c->account) >= kVisibleRow;
     });
     if (!visible) return;
     add_row(table, std::string(name), answer, [&](const WhatIfCase& c) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kTrainer =
     "compute = 100us\nin-flight = 1\ncopy = sync\nwarmup = 4\nsteps = 8\n";
 constexpr std::string_view kSmallBatches = "batch-size = 4\n";
-constexpr std::string_view kOneWorker = "num-workers = 1\nprefetch-factor = 1\n";
+constexpr std::string_view kOneWorkerAhead = "num-workers = 1\nprefetch-factor = 1\n";
 constexpr Nanos kLeastDelay = 40 * kMillisecond;  // of a step
 
 constexpr std::array<Stage, 9> kSeen = {Stage::read,      Stage::read_decompress, Stage::decode,
@@ -86,7 +86,7 @@ OwnLoader try_loader(const RunConfig& given, const MachineLimits& limits, const 
   OwnLoader own;
   own.interrupted = seen.record.interrupted;
   const bool has_workers = seen.record.config.num_workers > 0;
-  const RunConfig base = has_workers ? with(seen.settings, kOneWorker) : seen.settings;
+  const RunConfig base = has_workers ? with(seen.settings, kOneWorkerAhead) : seen.settings;
   own.trial = {
       has_workers ? "loader, 1 worker" : "loader, no worker", false, resolved(base, limits), {}};
   if (own.interrupted) return own;

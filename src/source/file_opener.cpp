@@ -17,8 +17,6 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-
 bool is_dangling_link(const std::string& path) {
   struct stat facts {};
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);

@@ -17,7 +17,6 @@ namespace loaderscope::source {
 namespace {
 
 // The alignment of the buffers that reads go to.
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kLargestAlignment = 64 << 10;
 
 std::string in_words(int error) { return std::generic_category().message(error); }

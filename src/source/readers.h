@@ -15,6 +15,8 @@ namespace loaderscope::source {
 
 class FileSource;
 
+inline constexpr std::size_t kPage = 4096;
+
 std::unique_ptr<SampleReader> make_pread_reader(const FileSource& source);
 std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source);
 std::unique_ptr<SampleReader> make_direct_reader(const FileSource& source);

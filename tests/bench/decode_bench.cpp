@@ -18,7 +18,7 @@ constexpr int kHeight = 375;
 constexpr int kImages = 24;
 
 struct Sample {
-  made::Bytes stored;
+  made::ByteVector stored;
   Region crop;
 };
 

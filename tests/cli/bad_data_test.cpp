@@ -16,6 +16,7 @@
 #include <set>
 #include <thread>
 
+#include "cli/image_texts.h"
 #include "cli/run_binary.h"
 #include "unit/decode/made_jpeg.h"
 #include "unit/decode/made_png.h"
@@ -32,14 +33,6 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
-
-std::string text_of(const made::Bytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-std::string jpeg(const made::JpegWish& wish = {}, int channels = 3) {
-  return text_of(made::encode_jpeg(made::photograph(64, 48, 7, 1.0, channels), wish));
-}
 
 std::string grey_jpeg() {
   made::JpegWish wish;

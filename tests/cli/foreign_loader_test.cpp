@@ -4,26 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/run_binary.h"
-#include "cli/torch_python.h"
+#include "cli/torch_fixture.h"
 
 namespace loaderscope::testing_cli {
 namespace {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
-
-using Words = std::vector<std::string>;
-
-double seconds_at(const json& object, const char* name) { return object.at(name).get<double>(); }
-
-// The account closes to the nanosecond.
-void expect_closed(const json& result) {
-  const json& account = result.at("account");
-  double sum = seconds_at(account, "compute_s");
-  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
-  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
-}
 
 Ended run_with(const Words& flags) {
   Words words = {"run", "--json", "-"};
@@ -40,7 +27,7 @@ TEST(ForeignLoader, OnlyTheWaitForItsBatchesIsSeen) {
       run_with({"--loader", foreign("sleeps"), "--compute", "10ms", "--steps", "40"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
-  expect_closed(result);
+  expect_sums_up(result);
   EXPECT_EQ(result.at("config").at("executor"), "opaque");
   EXPECT_EQ(result.at("config").at("batch_size"), 8);
   EXPECT_EQ(result.at("window").at("samples"), 40 * 8);
@@ -66,7 +53,7 @@ TEST(ForeignLoader, HooksSeeWhatItDoesInTheThreadThatAsks) {
   const Ended ended = run_with({"--loader", foreign("reads"), "--device", "null", "--steps", "30"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
-  expect_closed(result);
+  expect_sums_up(result);
   EXPECT_EQ(result.at("stages").at("read").at("bytes"), 30 << 20);
 }
 
@@ -144,7 +131,7 @@ class Pipelines : public ::testing::TestWithParam<Pipeline> {
 TEST_P(Pipelines, AreMeasured) {
   const json result = measured({});
   ASSERT_FALSE(result.is_null());
-  expect_closed(result);
+  expect_sums_up(result);
   const std::string name = GetParam().name;
   EXPECT_EQ(result.at("engine"), name.substr(0, name.find(':')));
   EXPECT_EQ(result.at("config").at("num_workers"), 1);

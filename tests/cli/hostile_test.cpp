@@ -14,8 +14,8 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/image_texts.h"
 #include "cli/run_binary.h"
-#include "unit/decode/made_jpeg.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -46,11 +46,6 @@ Words in_shell(const std::string& before, const Words& words, const std::string&
   std::string line = before + " exec " + binary();
   for (const std::string& word : words) line += " '" + word + "'";
   return {"-c", line + " " + behind};
-}
-
-std::string jpeg() {
-  const made::Bytes bytes = made::encode_jpeg(made::photograph(64, 48, 7, 1.0, 3), {});
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // `count` images, all links to one.

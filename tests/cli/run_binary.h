@@ -47,6 +47,13 @@ Ended run_binary(const std::vector<std::string>& words);
 // Another program than ours, by its path.
 Ended run_program(const std::string& path, const std::vector<std::string>& words);
 
+// What is refused with one sentence, which holds `message`.
+struct Refused {
+  std::vector<std::string> words;
+  const char* message;
+  int exit_code = 64;
+};
+
 // An empty folder of this test, removed afterwards.
 class TestFolder {
  public:

@@ -28,7 +28,7 @@ int unnamed_file() {
   return fd;
 }
 
-std::string text_of(int fd) {
+std::string text_of_file(int fd) {
   std::string text;
   char buffer[4096];
   ssize_t count = 0;
@@ -102,7 +102,7 @@ Ended RunningBinary::wait() {
     if (i == 36'000) send(SIGKILL);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  return {exit_code_, text_of(out_), text_of(err_)};
+  return {exit_code_, text_of_file(out_), text_of_file(err_)};
 }
 
 Ended run_binary(const std::vector<std::string>& words) { return RunningBinary(words).wait(); }

@@ -69,12 +69,6 @@ TEST(Selftest, SaysWhatOfAScenarioHasNoEffect) {
   EXPECT_THAT(ended.out, HasSubstr("note: no effect here: num-workers, cost;"));
 }
 
-struct Refused {
-  std::vector<std::string> words;
-  const char* message;
-  int exit_code = 64;
-};
-
 TEST(Selftest, RefusesInOneSentence) {
   TestFolder empty;
   for (const Refused& refused : std::vector<Refused>{

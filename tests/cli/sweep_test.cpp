@@ -222,12 +222,6 @@ TEST(SweepAndTune, FitAPage) {
   }
 }
 
-struct Refused {
-  Words words;
-  const char* message;
-  int exit_code = 64;
-};
-
 TEST(SweepAndTune, RefuseInOneSentence) {
   for (const Refused& refused : std::vector<Refused>{
            {in_model("sweep", {}), "give an axis"},

@@ -6,8 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "cli/run_binary.h"
-#include "cli/torch_python.h"
+#include "cli/torch_fixture.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -16,7 +15,6 @@ using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using Words = std::vector<std::string>;
 
 std::string torch_file(const std::string& name) {
   return LOADERSCOPE_SOURCE_DIR "/tests/torch/" + name;
@@ -48,14 +46,6 @@ class TorchDevice : public TorchTest {
 
   const Environment device_{"JOB_DEVICE", "meta"};
 };
-
-void expect_closed(const json& result) {
-  const json& account = result.at("account");
-  double sum = account.at("compute_s");
-  for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
-  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
-  EXPECT_LT(account.at("clamped_s").get<double>(), 0.01 * sum);
-}
 
 double median_of(const json& result, const char* stage) {
   return result.at("stages").at(stage).at("p50_s");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,31 @@ inline double seconds_at(const nlohmann::json& object, const char* name) {
   return object.at(name).get<double>();
 }
 
-// In every result: the account closes to the nanosecond.
-inline void expect_closed(const nlohmann::json& result) {
-  const nlohmann::json& account = result.at("account");
+inline double sum_of(const nlohmann::json& account) {
   double sum = seconds_at(account, "compute_s");
   for (const auto& [cause, share] : account.at("stall_s").items()) sum += share.get<double>();
-  EXPECT_NEAR(sum, result.at("window").at("wall_s").get<double>(), 1e-8);
-  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum);
+  return sum;
 }
+
+// The account closes to the nanosecond.
+inline void expect_sums_up(const nlohmann::json& result) {
+  EXPECT_NEAR(sum_of(result.at("account")), seconds_at(result.at("window"), "wall_s"), 1e-8);
+}
+
+// In every result of a DataLoader: it sums up, and little of it had to be clamped.
+inline void expect_closed(const nlohmann::json& result) {
+  expect_sums_up(result);
+  const nlohmann::json& account = result.at("account");
+  EXPECT_LT(seconds_at(account, "clamped_s"), 0.01 * sum_of(account));
+}
+
+struct BadEnd {
+  const char* job;
+  const char* said;
+  int exit_code = 1;
+};
+
+inline void PrintTo(const BadEnd& end, std::ostream* out) { *out << end.job; }
 
 class TorchJobs : public TorchTest {
  protected:

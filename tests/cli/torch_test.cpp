@@ -70,13 +70,6 @@ INSTANTIATE_TEST_SUITE_P(Kinds, TorchShapes,
                          ::testing::Values("persistent", "dicts", "stream", "single"),
                          [](const auto& of) { return std::string(of.param); });
 
-struct BadEnd {
-  const char* job;
-  const char* said;
-};
-
-void PrintTo(const BadEnd& end, std::ostream* out) { *out << end.job; }
-
 class TorchBadEnds : public TorchJobs, public ::testing::WithParamInterface<BadEnd> {};
 
 TEST_P(TorchBadEnds, AreOneSentence) {

@@ -82,12 +82,6 @@ TEST_F(WhatIf, TakesDeclaredCostsWithoutAResult) {
   EXPECT_NEAR(answer.at("gain").get<double>(), 2, 1e-6);
 }
 
-struct Refused {
-  Words words;
-  const char* message;
-  int exit_code = 64;
-};
-
 TEST_F(WhatIf, RefusesInOneSentence) {
   const std::string result = saved_run();
   for (const Refused& refused : std::vector<Refused>{

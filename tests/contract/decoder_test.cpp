@@ -21,14 +21,14 @@ namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
-using made::Bytes;
+using made::ByteVector;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 // One good image of each format that is built in.
-std::map<std::string_view, Bytes> good_images() {
+std::map<std::string_view, ByteVector> good_images() {
   const auto source = made::photograph(61, 43, 1);
-  std::map<std::string_view, Bytes> images = {{"raw", made::encode_raw(source)}};
+  std::map<std::string_view, ByteVector> images = {{"raw", made::encode_raw(source)}};
 #ifdef LOADERSCOPE_WITH_JPEG
   images["jpeg"] = made::encode_jpeg(source);
 #endif
@@ -41,7 +41,7 @@ std::map<std::string_view, Bytes> good_images() {
   return images;
 }
 
-Bytes text(std::string_view words) { return made::as_bytes(words.data(), words.size()); }
+ByteVector text(std::string_view words) { return made::as_bytes(words.data(), words.size()); }
 
 TEST(DecoderFamily, EveryRowIsMadeOrSaysWhyNot) {
   const auto images = good_images();
@@ -96,16 +96,16 @@ TEST(AnyDecoder, FormatsMayChangeFromSampleToSample) {
 }
 
 TEST(AnyDecoder, SaysWhatItSawInstead) {
-  struct Case {
-    Bytes stored;
+  struct NoImage {
+    ByteVector stored;
     Kind kind;
     std::string_view message;
   };
-  const Case cases[] = {
+  const NoImage cases[] = {
       {{}, Kind::truncated, "it is empty"},
       {text("\xFF\xD8"), Kind::truncated, "it ends within its first 12 bytes"},
       {text("RIFF\x10"), Kind::truncated, "it ends within its first 12 bytes"},
-      {Bytes(100), Kind::damaged, "zeros"},
+      {ByteVector(100), Kind::damaged, "zeros"},
       {text("<!DOCTYPE html><title>404"), Kind::unsupported, "an HTML page"},
       {text("\n <html>"), Kind::unsupported, "an HTML page"},
       {text("<svg xmlns="), Kind::unsupported, "an SVG image"},
@@ -119,7 +119,7 @@ TEST(AnyDecoder, SaysWhatItSawInstead) {
       {text("RIFF\1\1\1\1WAVEfmt "), Kind::unsupported, "begins with 52 49 46 46 01"},
       {text("\1\2\3\4\5\6\7\xFE\x09"), Kind::unsupported, "begins with 01 02 03 04 05 06 07 FE"},
   };
-  for (const Case& one : cases) {
+  for (const NoImage& one : cases) {
     const auto [error, message] = made::outcome_of(*make_any_decoder({}), one.stored);
     EXPECT_EQ(error, one.kind) << one.message;
     EXPECT_THAT(message, HasSubstr(one.message));

@@ -20,8 +20,8 @@ std::string bytes_of_sample(std::int64_t sample) {
                      static_cast<char>('a' + sample % 26));
 }
 
-// A way to open a data set of samples 0 .. kSamples - 1, in this order.
-struct Case {
+// Of a data set of samples 0 .. kSamples - 1, in this order.
+struct WayToOpen {
   std::string name;
   std::function<std::unique_ptr<Source>(const source::TempFolder&)> open;
 };
@@ -47,7 +47,7 @@ std::unique_ptr<Source> open_manifest(const source::TempFolder& data) {
   return open_files(options);
 }
 
-struct SourceContract : testing::TestWithParam<Case> {
+struct SourceContract : testing::TestWithParam<WayToOpen> {
   source::TempFolder data;
   std::unique_ptr<Source> source = GetParam().open(data);
 };
@@ -93,8 +93,8 @@ TEST_P(SourceContract, AMissingSampleIsAnErrorOfThisSampleOnly) {
   EXPECT_EQ(reader->read(4).size(), bytes_of_sample(4).size());
 }
 
-std::vector<Case> all_cases() {
-  std::vector<Case> cases = {{"manifest", open_manifest}};
+std::vector<WayToOpen> all_cases() {
+  std::vector<WayToOpen> cases = {{"manifest", open_manifest}};
   for (const FileAccess access : source::all_accesses()) {
     cases.push_back({"folder_" + source::test_name_of(access),
                      [access](const auto& data) { return open_folder(data, access); }});

@@ -15,7 +15,7 @@ namespace made = loaderscope::made;
 namespace {
 
 // The last five bytes choose the region and the options; see image_fuzz.h.
-void write(const std::filesystem::path& path, const made::Bytes& stored) {
+void write(const std::filesystem::path& path, const made::ByteVector& stored) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(stored.data()),

@@ -9,7 +9,7 @@
 namespace loaderscope::cuda {
 namespace {
 
-constexpr Nanos kSpin = 5 * kMillisecond, kNear = 200 * kMicrosecond;
+constexpr Nanos kSpin = 5 * kMillisecond;
 constexpr std::size_t kCopied = std::size_t{64} << 20;
 
 std::vector<guest::GpuRecord>& records() {

@@ -12,7 +12,6 @@ namespace loaderscope::cuda {
 namespace {
 
 constexpr Nanos kCopy = 3 * kMillisecond, kCompute = 4 * kMillisecond;
-constexpr Nanos kNear = 200 * kMicrosecond;
 
 CopyJob declared(Nanos duration) {
   CopyJob job;

@@ -12,6 +12,8 @@
 
 namespace loaderscope::cuda {
 
+inline constexpr Nanos kNear = 200 * kMicrosecond;
+
 class GpuTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuch = 0.05;  // of the steps
+constexpr double kMuchOfSteps = 0.05;  // of the steps
 
 struct Counted {
   std::int64_t steps = 0, epochs = 0;  // epochs that began in the window
@@ -60,7 +60,7 @@ std::optional<Candidate> short_last_batches(const Facts& facts) {
   const double share = counted.steps > 0 ? static_cast<double>(counted.short_ones) /
                                                static_cast<double>(counted.steps)
                                          : 0;
-  if (share < kMuch) return std::nullopt;
+  if (share < kMuchOfSteps) return std::nullopt;
   return Candidate{fmt::format("{} of the steps are the short last batch of an epoch, with fewer "
                                "than {} samples",
                                show_percent(share), config.batch_size.value),

@@ -12,7 +12,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuch = 0.1;       // of the CPU time that was spent
+constexpr double kMuchCpu = 0.1;    // of the CPU time that was spent
 constexpr double kMuchOfOwn = 0.2;  // of this program's, by threads that are no part of the loader
 const Changes kMachineAlone = {{std::string(kOtherThreads), "0"}};
 
@@ -111,7 +111,7 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const double counted = facts.metric("process.cpu_s");
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
-  if (waiting < kMuch || used < kAll * facts.config.cores) return std::nullopt;
+  if (waiting < kMuchCpu || used < kAll * facts.config.cores) return std::nullopt;
   const Stage most = most_used(facts);
   const bool may_scale = facts.record.engine == "native" && most == Stage::decode &&
                          facts.config.dct_scale == DctScale::off;
@@ -126,7 +126,7 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
 std::optional<Candidate> other_programs(const Facts& facts) {
   const double others = facts.metric("host.other_cpu_s");
   const double own = facts.metric("process.cpu_s");
-  if (facts.share(Cause::contention) < kWorthSaying || part(others, others + own) < kMuch)
+  if (facts.share(Cause::contention) < kWorthSaying || part(others, others + own) < kMuchCpu)
     return std::nullopt;
   return Candidate{
       fmt::format("other programs took {:.2g} of {:.3g} cores{}, this one {:.2g}{}; its threads "
@@ -161,7 +161,7 @@ std::optional<Candidate> nested_thread_pools(const Facts& facts) {
 std::optional<Candidate> interpreter_lock(const Facts& facts) {
   const double worker = facts.metric("gil.worker_wait_share");
   const double trainer = facts.metric("gil.trainer_wait_share");
-  if (std::max(worker, trainer) < kMuch) return std::nullopt;
+  if (std::max(worker, trainer) < kMuchCpu) return std::nullopt;
   const bool in_worker = worker >= trainer;
   return Candidate{
       fmt::format("{} wait {} of the time for another thread of their process to give Python's "

@@ -11,7 +11,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuch = 0.05;        // of the samples; a few are repeated to make ranks even
+constexpr double kMuchShared = 0.05;  // of the samples; a few are repeated to make ranks even
 constexpr std::int64_t kFewest = 20;  // that are shared before anything is said
 
 struct Seen {
@@ -89,7 +89,7 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
   // A sampler repeats some for parts of the same size, at most one for each other rank.
   const std::int64_t padding = epochs * (std::ssize(facts.record.ranks) - 1);
   if (shared - padding < kFewest ||
-      static_cast<double>(shared) < kMuch * static_cast<double>(samples))
+      static_cast<double>(shared) < kMuchShared * static_cast<double>(samples))
     return std::nullopt;
   return Candidate{
       fmt::format("{} of {} samples that were looked at went to more than one rank in the same "

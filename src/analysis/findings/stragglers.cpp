@@ -11,7 +11,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kMuch = 0.05;               // of the window
+constexpr double kMuchWaiting = 0.05;        // of the window
 constexpr double kFarLess = 0.5;             // of what any other rank waits
 constexpr double kSlower = 1.5;              // times the mean of the others
 constexpr double kSure = 4;                  // standard errors
@@ -120,7 +120,7 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
   ranks.erase(slowest);
   const Account& next = *std::min_element(ranks.begin(), ranks.end(), by_wait);
   const Account& most = *std::max_element(ranks.begin(), ranks.end(), by_wait);
-  if (facts.share(most.waiting_for_ranks) < kMuch ||
+  if (facts.share(most.waiting_for_ranks) < kMuchWaiting ||
       static_cast<double>(own.waiting_for_ranks) >
           kFarLess * static_cast<double>(next.waiting_for_ranks))
     return std::nullopt;
@@ -145,7 +145,7 @@ std::optional<Candidate> straggler_worker(const Facts& facts) {
   const std::optional<SlowWorker> slow = slow_worker(facts);
   if (!slow) return std::nullopt;
   const double waited = waited_for(facts, *slow);
-  if (waited < kMuch) return std::nullopt;
+  if (waited < kMuchWaiting) return std::nullopt;
   const std::string whose =
       facts.record.ranks.size() > 1 ? fmt::format(" of rank {}", slow->rank) : "";
   return Candidate{

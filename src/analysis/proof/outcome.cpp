@@ -9,7 +9,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kFewestRounds = 3;
+constexpr std::size_t kFewestForInterval = 3;
 constexpr double kLevel = 0.95;
 
 // Student's interval of the mean; of equal values, for `exact`, the value itself.
@@ -19,7 +19,7 @@ Measured mean_of(const std::vector<double>& values, bool exact) {
   const auto n = static_cast<double>(values.size());
   for (double value : values) result.mean += value / n;
   if (exact) result.low = result.high = result.mean;
-  if (exact || values.size() < kFewestRounds) return result;
+  if (exact || values.size() < kFewestForInterval) return result;
   double squares = 0;
   for (double value : values) squares += (value - result.mean) * (value - result.mean);
   const auto degrees = static_cast<std::int64_t>(values.size()) - 1;

@@ -17,8 +17,6 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Bytes kKibi = 1024;
-
 std::string folder_of(const JobProcess& process) { return "/proc/" + std::to_string(process.pid); }
 
 struct Memory {

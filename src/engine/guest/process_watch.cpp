@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::size_t kLocksAtOnce = 8;  // processes whose locks one call looks at
 constexpr std::size_t kMostPools = 16;   // of threads, that libraries have
-constexpr double kKibi = 1024;
 
 std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 
@@ -28,11 +27,11 @@ std::string proc(pid_t process) { return "/proc/" + std::to_string(process); }
 std::optional<double> private_bytes(pid_t process) {
   const auto parts = values_in(proc(process) + "/smaps_rollup", {"Private_Clean", "Private_Dirty"});
   if (!parts[0] || !parts[1]) return std::nullopt;
-  return kKibi * static_cast<double>(*parts[0] + *parts[1]);
+  return static_cast<double>(kKibi * (*parts[0] + *parts[1]));
 }
 
 double resident_bytes(pid_t process) {
-  return kKibi * static_cast<double>(value_in(proc(process) + "/status", "VmRSS").value_or(0));
+  return static_cast<double>(kKibi * value_in(proc(process) + "/status", "VmRSS").value_or(0));
 }
 
 // Of a folder that may be gone at any time.

@@ -8,11 +8,11 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr off_t kMost = 16 * 1024;  // of the end, in bytes
+constexpr off_t kMostShown = 16 * 1024;  // of the end, in bytes
 
 std::string end_of(int descriptor) {
   const off_t size = std::max<off_t>(0, ::lseek(descriptor, 0, SEEK_END));
-  const off_t begin = std::max<off_t>(0, size - kMost);
+  const off_t begin = std::max<off_t>(0, size - kMostShown);
   std::string text(static_cast<std::size_t>(size - begin), '\0');
   const ssize_t got = ::pread(descriptor, text.data(), text.size(), begin);
   text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, got)));

@@ -9,7 +9,7 @@ namespace {
 constexpr Nanos kAhead = kSecond;            // the GPU's clock may be, by far less
 constexpr Nanos kFarAhead = Nanos{1} << 52;  // a simulated device knows when it will have computed
 constexpr Bytes kMostBytes = Bytes{1} << 40;
-constexpr std::int64_t kMostBatches = std::int64_t{1} << 40;
+constexpr std::int64_t kMostBatchNumber = std::int64_t{1} << 40;
 constexpr std::int32_t kMostGenerations = std::int32_t{1} << 30;
 
 bool is_in(std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -33,7 +33,7 @@ bool is_possible(Fact& fact, Nanos now) {
     return false;
   if (!is_in(fact.iterator, -1, kMostIterators - 1) ||
       !is_in(fact.generation, 0, kMostGenerations) || !is_in(fact.worker, 0, kMostWorkers - 1) ||
-      !is_in(fact.batch, -1, kMostBatches))
+      !is_in(fact.batch, -1, kMostBatchNumber))
     return false;
   fact.count = std::clamp<std::int64_t>(fact.count, -1, std::numeric_limits<std::int32_t>::max());
   fact.bytes = std::clamp<Bytes>(fact.bytes, 0, kMostBytes);

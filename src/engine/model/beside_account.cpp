@@ -10,9 +10,9 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNearlyAll = 0.999;   // of the steps
-constexpr double kNoticeable = 0.01;   // of the window
-constexpr std::int64_t kSteps = 1000;  // of which one may be late
+constexpr double kNearlyAll = 0.999;          // of the steps
+constexpr double kNoticeableCapacity = 0.01;  // of the window
+constexpr std::int64_t kSteps = 1000;         // of which one may be late
 constexpr std::int64_t kFewestSteps = 100;
 constexpr std::int64_t kSamples = 100'000;  // of all ranks, that one trial may take
 constexpr std::int64_t kDeepest = 64;       // batches per worker
@@ -65,8 +65,8 @@ std::optional<ReadyDepth> ready_depth(const FittedModel& model, const Prediction
   depth.ready_now = base.ready;
   const bool is_ready = base.ready >= kNearlyAll;
   // Workers who are too slow on average are late behind any window.
-  const bool hopeless =
-      !is_ready && share(at_means.account.why[Why::capacity], at_means.account) >= kNoticeable;
+  const bool hopeless = !is_ready && share(at_means.account.why[Why::capacity], at_means.account) >=
+                                         kNoticeableCapacity;
   const auto is_enough = [&](std::int64_t n) {
     return model.predict_steps({{depth.setting, std::to_string(n)}}, steps).ready >= kNearlyAll;
   };

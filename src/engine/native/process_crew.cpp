@@ -18,7 +18,7 @@ namespace {
 
 using State = Berth::State;
 
-constexpr Nanos kLookEvery = 50 * kMillisecond;  // whether the job is to stop
+constexpr Nanos kLookAtStopEvery = 50 * kMillisecond;  // whether the job is to stop
 
 class ProcessCrew : public Crew {
  public:
@@ -98,7 +98,7 @@ void ProcessCrew::work(const Zygote::Order& order) {
 template <class Done>
 void ProcessCrew::wait_until(std::unique_lock<ProcessMutex>& lock, Done done) const {
   while (!done() && job_.stop.load(std::memory_order_relaxed) == 0)
-    roll_->changed.wait_for(lock, kLookEvery);
+    roll_->changed.wait_for(lock, kLookAtStopEvery);
 }
 
 void ProcessCrew::start(std::int32_t rank, const Start& start) {

@@ -65,7 +65,8 @@ Plane3 made(const char* operation, int size, std::int64_t sample) {
   return values_of(make_sample(options, picture(120, 110, 2), sample).bytes, options);
 }
 
-constexpr double kLevel = 0.75;  // half a level of rounding, and places kept to 1/65536 of a pixel
+constexpr double kLevelAndPlace =
+    0.75;  // half a level of rounding, and places kept to 1/65536 of a pixel
 
 TEST(AugmentAffine, EqualsTheDefinition) {
   for (const int size : {1, 13, 64, 97}) {
@@ -79,22 +80,23 @@ TEST(AugmentAffine, EqualsTheDefinition) {
                           draws.uniform(4, {-20, 20}),
                           draws.uniform(5, {5, 10})};
       const Plane3 all = made("affine:30:0.2:0.3:0.5..2:20:5..10", size, sample);
-      EXPECT_LE(largest_difference(all, warped(base, motion)), kLevel) << size << " " << sample;
+      EXPECT_LE(largest_difference(all, warped(base, motion)), kLevelAndPlace)
+          << size << " " << sample;
       const Motion turned{-draws.uniform(0, {-170, 90})};
       EXPECT_LE(largest_difference(made("rotate:-170..90", size, sample), warped(base, turned)),
-                kLevel);
+                kLevelAndPlace);
     }
   }
 }
 
 TEST(AugmentAffine, TurnsRotateOneWayAndAffineTheOther) {
-  constexpr int kSize = 40;
-  const Plane3 base = made("", kSize, 0);
-  const Plane3 left = made("rotate:90..90", kSize, 0), right = made("affine:90..90", kSize, 0);
-  for (int y = 0; y < kSize; ++y) {
-    for (int x = 0; x < kSize; ++x) {
-      ASSERT_EQ(left.at(y, kSize - 1 - x, 1), base.at(x, y, 1));   // counter-clockwise
-      ASSERT_EQ(right.at(kSize - 1 - y, x, 1), base.at(x, y, 1));  // clockwise
+  constexpr int kSide = 40;
+  const Plane3 base = made("", kSide, 0);
+  const Plane3 left = made("rotate:90..90", kSide, 0), right = made("affine:90..90", kSide, 0);
+  for (int y = 0; y < kSide; ++y) {
+    for (int x = 0; x < kSide; ++x) {
+      ASSERT_EQ(left.at(y, kSide - 1 - x, 1), base.at(x, y, 1));   // counter-clockwise
+      ASSERT_EQ(right.at(kSide - 1 - y, x, 1), base.at(x, y, 1));  // clockwise
     }
   }
 }

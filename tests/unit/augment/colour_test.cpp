@@ -77,14 +77,14 @@ Plane3 turned(const Plane3& image, double turn) {
 }
 
 // Where the exact value lies on a whole number, rounding down may fall on either side.
-constexpr double kLevel = 1;
+constexpr double kWholeLevel = 1;
 
 TEST(AugmentColour, EachChangeEqualsItsDefinition) {
   for (std::int64_t sample = 0; sample < 12; ++sample) {
     const Plane3 base = made(with({}), sample);
     const augment::Draws draws{0, 0, sample, 1};
     const auto expect = [&](const char* operation, const Plane3& exact) {
-      EXPECT_LE(largest_difference(made(with({operation}), sample), exact), kLevel)
+      EXPECT_LE(largest_difference(made(with({operation}), sample), exact), kWholeLevel)
           << operation << " " << sample;
     };
     expect("colour-jitter:0.5", brighter(base, draws.uniform(0, {0.5, 1.5})));

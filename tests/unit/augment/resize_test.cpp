@@ -6,7 +6,7 @@ namespace loaderscope::test {
 namespace {
 
 // Rounding to 8 bits takes half a level; the fixed-point arithmetic may take a tenth more.
-constexpr double kLevel = 0.6;
+constexpr double kRounding = 0.6;
 
 AugmentOptions plain(int size, bool antialias) {
   return {.operations = {"random-resized-crop"},
@@ -22,7 +22,7 @@ Plane3 expected(const Plane3& image, const Region& crop, const AugmentOptions& o
 }
 
 void expect_exact(const Plane3& image, const AugmentOptions& options, std::int64_t sample,
-                  double tolerance = kLevel) {
+                  double tolerance = kRounding) {
   const Made made = make_sample(options, image, sample);
   const double difference =
       largest_difference(values_of(made.bytes, options), expected(image, made.region, options));
@@ -94,7 +94,8 @@ TEST(AugmentResize, ReadsOnlyTheRegionOfAHugeImage) {
   std::vector<std::byte> bytes(static_cast<std::size_t>(sample_bytes(options)));
   augmenter->apply(decoded.pixels, bytes.data());
   const Region whole = {0, 0, region.width, region.height};
-  EXPECT_LE(largest_difference(values_of(bytes, options), expected(part, whole, options)), kLevel);
+  EXPECT_LE(largest_difference(values_of(bytes, options), expected(part, whole, options)),
+            kRounding);
 }
 
 TEST(AugmentResize, TakesMoreThanItAskedForAndRefusesLess) {
@@ -125,7 +126,7 @@ TEST(AugmentResize, MirrorsWithoutChangingAByte) {
                   straight.at(size - 1 - i % size, i / size, c));
       }
     }
-    EXPECT_LE(largest_difference(mirrored, expected(image, made.region, options, true)), kLevel);
+    EXPECT_LE(largest_difference(mirrored, expected(image, made.region, options, true)), kRounding);
     options.operations = {"random-resized-crop", "flip:1", "flip:1"};
     EXPECT_EQ(largest_difference(values_of(make_sample(options, image).bytes, options), straight),
               0);
@@ -154,7 +155,7 @@ TEST(AugmentResize, ResizesTheWholeAndCropsTheCentre) {
                          false};
       const Made made = make_sample(options, image);
       EXPECT_LE(largest_difference(values_of(made.bytes, options), resized(image, whole, 112)),
-                kLevel)
+                kRounding)
           << width << "x" << height;
       EXPECT_LT(made.region.width * made.region.height, width * height);
     }

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using Shape = Distribution::Shape;
 
-std::string error_of(const std::string& text) {
+std::string error_of_cost(const std::string& text) {
   try {
     parse_cost(text);
   } catch (const ValueError& error) {
@@ -141,10 +141,10 @@ TEST(Cost, RefusesWhatItDoesNotMean) {
                            "DECODE=8ms"}) {
     EXPECT_THROW(parse_cost(text), ValueError) << text;
   }
-  EXPECT_THAT(error_of("deocde=8ms"), HasSubstr("did you mean 'decode'?"));
-  EXPECT_THAT(error_of("compute=8ms"), HasSubstr("--compute"));
-  EXPECT_THAT(error_of("decode=8"), HasSubstr("did you forget the unit?"));
-  EXPECT_THAT(error_of("decode=lognornal:8ms:0.5"), HasSubstr("did you mean 'lognormal'?"));
+  EXPECT_THAT(error_of_cost("deocde=8ms"), HasSubstr("did you mean 'decode'?"));
+  EXPECT_THAT(error_of_cost("compute=8ms"), HasSubstr("--compute"));
+  EXPECT_THAT(error_of_cost("decode=8"), HasSubstr("did you forget the unit?"));
+  EXPECT_THAT(error_of_cost("decode=lognornal:8ms:0.5"), HasSubstr("did you mean 'lognormal'?"));
 }
 
 TEST(Injection, ReadsItsOptions) {

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string error_of(std::string_view place, std::string_view key, std::string_view value) {
+std::string error_of_field(std::string_view place, std::string_view key, std::string_view value) {
   RunConfig config;
   try {
     set_field(config, place, key, value);
@@ -90,16 +90,17 @@ TEST(Fields, DeliveredBytesFollowSizeAndTransfer) {
 }
 
 TEST(Fields, ErrorsAreOneSentenceWithPlaceKeyValueAndNextStep) {
-  EXPECT_EQ(error_of("", "compute", "12"),
+  EXPECT_EQ(error_of_field("", "compute", "12"),
             "--compute 12: expected a duration such as 12ms; did you forget the unit?");
-  EXPECT_EQ(error_of("x.conf:3", "compute", "12"),
+  EXPECT_EQ(error_of_field("x.conf:3", "compute", "12"),
             "x.conf:3: compute = 12: expected a duration such as 12ms; did you forget the unit?");
-  EXPECT_EQ(error_of("x.conf:3", "prefetch-facto", "1"),
+  EXPECT_EQ(error_of_field("x.conf:3", "prefetch-facto", "1"),
             "x.conf:3: prefetch-facto: unknown key; did you mean 'prefetch-factor'?");
-  EXPECT_THAT(error_of("", "memory", "pined-slots"), HasSubstr("did you mean 'pinned-slots'?"));
-  EXPECT_THAT(error_of("", "in-order", "yes"), HasSubstr("true false"));
-  EXPECT_THAT(error_of("", "engine", "modle"), HasSubstr("did you mean 'model'?"));
-  EXPECT_THAT(error_of("", "json", ""), HasSubstr("--json ''"));
+  EXPECT_THAT(error_of_field("", "memory", "pined-slots"),
+              HasSubstr("did you mean 'pinned-slots'?"));
+  EXPECT_THAT(error_of_field("", "in-order", "yes"), HasSubstr("true false"));
+  EXPECT_THAT(error_of_field("", "engine", "modle"), HasSubstr("did you mean 'model'?"));
+  EXPECT_THAT(error_of_field("", "json", ""), HasSubstr("--json ''"));
 }
 
 }  // namespace

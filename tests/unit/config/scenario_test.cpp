@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string error_of(const std::string& text) {
+std::string error_of_scenario(const std::string& text) {
   RunConfig config;
   try {
     parse_scenario(text, "x.conf", config);
@@ -72,20 +72,21 @@ TEST(Scenario, ChecksALineThatAFlagOverrides) {
 }
 
 TEST(Scenario, ErrorsNameFileAndLine) {
-  EXPECT_EQ(error_of("\n\nprefetch-facto = 3"),
+  EXPECT_EQ(error_of_scenario("\n\nprefetch-facto = 3"),
             "x.conf:3: prefetch-facto: unknown key; did you mean 'prefetch-factor'?");
-  EXPECT_THAT(error_of("workers 3"), HasSubstr("x.conf:1: workers 3: expected 'key = value'"));
-  EXPECT_THAT(error_of("= 3"), HasSubstr("expected 'key = value'"));
-  EXPECT_THAT(error_of("scenario = y.conf"), HasSubstr("x.conf:1: scenario"));
-  EXPECT_THAT(error_of("shuffle = yes"), HasSubstr("true false"));
-  EXPECT_THAT(error_of("compute ="), HasSubstr("expected a duration"));
-  EXPECT_THAT(error_of("compute = 12ms # slow"), HasSubstr("line of its own"));
-  EXPECT_THAT(error_of("workers = 3\nworkers = 4"),
+  EXPECT_THAT(error_of_scenario("workers 3"),
+              HasSubstr("x.conf:1: workers 3: expected 'key = value'"));
+  EXPECT_THAT(error_of_scenario("= 3"), HasSubstr("expected 'key = value'"));
+  EXPECT_THAT(error_of_scenario("scenario = y.conf"), HasSubstr("x.conf:1: scenario"));
+  EXPECT_THAT(error_of_scenario("shuffle = yes"), HasSubstr("true false"));
+  EXPECT_THAT(error_of_scenario("compute ="), HasSubstr("expected a duration"));
+  EXPECT_THAT(error_of_scenario("compute = 12ms # slow"), HasSubstr("line of its own"));
+  EXPECT_THAT(error_of_scenario("workers = 3\nworkers = 4"),
               HasSubstr("x.conf:2: workers: already given at x.conf:1"));
-  EXPECT_THAT(error_of("batch = 3\nbatch-size = 4"), HasSubstr("already given"));
-  EXPECT_THAT(error_of(std::string("a\0b = 3", 7)), HasSubstr("zero byte"));
-  EXPECT_THAT(error_of("json = " + std::string(70'000, 'x')), HasSubstr("64 KiB"));
-  EXPECT_THAT(error_of("#" + std::string(2'000'000, 'x')), HasSubstr("1 MiB"));
+  EXPECT_THAT(error_of_scenario("batch = 3\nbatch-size = 4"), HasSubstr("already given"));
+  EXPECT_THAT(error_of_scenario(std::string("a\0b = 3", 7)), HasSubstr("zero byte"));
+  EXPECT_THAT(error_of_scenario("json = " + std::string(70'000, 'x')), HasSubstr("64 KiB"));
+  EXPECT_THAT(error_of_scenario("#" + std::string(2'000'000, 'x')), HasSubstr("1 MiB"));
 }
 
 TEST(Scenario, FilesThatAreNone) {

@@ -44,7 +44,7 @@ inline Region random_region(std::mt19937& random, int width, int height) {
   return region;
 }
 
-inline ::testing::AssertionResult regions_are_exact(Decoder& decoder, const Bytes& stored,
+inline ::testing::AssertionResult regions_are_exact(Decoder& decoder, const ByteVector& stored,
                                                     const Image& whole, int count) {
   std::mt19937 random(7);
   for (int i = 0; i < count; ++i) {
@@ -71,7 +71,7 @@ struct Outcome {
 };
 
 // Decodes all of it.
-inline Outcome outcome_of(Decoder& decoder, const Bytes& stored) {
+inline Outcome outcome_of(Decoder& decoder, const ByteVector& stored) {
   try {
     const ImageHeader header = decoder.open(stored);
     decoder.decode({0, 0, header.width, header.height});
@@ -81,15 +81,15 @@ inline Outcome outcome_of(Decoder& decoder, const Bytes& stored) {
   }
 }
 
-inline Bytes first(const Bytes& stored, std::size_t count) {
+inline ByteVector first(const ByteVector& stored, std::size_t count) {
   return {stored.begin(),
           stored.begin() + static_cast<std::ptrdiff_t>(std::min(count, stored.size()))};
 }
 
 // Every cut is said to be one, or does not matter; and leaves a decoder that works.
-inline void check_cuts(Decoder& decoder, const Bytes& stored, const Image& whole) {
+inline void check_cuts(Decoder& decoder, const ByteVector& stored, const Image& whole) {
   for (std::size_t length = 0; length < stored.size(); length += 64) {
-    const Bytes cut = first(stored, length);
+    const ByteVector cut = first(stored, length);
     try {
       const ImageHeader header = decoder.open(cut);
       ASSERT_TRUE(same_as_in(whole, decoder.decode({0, 0, header.width, header.height}))) << length;

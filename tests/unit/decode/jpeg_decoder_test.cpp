@@ -12,16 +12,16 @@ namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
-using made::Bytes;
+using made::ByteVector;
 using made::Image;
 using made::JpegWish;
 using ::testing::HasSubstr;
 
-std::unique_ptr<Decoder> decoder(const DecodeOptions& options = {}) {
+std::unique_ptr<Decoder> jpeg_decoder(const DecodeOptions& options = {}) {
   return make_jpeg_decoder(options);
 }
 
-Bytes good_jpeg(const JpegWish& wish = {}) {
+ByteVector good_jpeg(const JpegWish& wish = {}) {
   return made::encode_jpeg(made::photograph(131, 99, 1), wish);
 }
 
@@ -37,14 +37,14 @@ TEST_P(Sampling, RegionsAreThoseOfAFullDecode) {
   for (const bool fast : {false, true}) {
     DecodeOptions options;
     options.fast_upsampling = fast;
-    const auto jpeg = decoder(options);
+    const auto jpeg = jpeg_decoder(options);
     for (const auto& [width, height] : kSizes) {
       const Image source = made::photograph(width, height, 3);
       for (const int variant : {0, 1, 2, 3}) {
         wish.progressive = variant == 1;
         wish.restart_rows = variant == 2 ? 1 : 0;
         wish.arithmetic = variant == 3;
-        const Bytes stored = made::encode_jpeg(source, wish);
+        const ByteVector stored = made::encode_jpeg(source, wish);
         const Image whole = made::decode_whole_jpeg(stored, fast);
         ASSERT_TRUE(made::regions_are_exact(*jpeg, stored, whole, 40)) << fast << variant;
       }
@@ -60,14 +60,14 @@ TEST_P(Sampling, ScaledRegionsAreThoseOfAScaledDecode) {
   std::mt19937 random(5);
   for (const int denominator : {2, 4}) {
     for (const auto& [width, height] : {std::tuple{131, 99}, {64, 64}, {49, 35}}) {
-      const Bytes stored = made::encode_jpeg(made::photograph(width, height, 3), wish);
+      const ByteVector stored = made::encode_jpeg(made::photograph(width, height, 3), wish);
       const Image whole = made::decode_whole_jpeg(stored, false, denominator);
       for (int i = 0; i < 60; ++i) {
         const Region wanted = made::random_region(random, width, height);
         const int side = std::min(wanted.width, wanted.height);
         if (side < denominator) continue;
         options.wanted = side / denominator;
-        const auto jpeg = decoder(options);
+        const auto jpeg = jpeg_decoder(options);
         jpeg->open(stored);
         const Pixels pixels = jpeg->decode(wanted);
         // Small sides may be good for 4 as well as for 2: 3 / 2 = 1 = 4 / 4.
@@ -87,12 +87,12 @@ INSTANTIATE_TEST_SUITE_P(JpegDecoder, Sampling,
                                            std::tuple{4, 2}, std::tuple{2, 4}, std::tuple{3, 1}));
 
 TEST(JpegDecoder, ScalesNoFurtherThanWanted) {
-  const Bytes stored = made::encode_jpeg(made::photograph(500, 375, 3));
+  const ByteVector stored = made::encode_jpeg(made::photograph(500, 375, 3));
   const auto denominator = [&](int wanted, bool automatic, int side) {
     DecodeOptions options;
     options.dct_scale_auto = automatic;
     options.wanted = wanted;
-    const auto jpeg = decoder(options);
+    const auto jpeg = jpeg_decoder(options);
     jpeg->open(stored);
     return jpeg->decode({0, 0, side + 7, side}).scale_denominator;
   };
@@ -106,15 +106,17 @@ TEST(JpegDecoder, ScalesNoFurtherThanWanted) {
 
 TEST(JpegDecoder, GreyBecomesRgb) {
   for (const bool progressive : {false, true}) {
-    const Bytes stored =
+    const ByteVector stored =
         made::encode_jpeg(made::photograph(131, 99, 2, 1.0, 1), {.progressive = progressive});
-    EXPECT_TRUE(made::regions_are_exact(*decoder(), stored, made::decode_whole_jpeg(stored), 40));
+    EXPECT_TRUE(
+        made::regions_are_exact(*jpeg_decoder(), stored, made::decode_whole_jpeg(stored), 40));
   }
 }
 
 TEST(JpegDecoder, StoredRgbStaysRgb) {
-  const Bytes stored = good_jpeg({.horizontal = 1, .vertical = 1, .stored_as = JCS_RGB});
-  EXPECT_TRUE(made::regions_are_exact(*decoder(), stored, made::decode_whole_jpeg(stored), 40));
+  const ByteVector stored = good_jpeg({.horizontal = 1, .vertical = 1, .stored_as = JCS_RGB});
+  EXPECT_TRUE(
+      made::regions_are_exact(*jpeg_decoder(), stored, made::decode_whole_jpeg(stored), 40));
 }
 
 // As Pillow: inverted inks, each times black.
@@ -132,10 +134,10 @@ Image rgb_of_inks(const Image& inks) {
 TEST(JpegDecoder, InksBecomeRgb) {
   const Image source = made::photograph(75, 50, 2, 1.0, 4);
   for (const auto space : {JCS_CMYK, JCS_YCCK}) {
-    const Bytes stored =
+    const ByteVector stored =
         made::encode_jpeg(source, {.horizontal = 1, .vertical = 1, .stored_as = space});
     const Image expected = rgb_of_inks(made::decode_whole_jpeg(stored));
-    const auto jpeg = decoder();
+    const auto jpeg = jpeg_decoder();
     std::mt19937 random(1);
     for (int i = 0; i < 20; ++i) {
       jpeg->open(stored);
@@ -155,26 +157,27 @@ TEST(JpegDecoder, InksBecomeRgb) {
 // libjpeg smooths blocks whose last scans are missing; that looks far around.
 TEST(JpegDecoder, UnrefinedProgressiveIsExact) {
   for (const int scans : {2, 4, 6}) {
-    const Bytes stored = good_jpeg({.progressive = true, .scans = scans});
-    EXPECT_TRUE(made::regions_are_exact(*decoder(), stored, made::decode_whole_jpeg(stored), 60))
+    const ByteVector stored = good_jpeg({.progressive = true, .scans = scans});
+    EXPECT_TRUE(
+        made::regions_are_exact(*jpeg_decoder(), stored, made::decode_whole_jpeg(stored), 60))
         << scans;
   }
 }
 
 TEST(JpegDecoder, EveryCutIsSeen) {
   for (const int variant : {0, 1, 2, 3}) {
-    const Bytes stored = good_jpeg({.progressive = variant == 1,
-                                    .arithmetic = variant == 2,
-                                    .restart_rows = variant == 3 ? 1 : 0});
-    const auto jpeg = decoder();
+    const ByteVector stored = good_jpeg({.progressive = variant == 1,
+                                         .arithmetic = variant == 2,
+                                         .restart_rows = variant == 3 ? 1 : 0});
+    const auto jpeg = jpeg_decoder();
     made::check_cuts(*jpeg, stored, made::decode_whole_jpeg(stored));
   }
 }
 
 TEST(JpegDecoder, ACutBelowTheRegionDoesNotMatter) {
-  const Bytes stored = good_jpeg();
-  const Bytes cut = made::first(stored, stored.size() / 2);
-  const auto jpeg = decoder();
+  const ByteVector stored = good_jpeg();
+  const ByteVector cut = made::first(stored, stored.size() / 2);
+  const auto jpeg = jpeg_decoder();
   jpeg->open(cut);
   EXPECT_TRUE(made::same_as_in(made::decode_whole_jpeg(stored), jpeg->decode({3, 3, 100, 20})));
   const auto [error, message] = made::outcome_of(*jpeg, cut);
@@ -183,17 +186,17 @@ TEST(JpegDecoder, ACutBelowTheRegionDoesNotMatter) {
 }
 
 TEST(JpegDecoder, ACutMendedWithAnEndMarkerIsSeen) {
-  Bytes cut = made::first(good_jpeg(), good_jpeg().size() / 2);
+  ByteVector cut = made::first(good_jpeg(), good_jpeg().size() / 2);
   cut.push_back(std::byte{0xFF});
   cut.push_back(std::byte{0xD9});
-  EXPECT_EQ(made::outcome_of(*decoder(), cut).error, Kind::truncated);
+  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), cut).error, Kind::truncated);
 }
 
 TEST(JpegDecoder, DamageIsSeen) {
-  const Bytes good = good_jpeg({.restart_rows = 1});
+  const ByteVector good = good_jpeg({.restart_rows = 1});
   const Image whole = made::decode_whole_jpeg(good);
-  const auto jpeg = decoder();
-  Bytes bad = good;
+  const auto jpeg = jpeg_decoder();
+  ByteVector bad = good;
   for (std::size_t i = bad.size() / 2; i < bad.size() / 2 + 40; ++i) bad[i] = std::byte{0xFE};
   const auto [error, message] = made::outcome_of(*jpeg, bad);
   EXPECT_EQ(error, Kind::damaged);
@@ -201,7 +204,7 @@ TEST(JpegDecoder, DamageIsSeen) {
   EXPECT_TRUE(made::regions_are_exact(*jpeg, good, whole, 3));
 }
 
-void set_sides(Bytes& jpeg, unsigned height, unsigned width) {
+void set_sides(ByteVector& jpeg, unsigned height, unsigned width) {
   for (std::size_t i = 2; i + 9 < jpeg.size(); ++i) {
     const auto marker = std::to_integer<unsigned>(jpeg[i + 1]);
     if (jpeg[i] != std::byte{0xFF} || marker < 0xC0 || marker > 0xC2) continue;
@@ -213,9 +216,9 @@ void set_sides(Bytes& jpeg, unsigned height, unsigned width) {
 }
 
 TEST(JpegDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
-  const auto jpeg = decoder();
+  const auto jpeg = jpeg_decoder();
   for (const bool progressive : {false, true}) {
-    Bytes bomb = good_jpeg({.progressive = progressive});
+    ByteVector bomb = good_jpeg({.progressive = progressive});
     set_sides(bomb, 65000, 65000);
     EXPECT_EQ(made::outcome_of(*jpeg, bomb).error, Kind::too_large);
     set_sides(bomb, 65535, 65535);  // more than libjpeg takes
@@ -226,28 +229,28 @@ TEST(JpegDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
 }
 
 TEST(JpegDecoder, ManyScansAreRefused) {
-  const Bytes good = made::encode_jpeg(made::photograph(64, 64, 2, 1.0, 1),
-                                       {.horizontal = 1, .vertical = 1, .two_scans = true});
-  const Bytes start = {std::byte{0xFF}, std::byte{0xDA}};
+  const ByteVector good = made::encode_jpeg(made::photograph(64, 64, 2, 1.0, 1),
+                                            {.horizontal = 1, .vertical = 1, .two_scans = true});
+  const ByteVector start = {std::byte{0xFF}, std::byte{0xDA}};
   const auto last = std::find_end(good.begin(), good.end(), start.begin(), start.end());
-  Bytes many = good;
+  ByteVector many = good;
   const auto repeat = [&](int count) {
     many.erase(many.end() - 2, many.end());
     for (int i = 0; i < count; ++i) many.insert(many.end(), last, good.end() - 2);
     many.insert(many.end(), good.end() - 2, good.end());
   };
   repeat(60);
-  EXPECT_TRUE(made::regions_are_exact(*decoder(), many, made::decode_whole_jpeg(good), 3));
+  EXPECT_TRUE(made::regions_are_exact(*jpeg_decoder(), many, made::decode_whole_jpeg(good), 3));
   repeat(10);
-  const auto [error, message] = made::outcome_of(*decoder(), many);
+  const auto [error, message] = made::outcome_of(*jpeg_decoder(), many);
   EXPECT_EQ(error, Kind::unsupported);
   EXPECT_THAT(message, HasSubstr("it has more than 64 scans"));
 }
 
 // An image without tables must not be decoded with those of the image before.
 TEST(JpegDecoder, TablesAreNotTakenOver) {
-  const Bytes good = good_jpeg();
-  Bytes bad;
+  const ByteVector good = good_jpeg();
+  ByteVector bad;
   for (std::size_t i = 0; i < good.size();) {
     const bool table =
         good[i] == std::byte{0xFF} && i + 3 < good.size() && good[i + 1] == std::byte{0xDB};
@@ -258,18 +261,18 @@ TEST(JpegDecoder, TablesAreNotTakenOver) {
       bad.push_back(good[i++]);
     }
   }
-  const auto jpeg = decoder();
+  const auto jpeg = jpeg_decoder();
   EXPECT_EQ(made::outcome_of(*jpeg, good).error, std::nullopt);
   EXPECT_EQ(made::outcome_of(*jpeg, bad).error, Kind::damaged);
 }
 
 TEST(JpegDecoder, GarbageIsNoCrash) {
-  const Bytes good = good_jpeg();
+  const ByteVector good = good_jpeg();
   const Image whole = made::decode_whole_jpeg(good);
-  const auto jpeg = decoder();
+  const auto jpeg = jpeg_decoder();
   std::mt19937 random(3);
   for (int i = 0; i < 300; ++i) {
-    Bytes bad = good;
+    ByteVector bad = good;
     for (int k = 0; k < 1 + i / 30; ++k)
       bad[2 + random() % (bad.size() - 2)] = static_cast<std::byte>(random());
     made::outcome_of(*jpeg, bad);
@@ -278,16 +281,16 @@ TEST(JpegDecoder, GarbageIsNoCrash) {
 }
 
 TEST(JpegDecoder, LosslessAndTwelveBitsAreUnsupported) {
-  Bytes lossless = good_jpeg();
-  Bytes deep = good_jpeg();
+  ByteVector lossless = good_jpeg();
+  ByteVector deep = good_jpeg();
   for (std::size_t i = 2; i + 4 < lossless.size(); ++i) {
     if (lossless[i] != std::byte{0xFF} || lossless[i + 1] != std::byte{0xC0}) continue;
     lossless[i + 1] = std::byte{0xC3};
     deep[i + 4] = std::byte{12};
     break;
   }
-  EXPECT_EQ(made::outcome_of(*decoder(), lossless).error, Kind::unsupported);
-  EXPECT_EQ(made::outcome_of(*decoder(), deep).error, Kind::unsupported);
+  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), lossless).error, Kind::unsupported);
+  EXPECT_EQ(made::outcome_of(*jpeg_decoder(), deep).error, Kind::unsupported);
 }
 
 }  // namespace

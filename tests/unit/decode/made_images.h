@@ -10,9 +10,9 @@
 
 namespace loaderscope::made {
 
-using Bytes = std::vector<std::byte>;
+using ByteVector = std::vector<std::byte>;
 
-inline Bytes as_bytes(const void* data, std::size_t size) {
+inline ByteVector as_bytes(const void* data, std::size_t size) {
   const auto* bytes = static_cast<const std::byte*>(data);
   return {bytes, bytes + size};
 }
@@ -69,13 +69,13 @@ inline Image photograph(int width, int height, unsigned seed, double detail = 1.
   return image;
 }
 
-inline Bytes encode_raw(const Image& image) {
-  Bytes stored = as_bytes("LSRAW1\0\0", 8);
+inline ByteVector encode_raw(const Image& image) {
+  ByteVector stored = as_bytes("LSRAW1\0\0", 8);
   for (const int side : {image.width, image.height}) {
     for (int shift = 0; shift < 32; shift += 8)
       stored.push_back(static_cast<std::byte>(side >> shift));
   }
-  const Bytes pixels = as_bytes(image.data.data(), image.data.size());
+  const ByteVector pixels = as_bytes(image.data.data(), image.data.size());
   stored.insert(stored.end(), pixels.begin(), pixels.end());
   return stored;
 }

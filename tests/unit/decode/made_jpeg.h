@@ -24,7 +24,7 @@ inline J_COLOR_SPACE color_space_of(int channels) {
   return channels == 1 ? JCS_GRAYSCALE : channels == 3 ? JCS_RGB : JCS_CMYK;
 }
 
-inline Bytes encode_jpeg(const Image& image, const JpegWish& wish = {}) {
+inline ByteVector encode_jpeg(const Image& image, const JpegWish& wish = {}) {
   jpeg_compress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg.err = jpeg_std_error(&errors);
@@ -58,13 +58,13 @@ inline Bytes encode_jpeg(const Image& image, const JpegWish& wish = {}) {
   }
   jpeg_finish_compress(&jpeg);
   jpeg_destroy_compress(&jpeg);
-  Bytes stored = as_bytes(buffer, size);
+  ByteVector stored = as_bytes(buffer, size);
   std::free(buffer);
   return stored;
 }
 
 // The whole image, row by row, without any of what the decoder under test leaves out.
-inline Image decode_whole_jpeg(const Bytes& stored, bool fast = false, int denominator = 1) {
+inline Image decode_whole_jpeg(const ByteVector& stored, bool fast = false, int denominator = 1) {
   jpeg_decompress_struct jpeg{};
   jpeg_error_mgr errors{};
   jpeg.err = jpeg_std_error(&errors);

@@ -19,7 +19,7 @@ struct PngWish {
 };
 
 struct MadePng {
-  Bytes stored;
+  ByteVector stored;
   Image expected;
 };
 
@@ -28,7 +28,7 @@ class PngWriter {
   PngWriter(const Image& source, const PngWish& wish) : source_(source), wish_(wish) {}
 
   MadePng make() const {
-    Bytes stored = as_bytes("\x89PNG\r\n\x1A\n", 8);
+    ByteVector stored = as_bytes("\x89PNG\r\n\x1A\n", 8);
     add_chunk(stored, "IHDR", header());
     if (wish_.colour_type == 3) add_chunk(stored, "PLTE", palette());
     const std::vector<std::uint8_t> plain = passes();
@@ -52,7 +52,7 @@ class PngWriter {
       to.push_back(static_cast<std::uint8_t>(number >> shift));
   }
 
-  static void add_chunk(Bytes& stored, std::string_view name,
+  static void add_chunk(ByteVector& stored, std::string_view name,
                         const std::vector<std::uint8_t>& data) {
     std::vector<std::uint8_t> chunk(name.begin(), name.end());
     chunk.insert(chunk.end(), data.begin(), data.end());
@@ -60,7 +60,7 @@ class PngWriter {
     add_number(all, data.size());
     all.insert(all.end(), chunk.begin(), chunk.end());
     add_number(all, crc32(0, chunk.data(), static_cast<uInt>(chunk.size())));
-    const Bytes bytes = as_bytes(all.data(), all.size());
+    const ByteVector bytes = as_bytes(all.data(), all.size());
     stored.insert(stored.end(), bytes.begin(), bytes.end());
   }
 

@@ -10,11 +10,11 @@ namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
-using made::Bytes;
+using made::ByteVector;
 using made::PngWish;
 using ::testing::HasSubstr;
 
-std::unique_ptr<Decoder> decoder(const DecodeOptions& options = {}) {
+std::unique_ptr<Decoder> png_decoder(const DecodeOptions& options = {}) {
   return make_png_decoder(options);
 }
 
@@ -26,7 +26,7 @@ struct TypeAndDepths {
 TEST(PngDecoder, EveryTypeAndDepthBecomesRgb) {
   const TypeAndDepths all[] = {
       {0, {1, 2, 4, 8, 16}}, {2, {8, 16}}, {3, {1, 2, 4, 8}}, {4, {8, 16}}, {6, {8, 16}}};
-  const auto png = decoder();
+  const auto png = png_decoder();
   for (const auto& [colour_type, depths] : all) {
     for (const unsigned depth : depths) {
       for (const bool interlaced : {false, true}) {
@@ -46,15 +46,15 @@ TEST(PngDecoder, EveryCutIsSeen) {
   for (const bool interlaced : {false, true}) {
     const auto [stored, expected] =
         made::encode_png(made::photograph(61, 43, 1), {.interlaced = interlaced});
-    const auto png = decoder();
+    const auto png = png_decoder();
     made::check_cuts(*png, stored, expected);
   }
 }
 
 TEST(PngDecoder, ACutBelowTheRegionDoesNotMatter) {
   const auto [stored, expected] = made::encode_png(made::photograph(61, 200, 1));
-  const auto png = decoder();
-  const Bytes cut = made::first(stored, stored.size() * 3 / 4);
+  const auto png = png_decoder();
+  const ByteVector cut = made::first(stored, stored.size() * 3 / 4);
   png->open(cut);
   EXPECT_TRUE(made::same_as_in(expected, png->decode({3, 3, 50, 20})));
   const auto [error, message] = made::outcome_of(*png, cut);
@@ -64,9 +64,9 @@ TEST(PngDecoder, ACutBelowTheRegionDoesNotMatter) {
 
 TEST(PngDecoder, DamageIsSeen) {
   const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
-  const auto png = decoder();
+  const auto png = png_decoder();
   for (std::size_t at = 8; at < good.size() - 16; at += 29) {
-    Bytes bad = good;
+    ByteVector bad = good;
     bad[at] ^= std::byte{0x10};
     EXPECT_NE(made::outcome_of(*png, bad).error, std::nullopt) << at;
     ASSERT_TRUE(made::regions_are_exact(*png, good, expected, 1));
@@ -74,7 +74,7 @@ TEST(PngDecoder, DamageIsSeen) {
 }
 
 // The header chunk stands at a fixed place; its checksum is made right again.
-Bytes with_sides(Bytes png, unsigned width, unsigned height) {
+ByteVector with_sides(ByteVector png, unsigned width, unsigned height) {
   std::uint8_t chunk[17];
   std::memcpy(chunk, png.data() + 12, sizeof chunk);
   for (int i = 0; i < 4; ++i) {
@@ -90,11 +90,13 @@ Bytes with_sides(Bytes png, unsigned width, unsigned height) {
 
 TEST(PngDecoder, BombsAreRefusedBeforeMemoryIsTaken) {
   const auto [good, expected] = made::encode_png(made::photograph(61, 43, 1));
-  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 65000, 65000)).error, Kind::too_large);
-  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 2147483647, 2147483647)).error,
+  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 65000, 65000)).error,
             Kind::too_large);
-  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 13000, 13000)).error, Kind::truncated);
-  EXPECT_EQ(made::outcome_of(*decoder(), with_sides(good, 0, 43)).error, Kind::damaged);
+  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 2147483647, 2147483647)).error,
+            Kind::too_large);
+  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 13000, 13000)).error,
+            Kind::truncated);
+  EXPECT_EQ(made::outcome_of(*png_decoder(), with_sides(good, 0, 43)).error, Kind::damaged);
 }
 
 }  // namespace

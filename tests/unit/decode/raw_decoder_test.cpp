@@ -7,11 +7,11 @@ namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
-using made::Bytes;
+using made::ByteVector;
 
 TEST(RawDecoder, RegionsAreThoseOfTheImageWithoutACopy) {
   const auto source = made::photograph(61, 43, 1);
-  const Bytes stored = made::encode_raw(source);
+  const ByteVector stored = made::encode_raw(source);
   const auto raw = make_raw_decoder({});
   EXPECT_TRUE(made::regions_are_exact(*raw, stored, source, 20));
   raw->open(stored);
@@ -26,9 +26,9 @@ TEST(RawDecoder, EveryCutIsSeen) {
 }
 
 TEST(RawDecoder, HeadersThatLieAreRefused) {
-  const Bytes good = made::encode_raw(made::photograph(61, 43, 1));
+  const ByteVector good = made::encode_raw(made::photograph(61, 43, 1));
   const auto error_with = [&](std::size_t at, unsigned value) {
-    Bytes bad = good;
+    ByteVector bad = good;
     bad[at] = static_cast<std::byte>(value);
     return made::outcome_of(*make_raw_decoder({}), bad).error;
   };

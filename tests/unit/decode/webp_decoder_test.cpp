@@ -10,19 +10,19 @@ namespace loaderscope {
 namespace {
 
 using Kind = SampleError::Kind;
-using made::Bytes;
+using made::ByteVector;
 using ::testing::HasSubstr;
 
-std::unique_ptr<Decoder> decoder(const DecodeOptions& options = {}) {
+std::unique_ptr<Decoder> webp_decoder(const DecodeOptions& options = {}) {
   return make_webp_decoder(options);
 }
 
 TEST(WebpDecoder, RegionsAreThoseOfAFullDecode) {
-  const auto webp = decoder();
+  const auto webp = webp_decoder();
   for (const bool lossless : {false, true}) {
     for (const auto& [width, height] :
          {std::pair{131, 99}, {64, 64}, {33, 65}, {1, 1}, {2, 40}, {3, 3}, {17, 16}, {40, 2}}) {
-      const Bytes stored = made::encode_webp(made::photograph(width, height, 1), lossless);
+      const ByteVector stored = made::encode_webp(made::photograph(width, height, 1), lossless);
       EXPECT_TRUE(made::regions_are_exact(*webp, stored, made::decode_whole_webp(stored), 60))
           << lossless;
     }
@@ -31,25 +31,25 @@ TEST(WebpDecoder, RegionsAreThoseOfAFullDecode) {
 
 TEST(WebpDecoder, EveryCutIsSeen) {
   for (const bool lossless : {false, true}) {
-    const Bytes stored = made::encode_webp(made::photograph(131, 99, 1), lossless);
-    const auto webp = decoder();
+    const ByteVector stored = made::encode_webp(made::photograph(131, 99, 1), lossless);
+    const auto webp = webp_decoder();
     made::check_cuts(*webp, stored, made::decode_whole_webp(stored));
   }
 }
 
 TEST(WebpDecoder, AnimationsAreUnsupported) {
-  const auto [error, message] = made::outcome_of(*decoder(), made::animated_webp());
+  const auto [error, message] = made::outcome_of(*webp_decoder(), made::animated_webp());
   EXPECT_EQ(error, Kind::unsupported);
   EXPECT_EQ(message, "it is an animated WebP, and only still images are samples");
 }
 
 TEST(WebpDecoder, DamageIsNoCrash) {
-  const Bytes good = made::encode_webp(made::photograph(131, 99, 1), false);
+  const ByteVector good = made::encode_webp(made::photograph(131, 99, 1), false);
   const auto whole = made::decode_whole_webp(good);
-  const auto webp = decoder();
+  const auto webp = webp_decoder();
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
-    Bytes bad = good;
+    ByteVector bad = good;
     bad[12 + random() % (bad.size() - 12)] = static_cast<std::byte>(random());
     made::outcome_of(*webp, bad);
   }
@@ -59,8 +59,8 @@ TEST(WebpDecoder, DamageIsNoCrash) {
 TEST(WebpDecoder, LargeOnesAreRefused) {
   DecodeOptions options;
   options.largest_pixels = 131 * 99 - 1;
-  const Bytes stored = made::encode_webp(made::photograph(131, 99, 1), false);
-  EXPECT_EQ(made::outcome_of(*decoder(options), stored).error, Kind::too_large);
+  const ByteVector stored = made::encode_webp(made::photograph(131, 99, 1), false);
+  EXPECT_EQ(made::outcome_of(*webp_decoder(options), stored).error, Kind::too_large);
 }
 
 }  // namespace

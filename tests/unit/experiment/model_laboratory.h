@@ -1,8 +1,11 @@
 // Experiments in virtual time.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
+#include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 
@@ -27,6 +30,16 @@ inline Laboratory model_laboratory() {
 inline Experiment plan(const RunConfig& base, const std::vector<std::string>& axes,
                        bool one_at_a_time = false) {
   return plan_experiment(base, parse_axes(axes), one_at_a_time, {4});
+}
+
+// The true rate of a case: a run of many steps.
+inline double true_rate(const RunConfig& config, std::int64_t steps) {
+  RunConfig longer = config;
+  longer.steps.set(steps);
+  longer.duration.given = false;
+  longer.warmup.set({steps / 10, 0});
+  longer.seed.set(12345);
+  return analyse(find_row("model", engine_table()).run(longer, {})).samples_per_s.mean;
 }
 
 }  // namespace loaderscope::test

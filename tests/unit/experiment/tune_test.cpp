@@ -18,6 +18,7 @@ namespace {
 
 using test::plan;
 using test::scenario;
+using test::true_rate;
 using ::testing::HasSubstr;
 
 const std::vector<std::string> kGrid = {"workers=0,1,2,4,8,12,16", "prefetch=1,2,4,8",
@@ -59,16 +60,6 @@ Tune tuned(const RunConfig& base, const std::vector<std::string>& axes = kGrid,
   return tune(plan(base, axes), test::model_laboratory(), options, fit);
 }
 
-// The true rate of a case: a run of many steps.
-double true_rate(const RunConfig& config) {
-  RunConfig longer = config;
-  longer.steps.set(2000);
-  longer.duration.given = false;
-  longer.warmup.set({200, 0});
-  longer.seed.set(12345);
-  return analyse(find_row("model", engine_table()).run(longer, {})).samples_per_s.mean;
-}
-
 class TunedWorkload : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndSaysSoTwice) {
@@ -79,12 +70,12 @@ TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndS
   EXPECT_LE(static_cast<double>(first.experiment.spent),
             most * static_cast<double>(first.grid_time));
   double best = 0;
-  for (const Case& one : first.experiment.cases) best = std::max(best, true_rate(one.config));
+  for (const Case& one : first.experiment.cases) best = std::max(best, true_rate(one.config, 2000));
   const Tune second = tuned(base_of(workload, 2));
   ASSERT_TRUE(second.recommended);
   for (const Tune* each : {&first, &second}) {
     const RunConfig& config = each->experiment.cases[*each->recommended].config;
-    EXPECT_GE(true_rate(config), 0.97 * best);
+    EXPECT_GE(true_rate(config, 2000), 0.97 * best);
     EXPECT_TRUE(each->proven || !workload.is_steady);
   }
   const Case& one = first.experiment.cases[*first.recommended];

@@ -4,28 +4,19 @@
 
 #include <algorithm>
 
-#include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {
 namespace {
 
+using test::run;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
 #define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
-
-RunRecord run(std::string_view scenario) {
-  RunConfig config;
-  parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
-  std::vector<std::string> notes;
-  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
-  record.machine.logical_cpus = 16;
-  return record;
-}
 
 Analysis analysed(const RunRecord& record) {
   Analysis analysis = analyse(record);

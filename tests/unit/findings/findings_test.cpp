@@ -7,11 +7,12 @@
 #include <functional>
 #include <set>
 
-#include "engine/model/model_engine.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {
 namespace {
+
+using test::run;
 
 struct Case {
   const char* id;
@@ -22,15 +23,6 @@ struct Case {
 };
 
 void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.id; }
-
-RunRecord run(std::string_view scenario) {
-  RunConfig config;
-  parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
-  std::vector<std::string> notes;
-  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
-  record.machine.logical_cpus = 16;
-  return record;
-}
 
 std::vector<Finding> findings_of(const RunRecord& record) {
   Analysis analysis = analyse(record);

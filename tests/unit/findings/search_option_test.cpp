@@ -11,7 +11,7 @@
 namespace loaderscope {
 namespace {
 
-RunRecord run(const std::string& scenario) {
+RunRecord modelled(const std::string& scenario) {
   RunConfig config;
   parse_scenario("engine = model\nwarmup = 32\n" + scenario, "test", config);
   std::vector<std::string> notes;
@@ -44,7 +44,7 @@ Candidate ranging(SettingRange range) {
 // 96 ms of decoding for a batch that is needed every 10 ms.
 TEST(SearchOption, IsTheSmallestNumberOfWorkersNotAPowerOfTwo) {
   const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 1, 128}));
   ASSERT_TRUE(option);
@@ -54,9 +54,9 @@ TEST(SearchOption, IsTheSmallestNumberOfWorkersNotAPowerOfTwo) {
 
 // 484 ms for a batch that is needed every 20 ms, most of them waiting: 25 workers, on one core.
 TEST(SearchOption, GoesOnBeyondTheCoresWhereTheModelSaysThatItHelps) {
-  const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 1\ncores = 1\ncost = read=60ms:sleep\n"
-          "cost = decode=500us");
+  const RunRecord record = modelled(
+      "batch = 8\nsteps = 160\ncompute = 20ms\nworkers = 1\ncores = 1\ncost = read=60ms:sleep\n"
+      "cost = decode=500us");
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 1, 128}));
   ASSERT_TRUE(option);
@@ -67,7 +67,7 @@ TEST(SearchOption, GoesOnBeyondTheCoresWhereTheModelSaysThatItHelps) {
 
 TEST(SearchOption, GivesUpWhereMoreGiveNothing) {
   const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\ncost = h2d=40ms");
+      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 4\ncost = h2d=40ms");
   Predicted predicted(record);
   const auto option = predicted.search(ranging({"num-workers", 4, 128}));
   ASSERT_TRUE(option);
@@ -77,7 +77,7 @@ TEST(SearchOption, GivesUpWhereMoreGiveNothing) {
 
 TEST(SearchOption, KeepsTheFixedCompanions) {
   const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
   Predicted predicted(record);
   const auto option =
       predicted.search(ranging({"num-workers", 1, 128, {{"persistent-workers", "true"}}}));
@@ -87,7 +87,7 @@ TEST(SearchOption, KeepsTheFixedCompanions) {
 
 TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
   const RunRecord record =
-      run("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=2ms");
+      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=2ms");
   Predicted predicted(record);
   Candidate candidate = ranging({"num-workers", 1, 128});
   candidate.options = {Changes{{"decode.speed", "2"}}};
@@ -96,7 +96,7 @@ TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
 
 TEST(SearchOption, NoneWhereNoValueGoesTogetherWithTheRest) {
   const RunRecord record =
-      run("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
+      modelled("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
   Predicted predicted(record);
   EXPECT_FALSE(predicted.search(ranging({"prefetch-factor", 2, 32})));
 }
@@ -141,7 +141,7 @@ class Drawn {
 TEST(SearchOption, OfDrawnPipelinesIsTheSmallestThatIsEnough) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string pipeline = Drawn(seed).pipeline();
-    const RunRecord record = run(pipeline);
+    const RunRecord record = modelled(pipeline);
     Predicted predicted(record);
     const std::int64_t present = record.config.num_workers;
     const auto option = predicted.search(ranging({"num-workers", present, 128}));

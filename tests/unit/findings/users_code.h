@@ -1,11 +1,26 @@
-// A modelled run as one of somebody else's loader whose data set does everything by itself.
+// Modelled runs; and such a run as one of somebody else's loader whose data set does everything by
+// itself.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "engine/model/model_engine.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope::test {
+
+// Scenario lines, on a machine with 16 cores.
+inline RunRecord run(std::string_view scenario) {
+  RunConfig config;
+  parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
+  std::vector<std::string> notes;
+  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  record.machine.logical_cpus = 16;
+  return record;
+}
 
 // What was decoding becomes `opaque`, and nothing is declared any more.
 inline void make_users_code(RunRecord& record) {

@@ -7,11 +7,12 @@
 
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
+#include "unit/measure/no_stop.h"
 
 namespace loaderscope::guest {
 namespace {
 
-const std::atomic<int> kNoStop{0};
+using test::kNoStop;
 
 // A job of one process that uses CPU time when it is told to, and then ends.
 class BusyJob {

@@ -5,7 +5,7 @@
 namespace loaderscope::known_answer {
 namespace {
 
-const Case kWorkers[] = {
+const Case kSharedCores[] = {
     // W = 2 on one core: T = 10 of work takes 20, half of it waiting. C = 2: bursts of 4 ms
     // compute; of the 16 idle ms half are contention.
     {"two_on_one",
@@ -90,7 +90,7 @@ const Case kWorkers[] = {
        .order = 540_ms}},
      "decode"},
 };
-INSTANTIATE_TEST_SUITE_P(SharedCores, KnownAnswer, testing::ValuesIn(kWorkers), name_of_case);
+INSTANTIATE_TEST_SUITE_P(SharedCores, KnownAnswer, testing::ValuesIn(kSharedCores), name_of_case);
 
 const Case kScaling[] = {
     // Two cores at half their speed when both are busy: 10 ms of work take 20, but nobody waits

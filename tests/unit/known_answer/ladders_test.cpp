@@ -54,12 +54,6 @@ std::vector<std::string> files_that_lead_on() {
   return names;
 }
 
-std::string name_of_file(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 class Ladder : public testing::TestWithParam<std::string> {};
 
 TEST_P(Ladder, TheModelPredictsTheNextStep) {

@@ -71,6 +71,12 @@ std::vector<std::string> scenario_names() {
   return names;
 }
 
+std::string name_of_file(const testing::TestParamInfo<std::string>& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 ScenarioFile read_scenario_file(const std::string& name) {
   ScenarioFile file;
   file.name = name;

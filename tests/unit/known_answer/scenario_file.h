@@ -9,6 +9,8 @@
 // settings of one step, and the model predicts each from the one before.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,6 +40,7 @@ struct ScenarioFile {
 
 std::string scenario_folder();
 std::vector<std::string> scenario_names();
+std::string name_of_file(const testing::TestParamInfo<std::string>& info);  // of a test
 ScenarioFile read_scenario_file(const std::string& name);
 
 struct ScenarioRun {

@@ -1,20 +1,12 @@
 // Every file in scenarios/ keeps what it promises in its "# expect:" lines, in the model.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "unit/known_answer/scenario_file.h"
 
 namespace loaderscope::known_answer {
 namespace {
-
-std::string name_of_file(const testing::TestParamInfo<std::string>& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
 
 // As `run` judges it: with what the model says of leaving things out.
 void expect_answer(const ScenarioFile& file, ScenarioRun& run) {

@@ -12,7 +12,7 @@ namespace {
 
 // The model rounds every end up to a ns, and what workers do to each other lets such differences
 // grow from step to step: a few steps only. A rule broken shows as milliseconds.
-constexpr std::int64_t kSteps = 20;
+constexpr std::int64_t kSamples = 20;
 constexpr double kTolerance = 1'000;  // ns
 
 // A worker makes samples of its own, one after another, without ever waiting for the window.
@@ -26,7 +26,7 @@ struct Worker {
 class Simulation {
  public:
   explicit Simulation(const RunConfig& config)
-      : c_(config), workers_(static_cast<std::size_t>(config.num_workers)), finished_(kSteps) {
+      : c_(config), workers_(static_cast<std::size_t>(config.num_workers)), finished_(kSamples) {
     for (std::size_t w = 0; w < workers_.size(); ++w) begin_sample(w, static_cast<std::int64_t>(w));
   }
 
@@ -110,7 +110,7 @@ class Simulation {
         worker.left = cost(Stage::augment, worker.sample);
         return;
       case Phase::augment:
-        if (worker.sample < kSteps) {
+        if (worker.sample < kSamples) {
           finished_[static_cast<std::size_t>(worker.sample)] = now_;
           --missing_;
         }
@@ -123,7 +123,7 @@ class Simulation {
   std::vector<Worker> workers_;
   std::deque<std::size_t> waiting_;
   std::vector<double> finished_;
-  std::int64_t missing_ = kSteps;
+  std::int64_t missing_ = kSamples;
   double now_ = 0;
 };
 

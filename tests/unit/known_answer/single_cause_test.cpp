@@ -15,7 +15,7 @@ Answer waits_6_of_10_for(Cause cause) {
           .why = {{Why::capacity, 180_ms}}};
 }
 
-const Case kMaking[] = {
+const Case kSingleMaking[] = {
     {"read",
      "workers=1 batch=1 cost=read=10ms compute=4ms warmup=2 steps=30",
      {waits_6_of_10_for(Cause::read)},
@@ -69,7 +69,7 @@ const Case kMaking[] = {
      {waits_6_of_10_for(Cause::decode)},
      "decode"},
 };
-INSTANTIATE_TEST_SUITE_P(SingleMaking, KnownAnswer, testing::ValuesIn(kMaking), name_of_case);
+INSTANTIATE_TEST_SUITE_P(SingleMaking, KnownAnswer, testing::ValuesIn(kSingleMaking), name_of_case);
 
 const Case kHandingOver[] = {
     // Made in 2 ms, sent in 10: one feeder sends one batch after another, batch k is delivered at

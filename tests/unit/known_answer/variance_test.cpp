@@ -7,7 +7,7 @@
 namespace loaderscope::known_answer {
 namespace {
 
-constexpr double kSteps = 20'000;
+constexpr double kDraws = 20'000;
 
 // Without a device a worker that never rests gives a step every T: the window is the sum of
 // 20,000 draws.
@@ -15,10 +15,10 @@ double mean_step_ms(const std::string& settings) {
   const RunRecord record = run("workers=1 batch=1 device=null warmup=10 steps=20000 " + settings);
   const Account account = account_of(record.ranks[0]);
   EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::read], account.window) << settings;
-  return static_cast<double>(account.window) / 1e6 / kSteps;
+  return static_cast<double>(account.window) / 1e6 / kDraws;
 }
 
-double five_errors(double deviation) { return 5 * deviation / std::sqrt(kSteps); }
+double five_errors(double deviation) { return 5 * deviation / std::sqrt(kDraws); }
 
 TEST(KnownAnswerVariance, DistributionsKeepTheMean) {
   // A lognormal deviates by mean x sqrt(exp(sigma^2) - 1), an exponential by its mean, a uniform
@@ -67,7 +67,7 @@ TEST(KnownAnswerVariance, MeansThatWouldSufficeDoNot) {
       run("workers=0 batch=1 cost=decode=exponential:10ms compute=10ms warmup=10 steps=20000")
           .ranks[0]);
   EXPECT_EQ(account.compute, 200'000_ms);
-  EXPECT_NEAR(static_cast<double>(account.idle()) / 1e6 / kSteps, 10 / std::exp(1),
+  EXPECT_NEAR(static_cast<double>(account.idle()) / 1e6 / kDraws, 10 / std::exp(1),
               five_errors(7.75));
   EXPECT_EQ(account.stall[Cause::decode], account.idle());
   EXPECT_EQ(account.why[Why::capacity], account.idle());

@@ -9,11 +9,12 @@
 
 #include "measure/sleep.h"
 #include "measure/thread_meter.h"
+#include "unit/measure/no_stop.h"
 
 namespace loaderscope {
 namespace {
 
-const std::atomic<int> kNoStop{0};
+using test::kNoStop;
 
 class CoreStayTest : public ::testing::Test {
  protected:

@@ -6,11 +6,12 @@
 #include <thread>
 
 #include "measure/thread_meter.h"
+#include "unit/measure/no_stop.h"
 
 namespace loaderscope {
 namespace {
 
-const std::atomic<int> kNoStop{0};
+using test::kNoStop;
 
 TEST(Sleeper, CarriesWhatItSleptTooLong) {
   use_exact_sleeps();

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "measure/sleep.h"
+#include "unit/measure/no_stop.h"
 
 namespace loaderscope {
 namespace {
 
-const std::atomic<int> kNoStop{0};
+using test::kNoStop;
 
 struct Spans : FactObserver {
   std::vector<Span> all;

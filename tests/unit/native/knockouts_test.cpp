@@ -13,8 +13,6 @@ namespace {
 
 using source::TempFolder;
 
-constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;
-
 // A dozen small photographs.
 class Knockout : public testing::Test {
  protected:

@@ -41,6 +41,8 @@ struct Delivered {
   std::vector<std::uint64_t> samples;  // a hash of the bytes of each
 };
 
+inline constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;  // with "size=16 transfer=u8"
+
 // Devices that note what they are handed and pass it on to the device of the configuration. They
 // also check that memory is left alone until the step has computed.
 class NotingDevices {

@@ -92,12 +92,12 @@ TEST(BlockingQueue, OccupancyIsAMeanOverTime) {
 }
 
 TEST(SampleQueue, EachSampleOnceInTheOrderOfBatches) {
-  constexpr int kBatches = 50, kSamples = 40, kThreads = 4;
-  SampleQueue queue(kBatches);
-  std::vector<Batch> batches(kBatches);
-  std::vector<std::vector<std::atomic<int>>> seen(kBatches);
+  constexpr int kQueued = 50, kSamples = 40, kThreads = 4;
+  SampleQueue queue(kQueued);
+  std::vector<Batch> batches(kQueued);
+  std::vector<std::vector<std::atomic<int>>> seen(kQueued);
   for (auto& of_batch : seen) of_batch = std::vector<std::atomic<int>>(kSamples);
-  std::atomic<int> left{kBatches * kSamples};
+  std::atomic<int> left{kQueued * kSamples};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
@@ -113,7 +113,7 @@ TEST(SampleQueue, EachSampleOnceInTheOrderOfBatches) {
       }
     });
   }
-  for (int i = 0; i < kBatches; ++i) {
+  for (int i = 0; i < kQueued; ++i) {
     Batch& batch = batches[static_cast<std::size_t>(i)];
     batch.events.batch = i;
     batch.events.samples = kSamples;

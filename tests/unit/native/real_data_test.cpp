@@ -14,9 +14,6 @@ namespace {
 
 using source::TempFolder;
 
-constexpr int kSide = 16;
-constexpr Bytes kSampleBytes = Bytes{3} * kSide * kSide;
-
 // A folder of small images that are all different, in one flat folder: 000000.jpg, ...
 class Photos {
  public:

@@ -25,12 +25,6 @@ std::string json_of(const RunRecord& record) {
   return out.str();
 }
 
-std::string table_of(const RunRecord& record) {
-  std::ostringstream out;
-  write_table_report(out, record, analyse(record), {});
-  return out.str();
-}
-
 void expect_same_after_reading(const RunRecord& record) {
   const std::string json = json_of(record);
   const RunRecord read = parse_result(json, "r.json");

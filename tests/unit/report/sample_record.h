@@ -4,9 +4,12 @@
 #include <functional>
 #include <initializer_list>
 #include <numeric>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "loaderscope/run_record.h"
+#include "report/writers.h"
 
 namespace loaderscope::test {
 
@@ -182,6 +185,13 @@ inline RunRecord two_ranks() {
   waiting.samples = record.ranks[0].samples;
   record.ranks[0] = std::move(waiting);
   return record;
+}
+
+// What `run` prints of it.
+inline std::string table_of(const RunRecord& record, const ReportStyle& style = {}) {
+  std::ostringstream out;
+  write_table_report(out, record, analyse(record), style);
+  return out.str();
 }
 
 }  // namespace loaderscope::test

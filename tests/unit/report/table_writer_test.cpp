@@ -15,12 +15,6 @@ using namespace test;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string table_of(const RunRecord& record, ReportStyle style = {}) {
-  std::ostringstream out;
-  write_table_report(out, record, analyse(record), style);
-  return out.str();
-}
-
 TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
   std::ostringstream out;
   const RunRecord record = full_record();
