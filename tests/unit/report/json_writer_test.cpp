@@ -15,7 +15,6 @@ namespace loaderscope {
 namespace {
 
 using namespace test;
-using nlohmann::json;
 using testing::HasSubstr;
 
 std::string text_of(const RunRecord& record) {
@@ -70,7 +69,7 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
     stream.member("text", "quote \" back \\ line \n bell \x07 bad \xff utf8 \u00e9");
     stream.end_object();
   }
-  const json read = json::parse(out.str());
+  const nlohmann::json read = nlohmann::json::parse(out.str());
   EXPECT_TRUE(read["nan"].is_null());
   EXPECT_TRUE(read["inf"].is_null());
   EXPECT_THAT(out.str(), HasSubstr("\"minus_zero\": 0"));
@@ -78,7 +77,7 @@ TEST(JsonStream, NeverWritesWhatJsonHasNot) {
 }
 
 TEST(Json, HoldsThePromisedPaths) {
-  const json result = json::parse(text_of(full_record()));
+  const nlohmann::json result = nlohmann::json::parse(text_of(full_record()));
   for (const char* path : {"/schema",
                            "/tool/version",
                            "/machine/cpu",
@@ -137,7 +136,7 @@ TEST(Json, HoldsThePromisedPaths) {
                            "/notes/0",
                            "/lost_spans",
                            "/interrupted"}) {
-    EXPECT_TRUE(result.contains(json::json_pointer(path))) << path;
+    EXPECT_TRUE(result.contains(nlohmann::json::json_pointer(path))) << path;
   }
   EXPECT_EQ(result["account"]["stall_s"].size(), kCauses);
   EXPECT_FALSE(result["stages"].contains("pin"));  // did not run
@@ -145,7 +144,7 @@ TEST(Json, HoldsThePromisedPaths) {
 }
 
 TEST(Json, WritesSettingsByTheirKind) {
-  const json config = json::parse(text_of(full_record()))["config"];
+  const nlohmann::json config = nlohmann::json::parse(text_of(full_record()))["config"];
   EXPECT_EQ(config["num_workers"], 2);
   EXPECT_EQ(config["in_order"], true);
   EXPECT_EQ(config["compute"], "25ms");
@@ -157,7 +156,7 @@ TEST(Json, HasNoBusyWithoutCompute) {
   const RunRecord record = record_of(4, 40, [](std::int64_t) {
     return step_of(0, {{Cause::decode, kMillisecond}});
   });
-  const json result = json::parse(text_of(record));
+  const nlohmann::json result = nlohmann::json::parse(text_of(record));
   EXPECT_TRUE(result["device"]["busy"].is_null());
   EXPECT_TRUE(result["ranks"][0]["busy"].is_null());
 }
@@ -174,7 +173,7 @@ TEST(Json, TimesOfStepsAreRelativeAndExact) {
 TEST(Json, TheAnswerAloneHasNoRows) {
   std::ostringstream out;
   write_json(out, full_record(), analyse(full_record()), JsonScope::answer);
-  const json result = json::parse(out.str());
+  const nlohmann::json result = nlohmann::json::parse(out.str());
   EXPECT_TRUE(result.contains("verdict"));
   for (const char* key : {"ranks", "steps", "reservoir", "exemplars"})
     EXPECT_FALSE(result.contains(key));
