@@ -1,6 +1,7 @@
 #include "measure/path_walker.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace loaderscope {
 namespace {
@@ -10,13 +11,12 @@ void forget_before(std::deque<PathChain>& chains, Nanos at) {
   while (chains.size() > 1 && chains[1].end <= at) chains.pop_front();
 }
 
+// Their times only grow.
 const PathChain* last_until(const std::deque<PathChain>& chains, Nanos at) {
-  const PathChain* last = nullptr;
-  for (const PathChain& chain : chains) {
-    if (chain.end > at) break;
-    last = &chain;
-  }
-  return last;
+  const auto later =
+      std::upper_bound(chains.begin(), chains.end(), at,
+                       [](Nanos until, const PathChain& chain) { return until < chain.end; });
+  return later == chains.begin() ? nullptr : &*std::prev(later);
 }
 
 }  // namespace
