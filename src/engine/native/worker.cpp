@@ -143,7 +143,7 @@ void Worker::finish(Batch& batch) {
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
   post_.at_batch.store(-1, std::memory_order_relaxed);
   if (shop_.has_feeders) {
-    post_.to_send.push(&batch);
+    post_.to_send.push({&batch, events.finished});
   } else {
     shop_.send(batch, post_.log);
   }
@@ -156,10 +156,10 @@ void feed(const Job& job, Workshop& shop, std::int32_t index) {
   Sleeper sleeper(job.stop);
   RunQueueMeter run_queue;
   while (const auto task = post.to_send.pop()) {
-    Batch& batch = *task->item;
+    Batch& batch = *task->item.batch;
     const trace::Range range(Stage::transport,
                              {batch.events.batch, -1, batch.events.delivered_bytes});
-    IntervalMeter meter(run_queue, task->waited ? batch.events.finished : kNever);
+    IntervalMeter meter(run_queue, task->waited ? task->item.at : kNever);
     if (job.plan.send.active()) spend(job.plan.send, shop.execution(index, batch), sleeper);
     batch.events.send = meter.end(job.plan.send.sleeps());
     shop.send(batch, post.feeder_log);

@@ -18,13 +18,19 @@
 
 namespace loaderscope::native {
 
+// What a worker hands to its feeder.
+struct Finished {
+  Batch* batch = nullptr;
+  Nanos at = 0;
+};
+
 // Where one worker works, whoever that is in this epoch.
 struct Post {
   Post(std::size_t batches, std::pmr::memory_resource& memory)
       : tasks(batches, memory), to_send(batches, memory) {}
 
-  BlockingQueue<Batch*> tasks;    // batch tasks
-  BlockingQueue<Batch*> to_send;  // to the feeder, if there is one
+  BlockingQueue<Batch*> tasks;      // batch tasks
+  BlockingQueue<Finished> to_send;  // to the feeder, if there is one
   ThreadLog* log = nullptr;
   ThreadLog* feeder_log = nullptr;
   std::atomic<std::int64_t> at_batch{-1}, at_sample{-1};  // what is in hand
