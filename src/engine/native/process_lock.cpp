@@ -40,12 +40,13 @@ bool ProcessMutex::try_lock() {
 
 void ProcessMutex::lock() {
   if (try_lock()) return;
-  constexpr timespec kPatience{0, 10 * kMillisecond};  // nobody wakes the heir of a killed process
+  constexpr timespec kLookAgainAfter{
+      0, 10 * kMillisecond};  // nobody wakes the heir of a killed process
   waiting_.fetch_add(1);
   for (;;) {
     const std::uint32_t seen = unlocked_.load();
     if (try_lock()) break;
-    call_futex(unlocked_, FUTEX_WAIT, seen, &kPatience);
+    call_futex(unlocked_, FUTEX_WAIT, seen, &kLookAgainAfter);
   }
   waiting_.fetch_sub(1);
 }
