@@ -20,6 +20,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kQuoted = 20;
+constexpr double kMostError = 1e9;            // beyond it a line was not written by this program
 constexpr std::size_t kMostBytes = 16 << 10;  // beyond it the older half goes
 constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
@@ -60,7 +61,8 @@ std::optional<double> error_of(std::string_view line) {
     at = next;
   }
   if (at != end) return std::nullopt;
-  return std::abs(values[0] / values[1] - 1);
+  const double error = std::abs(values[0] / values[1] - 1);
+  return error < kMostError ? std::optional(error) : std::nullopt;
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/guest/bounded_text.h"
+#include "engine/guest/bounded.h"
 #include "engine/guest/page.h"
 
 namespace loaderscope::guest {

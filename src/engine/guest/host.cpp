@@ -1,4 +1,4 @@
-#include "engine/guest/host.h"
+#include "engine/guest/bounded.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/guest/bounded.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
@@ -30,9 +31,8 @@ std::int32_t number_in(const json& hello, const char* name, std::int64_t least, 
 
 bool introduce(Member& member, const std::string& message) {
   constexpr std::int64_t kAny = std::numeric_limits<std::int32_t>::max();
-  const json hello = json::parse(message, nullptr, false);
-  if (!hello.is_object()) return false;
   try {
+    const json hello = parse_message(message);
     member.pid = number_in(hello, "pid", 1, kAny, 0);
     member.is_worker = hello.value("role", "") == "worker";
     member.trainer = number_in(hello, "trainer", member.is_worker ? 1 : 0, kAny, 0);

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/guest/bounded_text.h"
+#include "engine/guest/bounded.h"
 #include "engine/guest/page.h"
 #include "loaderscope/errors.h"
 
@@ -34,7 +34,7 @@ void bring_into_range(LoaderFacts& facts) {
 LoaderFacts parse_loader_facts(const std::string& message) {
   LoaderFacts facts;
   try {
-    const json all = json::parse(message);
+    const json all = parse_message(message);
     all.at("loader").get_to(facts.number);
     all.at("num_workers").get_to(facts.num_workers);
     all.at("prefetch_factor").get_to(facts.prefetch_factor);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/guest/bounded_text.h"
+#include "engine/guest/bounded.h"
 #include "engine/guest/page.h"
 #include "loaderscope/errors.h"
 
@@ -45,7 +45,7 @@ void Messages::hear(const Member& member, const std::string& text) {
 }
 
 void Messages::understand(const Member& member, const std::string& text) {
-  const nlohmann::json message = nlohmann::json::parse(text);
+  const nlohmann::json message = parse_message(text);
   const std::string what = message.value("what", "");
   if (what == "loader") {
     meet_loader(member, iterator_in(message, 0), parse_loader_facts(text));

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "engine/guest/bounded_text.h"
+#include "engine/guest/bounded.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/guest/bounded_text.h"
+#include "engine/guest/bounded.h"
 
 namespace loaderscope::guest {
 namespace {

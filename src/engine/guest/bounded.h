@@ -1,6 +1,8 @@
-// Names and sentences of a measured program, which may be of any length.
+// What a measured program says, which may be anything: names and sentences of any length, numbers
+// of any size.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,5 +19,8 @@ inline std::string bounded_text(std::string text, std::size_t longest = kLongest
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   return text.replace(end, text.npos, kDots);
 }
+
+// A number that no count or time of ours can hold is null. Throws nlohmann::json::exception.
+nlohmann::json parse_message(const std::string& text);
 
 }  // namespace loaderscope::guest
