@@ -20,7 +20,8 @@ inline std::string bounded_text(std::string text, std::size_t longest = kLongest
   return text.replace(end, text.npos, kDots);
 }
 
-// A number that no count or time of ours can hold is null. Throws nlohmann::json::exception.
+// A number that no count or time of ours can hold is as large as one can be. Throws
+// nlohmann::json::exception.
 nlohmann::json parse_message(const std::string& text);
 
 }  // namespace loaderscope::guest
