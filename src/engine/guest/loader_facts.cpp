@@ -1,6 +1,7 @@
 #include "engine/guest/loader_facts.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -35,7 +36,8 @@ LoaderFacts parse_loader_facts(const std::string& message) {
   LoaderFacts facts;
   try {
     const json all = parse_message(message);
-    all.at("loader").get_to(facts.number);
+    facts.number = static_cast<std::int32_t>(std::clamp<std::int64_t>(
+        all.at("loader").get<std::int64_t>(), 0, std::numeric_limits<std::int32_t>::max()));
     all.at("num_workers").get_to(facts.num_workers);
     all.at("prefetch_factor").get_to(facts.prefetch_factor);
     all.at("batch_size").get_to(facts.batch_size);

@@ -65,7 +65,7 @@ void Messages::understand(const Member& member, const std::string& text) {
   } else if (what == "padding") {
     padding_[member.pid] = {message.at("real"), message.at("padded")};
   } else if (what == "injected") {
-    injected_.executed(message.value("number", std::size_t{0}));
+    injected_.executed(static_cast<std::size_t>(message.value("number", std::int64_t{0})));
   } else if (what == "refused") {
     refusal_ = bounded_text(message.value("text", ""), kLongestSentence);
   } else if (what == "failed") {
@@ -89,7 +89,7 @@ void Messages::fail(const nlohmann::json& message) {
   if (!failure_.empty()) return;
   failure_ = bounded_text(last_line(message.value("text", "")), kLongestSentence);
   if (message.contains("worker") && message["worker"].is_number_integer())
-    failure_ = fmt::format("worker {}: {}", message["worker"].get<int>(), failure_);
+    failure_ = fmt::format("worker {}: {}", message["worker"].get<std::int64_t>(), failure_);
 }
 
 DataIdentity& Messages::identity_of(const Member& member, std::int32_t iterator) {

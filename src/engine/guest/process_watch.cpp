@@ -47,8 +47,9 @@ std::vector<std::filesystem::path> entries_of(const std::string& folder) {
 }  // namespace
 
 void ProcessWatch::hear(const JobProcess& process, const nlohmann::json& message) {
-  const auto runtime = message.at("runtime").get<std::pair<std::uint64_t, std::uint64_t>>();
-  locks_.know(process.pid, {runtime.first, runtime.second});
+  const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
+  locks_.know(process.pid, {static_cast<std::uint64_t>(runtime.first),
+                            static_cast<std::uint64_t>(runtime.second)});
   if (!process.is_worker) return;
   for (const auto& [library, threads] : message.at("pools").items()) {
     if (pools_.size() >= kMostPools && !pools_.contains(library)) continue;
