@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
@@ -19,11 +20,11 @@ struct Counted {
 Counted count_steps(const Facts& facts) {
   Counted counted;
   for (const RankRecord& rank : facts.record.ranks) {
-    std::int32_t before = 0;
+    std::optional<std::int32_t> before;  // of this rank
     rank.rows.for_each(
         [&](const StepRow& row) {
           if (row.first_of_epoch) ++counted.epochs;
-          if (row.first_of_epoch && counted.steps > 0 && before < facts.config.batch_size)
+          if (row.first_of_epoch && before && *before < facts.config.batch_size)
             ++counted.short_ones;
           before = row.samples;
           ++counted.steps;

@@ -283,6 +283,14 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
     EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
 }
 
+// The first batch of a rank follows on none; that of the rank before it is no short one.
+TEST(Findings, AShortBatchIsOneOfTheSameRank) {
+  const std::vector<Finding> findings =
+      findings_of(run("batch = 8\ncompute = 10ms\nsamples = 44\nranks = 2\nepochs = 1\n"
+                      "workers = 2\ncost = decode=1ms"));
+  EXPECT_FALSE(has(findings, "short-last-batches")) << ids_of(findings);
+}
+
 // 8 ms to make in a worker, 20 ms to receive: making them in the trainer is faster.
 TEST(Findings, BatchesThatAreDearerToHandOverThanToMakeWantNoWorkers) {
   const std::vector<Finding> findings =
