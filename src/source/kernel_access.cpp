@@ -16,7 +16,6 @@
 namespace loaderscope::source {
 namespace {
 
-// The alignment of the buffers that reads go to.
 constexpr std::size_t kLargestAlignment = 64 << 10;
 
 std::string in_words(int error) { return std::generic_category().message(error); }

@@ -15,7 +15,7 @@ namespace loaderscope::source {
 
 class FileSource;
 
-inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kPage = 4096;  // the alignment of the buffers that reads go to
 
 std::unique_ptr<SampleReader> make_pread_reader(const FileSource& source);
 std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source);

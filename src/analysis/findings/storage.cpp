@@ -11,7 +11,7 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMostly = 0.5;
-constexpr double kNoticeableReadAgain = 0.2;
+constexpr double kNoticeableUnpacking = 0.2;  // of reading
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
 constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
@@ -131,7 +131,7 @@ std::optional<Candidate> decompression(const Facts& facts) {
   const Nanos reading = facts.stages[Stage::read].wall + unpack.wall;
   if (unpack.count == 0 || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
   const double part = static_cast<double>(unpack.wall) / static_cast<double>(reading);
-  if (part < kNoticeableReadAgain) return std::nullopt;
+  if (part < kNoticeableUnpacking) return std::nullopt;
   return Candidate{fmt::format("unpacking what is stored takes {} each, {} of reading: {} of the "
                                "time",
                                show_duration(mean_of(unpack)), show_percent(part),
