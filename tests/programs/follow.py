@@ -1,9 +1,11 @@
 """The command line of scripts/follow-advice: takes the advice given to programs of others, and compares what it gains."""
 
 import argparse
+import datetime
 import json
 import os
 import pathlib
+import platform
 import statistics
 import subprocess
 import sys
@@ -16,6 +18,7 @@ import table
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
 _HERE = pathlib.Path(__file__).resolve().parent
 _LONGEST_RUN = 180  # seconds
+_JUDGED = "\n## Why"  # what stands from here on in the report is written by hand, and stays
 
 
 class Failed(Exception):
@@ -68,6 +71,8 @@ class Program:
             self._script = prepare.clone(repository, commits[repository], flags.programs) / row["script"]
         self._here = self._script.parent if row.get("here") else flags.work / "runs" / row["name"] / "its" / "own"
         self._here.mkdir(parents=True, exist_ok=True)
+        for folder in row.get("folders", []):
+            (self._here / folder).mkdir(parents=True, exist_ok=True)
         prepare.link(row, self._here, data, flags.loaderscope)
         self._arguments = [str(prepare.data(word[1:-1], data, flags.loaderscope)) if word.startswith("{") else word
                            for word in row.get("arguments", [])]
@@ -99,7 +104,8 @@ class Program:
                 raise Failed(f"not ended after {_LONGEST_RUN} s") from None
         if not result.exists():
             said = result.with_suffix(".txt").read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            raise Failed(f"exit code {code}: {said[-1] if said else 'no word'}"[:200])
+            own = [text for text in said if not text.startswith("loaderscope: ")]
+            raise Failed(f"exit code {code}: {own[-1] if own else 'no word'}"[:200])
         return json.loads(result.read_text(encoding="utf-8"))
 
 
@@ -121,7 +127,14 @@ def _why_no_figures(result: Dict[str, Any]) -> str:
     error = result.get("fit", {}).get("rate_error")
     if error is not None and abs(error) > 0.1:
         return f"the model misses the run by {100 * error:+.0f} %"
-    return next((note for note in result["notes"] if note.startswith("no predictions")), "nothing to gain")
+    unpredicted = next((note for note in result["notes"] if note.startswith("no predictions")), None)
+    if unpredicted or not _advice(result):
+        return unpredicted or "nothing that a setting mends"
+    return "the advice brings work that was not measured"
+
+
+def _cores_used(result: Dict[str, Any]) -> float:
+    return result["process"]["cpu_s"] / result["window"]["wall_s"]
 
 
 def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
@@ -129,6 +142,7 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
     before = [program.run("before-1", {})]
     row["said"], row["fit_error"] = before[0]["verdict"]["sentence"], before[0].get("fit", {}).get("rate_error")
     row["steps"], row["rates_before"] = before[0]["window"]["steps"], [_rate(before[0])]
+    row["cores_used"] = _cores_used(before[0])
     advice = _advice(before[0])
     if advice is None or not advice["predicted"]:
         row["no_figures"] = _why_no_figures(before[0])
@@ -151,6 +165,17 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
     return row
 
 
+def _facts(flags: argparse.Namespace) -> Dict[str, Any]:
+    version = subprocess.run([flags.loaderscope, "--version"], capture_output=True, text=True, check=True).stdout
+    lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=_ROOT, capture_output=True, text=True,
+                            check=True).stdout.strip()
+    return {"date": datetime.date.today().isoformat(), "loaderscope": version.split(",")[0].replace("(", "").strip(),
+            "commit": commit, "cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
+            "command": f"scripts/follow-advice --duration {flags.duration} --pairs {flags.pairs}"}
+
+
 def main() -> None:
     with open(_HERE / "programs.toml", "rb") as file:
         listed = tomllib.load(file)
@@ -171,10 +196,12 @@ def main() -> None:
         print(table.line(answer), file=sys.stderr)
     rows = [json.loads(file.read_text(encoding="utf-8")) for name in (row["name"] for row in listed["program"])
             for file in [flags.work / "results" / f"{name}.json"] if file.exists()]
-    version = subprocess.run([flags.loaderscope, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    flags.output.with_suffix(".json").write_text(json.dumps({"loaderscope": version, "programs": rows}, indent=1) + "\n",
-                                                 encoding="utf-8")
-    print(table.markdown(rows))
+    result = {"schema": "loaderscope.advice/1", **_facts(flags), "programs": rows}
+    flags.output.with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    judged = flags.output.read_text(encoding="utf-8") if flags.output.exists() else ""
+    text = table.markdown(result) + judged[judged.find(_JUDGED):] if _JUDGED in judged else table.markdown(result)
+    flags.output.write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

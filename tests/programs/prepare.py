@@ -72,7 +72,7 @@ def _shards(folder: pathlib.Path, loaderscope: pathlib.Path) -> None:
 
 
 def _text(file: pathlib.Path, _: pathlib.Path) -> None:
-    file.write_text("".join(random.Random(0).choices("abcdefghijklmnopqrstuvwxyz ,.", k=1_000_000)), encoding="utf-8")
+    file.write_text("".join(random.Random(0).choices("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz ,.!", k=1_000_000)), encoding="utf-8")
 
 
 _MAKERS = {"mnist": _mnist, "photos": _photos, "flat": _flat, "shards": _shards, "text": _text}
