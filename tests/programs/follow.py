@@ -37,6 +37,7 @@ def _flags(names: List[str]) -> argparse.Namespace:
     parser.add_argument("--duration", default="10s", help="Of each measured window. Default: 10s.")
     parser.add_argument("--pairs", type=int, default=2, help="Runs before and after, in turns. Default: 2.")
     parser.add_argument("--try", dest="try_it", action="store_true", help="Also what 'run --try' says of it.")
+    parser.add_argument("--report", action="store_true", help="Runs nothing: writes the report of what has run.")
     parser.add_argument("--output", type=pathlib.Path, default=_ROOT / "reports/advice.md")
     flags = parser.parse_args()
     for name in ("programs", "work", "loaderscope", "python"):
@@ -127,7 +128,7 @@ def _why_no_figures(result: Dict[str, Any]) -> str:
     error = result.get("fit", {}).get("rate_error")
     if error is not None and abs(error) > 0.1:
         return f"the model misses the run by {100 * error:+.0f} %"
-    unpredicted = next((note for note in result["notes"] if note.startswith("no predictions")), None)
+    unpredicted = next((note for note in result["notes"] if note.startswith("no predictions") or "whole batches" in note), None)
     if unpredicted or not _advice(result):
         return unpredicted or "nothing that a setting mends"
     return "the advice brings work that was not measured"
@@ -142,7 +143,7 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
     before = [program.run("before-1", {})]
     row["said"], row["fit_error"] = before[0]["verdict"]["sentence"], before[0].get("fit", {}).get("rate_error")
     row["steps"], row["rates_before"] = before[0]["window"]["steps"], [_rate(before[0])]
-    row["cores_used"] = _cores_used(before[0])
+    row["cores_used"], row["window_s"] = _cores_used(before[0]), before[0]["window"]["wall_s"]
     advice = _advice(before[0])
     if advice is None or not advice["predicted"]:
         row["no_figures"] = _why_no_figures(before[0])
@@ -152,7 +153,8 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
     if advice["predicted"]:
         row["promised"] = advice["predicted"]["samples_per_s"]
         row["ratio_promised"] = row["promised"] / advice["predicted"]["base"]["samples_per_s"]
-    changes = dict(change.split("=", 1) for change in advice["changes"])
+    # What the model supposes beside the settings, such as compute.speed=0.5, is not for the program to change.
+    changes = dict(change.split("=", 1) for change in advice["changes"] if ".speed=" not in change)
     after = []
     for pair in range(1, pairs + 1):
         if pair > 1:
@@ -173,7 +175,7 @@ def _facts(flags: argparse.Namespace) -> Dict[str, Any]:
                             check=True).stdout.strip()
     return {"date": datetime.date.today().isoformat(), "loaderscope": version.split(",")[0].replace("(", "").strip(),
             "commit": commit, "cpu": model, "cores": len(os.sched_getaffinity(0)), "kernel": platform.release(),
-            "command": f"scripts/follow-advice --duration {flags.duration} --pairs {flags.pairs}"}
+            "command": "scripts/follow-advice"}
 
 
 def main() -> None:
@@ -184,7 +186,7 @@ def main() -> None:
         packages = {package for row in listed["program"] for package in row.get("packages", [])}
         flags.python = prepare.python_with(flags.python, packages, flags.work / "python")
     for row in listed["program"]:
-        if row["name"] not in flags.only.split(","):
+        if flags.report or row["name"] not in flags.only.split(","):
             continue
         try:
             answer = follow(Program(row, listed["repositories"], flags), flags.pairs, flags.try_it)

@@ -91,5 +91,6 @@ def link(program: Dict[str, Any], here: pathlib.Path, folder: pathlib.Path, load
     for place, name in program.get("data", {}).items():
         at = pathlib.Path(os.path.normpath(here / place))
         at.parent.mkdir(parents=True, exist_ok=True)
-        if not at.exists():
-            at.symlink_to(data(name, folder, loaderscope))
+        made = data(name, folder, loaderscope)
+        if not at.is_symlink():
+            at.symlink_to(made)

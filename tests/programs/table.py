@@ -47,12 +47,12 @@ def markdown(result: Dict[str, Any]) -> str:
     directed = [row for row in ran if "ratio_got" in row and "ratio_promised" not in row]
     return f"""# Advice, followed
 
-Of {len(ran)} training programs that nobody here wrote, {len(promised)} were promised a rate, and {_share(sum(map(is_kept, promised)), len(promised))} of them
+Of {len(ran)} training programs of others, {len(promised)} were promised a rate, and {_share(sum(map(is_kept, promised)), len(promised))} of them
 got it within {_KEPT:.0%}. With the setting that had figures {_share(sum(map(is_slower, promised)), len(promised))} became slower, with the one that was
 given without figures {_share(sum(map(is_slower, directed)), len(directed))}. {len(ran) - len(promised) - len(directed)} were given no setting.
 
 {result["cpu"]}, {result["cores"]} cores of a virtual machine that others use, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
-repository at {result["commit"]}, `{result["command"]}`. Each row: the program as it is and with the advised setting, in its
+repository at {result["commit"]}, `{result["command"]}`, windows of {min(row["window_s"] for row in ran):.0f} to {max(row["window_s"] for row in ran):.0f} s. Each row: the program as it is and with the advised setting, in its
 own words where it has a flag for it, in turns, each a fresh run; rates are samples/s of the measured windows, their mean and each.
 `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in `tests/programs/programs.toml`.
 
