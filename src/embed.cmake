@@ -23,7 +23,7 @@ foreach(module ${modules})
 endforeach()
 embed(libloaderscope_guest.so ${LIBRARY})
 file(WRITE ${OUTPUT} "// Made by src/embed.cmake.
-#include \"engine/guest/embedded.h\"
+#include \"guest/host/embedded.h\"
 
 ${assembler}
 ${symbols}

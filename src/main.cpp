@@ -7,10 +7,10 @@
 #include <string>
 #include <system_error>
 
+#include "base/printable.h"
+#include "base/shortage.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "config/printable.h"
-#include "config/shortage.h"
 
 namespace {
 

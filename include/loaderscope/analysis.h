@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "loaderscope/change.h"
+#include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
@@ -182,6 +183,7 @@ struct Analysis {
   std::optional<ReadyDepth> depth;           // likewise
   std::optional<WhatItTakes> what_it_takes;  // likewise; not where the GPU is busy enough
   std::vector<std::string> notes;            // what the run was too short to see
+  std::optional<Proof> proof;                // handed in: runs made afterwards
 };
 
 // The first of the findings that save time; null where none does.

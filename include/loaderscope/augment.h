@@ -10,6 +10,7 @@
 
 #include "loaderscope/image.h"
 #include "loaderscope/rows.h"
+#include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
 
 namespace loaderscope {

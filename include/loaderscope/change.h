@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loaderscope/run_config.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

@@ -24,7 +24,7 @@ struct ComputePreset {
   std::int64_t batch_size;
 };
 
-std::span<const ComputePreset> compute_presets();  // src/config/compute.cpp
+std::span<const ComputePreset> compute_presets();  // src/base/compute.cpp
 
 Compute parse_compute(std::string_view text);  // throws ValueError
 std::string spell_compute(const Compute& compute);

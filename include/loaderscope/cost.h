@@ -79,6 +79,9 @@ Distribution parse_distribution(std::string_view text, double (*parse_value)(std
 // one value.
 std::string spell_distribution(const Distribution& distribution,
                                std::string (*spell_value)(double));
+// The same of times: VALUE is a duration of at most kLongestCost.
+Distribution parse_time_distribution(std::string_view text);
+std::string spell_time_distribution(const Distribution& distribution);
 
 // The stages that --cost may declare, in the order of the pipeline; --inject takes these and
 // compute.

@@ -3,15 +3,11 @@
 
 #include <atomic>
 #include <functional>
+#include <initializer_list>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "loaderscope/proof.h"
-#include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
@@ -24,6 +20,38 @@ struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
   std::int64_t samples = 0;
   double fraction = 0;  // of the window, 0 to 1
+};
+
+// The stages that a run leaves out. What they would have made is replayed: batches stay valid.
+class Knockouts {
+ public:
+  Knockouts() = default;
+  Knockouts(std::initializer_list<Stage> stages) {
+    for (Stage stage : stages) add(stage);
+  }
+
+  void add(Stage stage) { bits_ |= std::uint32_t{1} << index_of(stage); }
+  bool has(Stage stage) const { return (bits_ >> index_of(stage) & 1) != 0; }
+  bool empty() const { return bits_ == 0; }
+  bool operator==(const Knockouts&) const = default;
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+
+// Of somebody else's loader no stage can be left out: one run takes batches from the loader and,
+// by turns, again those that it has delivered before. Numbers of steps.
+struct ReplayTurns {
+  std::int64_t lead = 0;           // of the loader, before the first turn
+  std::int64_t settle_loader = 0;  // the first of each turn do not count
+  std::int64_t settle_replay = 0;
+  std::int64_t steps = 0;   // of each turn, that count
+  std::int64_t rounds = 0;  // a turn of the loader, and one without it
+
+  std::int64_t loader() const { return settle_loader + steps; }
+  std::int64_t replay() const { return settle_replay + steps; }
+  std::int64_t round() const { return loader() + replay(); }
+  std::int64_t all() const { return lead + rounds * round(); }
 };
 
 // What an engine may use of the world around it. Tests hand in others.
@@ -51,40 +79,9 @@ struct EngineContext {
   const ReplayTurns* replay = nullptr;
 };
 
-// Of an engine that is somebody else's loader, in a Python of its own.
-struct GuestTraits {
-  bool is_data_loader = true;  // of PyTorch, with its arguments
-  bool can_shuffle = true;
-};
-
-struct EngineRow {
-  Row row;
-  // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the
-  // caller). Throws UsageError for settings that this engine does not have, RunError when the run
-  // fails.
-  RunRecord (*run)(const RunConfig& config, const EngineContext& context);
-  std::optional<GuestTraits> guest = std::nullopt;
-};
-
-std::span<const EngineRow> engine_table();  // src/engine/registry.cpp
-
-// The row of a resolved configuration's engine, whether or not it is available with the default
-// Python.
-const EngineRow& engine_row(std::string_view name);
-
-std::optional<GuestTraits> guest_traits(std::string_view engine);  // nothing where it is none
-bool is_guest_engine(std::string_view name);
-
-// A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
-// normalise, f32 NCHW. `--loader` names it.
-struct PipelineRow {
-  Row row;
-  std::string_view engine;
-  bool is_default = false;  // it runs where the engine alone is given
-};
-
-std::span<const PipelineRow> pipeline_table();  // src/engine/registry.cpp
-
-const PipelineRow* find_pipeline(std::string_view name);  // null: there is none of this name
+// Runs the resolved `config` and returns the facts (machine and tool_version are filled by the
+// caller). Throws UsageError for settings that its engine does not have, RunError when the run
+// fails.
+RunRecord run_engine(const RunConfig& config, const EngineContext& context);
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 // How the program ends, and the three ways it can fail.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,6 +42,21 @@ class ValueError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+// A sample that cannot be used. It is counted by kind, named, and skipped or fatal (--on-error).
+class SampleError : public std::runtime_error {
+ public:
+  enum class Kind : std::uint8_t {
+    unreadable,   // missing, no permission, a directory, an I/O error
+    truncated,    // ends early, or shrank while it was read
+    damaged,      // its bytes contradict themselves
+    unsupported,  // a format, colour space or depth that no decoder here knows
+    too_large,    // its header asks for more memory than a sample may have
+  };
+  SampleError(Kind why, const std::string& what) : std::runtime_error(what), kind(why) {}
+  Kind kind;
+};
+std::string_view name_of(SampleError::Kind kind);  // "unreadable", ...
 
 // The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest.
 std::string nearest_word(std::string_view word, const std::vector<std::string_view>& candidates);

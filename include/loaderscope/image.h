@@ -1,13 +1,8 @@
-// Images between decode and augment: pixels, regions, and the decoders' contract.
+// Images between decode and augment: pixels and regions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
-
-#include "loaderscope/rows.h"
-#include "loaderscope/source.h"
 
 namespace loaderscope {
 
@@ -31,41 +26,5 @@ struct Pixels {
 struct ImageHeader {
   int width = 0, height = 0;
 };
-
-struct DecodeOptions {
-  bool fast_upsampling = false;
-  // Decode at 1/2 or 1/4 where both sides of the region then still have at least `wanted` pixels.
-  bool dct_scale_auto = false;
-  int wanted = 0;  // the side of the augmented image; 0: unknown, nothing is scaled
-  // As Pillow's limit; a header that asks for more is refused.
-  std::int64_t largest_pixels = 178'956'970;
-};
-
-// One format's decoder of one worker. `open` then `decode`, once each per sample. Both throw
-// SampleError, whose text continues a sentence that begins with the sample's path ("its JPEG data
-// end early, ..."). After an error the decoder is as good as new. No image leaves a trace in the
-// ones after it.
-class Decoder {
- public:
-  virtual ~Decoder() = default;
-  // The bytes are not copied: they must outlive the pixels.
-  virtual ImageHeader open(std::span<const std::byte> stored) = 0;
-  // `region` lies within the image. Its pixels are those of a decode of the whole image, bit for
-  // bit. Grey, palette and CMYK images become RGB, alpha is dropped, 16 bits become 8. An
-  // orientation tag is ignored, as Pillow and torchvision do by default.
-  virtual Pixels decode(const Region& region) = 0;
-};
-
-struct DecoderRow {
-  Row row;
-  bool (*recognises)(std::span<const std::byte> stored);  // by the first bytes, never by the name
-  std::unique_ptr<Decoder> (*make)(const DecodeOptions& options);
-};
-
-std::span<const DecoderRow> decoder_table();  // src/decode/registry.cpp
-
-// All formats behind one decoder: picks the row that recognises the sample. What `run` uses per
-// worker.
-std::unique_ptr<Decoder> make_any_decoder(const DecodeOptions& options);
 
 }  // namespace loaderscope

@@ -3,35 +3,18 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "loaderscope/change.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/vocabulary.h"
 
 namespace loaderscope {
 
 struct Analysis;
 struct RunRecord;
-
-// The stages that a run leaves out. What they would have made is replayed: batches stay valid.
-class Knockouts {
- public:
-  Knockouts() = default;
-  Knockouts(std::initializer_list<Stage> stages) {
-    for (Stage stage : stages) add(stage);
-  }
-
-  void add(Stage stage) { bits_ |= std::uint32_t{1} << index_of(stage); }
-  bool has(Stage stage) const { return (bits_ >> index_of(stage) & 1) != 0; }
-  bool empty() const { return bits_ == 0; }
-  bool operator==(const Knockouts&) const = default;
-
- private:
-  std::uint32_t bits_ = 0;
-};
 
 // What one run gave, measured or predicted.
 struct ProofRun {
@@ -79,21 +62,6 @@ struct Proof {
 
 // What to run for `asked`: cases without runs, or the reason why none shows anything.
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis);
-
-// Of somebody else's loader no stage can be left out: one run takes batches from the loader and,
-// by turns, again those that it has delivered before. Numbers of steps.
-struct ReplayTurns {
-  std::int64_t lead = 0;           // of the loader, before the first turn
-  std::int64_t settle_loader = 0;  // the first of each turn do not count
-  std::int64_t settle_replay = 0;
-  std::int64_t steps = 0;   // of each turn, that count
-  std::int64_t rounds = 0;  // a turn of the loader, and one without it
-
-  std::int64_t loader() const { return settle_loader + steps; }
-  std::int64_t replay() const { return settle_replay + steps; }
-  std::int64_t round() const { return loader() + replay(); }
-  std::int64_t all() const { return lead + rounds * round(); }
-};
 
 // Turns of `steps` steps where `first` has so many, else fewer and shorter ones, but of at least
 // `fewest`, or `why_not`. `gain`: of the rate, without the loader.

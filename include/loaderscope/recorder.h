@@ -14,7 +14,7 @@
 namespace loaderscope {
 
 template <class Entry>
-class SharedRing;  // src/measure/shared_ring.h
+class SharedRing;  // src/record/shared_ring.h
 
 // Sees every fact before it is folded, in the order of folding: for whoever keeps what the folder
 // forgets (traces, tests).

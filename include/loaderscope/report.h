@@ -1,6 +1,7 @@
 // Reports: one result, many forms.
 #pragma once
 
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -26,8 +27,12 @@ std::span<const ReportRow> report_table();  // src/report/registry.cpp
 
 // Reads a saved result (schema loaderscope.run/1). Throws RunError: not there, cut off, another
 // schema, or facts that contradict each other.
-RunRecord read_result(const std::string& path);
-RunRecord parse_result(std::string_view text, const std::string& place);
+struct SavedRun {
+  RunRecord record;
+  std::optional<Proof> proof;
+};
+SavedRun read_result(const std::string& path);
+SavedRun parse_result(std::string_view text, const std::string& place);
 
 // --require 'device.busy >= 0.85': a path of the result JSON, a comparison, a number or word.
 struct RequirementResult {

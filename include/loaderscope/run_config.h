@@ -1,9 +1,6 @@
-// The configuration of a run: one struct, filled by flags and scenario files through one table of
-// fields.
+// The configuration of a run: one struct. settings.h fills it.
 #pragma once
 
-#include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,7 +40,8 @@ struct WarmUp {
   Nanos duration = 0;  // when not 0: every step whose compute ends within it
 };
 
-// Names, units, defaults and sentences stand in the table of fields (src/config/fields.cpp), once.
+// Names, units, defaults and sentences stand in the table of fields (src/settings/fields.cpp),
+// once.
 struct RunConfig {
   // what runs
   Setting<std::string> engine{"native"};
@@ -126,62 +124,5 @@ struct RunConfig {
   std::int64_t delivered_sample_bytes() const;
   Nanos mean_compute_time() const;  // of a whole batch
 };
-
-// One field: its names, its sentence, and how its text is read and written. The text is the same in
-// a flag, in a scenario file and in --set and --vary.
-struct Field {
-  std::string_view
-      name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
-  std::vector<std::string_view> aliases;
-  std::string_view group;
-  std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
-  std::string_view help;        // one sentence with the unit
-  std::string_view implied;     // what the flag says without a value; "": it needs one
-  std::string_view
-      default_words;  // for people, where the default depends on something; else "": see text()
-  bool repeats = false;
-  bool is_number = false;  // written to JSON as a number
-  std::function<void(RunConfig&, std::string_view)>
-      set;  // throws ValueError; repeated: adds or replaces
-  std::function<std::string(const RunConfig&)> text;  // the value in force; repeats: first one
-  std::function<std::vector<std::string>(const RunConfig&)> texts;
-  std::function<bool(const RunConfig&)> given;
-  std::function<void(RunConfig&, bool given)>
-      mark_given;  // a value read back from a result need not be the user's
-
-  bool is_switch() const { return value_name.empty(); }
-};
-
-std::span<const Field> fields();
-const Field* find_field(std::string_view name_or_alias);  // accepts no-NAME of a switch too
-
-// Sets one field from its text. Throws UsageError: "PLACE: KEY = VALUE: expected ...; did you mean
-// ...?".
-void set_field(RunConfig& config, std::string_view place, std::string_view key,
-               std::string_view value);
-
-// Reads "key = value" lines into `config`, leaving alone what is already given there (flags win);
-// costs and injections merge per stage. Throws UsageError with file and line.
-struct Scenario {
-  std::string path;
-  std::vector<std::string> expect;  // "# expect: ..." lines, in order
-};
-Scenario read_scenario(const std::string& path, RunConfig& config);
-Scenario parse_scenario(std::string_view text, const std::string& path, RunConfig& config);
-
-// What of the machine the defaults depend on.
-struct MachineLimits {
-  double cores = 1;          // affinity and CPU quota
-  bool has_gpu = false;      // that the device `cuda` can use
-  std::string why_no_gpu{};  // said where the device is chosen; "" when nobody looked
-};
-
-// Fills the defaults that depend on other values and on the machine, and refuses contradictions and
-// impossible sizes (UsageError). What is given but has no effect is said in `notes`.
-RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
-
-// The same for what was measured: that nothing is declared does not mean that nothing takes time.
-RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
-                           std::vector<std::string>& notes);
 
 }  // namespace loaderscope

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "loaderscope/account.h"
-#include "loaderscope/proof.h"
 #include "loaderscope/run_config.h"
 
 namespace loaderscope {
@@ -193,7 +192,6 @@ struct RunRecord {
   std::vector<Metric> metrics;
   std::vector<Detail> details;     // the largest share of each first
   std::vector<std::string> notes;  // what a reader must know: settings without effect, fallbacks
-  std::optional<Proof> proof;      // runs made afterwards, to prove what the analysis says
 };
 
 }  // namespace loaderscope

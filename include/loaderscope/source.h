@@ -5,28 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stdexcept>
 #include <string>
 
 #include "loaderscope/rows.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
-
-// A sample that cannot be used. It is counted by kind, named, and skipped or fatal (--on-error).
-class SampleError : public std::runtime_error {
- public:
-  enum class Kind : std::uint8_t {
-    unreadable,   // missing, no permission, a directory, an I/O error
-    truncated,    // ends early, or shrank while it was read
-    damaged,      // its bytes contradict themselves
-    unsupported,  // a format, colour space or depth that no decoder here knows
-    too_large,    // its header asks for more memory than a sample may have
-  };
-  SampleError(Kind why, const std::string& what) : std::runtime_error(what), kind(why) {}
-  Kind kind;
-};
-std::string_view name_of(SampleError::Kind kind);  // "unreadable", ...
 
 // What one worker reads with. Not shared between threads.
 class SampleReader {

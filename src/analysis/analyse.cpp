@@ -10,8 +10,8 @@
 #include "analysis/statistics.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "config/batches_ahead.h"
 #include "loaderscope/analysis.h"
+#include "settings/batches_ahead.h"
 
 namespace loaderscope {
 namespace {

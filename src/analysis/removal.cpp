@@ -4,6 +4,7 @@
 #include <future>
 #include <numeric>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

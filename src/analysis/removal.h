@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/what_if.h"
 
 namespace loaderscope {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "base/quantiles.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -70,8 +71,6 @@ class Bootstrap {
   std::vector<StepSums> replicates_;
 };
 
-double median_of(std::vector<double> values);  // 0 of none
-
 // Whether a series of equally long stretches keeps its level: the medians of its halves differ by
 // less than 10 %, or by no more than the 99 % interval of their difference. `block`: stretches that
 // belong together.
@@ -81,8 +80,5 @@ bool keeps_level(const std::vector<double>& stretches, std::int64_t block);
 // blocks.
 Estimate percentile_interval(double point, std::vector<double> replicates, double level,
                              std::int64_t blocks);
-
-double normal_quantile(double p);                         // 0 < p < 1
-double student_quantile(double p, std::int64_t degrees);  // 0 < p < 1, degrees >= 1
 
 }  // namespace loaderscope

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/output_rules.h"
-#include "config/other_keys.h"
-#include "loaderscope/run_config.h"
+#include "loaderscope/settings.h"
+#include "settings/other_keys.h"
 
 namespace CLI {
 class App;

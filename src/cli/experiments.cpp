@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "base/thread_meter.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/version_text.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "measure/process_counters.h"
-#include "measure/thread_meter.h"
+#include "machine/process_counters.h"
 
 namespace loaderscope {
 namespace {
@@ -74,7 +74,7 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
 RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const EngineContext& context,
                                         const std::string& output) {
   try {
-    return engine_row(config.engine.value).run(config, context);
+    return run_engine(config, context);
   } catch (const RunError&) {
     if (!shown_ && stop_signal_.load() == 0) {
       std::fputs(output.c_str(), stderr);

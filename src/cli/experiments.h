@@ -6,7 +6,7 @@
 #include "cli/own_flags.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
-#include "measure/machine_load.h"
+#include "machine/machine_load.h"
 
 namespace loaderscope {
 

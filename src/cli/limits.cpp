@@ -1,6 +1,7 @@
 #include "cli/limits.h"
 
 #include "loaderscope/device.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

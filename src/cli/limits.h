@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loaderscope/run_record.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

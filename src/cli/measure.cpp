@@ -2,8 +2,8 @@
 
 #include "cli/progress.h"
 #include "cli/version_text.h"
-#include "engine/broken_off.h"
 #include "loaderscope/engine.h"
+#include "record/broken_off.h"
 
 namespace loaderscope {
 
@@ -28,7 +28,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.replay = replay;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
   try {
-    RunRecord record = engine_row(config.engine.value).run(config, context);
+    RunRecord record = run_engine(config, context);
     complete(record, machine, notes);
     return record;
   } catch (const BrokenOff& broken) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {

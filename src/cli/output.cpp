@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 
 namespace loaderscope {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "config/file_kind.h"
+#include "base/file_kind.h"
 #include "loaderscope/errors.h"
 #include "report/recognise.h"
 

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "probe/link.h"
+#include "experiment/probe/link.h"
 
 namespace loaderscope {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/case_run.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
 

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
 

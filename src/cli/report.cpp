@@ -7,9 +7,9 @@
 #include "cli/output.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
+#include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "measure/prediction_history.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -38,8 +38,9 @@ ExitCode report(const ReportFlags& flags) {
   const ReportRow& writer = writer_of(flags.format);
   check_requirements(flags.require);
   check_output(flags.output, {flags.force, {flags.result}});
-  const RunRecord record = read_result(flags.result);
+  const auto [record, proof] = read_result(flags.result);
   Analysis analysis = analyse(record);
+  analysis.proof = proof;
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
   write_output(flags.output,

@@ -16,11 +16,13 @@
 #include "cli/prove.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "engine/broken_off.h"
+#include "experiment/prediction_history.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "measure/machine.h"
-#include "measure/prediction_history.h"
+#include "loaderscope/settings.h"
+#include "machine/machine.h"
+#include "record/broken_off.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -82,7 +84,7 @@ void say_more_runs(const RunConfig& config) {
                static_cast<long long>(config.steps.value));
 }
 
-void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& machine,
+void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& machine,
                const std::atomic<int>& stop_signal) {
   bool said = false;
   const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
@@ -93,9 +95,9 @@ void add_proof(RunRecord& record, const Analysis& analysis, const MachineFacts& 
     if (config.command.given) say_second_run();
     return measure(config, machine, {}, stop_signal, {}, &turns);
   };
-  record.proof =
+  analysis.proof =
       prove(record.config.prove, record, analysis, measure_without, measure_turns, stop_signal);
-  remember(*record.proof);
+  remember(*analysis.proof);
 }
 
 // With what was measured until a failure, that is written.
@@ -119,12 +121,12 @@ ExitCode run(RunFlags& flags) {
   if (!config.json.value.empty()) check_output(config.json.value, flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
+  const RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
   const int ended_by = take_stop_signal();
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
-  if (config.prove != Prove::off) add_proof(record, analysis, machine, stop_signal);
+  if (config.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
   write_results(config, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();

@@ -1,5 +1,5 @@
 // loaderscope selftest
-#include "selftest/selftest.h"
+#include "experiment/selftest/selftest.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -7,6 +7,8 @@
 #include <optional>
 #include <system_error>
 
+#include "base/private_folder.h"
+#include "base/thread_meter.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
@@ -15,12 +17,11 @@
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "dataset/make.h"
+#include "experiment/selftest/own_loader.h"
 #include "loaderscope/engine.h"
-#include "measure/machine.h"
-#include "measure/thread_meter.h"
+#include "loaderscope/settings.h"
+#include "machine/machine.h"
 #include "report/selftest_report.h"
-#include "selftest/own_loader.h"
-#include "source/private_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -83,7 +84,7 @@ selftest::Run runner(const std::atomic<int>& stop_signal) {
   return [&stop_signal](const RunConfig& config) {
     EngineContext context;
     context.stop_signal = &stop_signal;
-    return find_row(config.engine.value, engine_table()).run(config, context);
+    return run_engine(config, context);
   };
 }
 

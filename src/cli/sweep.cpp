@@ -9,7 +9,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
-#include "measure/machine.h"
+#include "machine/machine.h"
 #include "report/sweep_report.h"
 
 namespace loaderscope {

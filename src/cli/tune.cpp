@@ -12,10 +12,11 @@
 #include "experiment/remember_predictions.h"
 #include "experiment/settings.h"
 #include "loaderscope/report.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/tune.h"
 #include "loaderscope/what_if.h"
-#include "measure/machine.h"
-#include "measure/process_counters.h"
+#include "machine/machine.h"
+#include "machine/process_counters.h"
 #include "report/tune_report.h"
 #include "source/cache_folder.h"
 
@@ -94,7 +95,7 @@ RunConfig without_length(RunConfig config) {
 Base base_of(const OwnFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
   refuse_flags_beside_result(given, "vary it with --vary");
-  const RunRecord record = read_result(flags.text("from"));
+  const RunRecord record = read_result(flags.text("from")).record;
   Base base{without_length(given_again(record.config, {})), record.config};
   base.given.json = given.json;
   return base;

@@ -10,10 +10,11 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "experiment/prediction_history.h"
 #include "loaderscope/report.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/what_if.h"
-#include "measure/machine.h"
-#include "measure/prediction_history.h"
+#include "machine/machine.h"
 #include "report/what_if_report.h"
 #include "source/cache_folder.h"
 
@@ -51,7 +52,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
     return base;
   }
   refuse_flags_beside_result(given, "give what changes with --set");
-  base.record = read_result(flags.result);
+  base.record = read_result(flags.result).record;
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }

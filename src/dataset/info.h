@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/units.h"
 

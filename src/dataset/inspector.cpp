@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 #include "dataset/encode.h"
 #include "decode/limits.h"
 #include "loaderscope/errors.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "config/file_kind.h"
+#include "base/file_kind.h"
 #include "dataset/files.h"
 #include "loaderscope/errors.h"
 

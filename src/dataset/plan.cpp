@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "config/distribution.h"
+#include "base/distribution.h"
 #include "dataset/random.h"
 
 namespace loaderscope::dataset {

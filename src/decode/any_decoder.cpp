@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "decode/first_bytes.h"
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "loaderscope/source.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope {
 

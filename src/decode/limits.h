@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope {
 

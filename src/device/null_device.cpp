@@ -1,7 +1,7 @@
 // The null device takes batches and drops them: what remains is the pure rate of the loader.
+#include "base/fifo.h"
+#include "base/thread_meter.h"
 #include "device/devices.h"
-#include "measure/fifo.h"
-#include "measure/thread_meter.h"
 
 namespace loaderscope {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/fifo.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
 #include "device/devices.h"
-#include "measure/fifo.h"
-#include "measure/sleep.h"
-#include "measure/thread_meter.h"
 
 namespace loaderscope {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "analysis/totals.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

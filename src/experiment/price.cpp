@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/plan.h"
+#include "engine/pipeline/plan.h"
 #include "experiment/settings.h"
 
 namespace loaderscope {

@@ -1,8 +1,8 @@
 // How well a tune's predictions held goes into the history that later ones are quoted with.
 #pragma once
 
+#include "experiment/prediction_history.h"
 #include "loaderscope/tune.h"
-#include "measure/prediction_history.h"
 
 namespace loaderscope {
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "loaderscope/experiment.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/tune.h"
 
 namespace loaderscope {

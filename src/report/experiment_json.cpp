@@ -7,6 +7,7 @@
 
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/record_parts.h"
 
 namespace loaderscope {

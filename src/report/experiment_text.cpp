@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "experiment/settings.h"
-#include "report/totals.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

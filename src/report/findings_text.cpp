@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

@@ -5,11 +5,12 @@
 #include <stdexcept>
 
 #include "analysis/contention.h"
+#include "analysis/totals.h"
+#include "loaderscope/settings.h"
 #include "report/json_stream.h"
 #include "report/keys.h"
 #include "report/next_command.h"
 #include "report/proof_json.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {
@@ -476,7 +477,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   write_findings(json, record, analysis);
   write_depth(json, analysis);
   write_what_it_takes(json, analysis);
-  if (record.proof) write_proof(json, *record.proof);
+  if (analysis.proof) write_proof(json, *analysis.proof);
   write_waste(json, analysis);
   write_window(json, analysis);
   write_rates(json, record, analysis);

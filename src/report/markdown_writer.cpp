@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/wording.h"
-#include "config/printable.h"
+#include "base/printable.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
@@ -27,8 +27,9 @@ void write_list(std::ostream& out, std::string_view label, const std::vector<std
   for (const std::string& text : texts) out << "- " << label << escaped(text) << '\n';
 }
 
-void write_differential_table(std::ostream& out, const RunRecord& record) {
-  const std::vector<DifferentialRow> rows = differential_rows(record);
+void write_differential_table(std::ostream& out, const RunRecord& record,
+                              const Analysis& analysis) {
+  const std::vector<DifferentialRow> rows = differential_rows(record, analysis);
   if (rows.empty()) return;
   out << fmt::format("\n| {} |\n|---|---:|---:|---:|---:|---|\n",
                      fmt::join(kDifferentialHeader, " | "));
@@ -60,8 +61,8 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
                        plural(analysis.steps, "step"), show_duration(analysis.account.window),
                        analysis.steady ? ", steady" : "");
   }
-  write_list(out, "", proof_lines(record));
-  write_differential_table(out, record);
+  write_list(out, "", proof_lines(analysis));
+  write_differential_table(out, record, analysis);
   for (const std::string& line :
        {why_line(analysis.account), starved_line(analysis, record.config),
         order_line(analysis, record.config), first_batch_line(analysis)}) {

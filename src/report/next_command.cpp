@@ -5,9 +5,10 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
-#include "config/resolve_guest.h"
-#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
+#include "loaderscope/settings.h"
 #include "report/findings_text.h"
+#include "settings/resolve_guest.h"
 
 namespace loaderscope {
 namespace {
@@ -108,17 +109,17 @@ bool shows_something(Prove asked, const RunRecord& record, const Analysis& analy
 }
 
 // Whether what was advised has helped; nothing where it was not tried.
-std::optional<bool> tried(const RunRecord& record) {
-  if (!record.proof || record.proof->asked != Prove::fix || record.proof->cases.empty())
+std::optional<bool> tried(const Analysis& analysis) {
+  if (!analysis.proof || analysis.proof->asked != Prove::fix || analysis.proof->cases.empty())
     return std::nullopt;
-  const Proof& proof = *record.proof;
+  const Proof& proof = *analysis.proof;
   return outcome_of(proof, proof.cases.front()).helps.value_or(false);
 }
 
 // What is advised in words cannot be tried, but what the verdict blames can be left out.
 std::string command_to_prove(const RunRecord& record, const Analysis& analysis) {
   const auto& blamed = analysis.verdict.bound_by;
-  const bool may = !record.proof && blamed && blamed != "compute";
+  const bool may = !analysis.proof && blamed && blamed != "compute";
   if (!may || !shows_something(Prove::blamed, record, analysis)) return "";
   return run_with(record.config, " --prove");
 }
@@ -148,7 +149,7 @@ std::string next_command(const RunRecord& record, const Analysis& analysis) {
   if (fix_of(analysis) == nullptr) return "";
   const Finding* fix = fix_to_try(analysis);
   if (fix == nullptr) return command_to_prove(record, analysis);
-  if (const auto helps = tried(record))
+  if (const auto helps = tried(analysis))
     return *helps ? command_for(record.config, fix->to_run) : "";
   return command_to_try(record, analysis, fix->to_run);
 }

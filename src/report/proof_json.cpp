@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

@@ -110,9 +110,9 @@ std::string show_seconds(double s) { return show_duration(std::llround(std::abs(
 
 }  // namespace
 
-std::vector<std::string> proof_lines(const RunRecord& record) {
-  if (!record.proof) return {};
-  const Proof& proof = *record.proof;
+std::vector<std::string> proof_lines(const Analysis& analysis) {
+  if (!analysis.proof) return {};
+  const Proof& proof = *analysis.proof;
   std::vector<std::string> lines;
   const bool tries = proof.asked == Prove::fix;
   if (!proof.reason.empty())
@@ -125,11 +125,11 @@ std::vector<std::string> proof_lines(const RunRecord& record) {
   return lines;
 }
 
-std::vector<DifferentialRow> differential_rows(const RunRecord& record) {
+std::vector<DifferentialRow> differential_rows(const RunRecord& record, const Analysis& analysis) {
   std::vector<DifferentialRow> rows;
-  if (!record.proof || record.proof->asked != Prove::all || !record.proof->reason.empty())
+  if (!analysis.proof || analysis.proof->asked != Prove::all || !analysis.proof->reason.empty())
     return {};
-  const Proof& proof = *record.proof;
+  const Proof& proof = *analysis.proof;
   double before = 0;
   for (const ProofCase& of : proof.cases) {
     DifferentialRow& row = rows.emplace_back();

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/run_record.h"
+#include "loaderscope/analysis.h"
 
 namespace loaderscope {
 
 // "proved: decode knocked out -> predicted 97.0 %, measured 97.1 % busy (96.8-97.4); ..." One
 // sentence per case, or why there is none; nothing without a proof, or where it is a differential.
-std::vector<std::string> proof_lines(const RunRecord& record);
+std::vector<std::string> proof_lines(const Analysis& analysis);
 
 // The differential: what the way of a batch costs, from the device back to the disk.
 struct DifferentialRow {
@@ -19,7 +19,7 @@ struct DifferentialRow {
   std::string costs;                 // "+7.10 ms"
   std::string remark;                // what costs that, or why the row has no figures
 };
-std::vector<DifferentialRow> differential_rows(const RunRecord& record);
+std::vector<DifferentialRow> differential_rows(const RunRecord& record, const Analysis& analysis);
 inline constexpr const char* kDifferentialHeader[] = {
     "proved by leaving out", "busy", "samples/s", "per step", "costs", ""};
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/keys.h"
 #include "report/record_parts.h"
 

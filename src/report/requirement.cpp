@@ -7,38 +7,13 @@
 #include <optional>
 #include <sstream>
 
+#include "base/printable.h"
 #include "report/json_writer.h"
 #include "report/keys.h"
+#include "settings/requirement.h"
 
 namespace loaderscope {
 namespace {
-
-constexpr const char* kExpected =
-    "expected PATH OP VALUE such as 'device.busy >= 0.85' (OP: >= <= > < == !=)";
-
-struct Condition {
-  std::string path, comparison, value;
-};
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-Condition parse(std::string_view text) {
-  const auto begin = text.find_first_of("<>=!");
-  if (begin == text.npos) throw ValueError(kExpected);
-  const auto end = std::min(text.find_first_not_of("<>=!", begin), text.size());
-  Condition condition{std::string(trimmed(text.substr(0, begin))),
-                      std::string(text.substr(begin, end - begin)),
-                      std::string(trimmed(text.substr(end)))};
-  if (condition.path.empty() || condition.value.empty()) throw ValueError(kExpected);
-  const auto& op = condition.comparison;
-  const bool orders = op == ">=" || op == "<=" || op == ">" || op == "<";
-  if (!orders && op != "==" && op != "!=") throw ValueError(kExpected);
-  return condition;
-}
 
 // --- values: a number, also with a unit (then in the unit of the JSON: seconds, bytes, per
 // second), or a word ---
@@ -172,7 +147,7 @@ const char* kind_of(const nlohmann::json& value) {
 }
 
 // Nothing when the value has another type than the condition's.
-std::optional<bool> holds(const nlohmann::json& value, const Condition& condition) {
+std::optional<bool> holds(const nlohmann::json& value, const Requirement& condition) {
   const bool wants_equal = condition.comparison == "==";
   const bool orders = !wants_equal && condition.comparison != "!=";
   if (value.is_number()) {
@@ -197,7 +172,7 @@ RequirementResult result_of(RequirementResult::Outcome outcome, const std::strin
 }  // namespace
 
 void check_requirement_syntax(const std::string& text) {
-  const Condition condition = parse(text);
+  const Requirement condition = parse_requirement(text);
   if (depends_on_run(condition.path)) return;
   const nlohmann::json* value = resolve_path(every_path(), condition.path);
   if (value == nullptr || value->is_structured())
@@ -209,7 +184,7 @@ void check_requirement_syntax(const std::string& text) {
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
                                        const Analysis& analysis) {
   using Outcome = RequirementResult::Outcome;
-  const Condition condition = parse(text);
+  const Requirement condition = parse_requirement(text);
   const nlohmann::json document = document_of(record, analysis);
   const nlohmann::json* value = resolve_path(document, condition.path);
   if (value == nullptr || value->is_structured()) {

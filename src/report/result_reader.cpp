@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "config/file_kind.h"
+#include "base/file_kind.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "report/keys.h"
@@ -24,7 +24,7 @@ class ResultReader {
  public:
   explicit ResultReader(const std::string& place) : place_(place) {}
 
-  RunRecord read(std::istream& in) {
+  SavedRun read(std::istream& in) {
     const JsonNode root = read_members(in);
     const JsonCursor document(root, place_);
     if (!schema_seen_) fail_without_schema();
@@ -32,7 +32,7 @@ class ResultReader {
     read_facts(document);
     finish_ranks();
     check_account(document);
-    return std::move(record_);
+    return {std::move(record_), std::move(proof_)};
   }
 
  private:
@@ -161,7 +161,7 @@ class ResultReader {
     record_.contention_known = account.at("contention_known").boolean();
     record_.notes = read_texts(document.at("notes"));
     read_skipped(document.at("errors"));
-    if (document.has("proof")) record_.proof = read_proof(document.at("proof"));
+    if (document.has("proof")) proof_ = read_proof(document.at("proof"));
 
     const JsonCursor first_batch = document.at("first_batch");
     const JsonCursor before = first_batch.at("before_first_ask");
@@ -257,6 +257,7 @@ class ResultReader {
 
   const std::string& place_;
   RunRecord record_;
+  std::optional<Proof> proof_;
   std::vector<RankState> states_;
   std::int64_t most_ = JsonCursor::kMostCount;
   std::string array_;       // that is being streamed
@@ -267,13 +268,13 @@ class ResultReader {
 
 }  // namespace
 
-RunRecord parse_result(std::string_view text, const std::string& place) {
+SavedRun parse_result(std::string_view text, const std::string& place) {
   if (text.empty()) throw RunError(fmt::format("{}: the file is empty; {}", place, kGiveResult));
   std::istringstream in{std::string(text)};
   return ResultReader(place).read(in);
 }
 
-RunRecord read_result(const std::string& path) {
+SavedRun read_result(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) {

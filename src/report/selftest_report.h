@@ -4,8 +4,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "experiment/selftest/selftest.h"
 #include "loaderscope/report.h"
-#include "selftest/selftest.h"
 
 namespace loaderscope {
 

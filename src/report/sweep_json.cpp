@@ -3,10 +3,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "config/file_kind.h"
+#include "base/file_kind.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/experiment_json.h"
 #include "report/sweep_report.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/table_parts.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <sstream>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/text_table.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/table_parts.h"
 #include "report/text_table.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "report/findings_text.h"
@@ -12,7 +13,6 @@
 #include "report/proof_text.h"
 #include "report/table_parts.h"
 #include "report/text_table.h"
-#include "report/totals.h"
 #include "report/writers.h"
 
 namespace loaderscope {
@@ -132,9 +132,9 @@ void write_account(std::ostream& out, const RunRecord& record, const Analysis& a
   table.print(out);
 }
 
-void show_differential(std::ostream& out, const RunRecord& record) {
+void show_differential(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
   TextTable table("lrrrrl", {std::begin(kDifferentialHeader), std::end(kDifferentialHeader)});
-  for (const DifferentialRow& row : differential_rows(record)) {
+  for (const DifferentialRow& row : differential_rows(record, analysis)) {
     table.add({row.name, row.busy, row.rate, row.per_step, row.costs, row.remark});
   }
   if (!table.empty()) table.print(out);
@@ -192,8 +192,8 @@ void write_table_report(std::ostream& out, const RunRecord& record, const Analys
     line(ranks_line(record, analysis));
     write_rank_table(out, record, analysis);
     write_account(out, record, analysis, style);
-    for (const std::string& proof : proof_lines(record)) line(proof);
-    show_differential(out, record);
+    for (const std::string& proof : proof_lines(analysis)) line(proof);
+    show_differential(out, record, analysis);
     line(why_line(analysis.account));
     line(starved_line(analysis, record.config));
     line(order_line(analysis, record.config));

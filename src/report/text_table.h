@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/printable.h"
+#include "base/printable.h"
 
 namespace loaderscope {
 

@@ -8,6 +8,7 @@
 #include "analysis/wording.h"
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
+#include "loaderscope/settings.h"
 #include "report/experiment_text.h"
 #include "report/next_command.h"
 #include "report/text_table.h"

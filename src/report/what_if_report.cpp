@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/json_stream.h"
 #include "report/text_table.h"
-#include "report/totals.h"
 
 namespace loaderscope {
 namespace {

@@ -10,10 +10,10 @@
 #include <cerrno>
 #include <vector>
 
-#include "config/shortage.h"
+#include "base/fd.h"
+#include "base/shortage.h"
 #include "loaderscope/cost.h"
 #include "source/cache_sentence.h"
-#include "source/fd.h"
 #include "source/parallel.h"
 #include "source/readers.h"
 

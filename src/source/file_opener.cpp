@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/units.h"
 #include "source/file_source.h"

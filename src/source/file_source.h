@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/placed.h"
+#include "base/shared_memory.h"
 #include "loaderscope/source.h"
-#include "measure/placed.h"
-#include "measure/shared_memory.h"
 #include "source/index.h"
 #include "source/kernel_access.h"
 #include "source/options.h"

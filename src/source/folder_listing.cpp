@@ -11,7 +11,7 @@
 #include <memory>
 #include <system_error>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 
 namespace loaderscope::source {
 namespace {

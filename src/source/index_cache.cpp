@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <span>
 
+#include "base/fd.h"
 #include "source/cache_folder.h"
-#include "source/fd.h"
 #include "source/folder_listing.h"
 #include "source/index_format.h"
 #include "source/parallel.h"

@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 
+#include "base/fd.h"
 #include "loaderscope/source.h"
-#include "source/fd.h"
 
 namespace loaderscope::source {
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 #include "unit/decode/made_jpeg.h"
 
 namespace loaderscope {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/model/model_engine.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

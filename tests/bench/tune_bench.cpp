@@ -22,11 +22,12 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_meter.h"
 #include "experiment/judgement.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/tune.h"
-#include "measure/machine.h"
-#include "measure/thread_meter.h"
+#include "machine/machine.h"
 
 namespace {
 
@@ -92,7 +93,7 @@ Laboratory laboratory() {
     EngineContext context;
     context.measure_hooks = false;
     context.program_output = &output;
-    return find_row(config.engine.value, engine_table()).run(config, context);
+    return run_engine(config, context);
   };
   result.now = monotonic_now;
   return result;
@@ -116,7 +117,7 @@ std::vector<double> true_rates(const Experiment& grid) {
     config.duration.given = false;
     config.warmup.set({100, 0});
     config.seed.set(12345);
-    rates.push_back(analyse(find_row("model", engine_table()).run(config, {})).samples_per_s.mean);
+    rates.push_back(analyse(run_engine(config, {})).samples_per_s.mean);
   }
   return rates;
 }

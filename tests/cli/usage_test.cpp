@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/run_binary.h"
-#include "loaderscope/run_config.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::testing_cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string_view>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 #include "unit/decode/check_decoder.h"
 #ifdef LOADERSCOPE_WITH_JPEG
 #include "unit/decode/made_jpeg.h"

@@ -8,7 +8,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/rows.h"
-#include "loaderscope/run_config.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

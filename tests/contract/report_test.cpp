@@ -13,6 +13,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "loaderscope/settings.h"
 #include "report/selftest_report.h"
 #include "report/sweep_report.h"
 #include "report/tune_report.h"
@@ -25,9 +26,10 @@ namespace {
 
 using namespace test;
 
-std::string written(const ReportRow& row, const RunRecord& record) {
+std::string written(const ReportRow& row, const RunRecord& record,
+                    const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
-  row.write(out, record, analyse(record), ReportStyle{});
+  row.write(out, record, analysed(record, proof), ReportStyle{});
   return out.str();
 }
 
@@ -57,8 +59,8 @@ TEST(ReportContract, ReadingAndWritingAgainGivesTheSameReports) {
   const ReportRow& json = find_row("json", report_table());
   for (const ReportRow& row : report_table()) {
     for (const RunRecord& record : {full_record(), two_ranks()}) {
-      EXPECT_EQ(written(row, parse_result(written(json, record), "r")), written(row, record))
-          << row.row.name;
+      const SavedRun read = parse_result(written(json, record), "r");
+      EXPECT_EQ(written(row, read.record, read.proof), written(row, record)) << row.row.name;
     }
   }
 }
@@ -104,7 +106,7 @@ TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
       "batch = 2\nsteps = 50\ngpu-price = 2.5",
       "test", config);
   std::vector<std::string> notes;
-  const RunRecord record = find_row("model", engine_table()).run(resolve(config, {4}, notes), {});
+  const RunRecord record = run_engine(resolve(config, {4}, notes), {});
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
@@ -133,7 +135,7 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
       "batch = 2\nsteps = 50",
       "test", config);
   std::vector<std::string> notes;
-  const RunRecord record = find_row("model", engine_table()).run(resolve(config, {4}, notes), {});
+  const RunRecord record = run_engine(resolve(config, {4}, notes), {});
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());

@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace loaderscope;
   if (size > kLongest) return 0;
   try {
-    const RunRecord record = parse_result({reinterpret_cast<const char*>(data), size}, "fuzz");
+    const RunRecord record =
+        parse_result({reinterpret_cast<const char*>(data), size}, "fuzz").record;
     Analysis analysis = analyse(record);
     add_findings(analysis, record);
     for (const ReportRow& row : report_table()) {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "engine/guest/messages.h"
+#include "guest/host/messages.h"
 
 namespace {
 

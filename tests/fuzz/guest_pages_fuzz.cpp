@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "engine/guest/trainer_process.h"
+#include "guest/host/trainer_process.h"
 #include "unit/guest/made_page.h"
 
 namespace {

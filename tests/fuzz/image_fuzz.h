@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope {
 

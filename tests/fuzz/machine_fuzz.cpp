@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
-#include "measure/cpu_set.h"
-#include "measure/gpu_link.h"
-#include "measure/machine.h"
-#include "measure/machine_load.h"
-#include "measure/proc_file.h"
-#include "measure/process_counters.h"
-#include "measure/process_stat.h"
+#include "base/cpu_set.h"
+#include "device/cuda/gpu_link.h"
+#include "machine/machine.h"
+#include "machine/machine_load.h"
+#include "machine/proc_file.h"
+#include "machine/process_counters.h"
+#include "machine/process_stat.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "measure/prediction_history.h"
+#include "experiment/prediction_history.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto past = loaderscope::summary_of({reinterpret_cast<const char*>(data), size});

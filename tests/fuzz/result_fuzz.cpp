@@ -13,10 +13,12 @@ namespace {
 // Long inputs spend their time in the bootstrap and find nothing more.
 constexpr std::size_t kLongest = 1 << 18;
 
-std::string written(const loaderscope::RunRecord& record, std::string_view format) {
+std::string written(const loaderscope::SavedRun& run, std::string_view format) {
   using namespace loaderscope;
   std::ostringstream out;
-  find_row(format, report_table()).write(out, record, analyse(record), ReportStyle{});
+  Analysis analysis = analyse(run.record);
+  analysis.proof = run.proof;
+  find_row(format, report_table()).write(out, run.record, analysis, ReportStyle{});
   return out.str();
 }
 
@@ -27,9 +29,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > kLongest) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    const RunRecord record = parse_result(text, "fuzz");
-    for (const ReportRow& row : report_table()) written(record, row.row.name);
-    const std::string json = written(record, "json");
+    const SavedRun run = parse_result(text, "fuzz");
+    for (const ReportRow& row : report_table()) written(run, row.row.name);
+    const std::string json = written(run, "json");
     // What was read and written is read again as the same.
     if (written(parse_result(json, "again"), "json") != json) std::abort();
   } catch (const RunError&) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "loaderscope/errors.h"
-#include "loaderscope/run_config.h"
+#include "loaderscope/settings.h"
 
 namespace {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/sweep_report.h"
 
 namespace {

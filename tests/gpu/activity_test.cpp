@@ -1,10 +1,10 @@
 // What CUPTI says of kernels and copies of known lengths, on the host's clock.
 #include <cstdlib>
 
-#include "engine/guest/gpu_timeline.h"
-#include "engine/guest/library/gpu_activity.h"
+#include "base/thread_meter.h"
 #include "gpu/gpu_test.h"
-#include "measure/thread_meter.h"
+#include "guest/host/gpu_timeline.h"
+#include "guest/library/gpu_activity.h"
 
 namespace loaderscope::cuda {
 namespace {

@@ -1,11 +1,12 @@
 // The device on a real GPU: its times, its clock, its copy modes, its gates.
 #include <algorithm>
 
+#include "base/thread_meter.h"
 #include "engine/model/model_engine.h"
 #include "engine/native/native_engine.h"
 #include "gpu/gpu_test.h"
 #include "loaderscope/analysis.h"
-#include "measure/thread_meter.h"
+#include "loaderscope/settings.h"
 #include "unit/device/run_steps.h"
 
 namespace loaderscope::cuda {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/model/model_engine.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::property {
 namespace {

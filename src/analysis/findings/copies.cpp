@@ -3,7 +3,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
-#include "config/resolve_guest.h"
+#include "settings/resolve_guest.h"
 
 namespace loaderscope {
 namespace {

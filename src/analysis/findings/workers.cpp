@@ -6,7 +6,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
-#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
 
 namespace loaderscope {
 namespace {

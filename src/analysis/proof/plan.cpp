@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 
 namespace loaderscope {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "augment/normalise_setting.h"
+#include "base/cpu_set.h"
+#include "base/thread_meter.h"
 #include "device/cuda/cuda_slots.h"
 #include "device/cuda/errors.h"
-#include "measure/cpu_set.h"
-#include "measure/gpu_link.h"
-#include "measure/thread_meter.h"
+#include "device/cuda/gpu_link.h"
 
 namespace loaderscope::cuda {
 namespace {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/fifo.h"
 #include "device/cuda/device_clock.h"
 #include "device/cuda/gang.h"
 #include "device/cuda/step_compute.h"
 #include "loaderscope/device.h"
-#include "measure/fifo.h"
 
 namespace loaderscope::cuda {
 

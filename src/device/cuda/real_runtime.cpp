@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/sleep.h"
+#include "base/thread_meter.h"
 #include "device/cuda/cublas.h"
 #include "device/cuda/kernels.h"
 #include "device/cuda/runtime.h"
-#include "measure/sleep.h"
-#include "measure/thread_meter.h"
 
 namespace loaderscope::cuda {
 namespace {

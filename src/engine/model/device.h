@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/plan.h"
+#include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "measure/checked_sum.h"
+#include "record/checked_sum.h"
 
 namespace loaderscope::model {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/model/world.h"
-#include "engine/plan.h"
+#include "engine/pipeline/plan.h"
 #include "loaderscope/recorder.h"
 
 namespace loaderscope::model {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/broken_off.h"
-#include "engine/memory_metrics.h"
 #include "engine/model/simulation.h"
+#include "engine/pipeline/memory_metrics.h"
+#include "record/broken_off.h"
 
 namespace loaderscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/model/trainer.h"
-#include "engine/progress_beat.h"
-#include "engine/window_keeper.h"
+#include "engine/pipeline/progress_beat.h"
+#include "engine/pipeline/window_keeper.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::model {

@@ -8,7 +8,7 @@
 
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
-#include "engine/plan.h"
+#include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
 
 namespace loaderscope::model {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/thread_meter.h"
 #include "engine/native/process_lock.h"
 #include "loaderscope/run_record.h"
-#include "measure/thread_meter.h"
 #include "trace/trace.h"
 
 namespace loaderscope::native {

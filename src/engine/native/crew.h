@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "base/shared_memory.h"
 #include "engine/native/workshop.h"
-#include "measure/process_counters.h"
-#include "measure/shared_memory.h"
+#include "machine/process_counters.h"
 
 namespace loaderscope::native {
 

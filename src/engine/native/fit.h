@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "engine/plan.h"
+#include "engine/pipeline/plan.h"
 
 namespace loaderscope::native {
 

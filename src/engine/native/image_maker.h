@@ -7,7 +7,7 @@
 #include "engine/native/sample_errors.h"
 #include "engine/native/sample_maker.h"
 #include "loaderscope/augment.h"
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 #include "loaderscope/source.h"
 
 namespace loaderscope::native {

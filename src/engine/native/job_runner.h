@@ -10,17 +10,17 @@
 #include <thread>
 #include <vector>
 
+#include "base/fifo.h"
+#include "base/shared_memory.h"
 #include "engine/native/sample_errors.h"
 #include "engine/native/trainer.h"
-#include "engine/progress_beat.h"
-#include "engine/window_keeper.h"
+#include "engine/pipeline/progress_beat.h"
+#include "engine/pipeline/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "measure/fifo.h"
-#include "measure/other_programs.h"
-#include "measure/process_counters.h"
-#include "measure/shared_memory.h"
-#include "measure/standstill.h"
+#include "machine/other_programs.h"
+#include "machine/process_counters.h"
+#include "machine/standstill.h"
 #include "trace/window.h"
 
 namespace loaderscope::native {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/native/worker.h"
-#include "measure/interval_meter.h"
+#include "record/interval_meter.h"
 
 namespace loaderscope::native {
 namespace {

@@ -5,13 +5,14 @@
 #include <optional>
 #include <utility>
 
-#include "engine/broken_off.h"
-#include "engine/memory_metrics.h"
 #include "engine/native/fit.h"
 #include "engine/native/image_maker.h"
 #include "engine/native/job_runner.h"
+#include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
-#include "measure/machine.h"
+#include "loaderscope/settings.h"
+#include "machine/machine.h"
+#include "record/broken_off.h"
 #include "source/cache_state.h"
 #include "source/file_source.h"
 

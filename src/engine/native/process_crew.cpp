@@ -6,12 +6,12 @@
 #include <cstring>
 #include <string>
 
+#include "base/process_end.h"
+#include "base/shared_memory.h"
 #include "engine/native/crew.h"
 #include "engine/native/worker.h"
 #include "engine/native/zygote.h"
 #include "loaderscope/errors.h"
-#include "measure/process_end.h"
-#include "measure/shared_memory.h"
 
 namespace loaderscope::native {
 namespace {

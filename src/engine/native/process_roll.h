@@ -10,7 +10,7 @@
 
 #include "engine/native/process_lock.h"
 #include "engine/native/worker_failure.h"
-#include "measure/process_counters.h"
+#include "machine/process_counters.h"
 
 namespace loaderscope::native {
 

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "loaderscope/augment.h"
-#include "loaderscope/image.h"
-#include "loaderscope/proof.h"
+#include "loaderscope/decode.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/source.h"
 #include "source/options.h"
 
 namespace loaderscope::native {

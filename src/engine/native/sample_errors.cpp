@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "measure/sleep.h"
+#include "base/sleep.h"
 
 namespace loaderscope::native {
 

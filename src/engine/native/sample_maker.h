@@ -7,9 +7,9 @@
 #include <memory>
 #include <span>
 
-#include "engine/plan.h"
-#include "measure/sleep.h"
-#include "measure/stage_scope.h"
+#include "base/sleep.h"
+#include "engine/pipeline/plan.h"
+#include "record/stage_scope.h"
 
 namespace loaderscope::native {
 

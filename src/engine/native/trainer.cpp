@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "measure/interval_meter.h"
+#include "record/interval_meter.h"
 
 namespace loaderscope::native {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/fifo.h"
 #include "engine/native/loader.h"
 #include "loaderscope/device.h"
-#include "measure/fifo.h"
 
 namespace loaderscope::native {
 

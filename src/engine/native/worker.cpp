@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <string>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 #include "loaderscope/errors.h"
-#include "measure/interval_meter.h"
+#include "record/interval_meter.h"
 
 namespace loaderscope::native {
 namespace {

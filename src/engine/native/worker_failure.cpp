@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "config/shortage.h"
+#include "base/shortage.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::native {

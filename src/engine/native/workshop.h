@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "base/placed.h"
 #include "engine/native/batch.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/job.h"
 #include "engine/native/sample_queue.h"
-#include "measure/placed.h"
 
 namespace loaderscope::native {
 

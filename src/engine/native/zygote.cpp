@@ -17,8 +17,8 @@
 #include <string>
 #include <type_traits>
 
+#include "base/process_end.h"
 #include "loaderscope/errors.h"
-#include "measure/process_end.h"
 
 namespace loaderscope::native {
 namespace {

@@ -7,12 +7,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/thread_meter.h"
 #include "dataset/make.h"
 #include "engine/native/native_engine.h"
 #include "loaderscope/augment.h"
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/memory.h"
-#include "measure/thread_meter.h"
+#include "loaderscope/settings.h"
 #include "source/file_source.h"
 
 namespace loaderscope::bench {

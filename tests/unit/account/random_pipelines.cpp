@@ -5,7 +5,9 @@
 #include <stdexcept>
 
 #include "engine/model/model_engine.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

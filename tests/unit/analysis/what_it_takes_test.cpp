@@ -4,6 +4,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
 #include "report/findings_text.h"
 
 namespace loaderscope {

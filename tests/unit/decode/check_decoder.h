@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "loaderscope/image.h"
+#include "loaderscope/decode.h"
 #include "unit/decode/made_images.h"
 
 namespace loaderscope::made {

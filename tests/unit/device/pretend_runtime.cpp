@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "measure/sleep.h"
-#include "measure/thread_meter.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
 
 namespace loaderscope::cuda {
 

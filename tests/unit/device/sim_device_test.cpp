@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/sleep.h"
+#include "base/thread_meter.h"
 #include "loaderscope/device.h"
-#include "measure/sleep.h"
-#include "measure/thread_meter.h"
 
 namespace loaderscope {
 namespace {

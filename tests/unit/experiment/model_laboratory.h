@@ -8,6 +8,7 @@
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::test {
 
@@ -19,9 +20,7 @@ inline RunConfig scenario(const std::string& lines) {
 
 inline Laboratory model_laboratory() {
   Laboratory laboratory;
-  laboratory.run = [](const RunConfig& config) {
-    return find_row("model", engine_table()).run(config, {});
-  };
+  laboratory.run = [](const RunConfig& config) { return run_engine(config, {}); };
   laboratory.now = [] { return Nanos{0}; };
   laboratory.stopped = [] { return false; };
   return laboratory;
@@ -39,7 +38,7 @@ inline double true_rate(const RunConfig& config, std::int64_t steps) {
   longer.duration.given = false;
   longer.warmup.set({steps / 10, 0});
   longer.seed.set(12345);
-  return analyse(find_row("model", engine_table()).run(longer, {})).samples_per_s.mean;
+  return analyse(run_engine(longer, {})).samples_per_s.mean;
 }
 
 }  // namespace loaderscope::test

@@ -6,6 +6,7 @@
 
 #include "experiment/case_run.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "report/sweep_report.h"
 #include "unit/experiment/model_laboratory.h"
 #include "unit/source/temp_folder.h"

@@ -9,6 +9,7 @@
 
 #include "experiment/fit_limits.h"
 #include "experiment/settings.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "report/tune_report.h"
 #include "unit/experiment/model_laboratory.h"
@@ -193,7 +194,7 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
       RunConfig changed = configure(config, changes, {16});
       changed.steps.set(200);
       changed.duration.given = false;
-      const Analysis analysis = analyse(find_row("model", engine_table()).run(changed, {}));
+      const Analysis analysis = analyse(run_engine(changed, {}));
       return Guess{analysis.samples_per_s.mean, analysis.busy.mean};
     };
   };

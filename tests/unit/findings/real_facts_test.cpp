@@ -7,11 +7,11 @@
 #include <thread>
 
 #include "analysis/findings/facts.h"
+#include "base/cpu_set.h"
 #include "dataset/make.h"
-#include "measure/cpu_set.h"
-#include "measure/machine.h"
+#include "machine/machine.h"
 #include "unit/dataset/contents.h"
-#include "unit/measure/pretend_root.h"
+#include "unit/machine/pretend_root.h"
 #include "unit/native/native_run.h"
 #include "unit/source/temp_folder.h"
 

@@ -7,6 +7,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/mixed.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/run_record.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::test {
 

@@ -1,13 +1,13 @@
 // What the processes of a job use, also where they end before anybody looks again.
-#include "engine/guest/consumption.h"
+#include "guest/host/consumption.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "measure/sleep.h"
-#include "measure/thread_meter.h"
-#include "unit/measure/no_stop.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "unit/machine/no_stop.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/guest/data_identity.h"
+#include "guest/host/data_identity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Kernels and copies of known times, step by step.
-#include "engine/guest/gpu_timeline.h"
+#include "guest/host/gpu_timeline.h"
 
 #include <gtest/gtest.h>
 

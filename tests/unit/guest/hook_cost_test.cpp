@@ -1,10 +1,10 @@
 // What timing costs, of programs whose step rate is known.
-#include "engine/guest/hook_cost.h"
+#include "guest/host/hook_cost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/guest/hook_series.h"
+#include "guest/host/hook_series.h"
 
 namespace loaderscope::guest {
 namespace {

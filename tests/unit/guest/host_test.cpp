@@ -1,5 +1,5 @@
 // Who joins a job, whatever it says and does to what it is given.
-#include "engine/guest/host.h"
+#include "guest/host/host.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "source/fd.h"
+#include "base/fd.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::guest {

@@ -1,5 +1,6 @@
 // Delays without a hook are said.
-#include "engine/guest/injected.h"
+#include "guest/host/injected.h"
+#include "loaderscope/settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

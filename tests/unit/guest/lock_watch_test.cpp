@@ -1,4 +1,4 @@
-#include "engine/guest/lock_watch.h"
+#include "guest/host/lock_watch.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <new>
 
-#include "engine/guest/page.h"
+#include "guest/protocol/page.h"
 
 namespace loaderscope::guest {
 

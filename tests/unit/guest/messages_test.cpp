@@ -1,5 +1,5 @@
 // What processes say is bounded where it comes in, whatever the program's names and objects are.
-#include "engine/guest/messages.h"
+#include "guest/host/messages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/guest/bounded.h"
+#include "guest/protocol/bounded.h"
 
 namespace loaderscope::guest {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/guest/process_watch.h"
+#include "guest/host/process_watch.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

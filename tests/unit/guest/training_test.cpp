@@ -1,5 +1,5 @@
 // What processes report becomes steps: a job of known times, written as its processes would.
-#include "engine/guest/trainer_process.h"
+#include "guest/host/trainer_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/guest/user_code.h"
+#include "guest/host/user_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

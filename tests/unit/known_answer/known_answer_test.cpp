@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "engine/model/model_engine.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::known_answer {
 namespace {

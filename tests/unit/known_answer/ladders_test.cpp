@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
 #include "unit/known_answer/scenario_file.h"
 
 namespace loaderscope::known_answer {

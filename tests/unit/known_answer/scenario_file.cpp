@@ -6,6 +6,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::known_answer {
 namespace {

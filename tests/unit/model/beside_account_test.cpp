@@ -1,10 +1,11 @@
 // Mean- and variance-starved, and the depth that makes steps ready: known answers.
-#include "engine/model/beside_account.h"
+#include "analysis/fit/beside_account.h"
 
 #include <gtest/gtest.h>
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

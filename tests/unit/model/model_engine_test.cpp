@@ -8,6 +8,7 @@
 #include <numeric>
 #include <thread>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "unit/account/random_pipelines.h"
 

@@ -1,4 +1,4 @@
-#include "engine/model/prediction_window.h"
+#include "analysis/fit/prediction_window.h"
 
 #include <gtest/gtest.h>
 

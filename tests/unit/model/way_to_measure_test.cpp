@@ -3,6 +3,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/what_if.h"
 
 namespace loaderscope {

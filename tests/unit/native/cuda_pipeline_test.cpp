@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device/cuda/cuda_device.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/native/native_run.h"

@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "loaderscope/engine.h"
 #include "unit/native/native_run.h"
 
 namespace loaderscope::native {

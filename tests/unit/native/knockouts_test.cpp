@@ -5,6 +5,7 @@
 #include <set>
 
 #include "dataset/make.h"
+#include "loaderscope/engine.h"
 #include "unit/native/native_run.h"
 #include "unit/source/temp_folder.h"
 

@@ -1,4 +1,6 @@
 #include "unit/native/native_run.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/settings.h"
 
 #include <chrono>
 #include <deque>

@@ -14,12 +14,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/thread_meter.h"
 #include "engine/native/native_engine.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/device.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/recorder.h"
-#include "measure/thread_meter.h"
 
 namespace loaderscope::native {
 

@@ -1,5 +1,6 @@
 // Pipelines of declared sleeps, run for real: what they are bound by follows by hand, with margins
 // of two and more. The same rules are proven to the ns in virtual time (tests/unit/known_answer).
+#include "loaderscope/engine.h"
 #include "unit/native/native_run.h"
 
 #include <algorithm>

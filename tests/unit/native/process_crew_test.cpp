@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <set>
 
+#include "base/sleep.h"
 #include "loaderscope/engine.h"
-#include "measure/sleep.h"
 #include "unit/native/native_run.h"
 #include "unit/native/processes.h"
 
@@ -180,8 +180,7 @@ TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
         "executor=processes workers=1 batch=1 cost=decode=1ms:sleep compute=2ms warmup=4 "
         "steps=40 " +
         more);
-    const double expected =
-        transport_share(find_row<EngineRow>("model", engine_table()).run(config, {}));
+    const double expected = transport_share(run_engine(config, {}));
     expect_in_a_quiet_moment([&]() -> std::string {
       const double share = transport_share(run_native(config, {}));
       if (std::abs(share - expected) <= 0.1) return "";

@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"
-#include "measure/sleep.h"
 
 namespace loaderscope::native {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
 #include "unit/known_answer/scenario_file.h"
 #include "unit/native/native_run.h"
 

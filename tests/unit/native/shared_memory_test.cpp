@@ -1,5 +1,5 @@
 // What processes share: locks, queues and the rings of facts, across a fork and a death.
-#include "measure/shared_memory.h"
+#include "base/shared_memory.h"
 
 #include <gtest/gtest.h>
 #include <linux/filter.h>
@@ -18,13 +18,13 @@
 #include <functional>
 #include <string>
 
+#include "base/placed.h"
+#include "base/sleep.h"
 #include "engine/native/blocking_queue.h"
 #include "engine/native/sample_queue.h"
 #include "engine/native/worker_failure.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/recorder.h"
-#include "measure/placed.h"
-#include "measure/sleep.h"
 
 namespace loaderscope::native {
 namespace {

@@ -1,5 +1,5 @@
 // The link matrix over a runtime that only pretends.
-#include "probe/link.h"
+#include "experiment/probe/link.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "loaderscope/analysis.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "unit/report/sample_record.h"
 

@@ -28,7 +28,7 @@ struct Runs {
     EngineContext context;
     context.knockouts = knockouts;
     context.stop_signal = &stop;
-    return find_row(config.engine.value, engine_table()).run(config, context);
+    return run_engine(config, context);
   }
   Proof prove(const RunRecord& first, const Analysis& analysis, Prove what) {
     return loaderscope::prove(
@@ -54,10 +54,9 @@ RunRecord model_run(const std::string& settings) {
 }
 
 RunRecord native_run(const std::string& settings) {
-  return find_row("native", engine_table())
-      .run(known_answer::config_of("workers=2 batch=2 compute=2ms warmup=4 cost=decode=3ms:sleep " +
-                                   settings),
-           {});
+  return run_engine(known_answer::config_of(
+                        "workers=2 batch=2 compute=2ms warmup=4 cost=decode=3ms:sleep " + settings),
+                    {});
 }
 
 Proof proof_of(const std::string& settings, Prove what = Prove::blamed) {
@@ -192,7 +191,7 @@ TEST(Prove, ARunThatFailsSaysWhy) {
   const RunRecord first = model_run("workers=2 batch=4 compute=10ms cost=decode=9ms");
   const auto failing = [&](const RunConfig& config, const Knockouts& knockouts) {
     if (!knockouts.empty()) throw RunError("the disk is full");
-    return find_row("model", engine_table()).run(config, {});
+    return run_engine(config, {});
   };
   const Proof proof = prove(Prove::blamed, first, analyse(first), failing, {}, stop);
   EXPECT_EQ(proof.cases.at(0).missing, "the disk is full");

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "unit/report/sample_record.h"
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "loaderscope/settings.h"
 #include "report/json_stream.h"
 #include "report/writers.h"
 #include "unit/report/sample_record.h"
@@ -19,7 +20,7 @@ using testing::HasSubstr;
 
 std::string text_of(const RunRecord& record) {
   std::ostringstream out;
-  write_json_report(out, record, analyse(record), {});
+  write_json_report(out, record, analysed(record), {});
   return out.str();
 }
 
@@ -172,7 +173,7 @@ TEST(Json, TimesOfStepsAreRelativeAndExact) {
 
 TEST(Json, TheAnswerAloneHasNoRows) {
   std::ostringstream out;
-  write_json(out, full_record(), analyse(full_record()), JsonScope::answer);
+  write_json(out, full_record(), analysed(full_record()), JsonScope::answer);
   const nlohmann::json result = nlohmann::json::parse(out.str());
   EXPECT_TRUE(result.contains("verdict"));
   for (const char* key : {"ranks", "steps", "reservoir", "exemplars"})

@@ -16,8 +16,11 @@ std::string next(const RunRecord& record) { return next_command(record, analyse(
 
 // Of a run whose first finding is mended by `changes`.
 std::string next_with(const Changes& changes,
-                      const RunRecord& record = record_of(4, 40, usual_step)) {
-  return next_command(record, analysis_with(record, changes));
+                      const RunRecord& record = record_of(4, 40, usual_step),
+                      const std::optional<Proof>& proof = {}) {
+  Analysis analysis = analysis_with(record, changes);
+  analysis.proof = proof;
+  return next_command(record, analysis);
 }
 
 std::string command_with(const Changes& changes,
@@ -37,16 +40,16 @@ TEST(NextCommand, TriesTheChangesOfTheFirstFinding) {
 TEST(NextCommand, MakesTheChangesThatHaveHelped) {
   RunRecord record = record_of(4, 40, usual_step);
   record.config.prove.set(Prove::fix);
-  record.proof.emplace();
-  record.proof->asked = Prove::fix;
-  record.proof->exact = true;
-  record.proof->base.runs = {{160, 0.25}};
-  ProofCase& of = record.proof->cases.emplace_back();
+  Proof proof;
+  proof.asked = Prove::fix;
+  proof.exact = true;
+  proof.base.runs = {{160, 0.25}};
+  ProofCase& of = proof.cases.emplace_back();
   of.changes = {{"prefetch-factor", "4"}};
   of.runs = {{320, 0.5}};
-  EXPECT_EQ(next_with(of.changes, record), command_with({{"prefetch-factor", "4"}}));
+  EXPECT_EQ(next_with(of.changes, record, proof), command_with({{"prefetch-factor", "4"}}));
   of.runs = {{160, 0.25}};
-  EXPECT_EQ(next_with(of.changes, record), "");
+  EXPECT_EQ(next_with(of.changes, record, proof), "");
 }
 
 // What is advised in words cannot be tried; what is blamed can be left out.

@@ -13,7 +13,7 @@ using Outcome = RequirementResult::Outcome;
 using testing::HasSubstr;
 
 RequirementResult evaluate(const std::string& text, const RunRecord& record = full_record()) {
-  return evaluate_requirement(text, record, analyse(record));
+  return evaluate_requirement(text, record, analysed(record));
 }
 
 Outcome outcome(const std::string& text, const RunRecord& record = full_record()) {

@@ -19,17 +19,19 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string json_of(const RunRecord& record) {
+std::string json_of(const RunRecord& record, const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
-  write_json_report(out, record, analyse(record), {});
+  write_json_report(out, record, analysed(record, proof), {});
   return out.str();
 }
 
-void expect_same_after_reading(const RunRecord& record) {
-  const std::string json = json_of(record);
-  const RunRecord read = parse_result(json, "r.json");
-  EXPECT_EQ(json_of(read), json);
-  EXPECT_EQ(table_of(read), table_of(record));
+void expect_same_after_reading(const RunRecord& record,
+                               const std::optional<Proof>& proof = full_proof()) {
+  const std::string json = json_of(record, proof);
+  const SavedRun read = parse_result(json, "r.json");
+  EXPECT_EQ(read.proof, proof);
+  EXPECT_EQ(json_of(read.record, read.proof), json);
+  EXPECT_EQ(table_of(read.record), table_of(record));
 }
 
 // The message of the error that `text` gives.
@@ -72,7 +74,7 @@ TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
   record.config.in_order.set(false);
   record.config.demand.set(1786.5);
   record.config.require.set({"device.busy >= 0.85"});
-  const RunConfig read = parse_result(json_of(record), "r.json").config;
+  const RunConfig read = parse_result(json_of(record), "r.json").record.config;
   EXPECT_EQ(read.cost.value.size(), 2u);
   EXPECT_FALSE(read.in_order.value);
   EXPECT_EQ(read.demand.value, 1786.5);
@@ -85,7 +87,7 @@ TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
 
 TEST(ReadResult, GivesBackRowsAndExemplars) {
   const RunRecord written = full_record();
-  const RunRecord read = parse_result(json_of(written), "r.json");
+  const RunRecord read = parse_result(json_of(written), "r.json").record;
   const RankRecord& rank = read.ranks.at(0);
   EXPECT_EQ(rank.rows.size(), 44);
   EXPECT_EQ(rank.rows.back().compute_end, written.ranks[0].rows.back().compute_end);
@@ -122,10 +124,10 @@ TEST(ReadResult, ReadsWhatAnotherProgramHasWrittenAgain) {
     const std::string json = json_of(record);
     const std::string sorted = nlohmann::json::parse(json).dump();
     ASSERT_LT(sorted.find("\"ranks\""), sorted.find("\"schema\""));
-    EXPECT_EQ(nlohmann::json::parse(json_of(parse_result(sorted, "r.json"))),
+    EXPECT_EQ(nlohmann::json::parse(json_of(parse_result(sorted, "r.json").record)),
               nlohmann::json::parse(json));
     const std::string indented = nlohmann::ordered_json::parse(json).dump(4);
-    EXPECT_EQ(json_of(parse_result(indented, "r.json")), json);
+    EXPECT_EQ(json_of(parse_result(indented, "r.json").record), json);
   }
 }
 
@@ -137,7 +139,7 @@ TEST(ReadResult, ReadsTimesWithAnExponent) {
   ASSERT_NE(json.find(time), json.npos);
   json.insert(json.find(time) + time.size(),
               "\"a\": 8.7e-05, \"b\": 1.25E+1, \"c\": 3e-9, \"d\": 1.0000000000,");
-  const auto before = parse_result(json, "r.json").before_first_ask;
+  const auto before = parse_result(json, "r.json").record.before_first_ask;
   ASSERT_GE(before.size(), 4U);
   EXPECT_EQ(before[0].second, 87'000);
   EXPECT_EQ(before[1].second, 12'500'000'000);
@@ -214,7 +216,7 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
 }
 
 TEST(ReadResult, GivesBackWhatFactsAreCalled) {
-  const RunRecord read = parse_result(json_of(full_record()), "r.json");
+  const RunRecord read = parse_result(json_of(full_record()), "r.json").record;
   EXPECT_EQ(read.details, full_record().details);
 }
 
@@ -242,20 +244,22 @@ TEST(ReadResult, NamesTheFileAndTheNextStep) {
 TEST(ReadResult, ReadsAFile) {
   const source::TempFolder folder;
   const std::string path = folder.write("r.json", json_of(full_record()));
-  EXPECT_EQ(json_of(read_result(path)), json_of(full_record()));
+  EXPECT_EQ(json_of(read_result(path).record), json_of(full_record()));
 }
 
 TEST(ReadResult, GivesBackEveryProof) {
-  RunRecord record = full_record();
-  expect_same_after_reading(record);
-  EXPECT_EQ(parse_result(json_of(record), "r.json").proof, record.proof);
-  record.proof->asked = Prove::all;
-  record.proof->interrupted = true;
-  expect_same_after_reading(record);
-  record.proof = Proof{};
-  record.proof->reason = "the verdict is withheld: not steady";
-  expect_same_after_reading(record);
-  EXPECT_THAT(table_of(record), HasSubstr("not proved: the verdict is withheld: not steady\n"));
+  const RunRecord record = full_record();
+  Proof proof = full_proof();
+  expect_same_after_reading(record, proof);
+  proof.asked = Prove::all;
+  proof.interrupted = true;
+  expect_same_after_reading(record, proof);
+  expect_same_after_reading(record, std::nullopt);
+  proof = Proof{};
+  proof.reason = "the verdict is withheld: not steady";
+  expect_same_after_reading(record, proof);
+  EXPECT_THAT(table_of(record, {}, proof),
+              HasSubstr("not proved: the verdict is withheld: not steady\n"));
 }
 
 TEST(ReadResult, RefusesAProofThatIsNone) {

@@ -162,7 +162,6 @@ inline RunRecord full_record() {
   exemplar.spans.emplace_back(1, span);
   rank.exemplars.push_back(exemplar);
   rank.queues.push_back({"ready", 4, 0.25, 2, 3 * kSecond, 0});
-  record.proof = full_proof();
   return record;
 }
 
@@ -188,9 +187,16 @@ inline RunRecord two_ranks() {
 }
 
 // What `run` prints of it.
-inline std::string table_of(const RunRecord& record, const ReportStyle& style = {}) {
+inline Analysis analysed(const RunRecord& record, std::optional<Proof> proof = full_proof()) {
+  Analysis analysis = analyse(record);
+  analysis.proof = std::move(proof);
+  return analysis;
+}
+
+inline std::string table_of(const RunRecord& record, const ReportStyle& style = {},
+                            const std::optional<Proof>& proof = {}) {
   std::ostringstream out;
-  write_table_report(out, record, analyse(record), style);
+  write_table_report(out, record, analysed(record, proof), style);
   return out.str();
 }
 

@@ -18,7 +18,9 @@ using testing::Not;
 TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
   std::ostringstream out;
   const RunRecord record = full_record();
-  write_table_report(out, record, analysis_with(record, {{"num-workers", "4"}}), {});
+  Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
+  analysis.proof = full_proof();
+  write_table_report(out, record, analysis, {});
   EXPECT_EQ(
       out.str(),
       R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest

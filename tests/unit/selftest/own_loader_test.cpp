@@ -1,10 +1,11 @@
 // Which delays the self-test tries on somebody else's loader.
-#include "selftest/own_loader.h"
+#include "experiment/selftest/own_loader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::selftest {
 namespace {

@@ -1,5 +1,5 @@
 // What the self-test makes of runs: in virtual time, where every delay must be found exactly.
-#include "selftest/selftest.h"
+#include "experiment/selftest/selftest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope::selftest {
 namespace {

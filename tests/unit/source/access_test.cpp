@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/fd.h"
 #include "pretend_kernel.h"
-#include "source/fd.h"
 #include "source/file_system.h"
 #include "source/registry.h"
 #include "temp_folder.h"

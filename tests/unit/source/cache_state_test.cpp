@@ -4,10 +4,10 @@
 
 #include <atomic>
 
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/cache_sentence.h"
 #include "source/cache_state.h"
-#include "source/fd.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {

@@ -1,5 +1,5 @@
 // A private folder: gone with its object, and where the process was killed, with the next one.
-#include "source/private_folder.h"
+#include "base/private_folder.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

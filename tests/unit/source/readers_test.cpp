@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "access_names.h"
-#include "source/fd.h"
+#include "base/fd.h"
 #include "source/readers.h"
 #include "temp_folder.h"
 

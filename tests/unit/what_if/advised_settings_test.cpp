@@ -8,6 +8,7 @@
 #include "cli/config_flags.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
+#include "loaderscope/settings.h"
 #include "report/next_command.h"
 #include "unit/account/random_pipelines.h"
 

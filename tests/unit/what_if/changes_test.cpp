@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 namespace {

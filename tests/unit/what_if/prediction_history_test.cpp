@@ -1,4 +1,4 @@
-#include "measure/prediction_history.h"
+#include "experiment/prediction_history.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

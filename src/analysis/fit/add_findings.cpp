@@ -1,0 +1,93 @@
+// The findings of a run, weighed by the model fitted to it.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "analysis/fit/beside_account.h"
+#include "analysis/removal.h"
+#include "analysis/verdict.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/findings.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kSamplesOfPrediction = 20'000;
+
+void add_beside_account(Analysis& analysis, const FittedModel& model, const Prediction& base) {
+  if (!analysis.has_busy) return;
+  const Prediction at_means = model.predict_at_means(kSamplesOfPrediction);
+  analysis.starved = model::starved(analysis.account, base, at_means);
+  analysis.depth = model::ready_depth(model, base, at_means);
+}
+
+// What each cause holds back is seen best by leaving it out, where the model gives back the run.
+void judge_again(Analysis& analysis, const RunRecord& record, const FittedModel& model,
+                 const Prediction& base, const std::atomic<int>* stop_signal) {
+  const double error = std::abs(analysis.fit->rate_error);
+  const auto predict = [&](const Changes& changes, const Knockouts& knockouts) {
+    return model.predict(changes, kSamplesOfPrediction, knockouts);
+  };
+  Removals removals = removals_in_model(analysis.removals, analysis.account, base, error, predict);
+  if (stop_signal != nullptr && stop_signal->load() != 0) return;
+  analysis.removals = std::move(removals);
+  analysis.verdict = judge(record, analysis, account_lead(record));
+}
+
+// Of the finding that stands first: what is quoted of it may go beyond what was measured.
+void note_extrapolations(Analysis& analysis, const std::vector<Finding>& findings,
+                         const FittedModel& model) {
+  const auto first = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& finding) { return finding.regained_s > 0; });
+  if (first == findings.end()) return;
+  for (std::string& note : model.extrapolations(first->changes))
+    analysis.fit_notes.push_back(std::move(note));
+}
+
+// What mending each finding gives back; nothing where the model does not give the run back. Throws
+// RunError or UsageError where there is none.
+std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& record,
+                                          const std::atomic<int>* stop_signal) {
+  const FittedModel model(record, stop_signal);
+  const Prediction base = model.predict({}, kSamplesOfPrediction);
+  const auto predict = [&](const Changes& changes) {
+    return changes.empty() ? base : model.predict(changes, kSamplesOfPrediction);
+  };
+  analysis.fit = goodness_of_fit(analysis, model.fitted(kSamplesOfPrediction));
+  analysis.fit_notes = model.notes();
+  if (!analysis.fit->can_predict()) return std::nullopt;
+  judge_again(analysis, record, model, base, stop_signal);
+  std::vector<Finding> findings = find_causes(record, analysis, predict);
+  note_extrapolations(analysis, findings, model);
+  add_beside_account(analysis, model, base);
+  analysis.what_it_takes = what_it_takes(analysis, base, predict);
+  return findings;
+}
+
+std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
+                                                 const std::atomic<int>* stop_signal) {
+  if (analysis.verdict.withheld_reason) return std::nullopt;
+  try {
+    return weigh(analysis, record, stop_signal);
+  } catch (const RunError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  } catch (const UsageError& error) {
+    analysis.notes.push_back(std::string("no predictions: ") + error.what());
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
+                  const std::atomic<int>* stop_signal) {
+  analysis.past = past;
+  analysis.findings = find_wrong_data(record, analysis);
+  std::optional<std::vector<Finding>> findings = try_to_weigh(analysis, record, stop_signal);
+  if (!findings) findings = find_directions(record, analysis);
+  std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,75 @@
+#include "analysis/fit/extrapolation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/wording.h"
+#include "settings/batches_ahead.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kNoticeableWaits = 0.1;  // of the samples' time
+constexpr std::int64_t kFarMore = 4;      // times the workers
+
+}  // namespace
+
+void give_shards_to_workers(RunConfig& config, std::int64_t shards,
+                            std::vector<std::string>& notes) {
+  const std::int64_t workers = config.num_workers;
+  if (shards <= 0 || workers <= shards) return;
+  const std::int64_t ahead = batches_ahead(config);
+  config.num_workers.value = shards;
+  config.prefetch_factor.value = (ahead + shards - 1) / shards;
+  notes.push_back(fmt::format("the data set has {} shard{}: of {} workers {} read", shards,
+                              shards == 1 ? "" : "s", workers, shards));
+}
+
+void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
+                        Prediction& prediction) {
+  const RunConfig& config = prediction.config;
+  const auto unmeasured = [&](Stage stage, const std::string& words) {
+    if (costs.knows(stage) || config.cost_of(stage) != nullptr) return;
+    prediction.is_bound = prediction.is_bound || of_user_code;
+    prediction.notes.push_back(
+        fmt::format("{} was not measured and is taken to cost nothing; "
+                    "declare it with --set cost={}=5ms",
+                    words, name_of(stage)));
+  };
+  if (config.memory != base.memory && config.memory == MemoryMode::pin_thread) {
+    unmeasured(Stage::pin, "copying into page-locked memory");
+  }
+  if (config.memory != base.memory && base.memory == MemoryMode::pinned_slots) {
+    unmeasured(Stage::collate, "collating");
+  }
+  if (config.executor != base.executor && config.executor == Executor::processes) {
+    unmeasured(Stage::transport, "moving batches between processes");
+  }
+  const bool restarts = config.samples > 0 && !config.persistent_workers;
+  const bool workers_come = base.num_workers == 0 && config.num_workers > 0;
+  if (workers_come && of_user_code)
+    unmeasured(Stage::transport_recv, "taking a batch from a worker");
+  const bool are_processes = of_user_code || config.executor == Executor::processes;
+  if (workers_come && restarts && are_processes)
+    unmeasured(Stage::startup_parent, "what the trainer's thread takes to start a worker");
+  if (config.memory != base.memory && costs.knows(Stage::h2d)) {
+    prediction.notes.push_back("copies to the device keep the time measured with --memory " +
+                               std::string(name_of(base.memory.value)));
+  }
+  const auto threads = [](const RunConfig& c) { return c.num_workers * c.ranks; };
+  const double waits = of_user_code ? costs.waiting_share() : 0;
+  if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
+    prediction.notes.push_back(fmt::format(
+        "extrapolated from {} to {} workers: {} of the samples' time is waiting, and nothing that "
+        "they share, such as a lock or a server, is taken to make it longer",
+        threads(base), threads(config), show_percent(waits)));
+  }
+  if (threads(config) > kFarMore * std::max<std::int64_t>(threads(base), 1)) {
+    prediction.notes.push_back(fmt::format(
+        "extrapolated from {} to {} workers: caches and memory are taken to keep their speed",
+        threads(base), threads(config)));
+  }
+}
+
+}  // namespace loaderscope::model

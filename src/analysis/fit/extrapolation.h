@@ -1,0 +1,23 @@
+// Where a prediction goes beyond what was measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/pipeline/fitted_costs.h"
+#include "loaderscope/what_if.h"
+
+namespace loaderscope::model {
+
+// Of a stream that is divided by its shards a worker without one ends at once, and its tasks go to
+// the others. 0 shards: not known.
+void give_shards_to_workers(RunConfig& config, std::int64_t shards,
+                            std::vector<std::string>& notes);
+
+// Notes what `base` did not measure and `prediction.config` needs. `of_user_code`: nobody knows
+// what its workers share.
+void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
+                        Prediction& prediction);
+
+}  // namespace loaderscope::model

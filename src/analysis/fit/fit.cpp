@@ -1,0 +1,152 @@
+#include "analysis/fit/fit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "analysis/read_line.h"
+#include "loaderscope/engine_table.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kNoticeable = 0.01;  // of the samples' time: reads that wait less need no line
+constexpr std::array<Stage, 7> kBatchStages = {
+    Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,
+    Stage::launch,  Stage::startup,   Stage::startup_parent};
+constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
+
+constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
+constexpr double kMostQueued = 0.95;
+constexpr int kHalvings = 6;
+
+// Of what threads wanted of the cores, the part that they waited for. Copies are left out: whether
+// they need a core is not measured.
+double queued_share(const RunRecord& record) {
+  double cpu = 0, queued = 0;
+  for (const RankRecord& rank : record.ranks) {
+    for (const auto& word : Words<Stage>::table()) {
+      if (word.value == Stage::h2d) continue;
+      cpu += static_cast<double>(rank.stages[word.value].cpu);
+      queued += static_cast<double>(rank.stages[word.value].queued);
+    }
+  }
+  return cpu + queued > 0 ? queued / (cpu + queued) : 0;
+}
+
+FittedCosts::Sample sample_of(const SampleRow& row) {
+  FittedCosts::Sample sample;
+  sample.bytes = row.bytes;
+  for (std::size_t i = 0; i < row.parts.size(); ++i) {
+    const SampleRow::Part& part = row.parts.at(i);
+    sample.stages.at(i) = {std::max<Nanos>(part.wall - part.cpu - part.queued, 0), 0, part.cpu};
+  }
+  return sample;
+}
+
+// What a program does between two epochs is in the compute of the step before, and in no other.
+void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
+  StageStats last, others;
+  std::optional<Nanos> before;
+  const auto add = [](StageStats& stats, Nanos compute) {
+    if (compute > 0) stats.add(compute, 0, 0, 0);
+  };
+  record.rows.for_each(
+      [&](const StepRow& row) {
+        if (before) add(row.first_of_epoch ? last : others, *before);
+        before = row.compute();
+      },
+      record.warmup_steps);
+  if (before) add(others, *before);
+  if (last.count == 0 || others.count == 0) return;
+  rank.stages[Stage::compute] = MeasuredTimes(others);
+  rank.last_compute = MeasuredTimes(last);
+}
+
+FittedCosts::Rank rank_of(const RankRecord& record, bool device_is_real) {
+  FittedCosts::Rank rank;
+  rank.samples.reserve(record.reservoir.size());
+  for (const SampleRow& row : record.reservoir) rank.samples.push_back(sample_of(row));
+  for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  if (!device_is_real) return rank;
+  for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  split_compute(record, rank);
+  return rank;
+}
+
+// The part of each wait that the line puts down to its bytes becomes a transfer.
+void split_reads(FittedCosts& costs, double per_byte) {
+  for (FittedCosts::Rank& rank : costs.ranks) {
+    for (FittedCosts::Sample& sample : rank.samples) {
+      StageTime& read = sample.stages.front();
+      const double transfer = per_byte * static_cast<double>(sample.bytes);
+      read.transfers = static_cast<Nanos>(std::min(transfer, static_cast<double>(read.waits)));
+      read.waits -= read.transfers;
+    }
+  }
+}
+
+// Storage: latency and bandwidth, told apart where reads of more bytes waited longer.
+void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes) {
+  const RunConfig& config = record.config;
+  const ReadLine line = line_through_reads(record);
+  if (line.share < kNoticeable) return;
+  if (!line.told) {
+    notes.push_back(
+        "latency and bandwidth of the storage cannot be told apart: reads keep the time that they "
+        "waited, however many run at once");
+    return;
+  }
+  split_reads(costs, line.per_byte);
+  const std::int64_t readers = std::max<std::int64_t>(1, config.num_workers) * config.ranks;
+  costs.storage_streams = static_cast<double>(readers);
+  notes.push_back(fmt::format(
+      "reads wait {} and then {} each with {} at once; more than that are taken to share it",
+      show_duration(static_cast<Nanos>(line.latency)), show_byte_rate(1e9 / line.per_byte),
+      readers));
+}
+
+}  // namespace
+
+FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
+  FittedCosts costs;
+  const bool declared =
+      record.config.source.value == "synthetic" && !is_guest_engine(record.engine);
+  if (declared) return costs;
+  const bool device_is_real = !record.simulated && record.config.device.value != "null";
+  std::size_t rows = 0;
+  for (const RankRecord& rank : record.ranks) {
+    costs.ranks.push_back(rank_of(rank, device_is_real));
+    rows += rank.reservoir.size();
+  }
+  if (rows == 0) {
+    throw RunError(
+        "no sample was told apart, as of a data set that gives whole batches, so what other "
+        "settings give cannot be said; try them with --try or sweep");
+  }
+  fit_reads(costs, record, notes);
+  costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
+  return costs;
+}
+
+// The more there are the longer everybody waits: the interval around the answer is halved.
+void fit_other_threads(FittedCosts& costs, const RunRecord& record,
+                       const std::function<RunRecord(const FittedCosts&)>& run,
+                       std::vector<std::string>& notes) {
+  if (!record.contention_known) return;
+  const double measured = queued_share(record);
+  if (measured < queued_share(run(costs)) + kSameQueue) return;
+  double low = 0, high = record.config.cores / (1 - std::min(measured, kMostQueued));
+  for (int i = 0; i < kHalvings; ++i) {
+    costs.other_threads = (low + high) / 2;
+    (queued_share(run(costs)) < measured ? low : high) = costs.other_threads;
+  }
+  notes.push_back(fmt::format(
+      "other processes took cores as {:.1f} more threads would, and are taken to go on doing so",
+      costs.other_threads));
+}
+
+}  // namespace loaderscope::model

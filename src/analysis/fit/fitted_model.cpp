@@ -1,0 +1,408 @@
+// A recorded run, run again in virtual time with other settings.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <future>
+#include <map>
+#include <mutex>
+
+#include "analysis/fit/extrapolation.h"
+#include "analysis/fit/fit.h"
+#include "analysis/fit/mean_costs.h"
+#include "analysis/fit/prediction_window.h"
+#include "analysis/fit/way_to_measure.h"
+#include "engine/model/model_engine.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+#include "loaderscope/what_if.h"
+#include "settings/batches_ahead.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
+constexpr std::int64_t kSamplesOfFit = 20'000;
+
+// What a record of real data says nothing of: other data, or other work on a sample.
+constexpr std::array<std::string_view, 12> kUnknownOfData = {
+    "source",   "data",   "index",   "access",    "cache",     "size",
+    "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"};
+
+// What no model can change.
+constexpr std::array<std::string_view, 6> kNoModel = {"engine",  "device",   "json",
+                                                      "require", "on-error", "prove"};
+
+template <std::size_t N>
+bool names(const std::array<std::string_view, N>& keys, const Field& field) {
+  return std::find(keys.begin(), keys.end(), field.name) != keys.end();
+}
+
+bool changes_field(const Changes& changes, std::string_view name) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    const Field* field = find_field(change.key);
+    return field != nullptr && field->name == name;
+  });
+}
+
+// Injections of the run are in what was measured.
+void drop_measured_injections(RunConfig& config, const RunConfig& measured,
+                              const FittedCosts& costs) {
+  std::erase_if(config.inject.value, [&](const Injection& injection) {
+    const auto& known = measured.inject.value;
+    return costs.knows(injection.stage) &&
+           std::any_of(known.begin(), known.end(),
+                       [&](const Injection& k) { return k.text == injection.text; });
+  });
+}
+
+bool comes_late(const StepRow& row) {
+  return row.deliverable > std::max(row.idle_begin, row.ask) && row.why[Why::epoch] == 0;
+}
+
+double ready_share(const RunRecord& record) {
+  std::int64_t steps = 0, late = 0;
+  for (const RankRecord& rank : record.ranks) {
+    steps += rank.steps();
+    rank.rows.for_each([&](const StepRow& row) { late += comes_late(row) ? 1 : 0; },
+                       rank.warmup_steps);
+  }
+  return steps > 0 ? 1 - static_cast<double>(late) / static_cast<double>(steps) : 1;
+}
+
+MachineLimits limits_of(const RunConfig& in_force) {
+  return {std::clamp(in_force.cores.value, 1e-3, 65536.0)};
+}
+
+void refuse_large_steps(const RunConfig& config) {
+  const std::int64_t per_step = config.batch_size * config.ranks;
+  if (per_step <= kLargestStep) return;
+  throw RunError(
+      fmt::format("a step of {} samples is too large for a prediction; give smaller batches or "
+                  "fewer ranks",
+                  per_step));
+}
+
+RunError interrupted_prediction() {
+  return RunError(
+      "the prediction was interrupted; a saved result gives it with 'loaderscope report'");
+}
+
+void add_result(Prediction& prediction, const RunRecord& record) {
+  std::vector<Account> accounts;
+  prediction.ready = ready_share(record);
+  for (const RankRecord& rank : record.ranks) {
+    accounts.push_back(account_of(rank));
+    if (rank.steps() <= 0 || rank.window() <= 0) continue;
+    prediction.samples_per_s += static_cast<double>(rank.samples) / seconds(rank.window());
+  }
+  prediction.account = mean_account(accounts);
+}
+
+// What was seen of somebody else's loader, as the settings of one of ours.
+RunConfig as_our_loader(const RunConfig& seen) {
+  RunConfig config = seen;
+  config.command = {};
+  config.loader = config.train_step = {};
+  // They are in what was measured; the model has no name for this one.
+  std::erase_if(config.inject.value,
+                [](const Injection& injection) { return injection.stage == Stage::opaque; });
+  config.data = {};
+  config.size = RunConfig().size;
+  config.pin_memory = {};  // what came of it is the memory that was seen
+  std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
+                                            "in-order",    "stored-bytes", "delivered-bytes"};
+  if (config.num_workers > 0) observed.push_back("prefetch-factor");
+  if (config.samples > 0) observed.push_back("samples");
+  if (config.shuffle) observed.push_back("shuffle");
+  if (config.drop_last && config.samples > 0) observed.push_back("drop-last");
+  if (config.persistent_workers) observed.push_back("persistent-workers");
+  if (config.ranks > 1) observed.push_back("ranks");
+  if (config.compute.value.mean > 0) observed.push_back("compute");
+  // A program whose own thread computes does nothing else meanwhile: neither does it take a batch.
+  if (seen.device.value == "script") {
+    config.in_flight.value = 1;
+    observed.push_back("in-flight");
+  }
+  for (const std::string_view name : observed) find_field(name)->mark_given(config, true);
+  return config;
+}
+
+bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
+
+}  // namespace
+
+// The run itself, over other steps: changes of the same window share one.
+struct FittedModel::BaseRuns {
+  using Key = std::array<std::int64_t, 5>;  // steps, duration, warm-up in steps and ns, epochs
+
+  std::mutex mutex;
+  std::map<Key, std::shared_future<Prediction>> runs;
+};
+
+FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal)
+    : base_runs_(std::make_shared<BaseRuns>()),
+      stop_signal_(stop_signal),
+      config_(is_of_somebody_else(record) ? as_our_loader(record.config) : record.config),
+      limits_(limits_of(record.config)) {
+  if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
+    throw RunError("the result has no measured step, so nothing can be predicted from it");
+  }
+  if (record.config.executor == Executor::opaque) {
+    throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
+                   model::way_to_measure(record.config));
+  }
+  if (is_of_somebody_else(record)) measured_ = record.config;
+  steps_ = record.ranks.front().steps();
+  warmup_ = record.ranks.front().warmup_steps;
+  for (const RankRecord& rank : record.ranks) {
+    steps_ = std::min(steps_, rank.steps());
+    warmup_ = std::max(warmup_, rank.warmup_steps);
+  }
+  auto costs = std::make_shared<FittedCosts>(model::fit_costs(record, notes_));
+  costs_ = costs;
+  if (record.engine == "model") return;
+  RunConfig base = base_config();
+  refuse_large_steps(base);
+  set_window(base, model::steps_of_run({warmup_, steps_}, base, kSamplesOfFit));
+  const auto run_with = [&](const FittedCosts& tried) { return simulate(base, tried); };
+  model::fit_other_threads(*costs, record, run_with, notes_);
+}
+
+FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
+    : base_runs_(std::make_shared<BaseRuns>()),
+      config_(resolve(given, limits, notes_)),
+      limits_(limits),
+      costs_(std::make_shared<FittedCosts>()) {
+  if (config_.source.value == "synthetic") return;
+  throw UsageError(
+      "what-if: real data must be measured first; save a result with 'run --json FILE' and give "
+      "it, or declare --cost without --data");
+}
+
+RunRecord FittedModel::simulate(const RunConfig& config, const FittedCosts& costs,
+                                const Knockouts& knockouts) const {
+  if (stop_signal_ != nullptr && stop_signal_->load() != 0) throw interrupted_prediction();
+  EngineContext context;
+  context.stop_signal = stop_signal_;
+  context.costs = &costs;
+  context.knockouts = knockouts;
+  RunRecord record = run_model(config, context);
+  if (record.interrupted) throw interrupted_prediction();
+  return record;
+}
+
+void FittedModel::refuse_unknown(const Changes& changes) const {
+  for (const Change& change : changes) {
+    const Field* field = find_field(change.key);
+    if (field == nullptr) continue;  // a speed
+    const std::string place = "--set " + shown_text(change.key + "=" + change.value) + ": ";
+    if (names(kNoModel, *field))
+      throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is");
+    if (costs_->has_samples() && names(kUnknownOfData, *field)) {
+      throw UsageError(place +
+                       "the result does not say what this would cost; measure it with "
+                       "'loaderscope run'");
+    }
+  }
+}
+
+RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
+                                    Prediction& prediction) const {
+  RunConfig config = counterfactual(config_, changes);
+  for (const Change& change : changes) {
+    const std::optional<Speedup> speedup = speedup_of(change);
+    if (const auto others = other_threads_of(change)) costs.other_threads = *others;
+    if (!speedup) continue;
+    if (costs.knows(speedup->stage)) {
+      costs.speed[speedup->stage] = speedup->factor;
+    } else if (!make_faster(config, *speedup)) {
+      prediction.notes.push_back(change.key + " has no effect: the stage costs nothing here");
+    }
+  }
+  if (config.device.value != "null") config.device.value = "sim";
+  config.engine.value = costs.has_samples() ? "native" : "model";
+  if (costs.has_samples()) config.source.set(config_.source);
+  config = costs.has_samples() ? resolve_measured(config, limits_, prediction.notes)
+                               : resolve(config, limits_, prediction.notes);
+  config.engine.value = "model";
+  if (costs.has_samples()) {
+    if (!changes_field(changes, "samples")) config.samples.value = config_.samples;
+    drop_measured_injections(config, config_, costs);
+    model::give_shards_to_workers(config, costs.shards, prediction.notes);
+    if (changes_field(changes, "compute"))
+      for (FittedCosts::Rank& rank : costs.ranks) rank.stages[Stage::compute] = {};
+  }
+  return config;
+}
+
+void FittedModel::set_window(RunConfig& config, const model::StepsToRun& steps) const {
+  config.steps.set(steps.measured);
+  config.duration.given = false;
+  config.warmup.value = {steps.warmup, 0};
+}
+
+// What the changes name of it stays, and is the base's too.
+void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
+                              std::int64_t most_samples) const {
+  refuse_large_steps(changed);
+  const RunConfig named = changed;
+  const auto names_any = [&](auto... keys) { return (changes_field(changes, keys) || ...); };
+  if (steps_ > 0 && !names_any("steps", "duration")) {
+    const auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
+    set_window(base, sides.base);
+    set_window(changed, sides.changed);
+    // Whole epochs may end behind those of the run.
+    changed.epochs.value = base.epochs.value = names_any("epochs") ? named.epochs.value : 0;
+    if (names_any("warmup")) changed.warmup = base.warmup = named.warmup;
+    return;
+  }
+  base.steps = named.steps;
+  base.duration = named.duration;
+  base.warmup = named.warmup;
+  base.epochs = named.epochs;
+}
+
+Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
+                            const Knockouts& knockouts) const {
+  if (costs.has_samples())
+    model::note_extrapolation(config_, costs, measured_.has_value(), prediction);
+  add_result(prediction, simulate(prediction.config, costs, knockouts));
+  return prediction;
+}
+
+// The run itself over the steps of `config`. Of several that want the same at once one runs it.
+Prediction FittedModel::base_over(const RunConfig& config) const {
+  const BaseRuns::Key key = {config.steps.value, config.duration.value, config.warmup.value.steps,
+                             config.warmup.value.duration, config.epochs.value};
+  std::promise<Prediction> promise;
+  std::shared_future<Prediction> result;
+  bool is_mine = false;
+  {
+    const std::lock_guard lock(base_runs_->mutex);
+    std::shared_future<Prediction>& known = base_runs_->runs[key];
+    is_mine = !known.valid();
+    if (is_mine) known = promise.get_future().share();
+    result = known;
+  }
+  if (is_mine) {
+    try {
+      Prediction base;
+      base.config = config;
+      promise.set_value(run(std::move(base), *costs_));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return result.get();
+}
+
+RunConfig FittedModel::base_config() const {
+  Prediction unused;
+  FittedCosts costs = *costs_;
+  return model_config({}, costs, unused);
+}
+
+Prediction FittedModel::fitted(std::int64_t most_samples) const {
+  RunConfig config = base_config();
+  refuse_large_steps(config);
+  if (steps_ > 0) set_window(config, model::steps_of_run({warmup_, steps_}, config, most_samples));
+  return base_over(config);
+}
+
+Prediction FittedModel::predict(const Changes& changes, std::int64_t most_samples,
+                                const Knockouts& knockouts) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  prediction.config = model_config(changes, costs, prediction);
+  RunConfig base = base_config();
+  set_windows(base, prediction.config, changes, most_samples);
+  prediction = run(std::move(prediction), costs, knockouts);
+  const Prediction unchanged = base_over(base);
+  prediction.base_samples_per_s = unchanged.samples_per_s;
+  prediction.base_busy = unchanged.busy();
+  return prediction;
+}
+
+Prediction FittedModel::predict_at_means(std::int64_t most_samples) const {
+  Prediction prediction;
+  FittedCosts costs = costs_->at_means();
+  RunConfig base = base_config();
+  prediction.config = model::with_mean_costs(model_config({}, costs, prediction));
+  set_windows(base, prediction.config, {}, most_samples);
+  return run(std::move(prediction), costs);
+}
+
+Prediction FittedModel::predict_steps(const Changes& changes, std::int64_t steps,
+                                      const Knockouts& knockouts) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  prediction.config = model_config(changes, costs, prediction);
+  set_window(prediction.config, {warmup_ + batches_ahead(prediction.config), steps});
+  return run(std::move(prediction), costs, knockouts);
+}
+
+Prediction FittedModel::predict_under_load_of(const RunRecord& measured,
+                                              const Changes& changes) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  costs.other_threads = 0;
+  prediction.config = model_config(changes, costs, prediction);
+  RunConfig base = base_config();
+  set_windows(base, prediction.config, changes, kSamplesOfFit);
+  const auto run_with = [&](const FittedCosts& tried) {
+    return simulate(prediction.config, tried);
+  };
+  model::fit_other_threads(costs, measured, run_with, prediction.notes);
+  add_result(prediction, run_with(costs));
+  return prediction;
+}
+
+std::vector<std::string> FittedModel::extrapolations(const Changes& changes) const {
+  refuse_unknown(changes);
+  Prediction prediction;
+  FittedCosts costs = *costs_;
+  prediction.config = model_config(changes, costs, prediction);
+  if (costs.has_samples())
+    model::note_extrapolation(config_, costs, measured_.has_value(), prediction);
+  return prediction.notes;
+}
+
+RunConfig FittedModel::to_run(const Changes& changes) const {
+  refuse_unknown(changes);
+  for (const Change& change : changes) {
+    if (change.key == kOtherThreads)
+      throw UsageError("--verify: other-threads cannot be set here; end the other programs first");
+    const std::optional<Speedup> speedup = speedup_of(change);
+    RunConfig declared = config_;
+    if (!speedup || (!costs_->knows(speedup->stage) && make_faster(declared, *speedup))) continue;
+    throw UsageError("--verify: " + change.key +
+                     " cannot be run, the stage works for real; leave out one of them");
+  }
+  return run_again(measured_ ? *measured_ : config_, changes);
+}
+
+RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
+  RunConfig config = counterfactual(in_force, changes);
+  for (const Change& change : changes) {
+    if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
+  }
+  if (!is_guest_engine(in_force.engine.value)) {
+    if (in_force.source.value != "synthetic") config.source.set(in_force.source);
+    config.device.set(in_force.device);
+  }
+  return config;
+}
+
+RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
+  std::vector<std::string> notes;
+  return resolve(given_again(in_force, changes), limits_of(in_force), notes);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,96 @@
+#include "analysis/fit/prediction_window.h"
+
+#include <algorithm>
+
+#include "settings/batches_ahead.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr std::int64_t kFewestModelSteps = 60;
+constexpr std::int64_t kFewestLargeSteps =
+    20;                              // where 60 would be many times the samples asked for
+constexpr std::int64_t kExcess = 3;  // times, that is not many
+constexpr std::int64_t kFewestBursts = 4;
+constexpr std::int64_t kFewestWindows = 4;  // what is made before them must not carry them
+
+// A count of a result's settings, which need not be sane.
+std::int64_t sane(std::int64_t count) {
+  return std::clamp<std::int64_t>(count, 1, std::int64_t{1} << 24);
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+
+// Of one rank; 0: it has no end.
+std::int64_t steps_of_epoch(const RunConfig& config) {
+  if (config.samples <= 0) return 0;
+  const std::int64_t samples = divide_up(config.samples, sane(config.ranks));
+  const std::int64_t batch = sane(config.batch_size);
+  return std::max<std::int64_t>(1, config.drop_last ? samples / batch : divide_up(samples, batch));
+}
+
+std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
+  const std::int64_t per_step = sane(config.batch_size) * sane(config.ranks);
+  const std::int64_t fewest =
+      std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
+  return std::max(fewest, most_samples / per_step);
+}
+
+// Workers deliver in bursts of their number: of whole bursts, and of more than a few.
+std::int64_t in_whole_bursts(std::int64_t steps, std::int64_t burst) {
+  return divide_up(std::max(steps, kFewestBursts * burst), burst) * burst;
+}
+
+// `own`: where the run was, of data whose epoch has so many steps; `wanted`: where there is none.
+StepsToRun placed(const StepsToRun& own, const StepsToRun& wanted, std::int64_t epoch,
+                  std::int64_t most) {
+  if (epoch == 0) return wanted;
+  if (own.warmup + own.measured <= epoch) {
+    const std::int64_t measured = std::min(wanted.measured, epoch - own.warmup);
+    return {std::min(wanted.warmup, epoch - measured), measured};
+  }
+  if (epoch > std::max(most, own.measured)) return own;
+  const std::int64_t epochs = (own.measured + epoch / 2) / epoch;
+  const std::int64_t whole = std::clamp<std::int64_t>(epochs, 1, divide_up(most, epoch));
+  return {divide_up(own.warmup, epoch) * epoch, whole * epoch};
+}
+
+// As many samples in batches of another size.
+std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
+  return std::max<std::int64_t>(1, steps * sane(from.batch_size) / sane(to.batch_size));
+}
+
+}  // namespace
+
+StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples) {
+  const std::int64_t most = most_steps(config, most_samples);
+  StepsToRun steps = {std::min(run.warmup, 2 * most), run.measured};
+  if (steps.measured <= most) return steps;
+  const std::int64_t epoch = std::max<std::int64_t>(1, steps_of_epoch(config));
+  steps.measured = std::min(steps.measured, divide_up(most, epoch) * epoch);
+  return steps;
+}
+
+SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
+                        std::int64_t most_samples) {
+  const std::int64_t most = most_steps(changed, most_samples);
+  const StepsToRun own_base = steps_of_run(run, base, most_samples);
+  StepsToRun own = own_base;
+  own.measured = in_batches_of(changed, own_base.measured, base);
+  StepsToRun wanted = own;
+  if (changed.num_workers != base.num_workers && changed.num_workers > 0)
+    wanted.measured = in_whole_bursts(own.measured, changed.num_workers);
+  const std::int64_t deeper = batches_ahead(changed) - batches_ahead(base);
+  if (deeper > 0) {
+    wanted.measured =
+        std::max(wanted.measured, std::min(most, kFewestWindows * batches_ahead(changed)));
+    // Filled, and no longer than that: another window has other draws, which are no gain.
+    if (own.warmup > 0)
+      wanted.warmup = std::max(own.warmup, std::min(batches_ahead(changed), 2 * most));
+  }
+  StepsToRun wanted_base = {wanted.warmup, in_batches_of(base, wanted.measured, changed)};
+  return {placed(own_base, wanted_base, steps_of_epoch(base), most_steps(base, most_samples)),
+          placed(own, wanted, steps_of_epoch(changed), most)};
+}
+
+}  // namespace loaderscope::model

@@ -1,0 +1,59 @@
+#include "analysis/totals.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+
+PerStage<StageStats> job_stages(const RunRecord& record) {
+  PerStage<StageStats> stages;
+  for (const RankRecord& rank : record.ranks) {
+    for (std::size_t s = 0; s < kStages; ++s) stages.at(s).merge(rank.stages.at(s));
+  }
+  return stages;
+}
+
+std::vector<QueueStats> job_queues(const RunRecord& record) {
+  std::vector<QueueStats> queues;
+  std::vector<std::int64_t> ranks;
+  for (const RankRecord& rank : record.ranks) {
+    for (const QueueStats& queue : rank.queues) {
+      auto found = std::find_if(queues.begin(), queues.end(),
+                                [&](const QueueStats& q) { return q.name == queue.name; });
+      if (found == queues.end()) {
+        queues.push_back(queue);
+        ranks.push_back(1);
+        continue;
+      }
+      std::int64_t& n = ranks[static_cast<std::size_t>(found - queues.begin())];
+      ++n;
+      found->capacity = std::max(found->capacity, queue.capacity);
+      found->max_occupancy = std::max(found->max_occupancy, queue.max_occupancy);
+      found->mean_occupancy +=
+          (queue.mean_occupancy - found->mean_occupancy) / static_cast<double>(n);
+      found->get_wait += queue.get_wait;
+      found->put_wait += queue.put_wait;
+    }
+  }
+  return queues;
+}
+
+double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count) {
+  if (rank.steps() <= 0 || rank.window() <= 0) return 0;
+  return static_cast<double>(rank.*count) / seconds(rank.window());
+}
+
+double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
+  double sum = 0;
+  for (const RankRecord& rank : record.ranks) sum += rate_of(rank, count);
+  return sum;
+}
+
+double busy_of(const Account& account) { return share_of(account.compute, account); }
+
+Nanos sum_of(const Histogram& histogram) {
+  Nanos sum = 0;
+  for (const Histogram::Bucket& bucket : histogram.buckets()) sum += bucket.sum;
+  return sum;
+}
+
+}  // namespace loaderscope

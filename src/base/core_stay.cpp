@@ -1,0 +1,71 @@
+// The kernel clears the pointer to a thread's restartable sequence whenever it schedules the thread
+// back in while it runs outside of that sequence. A sequence that is never run therefore is a flag
+// that the kernel takes down.
+#include "base/core_stay.h"
+
+#if defined(__x86_64__) && __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#define LOADERSCOPE_HAS_RSEQ 1
+#endif
+
+namespace loaderscope {
+
+#ifdef LOADERSCOPE_HAS_RSEQ
+namespace {
+
+// What the kernel checks of a sequence before it looks whether the thread is in it: a signature in
+// front of the place where it would go on. No thread ever runs at either address.
+struct NeverRun {
+  std::uint32_t signature = RSEQ_SIG;
+  std::array<std::uint8_t, 28> nothing{};
+};
+alignas(32) constexpr NeverRun kNeverRun;
+
+const struct rseq_cs kSequence = {
+    .version = 0,
+    .flags = 0,
+    .start_ip = reinterpret_cast<std::uintptr_t>(&kNeverRun.nothing[16]),
+    .post_commit_offset = 1,
+    .abort_ip = reinterpret_cast<std::uintptr_t>(&kNeverRun.nothing[0]),
+};
+
+auto& current_sequence() {
+  std::byte* thread = nullptr;
+  asm("mov %%fs:0, %0" : "=r"(thread));
+  auto* area = reinterpret_cast<struct rseq*>(thread + __rseq_offset);
+  return area->rseq_cs;
+}
+
+}  // namespace
+
+// The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
+bool CoreStay::known() { return __rseq_size != 0; }
+
+void CoreStay::begin() {
+  if (!known()) return;
+  __atomic_store_n(&current_sequence(), reinterpret_cast<std::uintptr_t>(&kSequence),
+                   __ATOMIC_RELAXED);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+bool CoreStay::unbroken() {
+  if (!known()) return false;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return __atomic_load_n(&current_sequence(), __ATOMIC_RELAXED) ==
+         reinterpret_cast<std::uintptr_t>(&kSequence);
+}
+
+#else
+
+bool CoreStay::known() { return false; }
+void CoreStay::begin() {}
+bool CoreStay::unbroken() { return false; }
+
+#endif
+
+}  // namespace loaderscope

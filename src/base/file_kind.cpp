@@ -1,0 +1,27 @@
+#include "base/file_kind.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace loaderscope {
+
+std::string_view kind_unless_file(const std::string& path) {
+  using Type = std::filesystem::file_type;
+  std::error_code none;
+  if (std::filesystem::canonical(path, none) == "/dev/null") return "";  // an empty file
+  switch (std::filesystem::status(path, none).type()) {
+    case Type::directory:
+      return "a folder";
+    case Type::fifo:
+      return "a pipe";
+    case Type::block:
+    case Type::character:
+      return "a device";
+    case Type::socket:
+      return "a socket";
+    default:
+      return "";
+  }
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,87 @@
+#include "base/private_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Holds the folder until the descriptor is closed: at the latest when this process ends, however it
+// ends. Empty where the folder cannot be held; with LOCK_NB also where somebody else holds it.
+Fd held(const fs::path& folder, int how) {
+  Fd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return lock >= 0 && ::flock(lock, LOCK_EX | how) == 0 ? std::move(lock) : Fd();
+}
+
+bool is_still_there(const Fd& folder) {
+  struct stat facts {};
+  return ::fstat(folder, &facts) == 0 && facts.st_nlink > 0;
+}
+
+bool holds(const fs::path& file, const std::string& text) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), {}};
+  return content.find(text) != std::string::npos;
+}
+
+// Another process was started with the folder in its environment, or has mapped a file of it: it
+// may yet look for what lies there.
+bool is_needed(const std::string& folder) {
+  std::error_code ignored;
+  const std::string own = std::to_string(::getpid());
+  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name == own || name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (holds(entry.path() / "environ", folder) || holds(entry.path() / "maps", folder))
+      return true;
+  }
+  return false;
+}
+
+// Of runs that were killed: nobody holds them, and no process that they had started needs them.
+void remove_stale_folders(const std::string& place, const std::string& prefix) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(place, ignored)) {
+    const fs::path path = entry.path();
+    if (!path.filename().string().starts_with(prefix)) continue;
+    const Fd lock = held(path, LOCK_NB);
+    if (lock >= 0 && !is_needed(path.string())) fs::remove_all(path, ignored);
+  }
+}
+
+}  // namespace
+
+PrivateFolder::PrivateFolder(const std::string& place, const std::string& prefix) {
+  remove_stale_folders(place, prefix);
+  // Between being made and being held it looks like one left behind, and another run may remove it.
+  do {
+    path_ = place + "/" + prefix + "XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) {
+      throw RunError(place + ": cannot make a temporary folder: " + std::strerror(errno) +
+                     "; set TMPDIR to a place that can be written");
+    }
+    lock_ = held(path_, 0);
+  } while (lock_ >= 0 && !is_still_there(lock_));
+}
+
+PrivateFolder::~PrivateFolder() {
+  std::error_code ignored;
+  if (!is_needed(path_)) fs::remove_all(path_, ignored);
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,17 @@
+#include "base/process_end.h"
+
+#include <sys/wait.h>
+
+#include <cstring>
+
+namespace loaderscope {
+
+std::string spell_end(int status) {
+  if (!WIFSIGNALED(status)) return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  const char* name = ::sigabbrev_np(signal);
+  return "was killed by signal " + std::to_string(signal) +
+         (name != nullptr ? " (SIG" + std::string(name) + ")" : "");
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,59 @@
+#include "base/thread_meter.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace loaderscope {
+namespace {
+
+Nanos read_clock(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+}  // namespace
+
+Nanos monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
+Nanos thread_cpu_now() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
+RunQueueMeter::RunQueueMeter()
+    : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
+  last_ = total();
+}
+
+RunQueueMeter::~RunQueueMeter() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+// "cpu-ns run-queue-delay-ns timeslices"
+Nanos RunQueueMeter::total() const {
+  if (descriptor_ < 0) return 0;
+  std::array<char, 96> text{};
+  const ssize_t length = ::pread(descriptor_, text.data(), text.size(), 0);
+  if (length <= 0) return last_;
+  const std::string_view line(text.data(), static_cast<std::size_t>(length));
+  const auto space = line.find(' ');
+  if (space == line.npos) return last_;
+  Nanos delay = last_;
+  std::from_chars(line.data() + space + 1, line.data() + line.size(), delay);
+  return delay;
+}
+
+Nanos RunQueueMeter::read() {
+  const Nanos now = total();
+  return now - std::exchange(last_, now);
+}
+
+Nanos RunQueueMeter::read_at_most(Nanos most) {
+  return std::clamp<Nanos>(read(), 0, std::max<Nanos>(most, 0));
+}
+
+}  // namespace loaderscope

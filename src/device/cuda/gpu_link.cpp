@@ -1,0 +1,84 @@
+#include "device/cuda/gpu_link.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <optional>
+
+namespace loaderscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The number that a file begins with: "16", "32.0 GT/s PCIe"; nothing for "Unknown".
+std::optional<double> number_in(const fs::path& file) {
+  std::ifstream in(file);
+  double value = 0;
+  if (!(in >> value)) return std::nullopt;
+  return value;
+}
+
+void add(std::vector<Metric>& metrics, const char* name, const char* unit, const char* help,
+         std::optional<double> value) {
+  if (value) metrics.push_back({name, unit, help, *value});
+}
+
+void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path& device,
+              const CpuSet& usable) {
+  const std::optional<double> node = number_in(device / "numa_node");
+  constexpr double kMostNodes = 1 << 16;
+  if (!node || !(*node >= 0 && *node < kMostNodes)) return;  // -1: the firmware does not say
+  const std::string folder = "node" + std::to_string(static_cast<int>(*node));
+  std::ifstream in(root / "sys/devices/system/node" / folder / "cpulist");
+  std::string list;
+  if (!std::getline(in, list)) return;
+  const CpuSet near = parse_cpu_list(list);
+  const auto is_near = [&](int cpu) { return std::binary_search(near.begin(), near.end(), cpu); };
+  const auto count = std::count_if(usable.begin(), usable.end(), is_near);
+  add(metrics, "numa.gpu_node", "1", "NUMA node that the GPU is on", node);
+  add(metrics, "numa.near_cpus", "1", "usable CPUs on the node of the GPU",
+      static_cast<double>(count));
+  add(metrics, "numa.far_cpus", "1", "usable CPUs on other nodes",
+      static_cast<double>(std::ssize(usable) - count));
+}
+
+// 1 where the kernel does not say.
+double part_in_force(const std::vector<Metric>& metrics) {
+  const auto of = [&](std::string_view name) { return value_of(metrics, name).value_or(0); };
+  const double most = of("link.max_width") * of("link.max_gts");
+  return most > 0 ? of("link.width") * of("link.gts") / most : 1;
+}
+
+}  // namespace
+
+std::vector<Metric> gpu_link_metrics(const fs::path& root, const std::string& address,
+                                     const CpuSet& usable) {
+  std::string folder = address;
+  std::transform(folder.begin(), folder.end(), folder.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const fs::path device = root / "sys/bus/pci/devices" / folder;
+  std::vector<Metric> metrics;
+  add(metrics, "link.width", "1", "PCIe lanes of the GPU in use",
+      number_in(device / "current_link_width"));
+  add(metrics, "link.max_width", "1", "lanes that it can use",
+      number_in(device / "max_link_width"));
+  add(metrics, "link.gts", "1", "transfers per second and lane now, in 10^9",
+      number_in(device / "current_link_speed"));
+  add(metrics, "link.max_gts", "1", "that it can do", number_in(device / "max_link_speed"));
+  add_node(metrics, root, device, usable);
+  return metrics;
+}
+
+std::vector<Metric> weakest_link_metrics(const fs::path& root,
+                                         const std::vector<std::string>& addresses,
+                                         const CpuSet& usable) {
+  std::vector<Metric> weakest;
+  for (const std::string& address : addresses) {
+    std::vector<Metric> metrics = gpu_link_metrics(root, address, usable);
+    if (weakest.empty() || part_in_force(metrics) < part_in_force(weakest))
+      weakest = std::move(metrics);
+  }
+  return weakest;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,25 @@
+// How a GPU is connected, as the kernel's files say it: width and speed of its PCIe link, and which
+// of the usable CPUs are on its NUMA node.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/cpu_set.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// The metrics link.* and numa.* of the GPU at `address`, "0000:65:00.0". What the kernel does not
+// say is left out. `root` is "/", or a copy of /sys for tests. A link that rests may be slower than
+// one at work: to be read while copies run or just after.
+std::vector<Metric> gpu_link_metrics(const std::filesystem::path& root, const std::string& address,
+                                     const CpuSet& usable);
+
+// Of several GPUs those of the one whose link is furthest below what it can be.
+std::vector<Metric> weakest_link_metrics(const std::filesystem::path& root,
+                                         const std::vector<std::string>& addresses,
+                                         const CpuSet& usable);
+
+}  // namespace loaderscope

@@ -1,0 +1,80 @@
+// What the stages of a recorded run took, for the model to draw again: whole samples, so that what
+// belongs together stays together, and the distributions of the stages of a batch, step or worker.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "engine/pipeline/execution.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// One execution of a stage: it waits, then moves bytes over the storage's link, then needs a core.
+struct StageTime {
+  Nanos waits = 0;
+  Nanos transfers = 0;
+  Nanos cpu = 0;
+
+  Nanos wall() const { return waits + transfers + cpu; }
+  bool operator==(const StageTime&) const = default;
+};
+
+// Times of a stage that handles no single sample.
+class MeasuredTimes {
+ public:
+  MeasuredTimes() = default;
+  explicit MeasuredTimes(const StageStats& stats);
+
+  bool known() const { return count_ > 0; }
+  MeasuredTimes at_mean() const;  // every execution takes the mean
+  // For a draw 0 < u < 1. Where the stage handles bytes its time is in proportion to them; 0: those
+  // that were measured.
+  StageTime draw(double u, Bytes bytes) const;
+
+ private:
+  struct Step {
+    std::int64_t up_to;  // executions that took no longer
+    double mean;         // ns
+  };
+  std::vector<Step> steps_;
+  std::int64_t count_ = 0;
+  double wait_share_ = 0, cpu_share_ = 0;  // of the wall; what is left waited for a core
+  double bytes_ = 0;                       // of one execution
+};
+
+struct FittedCosts {
+  struct Sample {
+    Bytes bytes = 0;
+    std::array<StageTime, kSampleStages.size()> stages;
+  };
+  struct Rank {
+    std::vector<Sample> samples;
+    PerStage<MeasuredTimes> stages;
+    // The compute of an epoch's last step, with what the program does before the next epoch.
+    MeasuredTimes last_compute;
+  };
+
+  std::vector<Rank> ranks;      // none: the samples' costs are declared; further ranks repeat them
+  double storage_streams = 0;   // so many transfers are as fast as measured, more share that speed
+  PerStage<double> speed = {};  // 2: twice as fast as measured; 0: as measured
+  double other_threads = 0;     // of other processes, that wanted a core all of the time
+  std::int64_t shards = 0;      // of a stream: more workers have nothing to read; 0: not known
+
+  bool has_samples() const { return !ranks.empty(); }
+  bool knows(Stage stage) const;
+  // Of the sample's stages; the same row for all stages of one sample in one epoch.
+  StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
+  double waiting_share() const;  // of the samples' time: off the CPU
+  FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean
+
+ private:
+  const Rank& rank_of(const Execution& execution) const;
+  const Sample& sample_of(const Execution& execution, std::uint64_t seed) const;
+  StageTime at_speed(Stage stage, StageTime time) const;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,62 @@
+#include "engine/pipeline/memory_metrics.h"
+
+namespace loaderscope {
+namespace {
+
+double batch_bytes(const Plan& plan) {
+  return static_cast<double>(plan.delivered_bytes(plan.config.batch_size));
+}
+
+Metric batch_metric(const Plan& plan) {
+  return {"memory.batch_bytes", "bytes", "one delivered batch", batch_bytes(plan)};
+}
+
+Metric slots_metric(const Plan& plan) {
+  const std::int64_t slots = (plan.pin_thread ? 2 : 1) * plan.slots();
+  return {"memory.host_slots", "1",
+          "host slots per rank: window + in-flight + 1, twice with a pin thread",
+          static_cast<double>(slots)};
+}
+
+double host_bytes(const Plan& plan) {
+  return static_cast<double>(plan.host_bytes()) * static_cast<double>(plan.ranks);
+}
+
+double pinned_by_mode(const Plan& plan) {
+  if (plan.config.memory == MemoryMode::pageable) return 0;
+  return static_cast<double>(plan.slots()) * batch_bytes(plan) * static_cast<double>(plan.ranks);
+}
+
+}  // namespace
+
+std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked) {
+  std::vector<Metric> metrics = {
+      batch_metric(plan),
+      slots_metric(plan),
+      {"memory.host_bytes", "bytes", "host slots of all ranks", host_bytes(plan)},
+      {"memory.pinned_bytes", "bytes", "of them page-locked",
+       locked ? static_cast<double>(*locked) : pinned_by_mode(plan)},
+  };
+  if (plan.config.executor == Executor::processes) {
+    metrics.push_back(
+        {"memory.shm_bytes", "bytes", "of them shared between processes", host_bytes(plan)});
+  }
+  if (plan.has_device) {
+    metrics.push_back({"memory.device_bytes", "bytes",
+                       "device buffers of one rank: in-flight batches",
+                       batch_bytes(plan) * static_cast<double>(plan.in_flight)});
+  }
+  return metrics;
+}
+
+std::vector<Metric> unwritten_memory_metrics(const Plan& plan) {
+  return {batch_metric(plan),
+          slots_metric(plan),
+          {"memory.host_bytes", "bytes",
+           "host slots of all ranks: declared samples are not written", 0},
+          {"memory.pinned_bytes", "bytes", "of them page-locked", 0},
+          {"memory.needed_bytes", "bytes", "host slots of all ranks, if samples were real",
+           host_bytes(plan)}};
+}
+
+}  // namespace loaderscope

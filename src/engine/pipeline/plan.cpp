@@ -1,0 +1,253 @@
+#include "engine/pipeline/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+StagePlan planned(const RunConfig& config, Stage stage, const FittedCosts* fitted,
+                  const Knockouts& knockouts) {
+  return knockouts.has(stage) ? StagePlan(stage) : StagePlan(config, stage, fitted);
+}
+
+std::vector<StagePlan> active_sample_stages(const RunConfig& config, bool has_storage,
+                                            const FittedCosts* fitted, const Knockouts& knockouts) {
+  std::vector<StagePlan> stages;
+  for (const Stage stage : kSampleStages) {
+    const StagePlan plan = planned(config, stage, fitted, knockouts);
+    if (plan.active() || (stage == Stage::read && has_storage)) stages.push_back(plan);
+  }
+  return stages;
+}
+
+bool any_uses_cpu(const std::vector<StagePlan>& stages) {
+  return std::any_of(stages.begin(), stages.end(), [](const StagePlan& s) { return s.uses_cpu(); });
+}
+
+// How many threads of all ranks can want a core at once.
+double most_runnable(const Plan& plan) {
+  const bool makers_run =
+      any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
+  const bool trainer_runs = plan.receive.uses_cpu() || plan.launch.uses_cpu() ||
+                            plan.copy_uses_cpu || plan.startup_parent.uses_cpu();
+  const bool pin_runs = plan.pin_thread && (plan.pin.uses_cpu() || plan.receive.uses_cpu());
+  double threads = 0;
+  if (makers_run) threads += plan.workers;
+  if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
+  if (pin_runs) threads += 1;
+  if (trainer_runs) threads += 1;
+  return threads * plan.ranks + plan.other_threads;
+}
+
+SamplerOptions sampler_options(const RunConfig& config) {
+  SamplerOptions options;
+  options.samples = config.samples;
+  options.shuffle = config.shuffle;
+  options.shuffle_buffer = config.shuffle_buffer;
+  options.ranks = config.ranks;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  return options;
+}
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+
+}  // namespace
+
+StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
+    : stage_(stage),
+      cost_(config.cost_of(stage)),
+      seed_(static_cast<std::uint64_t>(config.seed.value)) {
+  for (const Injection& injection : config.inject.value) {
+    if (injection.stage == stage) injections_.push_back(&injection);
+  }
+  if (cost_ == nullptr && fitted != nullptr && fitted->knows(stage)) fitted_ = fitted;
+  kind_ = cost_ ? cost_->kind : default_cost_kind(stage);
+  if (cost_ && !cost_->is_rate && cost_->amount.shape == Distribution::Shape::constant) {
+    constant_ = true;
+    constant_ns_ = cost_->draw(0.5, 0);
+  }
+}
+
+StageTime StagePlan::time(const Execution& execution) const {
+  if (!is_fitted()) {
+    const Nanos ns = draw(execution);
+    return kind_ == CostKind::cpu ? StageTime{0, 0, ns} : StageTime{ns, 0, 0};
+  }
+  StageTime time = is_per_sample(stage_) ? fitted_->of_sample(stage_, execution, seed_)
+                                         : fitted_->of_other(stage_, execution, seed_);
+  if (!injections_.empty()) {
+    Nanos& part = kind_ == CostKind::cpu ? time.cpu : time.waits;
+    part = std::min(part + injected(execution), kLongestCost);
+  }
+  return time;
+}
+
+Nanos StagePlan::draw(const Execution& execution) const {
+  Nanos ns = 0;
+  if (is_fitted()) {
+    return time(execution).wall();
+  } else if (constant_) {
+    ns = constant_ns_;
+  } else if (cost_ && cost_->amount.shape == Distribution::Shape::constant) {
+    ns = cost_->draw(0.5, execution.bytes);
+  } else if (cost_) {
+    ns = cost_->draw(uniform_draw(seed_, execution.epoch, execution.draw, stage_), execution.bytes);
+  }
+  return injections_.empty() ? ns : std::min(ns + injected(execution), kLongestCost);
+}
+
+Nanos StagePlan::injected(const Execution& execution) const {
+  Nanos ns = 0;
+  std::uint32_t salt = 0;
+  for (const Injection* injection : injections_) {
+    ++salt;
+    if (injection->rank && *injection->rank != execution.rank) continue;
+    if (injection->worker && *injection->worker != execution.worker) continue;
+    if ((execution.count + 1) % injection->every != 0) continue;
+    if (injection->probability < 1 && uniform_draw(seed_, execution.epoch, execution.draw, stage_,
+                                                   salt) >= injection->probability) {
+      continue;
+    }
+    ns = std::min(ns + injection->extra, kLongestCost);
+  }
+  return ns;
+}
+
+Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knockouts& left_out)
+    : config(given),
+      fitted(fitted_costs),
+      knockouts(left_out),
+      ranks(static_cast<std::int32_t>(given.ranks.value)),
+      workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
+      made_by_trainer(given.executor == Executor::inline_),
+      pin_thread(given.memory == MemoryMode::pin_thread),
+      has_device(given.device.value != "null"),
+      in_order(given.in_order || made_by_trainer),
+      sample_tasks(given.task == TaskShape::sample && !made_by_trainer),
+      window(made_by_trainer ? 0
+             : sample_tasks  ? given.window.value
+                             : given.prefetch_factor * given.num_workers),
+      in_flight(given.in_flight),
+      collate(planned(given, Stage::collate, fitted, knockouts)),
+      send(planned(given, Stage::transport, fitted, knockouts)),
+      receive(planned(given, Stage::transport_recv, fitted, knockouts)),
+      pin(planned(given, Stage::pin, fitted, knockouts)),
+      launch(planned(given, Stage::launch, fitted, knockouts)),
+      copy(planned(given, Stage::h2d, fitted, knockouts)),
+      compute(planned(given, Stage::compute, fitted, knockouts)),
+      startup(planned(given, Stage::startup, fitted, knockouts)),
+      startup_parent(planned(given, Stage::startup_parent, fitted, knockouts)),
+      sampler(sampler_options(given)) {
+  has_storage =
+      !knockouts.has(Stage::read) &&
+      (given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0);
+  storage_latency = given.storage_latency;
+  sample_stages = active_sample_stages(given, has_storage, fitted, knockouts);
+  const bool fitted_storage = fitted != nullptr && !has_storage && fitted->storage_streams > 0;
+  storage_streams = fitted_storage ? fitted->storage_streams : 1;
+  storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0 ||
+                   (fitted_storage && storage_streams < workers * static_cast<double>(ranks));
+  server_forks =
+      given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
+
+  delivered_sample_bytes = given.delivered_sample_bytes();
+  stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
+  stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
+  const bool pageable = given.memory == MemoryMode::pageable;
+  const bool real_link = given.device.value == "cuda" && given.engine.value != "model";
+  const bool link_copies = !real_link && !knockouts.has(Stage::h2d) &&
+                           (given.link.given || given.source.value != "synthetic");
+  link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
+  const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : given.cost_of(Stage::h2d);
+  copy_keeps_trainer = pageable;
+  copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
+                               : copy.is_fitted() ? true
+                                                  : link_rate > 0);
+
+  other_threads = fitted != nullptr ? fitted->other_threads : 0;
+  cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
+  const bool makers_share_cpu =
+      !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
+  makes_at_once = !makers_share_cpu && !storage_shared;
+
+  samples_per_epoch = sampler.samples_per_rank();
+  const std::int64_t batch = given.batch_size;
+  batches_per_epoch =
+      given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
+  if (given.samples > 0 && batches_per_epoch == 0) {
+    throw UsageError(
+        "--drop-last: the data set has " + std::to_string(samples_per_epoch) +
+        " samples per rank, less than one batch of " + std::to_string(batch) +
+        ", so nothing is delivered; make --batch-size smaller or leave out --drop-last");
+  }
+}
+
+FoldOptions Plan::fold_options(FactObserver* observer) const {
+  FoldOptions options;
+  options.ranks = ranks;
+  options.workers = workers;
+  options.in_order = in_order;
+  options.sync_ranks = config.sync_ranks;
+  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  options.observer = observer;
+  return options;
+}
+
+Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                          std::int64_t batch_of_epoch) const {
+  Execution execution;
+  execution.rank = rank;
+  execution.worker = worker;
+  execution.epoch = events.epoch;
+  execution.draw = batch_of_epoch * ranks + rank;
+  execution.count = batch_of_epoch;
+  execution.bytes = events.delivered_bytes;
+  return execution;
+}
+
+Bytes Plan::stored_bytes(const Execution& of_sample) const {
+  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  if (fitted != nullptr && fitted->has_samples()) return fitted->bytes_of_sample(of_sample, seed);
+  if (stored_constant) return stored_constant_bytes;
+  // A sample has one size in all epochs.
+  const double u = uniform_draw(seed, -1, of_sample.draw, Stage::read, 99);
+  return std::max<Bytes>(std::llround(std::min(config.stored_bytes.value.quantile(u), 0x1p52)), 0);
+}
+
+Nanos Plan::copy_time(const Execution& execution) const {
+  if (!has_device) return 0;
+  Nanos ns = copy.draw(execution);
+  if (config.cost_of(Stage::h2d) == nullptr && !copy.is_fitted() && link_rate > 0) {
+    ns += transfer_time(execution.bytes, link_rate);
+  }
+  return ns;
+}
+
+StageTime Plan::copy_work(const Execution& execution) const {
+  if (has_device && copy.is_fitted()) return copy.time(execution);
+  const Nanos ns = copy_time(execution);
+  return copy_uses_cpu ? StageTime{0, 0, ns} : StageTime{ns, 0, 0};
+}
+
+Nanos Plan::compute_time(const Execution& execution) const {
+  if (compute.is_fitted()) return compute.draw(execution);
+  const Distribution& declared = config.compute;
+  const bool constant = declared.shape == Distribution::Shape::constant;
+  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  const double ns =
+      constant
+          ? static_cast<double>(config.mean_compute_time())
+          : declared.quantile(uniform_draw(seed, execution.epoch, execution.draw, Stage::compute));
+  return std::llround(std::min(ns, static_cast<double>(kLongestCost))) + compute.draw(execution);
+}
+
+std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
+  const std::int64_t batch = config.batch_size;
+  if (samples_per_epoch == 0) return batch;
+  return std::min(batch, samples_per_epoch - batch_of_epoch * batch);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,114 @@
+// A configuration made ready for the model: what each stage costs for which sample, batch, worker
+// and rank.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/pipeline/execution.h"
+#include "engine/pipeline/fitted_costs.h"
+#include "engine/pipeline/sampler.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/events.h"
+#include "loaderscope/recorder.h"
+#include "loaderscope/run_config.h"
+
+namespace loaderscope {
+
+// One stage of the pipeline with its cost, declared or fitted to a record, and its injections. What
+// is declared wins over what was fitted.
+class StagePlan {
+ public:
+  StagePlan() = default;
+  explicit StagePlan(Stage stage) : stage_(stage) {}  // that costs nothing
+  StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted = nullptr);
+
+  Stage stage() const { return stage_; }
+  bool active() const { return cost_ != nullptr || is_fitted() || !injections_.empty(); }
+  bool is_fitted() const { return fitted_ != nullptr; }
+  bool uses_cpu() const { return active() && (is_fitted() || kind_ == CostKind::cpu); }
+  bool sleeps() const { return active() && !uses_cpu(); }
+  StageTime time(const Execution& execution) const;
+  Nanos draw(const Execution& execution) const;  // its wall, alone on its core
+  Nanos injected(const Execution& execution) const;
+
+ private:
+  Stage stage_ = Stage::opaque;
+  const Cost* cost_ = nullptr;
+  const FittedCosts* fitted_ = nullptr;
+  bool constant_ = false;  // the same for every execution: nothing to draw
+  Nanos constant_ns_ = 0;
+  CostKind kind_ = CostKind::cpu;
+  std::vector<const Injection*> injections_;
+  std::uint64_t seed_ = 0;
+};
+
+// `config` and `fitted` must outlive the plan.
+struct Plan {
+  explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr,
+                const Knockouts& knockouts = {});
+
+  const RunConfig& config;
+  const FittedCosts* fitted;  // null: every cost is declared
+  Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
+  std::int32_t ranks,
+      workers;  // workers: at least 1; with an inline executor the trainer is worker 0
+  bool made_by_trainer;
+  bool pin_thread;
+  bool has_device;
+  bool in_order, sample_tasks;
+  std::int64_t window;  // batches dispatched and not yet taken
+  std::int64_t in_flight;
+
+  std::vector<StagePlan>
+      sample_stages;  // read, read.decompress, decode, augment: those that cost anything
+  StagePlan collate, send, receive, pin, launch, copy, compute, startup, startup_parent;
+
+  bool storage_shared;     // reads compete: for bandwidth or for places
+  double storage_streams;  // transfers at once that do not slow each other
+  Nanos storage_latency;
+  bool has_storage;      // reads are described by the storage, not by a cost
+  double other_threads;  // of other processes, that take their share of the cores
+  bool cpu_exclusive;    // never more runnable threads than cores: nobody ever waits for one
+  bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
+  bool server_forks;   // forkserver: workers are started one after another without keeping the
+                       // trainer
+
+  Bytes stored_bytes(const Execution& of_sample) const;
+  Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
+  StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
+  Nanos copy_time(const Execution& execution) const;
+  Nanos compute_time(const Execution& execution) const;
+
+  // Batches that can be alive at once: those of the window, those in flight, and the one in hand.
+  std::int64_t slots() const { return window + in_flight + 1; }
+  // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
+  Bytes host_bytes() const {
+    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.batch_size);
+  }
+
+  Bytes delivered_sample_bytes;
+  bool stored_constant;
+  Bytes stored_constant_bytes;
+  double link_rate;         // bytes per second; 0: copies take no time
+  bool copy_keeps_trainer;  // pageable: the trainer's thread copies
+  bool copy_uses_cpu;
+
+  // Batch tasks are delivered in bursts of so many steps.
+  std::int64_t burst() const { return sample_tasks || made_by_trainer ? 1 : workers; }
+  FoldOptions fold_options(FactObserver* observer) const;
+  // What a worker, or with -1 somebody else, does to a batch as a whole.
+  Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
+                      std::int64_t batch_of_epoch) const;
+
+  // The data set as one rank sees it.
+  std::int64_t samples_per_epoch;  // of one rank; 0 = endless
+  std::int64_t batches_per_epoch;  // of one rank; 0 = endless
+  std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
+  std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
+    return sampler.at(rank, epoch, position);
+  }
+  Sampler sampler;
+};
+
+}  // namespace loaderscope

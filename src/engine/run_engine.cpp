@@ -1,0 +1,22 @@
+#include "engine/model/model_engine.h"
+#include "engine/native/native_engine.h"
+#include "guest/host/guest_engine.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+
+RunRecord run_engine(const RunConfig& config, const EngineContext& context) {
+  switch (engine_row(config.engine.value).kind) {
+    case EngineKind::native:
+      return run_native(config, context);
+    case EngineKind::model:
+      return run_model(config, context);
+    case EngineKind::guest:
+      return run_guest(config, context);
+  }
+  throw RunError("engine = " + config.engine.value + ": nothing runs it");
+}
+
+}  // namespace loaderscope

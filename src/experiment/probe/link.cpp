@@ -1,0 +1,181 @@
+#include "experiment/probe/link.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "device/cuda/cuda_slots.h"
+#include "device/cuda/errors.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::probe {
+namespace {
+
+using cuda::Belongings;
+using cuda::Event;
+using cuda::Runtime;
+using cuda::Stream;
+
+constexpr Nanos kPatience = 30 * kSecond;  // of a kernel that waits to be let go
+
+class LinkProbe {
+ public:
+  LinkProbe(Runtime& runtime, const LinkOptions& options)
+      : runtime_(runtime),
+        options_(options),
+        belongings_(runtime, "GPU " + std::to_string(options.device)),
+        stream_(belongings_.stream()),
+        other_(belongings_.stream()),
+        begin_(belongings_.event()),
+        end_(belongings_.event()),
+        words_(static_cast<std::int64_t*>(belongings_.host_memory(64, "words for its kernels"))) {
+    const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
+    target_ = belongings_.memory(static_cast<std::size_t>(largest), "the target of copies");
+  }
+
+  LinkCell measure(MemoryMode memory, CopyMode copy, const std::byte* host, Bytes bytes) {
+    LinkCell cell;
+    cell.memory = memory;
+    cell.copy = copy;
+    cell.bytes = bytes;
+    const bool by_host = copy == CopyMode::sync || memory == MemoryMode::pageable;
+    std::vector<double> rates = sampled(
+        [&] {
+          const Busy busy(*this, copy == CopyMode::stream);
+          return by_host ? time_by_host(host, bytes, copy == CopyMode::sync)
+                         : time_held(host, bytes);
+        },
+        bytes);
+    cell.low = rates.front();
+    cell.median = rates[rates.size() / 2];
+    cell.high = rates.back();
+    return cell;
+  }
+
+  BareLoop measure_bare(const std::byte* host, Bytes bytes) {
+    const auto rates = sampled([&] { return time_by_host(host, bytes, false); }, bytes);
+    return {bytes, rates[rates.size() / 2]};
+  }
+
+ private:
+  // A kernel that runs on another stream as long as this lives.
+  class Busy {
+   public:
+    Busy(LinkProbe& probe, bool wanted) : probe_(probe), wanted_(wanted) {
+      if (!wanted_) return;
+      probe_.let_go(1, 0);
+      probe_.hold(probe_.other_, 1);
+    }
+    ~Busy() {
+      if (!wanted_) return;
+      probe_.let_go(1, 1);
+      probe_.runtime_.synchronise_device();  // it has seen the word before that is written again
+    }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    LinkProbe& probe_;
+    bool wanted_;
+  };
+
+  std::int64_t copies_of(Bytes bytes) const {
+    return std::clamp<std::int64_t>(options_.at_least / bytes, 1, 256);
+  }
+
+  void check(const cuda::Status& status) const { belongings_.check("probe link", status); }
+
+  void let_go(std::size_t word, std::int64_t value) {
+    std::atomic_ref<std::int64_t>(words_[word]).store(value, std::memory_order_release);
+  }
+
+  void hold(Stream stream, std::size_t word) {
+    cuda::Spin spin;
+    spin.duration = kPatience;
+    spin.abort = words_ + word;
+    check(runtime_.spin(spin, stream));
+  }
+
+  void copy(const std::byte* host, Bytes bytes) {
+    check(runtime_.copy_in(target_, host, static_cast<std::size_t>(bytes), stream_));
+  }
+
+  Nanos time_held(const std::byte* host, Bytes bytes) {
+    let_go(0, 0);
+    hold(stream_, 0);
+    check(runtime_.record(begin_, stream_));
+    for (std::int64_t i = 0; i < copies_of(bytes); ++i) copy(host, bytes);
+    check(runtime_.record(end_, stream_));
+    let_go(0, 1);
+    check(runtime_.synchronise(end_));
+    double ms = 0;
+    check(runtime_.elapsed(begin_, end_, ms));
+    return static_cast<Nanos>(ms * 1e6);
+  }
+
+  Nanos time_by_host(const std::byte* host, Bytes bytes, bool waits) {
+    const Nanos begin = runtime_.now();
+    for (std::int64_t i = 0; i < copies_of(bytes); ++i) {
+      copy(host, bytes);
+      if (!waits) continue;
+      check(runtime_.record(end_, stream_));
+      check(runtime_.synchronise(end_));
+    }
+    check(runtime_.record(end_, stream_));
+    check(runtime_.synchronise(end_));
+    return runtime_.now() - begin;
+  }
+
+  // Rates in ascending order; the first sample wakes the link and is not counted.
+  std::vector<double> sampled(const std::function<Nanos()>& time, Bytes bytes) {
+    std::vector<double> rates;
+    const auto copied = static_cast<double>(bytes * copies_of(bytes));
+    time();
+    for (int i = 0; i < options_.samples; ++i)
+      rates.push_back(copied * 1e9 / static_cast<double>(std::max<Nanos>(time(), 1)));
+    std::sort(rates.begin(), rates.end());
+    return rates;
+  }
+
+  Runtime& runtime_;
+  const LinkOptions& options_;
+  Belongings belongings_;
+  Stream stream_, other_;
+  Event begin_, end_;
+  std::int64_t* words_;  // of the kernel that holds the copies, and of the one beside them
+  void* target_ = nullptr;
+};
+
+}  // namespace
+
+LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOptions& options,
+                        const std::atomic<int>& stop) {
+  if (const auto reason = cuda::why_no_gpu(runtime.get())) throw RunError("probe link: " + *reason);
+  LinkMatrix matrix;
+  cuda::Properties properties;
+  cuda::check("probe link", runtime->set_device(options.device));
+  cuda::check("probe link", runtime->properties(options.device, properties));
+  matrix.gpu = properties.name;
+
+  LinkProbe probe(*runtime, options);
+  const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
+  for (const auto& memory : Words<MemoryMode>::table()) {
+    // The pin thread's memory is that of pinned slots.
+    if (memory.value == MemoryMode::pin_thread) continue;
+    const auto gang = std::make_shared<cuda::Gang>(runtime, 1, 1, false);
+    const auto slots = cuda::make_cuda_slots(gang, options.device, memory.value, 1, largest);
+    std::fill_n(slots->slot(0), largest, std::byte{1});
+    for (const Bytes bytes : options.sizes) {
+      for (const auto& copy : Words<CopyMode>::table()) {
+        matrix.interrupted = stop.load(std::memory_order_relaxed) != 0;
+        if (matrix.interrupted) return matrix;
+        matrix.cells.push_back(probe.measure(memory.value, copy.value, slots->slot(0), bytes));
+        matrix.cells.back().fallback = slots->fallback();
+      }
+      if (memory.value == MemoryMode::pinned_slots)
+        matrix.bare.push_back(probe.measure_bare(slots->slot(0), bytes));
+    }
+  }
+  return matrix;
+}
+
+}  // namespace loaderscope::probe

@@ -1,0 +1,157 @@
+#include "guest/host/child.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+#include "machine/process_stat.h"
+
+extern char** environ;
+
+namespace loaderscope::guest {
+namespace {
+
+std::vector<std::string> environment_with(const Variables& variables) {
+  std::vector<std::string> all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    bool replaced = false;
+    for (const auto& [name, value] : variables) replaced |= text.starts_with(name + "=");
+    if (!replaced) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) all.push_back(name + "=" + value);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// A process group in the background may not read the terminal.
+void leave_the_terminal_alone(int output) {
+  if (::isatty(STDIN_FILENO) == 1) {
+    const int nothing = ::open("/dev/null", O_RDONLY);
+    ::dup2(nothing, STDIN_FILENO);
+    ::close(nothing);
+  }
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+}
+
+[[noreturn]] void become(char* const* command, char* const* variables, int output, int failure) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should we be killed
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
+  leave_the_terminal_alone(output);
+  ::execvpe(command[0], command, variables);
+  const int error = errno;
+  static_cast<void>(::write(failure, &error, sizeof error));
+  ::_exit(127);
+}
+
+std::string next_step(int error) {
+  return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
+}
+
+std::set<pid_t> own_children() {
+  const std::vector<pid_t> children = children_of(::getpid());
+  return {children.begin(), children.end()};
+}
+
+}  // namespace
+
+Child::Child(const std::vector<std::string>& command, const Variables& variables, int output)
+    : of_others_(own_children()) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
+  std::vector<std::string> words = command, all = environment_with(variables);
+  const std::vector<char*> argv = pointers(words), envp = pointers(all);
+  int failure[2];
+  if (::pipe2(failure, O_CLOEXEC) != 0) {
+    throw RunError(command.front() + ": cannot be started: " + std::strerror(errno));
+  }
+  pid_ = ::fork();
+  if (pid_ == 0) become(argv.data(), envp.data(), output, failure[1]);
+  ::close(failure[1]);
+  if (pid_ > 0) ::setpgid(pid_, pid_);
+  int error = pid_ < 0 ? errno : 0;
+  const ssize_t told = ::read(failure[0], &error, sizeof error);
+  ::close(failure[0]);
+  if (pid_ > 0 && told <= 0) return;
+  if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+  throw RunError(shown_text(command.front()) + ": cannot be started: " + std::strerror(error) +
+                 next_step(error));
+}
+
+Child::~Child() { end_all(); }
+
+void Child::reap() {
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
+    if (ended <= 0) return;
+    if (ended == pid_) status_ = status;
+  }
+}
+
+std::optional<int> Child::status() {
+  if (!status_) reap();
+  return status_;
+}
+
+void Child::signal(int number) const {
+  if (pid_ > 0) ::kill(-pid_, number);
+}
+
+// Those that an earlier program has left are none of this one's.
+std::set<pid_t> Child::offspring() {
+  reap();
+  std::set<pid_t> left = own_children();
+  for (const pid_t other : of_others_) left.erase(other);
+  return left;
+}
+
+bool Child::has_offspring() { return !offspring().empty(); }
+
+void Child::end_all() {
+  if (pid_ <= 0) return;
+  constexpr Nanos kPatience = 5 * kSecond;  // with processes that hang in the kernel
+  const Nanos until = monotonic_now() + kPatience;
+  signal(SIGKILL);
+  for (;;) {
+    const std::set<pid_t> left = offspring();
+    if (left.empty() || monotonic_now() > until) break;
+    for (const pid_t process : left) ::kill(process, SIGKILL);
+    sleep_until(monotonic_now() + kMillisecond);
+  }
+  pid_ = -1;
+}
+
+void Child::end_offspring(pid_t process) {
+  if (offspring().contains(process)) ::kill(process, SIGKILL);
+}
+
+void Child::await_offspring(Nanos patience) {
+  const Nanos until = monotonic_now() + patience;
+  while (has_offspring() && monotonic_now() < until)
+    sleep_until(monotonic_now() + 10 * kMillisecond);
+}
+
+void Child::let_offspring_go() {
+  reap();
+  pid_ = -1;
+}
+
+}  // namespace loaderscope::guest

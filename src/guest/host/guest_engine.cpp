@@ -1,0 +1,13 @@
+#include "guest/host/guest_engine.h"
+
+#include "guest/host/job.h"
+
+namespace loaderscope {
+
+RunRecord run_guest(const RunConfig& config, const EngineContext& context) {
+  if (config.command.given) return guest::Job(config, context, config.command.value).run();
+  const std::vector<std::string> command = {config.python.value, "-m", "loaderscope_guest.trainer"};
+  return guest::Job(config, context, command).run();
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,148 @@
+#include "guest/protocol/bounded.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "guest/protocol/bounded.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMessagesAtOnce = 256;  // of one member: it is not to keep us from the others
+
+// Throws json::exception or ValueError where it is none.
+std::int32_t number_in(const json& hello, const char* name, std::int64_t least, std::int64_t most,
+                       std::int64_t otherwise) {
+  const std::int64_t number = hello.value(name, otherwise);
+  if (number < least || number > most) throw ValueError(std::string(name) + ": out of range");
+  return static_cast<std::int32_t>(number);
+}
+
+bool introduce(Member& member, const std::string& message) {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int32_t>::max();
+  try {
+    const json hello = parse_message(message);
+    member.pid = number_in(hello, "pid", 1, kAny, 0);
+    member.is_worker = hello.value("role", "") == "worker";
+    member.trainer = number_in(hello, "trainer", member.is_worker ? 1 : 0, kAny, 0);
+    member.rank = number_in(hello, "rank", -1, kAny, -1);
+    member.worker = number_in(hello, "worker", 0, kMostWorkers - 1, 0);
+    member.iterator = number_in(hello, "iterator", -1, kMostIterators - 1, -1);
+  } catch (const json::exception&) {
+    return false;
+  } catch (const ValueError&) {
+    return false;
+  }
+  return member.give_page();
+}
+
+}  // namespace
+
+Host::Host(const std::string& socket_path)
+    : socket_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strncpy(address.sun_path, socket_path.c_str(), sizeof(address.sun_path) - 1);
+  constexpr int kWaiting = 1024;  // processes that knock at once
+  if (socket_ < 0 ||
+      ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(socket_, kWaiting) != 0) {
+    const std::string reason = std::strerror(errno);
+    close();
+    throw RunError(socket_path + ": cannot listen: " + reason +
+                   "; set TMPDIR to a folder of a local disk");
+  }
+}
+
+Host::~Host() { close(); }
+
+void Host::close() {
+  for (int* descriptor : {&socket_, &spare_}) {
+    if (*descriptor >= 0) ::close(std::exchange(*descriptor, -1));
+  }
+  for (const auto& member : members_) member->hang_up();
+}
+
+void Host::take_in() {
+  while (socket_ >= 0) {
+    const int line = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+    if (line >= 0) {
+      members_.push_back(std::make_unique<Member>(line));
+    } else if (errno == EMFILE || errno == ENFILE) {
+      if (!turn_away()) return;
+    } else if (errno != EINTR) {
+      return;
+    }
+  }
+}
+
+// One that knocks: its program would wait for us. False where there is none, or it cannot be done.
+bool Host::turn_away() {
+  if (spare_ < 0) return false;
+  ::close(std::exchange(spare_, -1));
+  const int line = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (line >= 0) ::close(line);
+  spare_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  turned_away_ += line >= 0;
+  return line >= 0;
+}
+
+void Host::look(const OnMessage& on_message) {
+  take_in();
+  for (const auto& member : members_) hear(*member, on_message);
+}
+
+void Host::hear(Member& member, const OnMessage& on_message) {
+  for (int heard = 0; heard < kMessagesAtOnce; ++heard) {
+    const auto message = member.listen();
+    if (!message) return;
+    if (member.page() != nullptr) {
+      on_message(member, *message);
+    } else if (!introduce(member, *message)) {
+      member.hang_up();
+      ++turned_away_;
+    } else {
+      if (stopping_) member.ask_to_stop();
+      member.time_stages(timing_);
+    }
+  }
+}
+
+void Host::let_go(const std::function<bool(const Member&)>& is_done_with) {
+  std::erase_if(members_, [&](const auto& member) {
+    if (!member->ended() || !is_done_with(*member)) return false;
+    lost_before_ += member->lost();
+    return true;
+  });
+}
+
+void Host::ask_to_stop() {
+  stopping_ = true;
+  for (const auto& member : members_) member->ask_to_stop();
+}
+
+void Host::time_stages(bool on) {
+  if (on == timing_) return;
+  timing_ = on;
+  for (const auto& member : members_) member->time_stages(on);
+}
+
+std::int64_t Host::lost() const {
+  std::int64_t lost = lost_before_;
+  for (const auto& member : members_) lost += member->lost();
+  return lost;
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,50 @@
+// Where the processes of a measured job report to: takes them in as they come, and hands on what
+// they say and write.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "guest/host/member.h"
+
+namespace loaderscope::guest {
+
+class Host {
+ public:
+  // Throws RunError when it cannot listen there.
+  explicit Host(const std::string& socket_path);
+  ~Host();
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  using OnMessage = std::function<void(Member&, const std::string&)>;
+  // Takes in who knocks and hands on what they said. The first message of a member says who it is;
+  // its fields are set then.
+  void look(const OnMessage& on_message);
+  // Takes in and hears nobody any more: their programs go on without us.
+  void close();
+  // Processes that it could not take in: this one may not open more files.
+  std::int64_t turned_away() const { return turned_away_; }
+  const std::vector<std::unique_ptr<Member>>& members() const { return members_; }
+  // Forgets members that have ended, where `is_done_with` says so.
+  void let_go(const std::function<bool(const Member&)>& is_done_with);
+  void ask_to_stop();
+  void time_stages(bool on);
+  std::int64_t lost() const;
+
+ private:
+  void take_in();
+  bool turn_away();
+  void hear(Member& member, const OnMessage& on_message);
+
+  int socket_;
+  int spare_;  // a descriptor to take in with whoever is turned away
+  std::int64_t turned_away_ = 0;
+  std::int64_t lost_before_ = 0;  // of those forgotten
+  bool stopping_ = false, timing_ = true;
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+}  // namespace loaderscope::guest

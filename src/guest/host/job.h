@@ -1,0 +1,85 @@
+// Runs somebody else's training program and measures the DataLoader in it.
+#pragma once
+
+#include <ctime>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/pipeline/progress_beat.h"
+#include "guest/host/belongings.h"
+#include "guest/host/child.h"
+#include "guest/host/consumption.h"
+#include "guest/host/hook_series.h"
+#include "guest/host/host.h"
+#include "guest/host/messages.h"
+#include "guest/host/process_watch.h"
+#include "guest/host/program_output.h"
+#include "guest/host/second_signal.h"
+#include "guest/host/trainers.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope::guest {
+
+class Job {
+ public:
+  // `command` runs in the current folder. Both outlive the job.
+  Job(const RunConfig& config, const EngineContext& context,
+      const std::vector<std::string>& command);
+
+  // Until the program has ended, which it is asked to when the window is over or the user wants to
+  // stop. Processes that outlive it are left alone. Throws RunError when the program fails, or
+  // nothing of it can be measured.
+  RunRecord run();
+
+ private:
+  void measure();  // until it fails: the program goes on without
+  void look();
+  void read_pages();
+  std::vector<JobProcess> running() const;  // that have joined
+  bool is_orphan(const Member& member) const;
+  bool has_more_to_say(Nanos since_end) const;
+  void watch_consumption();
+  void look_for_end_of_window();
+  void look_for_signals();
+  void begin_to_stop();
+  void stop_harder();
+  void watch_for_silence();
+  void watch_injections();
+  [[noreturn]] void give_up(const std::string& why);
+  void end_or_leave_the_rest();
+  void check_end() const;
+  void check_taken() const;
+  std::string program() const;
+  void say_unmeasured(RunRecord& record) const;
+  void say_changes(RunRecord& record) const;
+  RunRecord record();
+
+  const RunConfig& config_;
+  const EngineContext& context_;
+  const std::vector<std::string>& command_;
+  Belongings belongings_;
+  Host host_;
+  ProgramOutput output_;
+  Child child_;
+  Nanos started_;
+  std::time_t began_;          // likewise, of the clock that files have
+  std::set<pid_t> processes_;  // all that have joined
+  Trainers trainers_;
+  ProcessWatch watch_;
+  Messages messages_;
+  Consumption consumption_;
+  HookSeries hooks_;
+  ProgressBeat progress_beat_;
+  std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
+  std::string broke_off_;                      // why measuring did; "": it did not
+  bool complete_ = false;
+  bool left_behind_ = false;  // processes, when the program had ended
+  bool trains_on_ = false;    // one of them
+  Nanos stopping_since_ = 0;
+  int stop_level_ = 0;
+  std::optional<int> status_;
+};
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,98 @@
+// How a job ended, and what of it could not be measured.
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/process_end.h"
+#include "guest/host/job.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::guest {
+namespace {
+
+std::string where_to_look(int status) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    return "where nobody did so, memory ran out: look at dmesg, and at the limits of its container";
+  return "what it said of it is above";
+}
+
+bool is_success(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
+
+}  // namespace
+
+void Job::check_end() const {
+  if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
+  if (!broke_off_.empty()) {
+    throw RunError(fmt::format("{}: {}; measuring had broken off before: {}", program(),
+                               spell_end(*status_), broke_off_));
+  }
+  if (second_signal_) return;
+  const std::string missing = messages_.injected().missing(false);
+  if (complete_ && !missing.empty()) throw RunError(missing);
+  if (complete_) return;
+  const std::string end = spell_end(*status_);
+  if (!messages_.failure().empty() && !is_success(*status_)) {
+    throw RunError(
+        fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure()));
+  }
+  if (!is_success(*status_)) {
+    throw RunError(fmt::format("{}: {}; {}", program(), end, where_to_look(*status_)));
+  }
+  check_taken();
+  if (!missing.empty()) throw RunError(missing);
+}
+
+// A program that ended well, and gave nothing to measure.
+void Job::check_taken() const {
+  if (belongings_.pythons_seen() == 0) {
+    throw RunError(program() +
+                   ": no Python was started that could be measured; name a Python program, and "
+                   "leave out Python's own flags -E, -I and -S");
+  }
+  if (left_behind_ && (trains_on_ || trainers_.first_measured() == nullptr)) {
+    throw RunError(program() +
+                   ": ended, and left processes behind that go on without it; start it in the "
+                   "foreground");
+  }
+  if (trainers_.first_measured() != nullptr) return;
+  std::string unseen = messages_.not_looked_into();
+  for (const Unmeasured& one : belongings_.unmeasured()) {
+    if (unseen.empty() && processes_.count(one.process) == 0) unseen = one.reason;
+  }
+  throw RunError(
+      program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
+      (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
+}
+
+// Of their batches only that they came is known.
+void Job::say_unmeasured(RunRecord& record) const {
+  std::int64_t workers = 0;
+  std::string reason;
+  for (const Unmeasured& one : belongings_.unmeasured()) {
+    if (!one.is_worker || processes_.count(one.process) > 0) continue;
+    ++workers;
+    reason = one.reason;
+  }
+  if (workers == 0) return;
+  const bool of_files = host_.turned_away() > 0 || reason == std::strerror(EMFILE);
+  record.notes.push_back(
+      fmt::format("{} of the DataLoader could not be looked into ({}{}): their batches are taken "
+                  "to be as large "
+                  "as the others, and what they did is not known",
+                  workers == 1 ? "1 worker process" : fmt::format("{} worker processes", workers),
+                  reason, of_files ? "; raise ulimit -n" : ""));
+}
+
+// A loader may be given other workers between two epochs.
+void Job::say_changes(RunRecord& record) const {
+  const Training* training = trainers_.first_measured();
+  if (training == nullptr || training->first_workers() == training->loader().num_workers) return;
+  record.notes.push_back(fmt::format(
+      "num_workers was changed from {} to {} between epochs: the settings shown are the last ones",
+      training->first_workers(), training->loader().num_workers));
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,129 @@
+#include "guest/host/job_record.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "settings/resolve_guest.h"
+
+namespace loaderscope::guest {
+namespace {
+
+// What the program's data and training turned out to be, as the settings that they would be.
+void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
+  if (rank.samples > 0 && rank.steps() > 0) {
+    const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
+    if (loader.batch_size == 0) config.batch_size.value = std::llround(std::max(1.0, per_batch));
+    if (loader.batches > 0) {
+      config.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
+                             static_cast<std::int64_t>(config.ranks.value);
+    }
+  }
+  if (rank.samples > 0) {
+    config.delivered_bytes.value = rank.delivered_bytes / rank.samples;
+    config.stored_bytes.value.mean =
+        static_cast<double>(rank.read_bytes) / static_cast<double>(rank.samples);
+  }
+  const StageStats& compute = rank.stages[Stage::compute];
+  if (trains_itself(config) && compute.count > 0)
+    config.compute.value.mean = static_cast<double>(compute.wall / compute.count);
+}
+
+// Where every measured step of every rank has the GPU's own times, the account is the GPU's.
+void say_gpu(RunRecord& record, const std::vector<Training*>& trainings) {
+  std::int64_t steps = 0, of_gpu = 0, late = 0;
+  Nanos copied = 0;
+  Bytes bytes = 0;
+  bool watched = false;
+  for (const Training* training : trainings) {
+    steps += training->window().steps();
+    of_gpu += training->window().steps_of_gpu();
+    const GpuTimeline* gpu = training->gpu();
+    if (gpu == nullptr) continue;
+    watched = true;
+    late += gpu->late();
+    copied += gpu->copied();
+    bytes += gpu->copied_bytes();
+  }
+  if (!watched) return;
+  if (steps > 0 && of_gpu == steps) record.config.device.value = "cuda";
+  record.notes.push_back(
+      fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
+                  steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));
+  if (late > 0)
+    record.notes.push_back(fmt::format("{} kernels or copies came too late to be counted", late));
+  record.metrics.push_back(
+      {"gpu.h2d_s", "s", "copies from the host to the GPUs, all together", seconds(copied)});
+  record.metrics.push_back({"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs",
+                            static_cast<double>(bytes)});
+}
+
+std::vector<Metric> taken_by_processes(const RunRecord& record, const ProcessWatch& watch) {
+  Nanos window = 0;
+  double batches = 0;
+  for (const RankRecord& rank : record.ranks) {
+    window = std::max(window, rank.window());
+    batches += static_cast<double>(rank.steps());
+  }
+  return watch.metrics(batches, seconds(window));
+}
+
+template <typename Rows>
+void move_to(Rows& to, Rows from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+void put_trainings(RunRecord& record, const std::vector<Training*>& trainings, Nanos started) {
+  for (Training* training : trainings) {
+    if (record.ranks.empty()) {
+      put_into(record.config, training->loader(), static_cast<std::int64_t>(trainings.size()));
+      record.before_first_ask.emplace_back("script", training->first_ask() - started);
+    }
+    record.input_ended_in_warmup |= training->window().input_ended_in_warmup();
+    record.ranks.push_back(training->finish());
+  }
+  const std::int64_t shards = trainings.empty() ? 0 : trainings.front()->loader().shards;
+  if (shards > 0)
+    record.metrics.push_back({"data.shards", "1",
+                              "of the streamed data set of a rank: more workers read nothing",
+                              static_cast<double>(shards)});
+  if (!record.ranks.empty())
+    put_measured(record.config, record.ranks.front(), trainings.front()->loader());
+  say_gpu(record, trainings);
+}
+
+void say_which_loader(RunRecord& record, const Trainers& trainers) {
+  const Training* training = trainers.first_measured();
+  if (training == nullptr) return;
+  const std::int64_t others = trainers.other_iterations();
+  const LoaderFacts& loader = training->loader();
+  std::string note = loader.is_opaque
+                         ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
+                         : fmt::format("measured is the DataLoader of {}, made at {}",
+                                       loader.dataset, loader.place);
+  if (others > 0) {
+    note += fmt::format("; {} of other DataLoaders count{} as what the training does",
+                        others == 1 ? "1 iteration" : fmt::format("{} iterations", others),
+                        others == 1 ? "s" : "");
+  }
+  record.notes.push_back(note);
+}
+
+void put_beside_account(RunRecord& record, const Training* measured, const Messages& messages,
+                        const ProcessWatch& watch) {
+  DataIdentity::Faults faults = messages.faults(measured);
+  move_to(record.metrics, std::move(faults.metrics));
+  move_to(record.metrics, messages.padding());
+  move_to(record.metrics, taken_by_processes(record, watch));
+  move_to(record.details, std::move(faults.details));
+  move_to(record.details, messages.user_code());
+  move_to(record.notes, watch.notes());
+  move_to(record.notes, messages.notes());
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,84 @@
+#include "guest/host/measured_window.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::guest {
+namespace {
+
+std::int64_t makers_of(const LoaderFacts& loader) {
+  return std::max<std::int64_t>(1, loader.seen_workers());
+}
+
+FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
+  FoldOptions options;
+  options.workers = static_cast<std::int32_t>(makers_of(loader));
+  options.in_order = loader.in_order || loader.seen_workers() == 0;
+  options.seed = static_cast<std::uint64_t>(given.seed.value);
+  return options;
+}
+
+// What is not known is as if it had taken no time.
+void fill_gaps(StepEvents& events) {
+  const Nanos take = events.take;
+  if (events.finished == 0) events.finished = events.send.ran() ? events.send.begin : take;
+  if (events.begun == 0) events.begun = events.finished;
+  if (events.dispatched == 0) events.dispatched = events.begun;
+  // With its task in the queue already, it waited for the queue alone.
+  if (events.dispatched <= events.begun - events.worker_idle) events.worker_idle = 0;
+  if (events.deliverable == 0) {
+    // A reader may have the bytes before the writer's call has returned.
+    events.deliverable = take;
+    if (events.send.ran()) events.deliverable = std::min(events.deliverable, events.send.end);
+    if (events.receive.ran()) {
+      events.deliverable =
+          std::min(events.deliverable, std::max(events.receive.begin, events.finished));
+    }
+  }
+  events.finished = std::min(events.finished, events.deliverable);
+  events.deliverable = std::min(events.deliverable, take);
+}
+
+}  // namespace
+
+MeasuredWindow::MeasuredWindow(const RunConfig& given, const LoaderFacts& loader)
+    : folder_(std::make_unique<Folder>(fold_options(given, loader))),
+      keeper_(given, loader.seen_workers()) {}
+
+void MeasuredWindow::first_ask(Nanos at) {
+  keeper_.first_ask(at);
+  folder_->first_ask(0, at);
+}
+
+// A worker of the epoch before may still end while its successor begins.
+bool MeasuredWindow::span(std::int32_t worker, Span span) {
+  Nanos& last = span_end_[worker];
+  span.begin = std::max(span.begin, last);
+  if (span.end <= span.begin) return false;
+  last = span.end;
+  const Nanos length = span.end - span.begin;
+  span.cpu = std::min(span.cpu, length);
+  span.queued = std::min(span.queued, length - span.cpu);
+  folder_->span(0, worker, span);
+  return true;
+}
+
+void MeasuredWindow::step(StepEvents events, bool of_gpu) {
+  if (ended_) return;
+  fill_gaps(events);
+  events.warmup = keeper_.is_warmup(events.step, events.compute.end);
+  if (!open_) begin_ = events.compute.end;
+  open_ |= !events.warmup;
+  end_ = events.compute.end;
+  folder_->step(0, events);
+  ++folded_;
+  if (!events.warmup) samples_ += events.samples;
+  if (!events.warmup && of_gpu) ++steps_of_gpu_;
+  if (!keeper_.ended()) return;
+  ended_ = true;
+  folder_->close(0);
+}
+
+RankRecord MeasuredWindow::finish() { return std::move(folder_->finish().front()); }
+
+}  // namespace loaderscope::guest

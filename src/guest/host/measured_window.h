@@ -1,0 +1,51 @@
+// The window of one DataLoader: folds its steps as they become known, and says which are measured.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+
+#include "engine/pipeline/window_keeper.h"
+#include "guest/host/loader_facts.h"
+#include "loaderscope/recorder.h"
+
+namespace loaderscope::guest {
+
+class MeasuredWindow {
+ public:
+  // `given`: how long to measure. It outlives this.
+  MeasuredWindow(const RunConfig& given, const LoaderFacts& loader);
+
+  void first_ask(Nanos at);
+  void deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
+  // False where nothing of it counts: it lies before the end of the worker's last one.
+  bool span(std::int32_t worker, Span span);
+  // What is not known of the step is as if it had taken no time. `of_gpu`: its compute is the GPU's
+  // own, and not what the host saw.
+  void step(StepEvents events, bool of_gpu);
+
+  // The next step is measured, as far as that is known beforehand, or one was.
+  bool begun() const { return keeper_.measures(folded_); }
+  bool ended() const { return ended_; }
+  bool is_open() const { return open_ && !ended_; }
+  bool input_ended_in_warmup() const { return folded_ > 0 && !open_; }
+  double fraction() const { return keeper_.fraction(); }
+  Nanos length() const { return end_ - begin_; }
+  Nanos end() const { return end_; }  // of the last step that is known
+  // That are measured.
+  std::int64_t steps() const { return keeper_.measured(); }
+  std::int64_t samples() const { return samples_; }
+  std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
+
+  RankRecord finish();
+
+ private:
+  std::unique_ptr<Folder> folder_;
+  WindowKeeper keeper_;
+  std::map<std::int32_t, Nanos> span_end_;  // by worker
+  std::int64_t folded_ = 0, samples_ = 0, steps_of_gpu_ = 0;
+  bool open_ = false, ended_ = false;
+  Nanos begin_ = 0, end_ = 0;
+};
+
+}  // namespace loaderscope::guest

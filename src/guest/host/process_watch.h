@@ -1,0 +1,63 @@
+// What the processes of a job take while they are measured, read from /proc: threads beside those
+// that make batches, memory that workers do not share, open files, and /dev/shm.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guest/host/job_process.h"
+#include "guest/host/lock_watch.h"
+#include "guest/host/look_pace.h"
+#include "loaderscope/run_record.h"
+#include "machine/process_counters.h"
+
+namespace loaderscope::guest {
+
+class ProcessWatch {
+ public:
+  // A message of kind "threads".
+  void hear(const JobProcess& process, const nlohmann::json& message);
+  // Locks of a few processes in turn are looked at every time, the rest of all now and then.
+  void look(const std::vector<JobProcess>& processes);
+
+  // `batches` were taken in a window of `window_s`.
+  std::vector<Metric> metrics(double batches, double window_s) const;
+  std::vector<std::string> notes() const;
+
+ private:
+  struct ThreadTime {
+    double first_s = 0, last_s = 0;
+    bool is_main = false;
+  };
+
+  void look_at_locks(const std::vector<JobProcess>& processes);
+  void look_at_threads(pid_t worker);
+  void look_at_files(pid_t process);
+  void look_at_shared_memory();
+  void look_at_memory(const std::vector<JobProcess>& processes, Nanos now);
+  void add_threads(std::vector<Metric>& metrics) const;
+  void add_memory(std::vector<Metric>& metrics, double batches, double window_s) const;
+
+  LockWatch locks_;
+  std::size_t turn_ = 0;
+  LookPace pace_;
+  std::int64_t looks_ = 0;
+  std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
+  std::int64_t most_threads_ = 0;                        // of one worker
+  std::map<std::string, std::int64_t> pools_;            // threads that libraries are set to
+  double private_of_workers_ = 0;
+  std::set<pid_t> there_;   // workers at the last look
+  bool restarted_ = false;  // others have taken their place
+  MemoryWatch memory_, memory_of_trainers_;
+  std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
+  double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm
+};
+
+}  // namespace loaderscope::guest

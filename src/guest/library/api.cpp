@@ -1,0 +1,170 @@
+#include "guest/library/api.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "device/devices.h"
+#include "guest/library/gpu_activity.h"
+#include "guest/library/membership.h"
+#include "guest/library/stage_stack.h"
+#include "trace/trace.h"
+
+namespace {
+
+using namespace loaderscope;
+using namespace loaderscope::guest;
+
+Membership membership;
+std::unique_ptr<Device> device;          // of the thread that trains
+std::deque<std::int64_t> taken_by_step;  // of the steps that it has not been asked about
+thread_local std::unique_ptr<ThreadLog> log_of_thread;
+thread_local std::unique_ptr<StageStack> stack_of_thread;
+thread_local std::optional<RunQueueMeter> run_queue_of_thread;
+
+// Its files under /proc are those of the parent's thread.
+void forget_in_child() {
+  stack_of_thread.reset();
+  log_of_thread.reset();
+  run_queue_of_thread.reset();
+  membership.leave();
+}
+
+StageStack* made_stack() {
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return nullptr;
+  if (!stack_of_thread) {
+    log_of_thread = std::make_unique<ThreadLog>(rings->spans);
+    stack_of_thread = std::make_unique<StageStack>(*log_of_thread);
+  }
+  return stack_of_thread.get();
+}
+
+Nanos delay_of_thread() {
+  if (!run_queue_of_thread) run_queue_of_thread.emplace();
+  return run_queue_of_thread->read();
+}
+
+}  // namespace
+
+int lsg_join(const char* socket_path, const char* hello) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ::pthread_atfork(nullptr, nullptr, forget_in_child);
+    trace::connect();
+  });
+  return membership.join(socket_path, hello);
+}
+
+void lsg_say(const char* message) { membership.say(message); }
+
+const volatile std::uint32_t* lsg_flags(void) {
+  Page* page = membership.page();
+  return page == nullptr ? nullptr : reinterpret_cast<const volatile std::uint32_t*>(&page->stop);
+}
+
+std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
+
+std::int64_t lsg_object_size(std::int64_t address) {
+  Dl_info place;
+  void* symbol = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(address), &place, &symbol, RTLD_DL_SYMENT) == 0 ||
+      symbol == nullptr)
+    return 0;
+  return static_cast<std::int64_t>(static_cast<const ElfW(Sym)*>(symbol)->st_size);
+}
+
+void lsg_begin_work(std::int64_t batch) {
+  if (StageStack* stack = made_stack()) stack->begin_work(batch);
+}
+
+void lsg_sample(std::int64_t sample) {
+  if (stack_of_thread) stack_of_thread->sample(sample);
+}
+
+void lsg_enter(int stage) {
+  if (stack_of_thread) stack_of_thread->enter(static_cast<Stage>(stage));
+}
+
+void lsg_leave(std::int64_t bytes) {
+  if (stack_of_thread) stack_of_thread->leave(bytes);
+}
+
+void lsg_end_work(int goes_on_elsewhere) {
+  if (stack_of_thread) stack_of_thread->end_work(goes_on_elsewhere != 0);
+}
+
+void lsg_start_up(std::int64_t begin, std::int64_t end) {
+  if (StageStack* stack = made_stack()) stack->writer().start_up(begin, end);
+}
+
+void lsg_rest(std::int64_t begin, std::int64_t end) {
+  if (StageStack* stack = made_stack()) stack->writer().rest(begin, end);
+}
+
+void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
+              std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
+              std::int64_t count, std::int64_t bytes) {
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return;
+  const auto told = static_cast<FactKind>(kind);
+  const Nanos queued = tells_delay(told) ? delay_of_thread() : 0;
+  rings->facts.push(
+      {begin, end, cpu, queued, batch, count, bytes, iterator, generation, worker, told});
+}
+
+void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {
+  static const std::atomic<int> kNeverStops{0};
+  RunConfig config;
+  config.copy = own_copy_stream != 0 ? CopyMode::stream : CopyMode::async;
+  config.in_flight = in_flight;
+  device = std::move(
+      (simulated != 0 ? make_sim_devices : make_null_devices)(config, kNeverStops).front());
+}
+
+void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host, std::int64_t bytes,
+                     std::int64_t duration, int by_caller, int wait) {
+  taken_by_step.push_back(taken);
+  device->submit_copy({step, static_cast<const std::byte*>(host), bytes, duration, by_caller != 0});
+  if (wait != 0) device->wait_copied(step);
+}
+
+void lsg_device_compute(std::int64_t step, std::int64_t duration) {
+  device->submit_compute(step, duration);
+}
+
+void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
+
+void lsg_device_collect(void) {
+  PageRings* rings = membership.rings();
+  if (rings == nullptr) return;
+  const auto report = [rings](FactKind kind, const Interval& interval) {
+    Fact fact;
+    fact.kind = kind;
+    fact.begin = interval.begin;
+    fact.end = interval.end;
+    fact.count = taken_by_step.front();
+    rings->facts.push(fact);
+  };
+  while (const auto times = device->collect()) {
+    if (times->copy.ran()) report(FactKind::copied, times->copy);
+    report(FactKind::computed, times->compute);
+    taken_by_step.pop_front();
+  }
+}
+
+const char* lsg_gpu_watch(void) {
+  // Called by threads of CUPTI, one at a time.
+  return gpu_activity::watch([](const GpuRecord& record) {
+    if (PageRings* rings = membership.rings()) rings->gpu.push(record);
+  });
+}
+
+void lsg_gpu_record(int on) { gpu_activity::record(on != 0); }
+
+void lsg_gpu_flush(void) { gpu_activity::flush(); }

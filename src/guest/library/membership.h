@@ -1,0 +1,33 @@
+// This process as a member of the measured job: its page and its line to the host.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+#include "guest/protocol/page.h"
+
+namespace loaderscope::guest {
+
+class Membership {
+ public:
+  // 0 or an errno; once per process, and never again with a host that has not answered (EAGAIN).
+  int join(const char* socket_path, const char* hello);
+  void say(const char* message);
+  Page* page() const { return page_; }
+  // What it reports by; null before it has joined.
+  PageRings* rings() { return rings_ ? &*rings_ : nullptr; }
+  void leave();  // also in the child of a fork: the line and the page are the parent's
+
+ private:
+  int try_to_join(const char* socket_path, const char* hello);
+  bool has_line() const;  // false also where the program has closed it: the number may be another's
+
+  int socket_ = -1;
+  ino_t identity_ = 0;  // of the socket
+  bool is_unanswered_ = false;
+  Page* page_ = nullptr;
+  std::optional<PageRings> rings_;
+};
+
+}  // namespace loaderscope::guest

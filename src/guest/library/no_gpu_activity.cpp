@@ -1,0 +1,12 @@
+// Built without CUPTI's header.
+#include "guest/library/gpu_activity.h"
+
+namespace loaderscope::guest::gpu_activity {
+
+const char* watch(Write) {
+  return "loaderscope was built without CUPTI (part of the CUDA toolkit)";
+}
+void record(bool) {}
+void flush() {}
+
+}  // namespace loaderscope::guest::gpu_activity

@@ -1,0 +1,33 @@
+// The stages that a thread of somebody else's program is in, one within the other.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "record/stage_scope.h"
+
+namespace loaderscope::guest {
+
+class StageStack {
+ public:
+  explicit StageStack(ThreadLog& log) : writer_(&log) {}
+
+  void begin_work(std::int64_t batch);
+  void sample(std::int64_t sample);  // or one of the following
+  static constexpr std::int64_t kBetweenSamples = -1, kWholeBatch = -2;
+  void enter(Stage stage);
+  void leave(Bytes bytes);
+  void end_work(bool goes_on_elsewhere);
+
+  SpanWriter& writer() { return writer_; }
+
+ private:
+  void resume();  // the innermost stage goes on
+
+  SpanWriter writer_;
+  std::vector<Stage> stages_;  // empty: the thread makes no batch
+  bool in_sample_ = false;
+  std::optional<StageScope> scope_;
+};
+
+}  // namespace loaderscope::guest

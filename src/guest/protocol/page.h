@@ -1,0 +1,121 @@
+// The memory that one process of a measured job shares with the host: what it reports, and what it
+// is asked to do. The host makes it, the process gets it when it joins.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "loaderscope/recorder.h"
+#include "record/shared_ring.h"
+
+namespace loaderscope::guest {
+
+// What the host is told beside spans. The numbers are part of the C interface (library/api.h).
+enum class FactKind : std::uint8_t {
+  epoch = 1,    // of the trainer, at `begin`: it wants an iterator, or the same one again
+  dispatched,   // at `begin`, to `worker`
+  ask,          // at `begin`
+  take,         // at `begin`; `count` 1: gradients are wanted
+  ended,        // the iterator had nothing left: asked at `begin`, said so at `end`
+  received,     // out of the workers' queue, `begin` to `end`; `count` 1: by a pin thread
+  pinned,       // `begin` to `end`
+  deliverable,  // at `begin`, in the queue of the pin thread
+  begun,        // by a worker at `end`; it had rested since `begin`
+  finished,     // by a worker at `begin`: `count` samples, `bytes` delivered
+  sent,         // by a worker's feeder, `begin` to `end`
+  copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the number of
+                // the last batch taken, the first one being 0
+  computed,     // likewise
+  replayed,     // at `begin`: the batch that was taken as the `batch`th, from 0, is taken again
+  moved,        // by the program's own trainer to a device, `begin` to `end`; `batch` < 0: the one
+                // taken last
+  failed,       // an exception came instead of a batch: asked at `begin`, raised at `end`
+  started,      // `worker` by the trainer's thread, `begin` to `end`
+};
+
+inline constexpr FactKind kLastFactKind = FactKind::started;
+
+struct Fact {
+  Nanos begin = 0;
+  Nanos end = 0;
+  Nanos cpu = 0;
+  Nanos queued = 0;  // of the thread that tells it, since it told one of `tells_delay` before
+  std::int64_t batch = -1;  // as numbered within the iterator and generation
+  std::int64_t count = 0;
+  Bytes bytes = 0;
+  std::int32_t iterator = 0;    // of the process that trains, from 0
+  std::int32_t generation = 0;  // how often the iterator was begun again
+  std::int32_t worker = 0;
+  FactKind kind = FactKind::epoch;
+};
+static_assert(sizeof(Fact) == 72 && std::is_trivially_copyable_v<Fact>);
+
+// Facts of threads that write no spans, which tell their delays on their own.
+inline bool tells_delay(FactKind kind) {
+  return kind == FactKind::ask || kind == FactKind::take || kind == FactKind::received ||
+         kind == FactKind::pinned || kind == FactKind::sent;
+}
+
+// More of them are not told apart: what is kept for each is bounded.
+inline constexpr std::int32_t kMostWorkers = 1 << 14;    // of one loader
+inline constexpr std::int32_t kMostIterators = 1 << 19;  // that a span can name
+
+// What the GPU of the process did.
+struct GpuRecord {
+  Nanos begin = 0;
+  Nanos end = 0;
+  Bytes bytes = 0;    // of a copy
+  bool copy = false;  // from the host; else a kernel
+};
+
+// A span's batch while it is on its way: iterator, generation, batch within it.
+inline constexpr int kBatchBits = 28;
+inline constexpr int kGenerationBits = 16;
+inline std::int64_t batch_of(const Span& span) {
+  return span.batch & ((std::int64_t{1} << kBatchBits) - 1);
+}
+inline std::int32_t generation_of(const Span& span) {
+  return static_cast<std::int32_t>((span.batch >> kBatchBits) & ((1 << kGenerationBits) - 1));
+}
+inline std::int32_t iterator_of(const Span& span) {
+  return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
+}
+
+struct alignas(64) Page {
+  static constexpr std::uint32_t kVersion = 3;
+  // No number that ends up there by mistake: it ends the program.
+  static constexpr std::uint32_t kStop = 0x706f7473;
+  static constexpr std::size_t kSpans = std::size_t{1} << 14;
+  static constexpr std::size_t kFacts = std::size_t{1} << 12;
+  static constexpr std::size_t kGpuRecords = std::size_t{1} << 15;  // of many steps, at once
+
+  std::uint32_t version = kVersion;
+  std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
+  std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
+
+  static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
+  // In memory of `bytes()` zeroes.
+  static Page* make(void* memory) { return new (memory) Page; }
+
+ private:
+  friend struct PageRings;
+  static std::size_t facts_at() { return sizeof(Page); }
+  static std::size_t spans_at() { return facts_at() + SharedRing<Fact>::bytes_for(kFacts); }
+  static std::size_t gpu_at() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
+  void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
+};
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+// One side's view of what a page carries.
+struct PageRings {
+  explicit PageRings(Page& page)
+      : facts(page.at(Page::facts_at()), Page::kFacts),
+        spans(page.at(Page::spans_at()), Page::kSpans),
+        gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
+
+  SharedRing<Fact> facts;
+  ThreadLog::Ring spans;
+  SharedRing<GpuRecord> gpu;
+};
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,61 @@
+#include "machine/process_stat.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace loaderscope {
+
+std::optional<ProcessStat> read_process_stat(const std::string& folder) {
+  std::ifstream file(folder + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  const auto name_begin = text.find('(');
+  const auto name_end = text.rfind(')');  // a name may have blanks, brackets and ends of lines
+  if (name_begin == text.npos || name_end == text.npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  ProcessStat stat;
+  std::array<std::int64_t, 19> value{};  // from the parent's pid to the time of its start
+  fields >> stat.state;
+  for (std::int64_t& one : value) fields >> one;
+  if (!fields) return std::nullopt;
+  static const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto used = [&](std::size_t faults, std::size_t times) {
+    return ProcessStat::Used{static_cast<double>(value[times]) / tick,
+                             static_cast<double>(value[times + 1]) / tick, value[faults],
+                             value[faults + 2]};
+  };
+  stat.name = text.substr(name_begin + 1, name_end - name_begin - 1);
+  stat.parent = static_cast<pid_t>(value[0]);
+  stat.started = value[18];
+  stat.own = used(6, 10);
+  stat.children = used(7, 12);
+  return stat;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  const std::filesystem::path threads = "/proc/" + std::to_string(parent) + "/task";
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(threads, gone); !gone && at != end;
+       at.increment(gone)) {
+    std::ifstream file(at->path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+std::vector<pid_t> descendants_of(pid_t process) {
+  std::vector<pid_t> all = children_of(process);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::vector<pid_t> more = children_of(all[i]);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
+}
+
+}  // namespace loaderscope

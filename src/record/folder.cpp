@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <exception>
+#include <vector>
+
+#include "base/fifo.h"
+#include "loaderscope/recorder.h"
+#include "record/rank_folder.h"
+
+namespace loaderscope {
+
+struct Folder::Impl {
+  FoldOptions options;
+  std::vector<RankFolder> ranks;
+  // With a barrier: steps whose other ranks are not known yet, and the views of those that are.
+  std::vector<Fifo<StepEvents>> waiting;
+  std::vector<StepView> views;
+
+  explicit Impl(const FoldOptions& given)
+      : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
+    const FoldOptions each = share_of_one_rank(given);
+    ranks.reserve(waiting.size());
+    for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
+  }
+
+  // The memory is that of all ranks together.
+  static FoldOptions share_of_one_rank(FoldOptions options) {
+    constexpr Bytes kFewestRows =
+        Bytes{1} << 20;  // below, a thousand ranks would need as many spill files at once
+    options.exemplar_memory /= options.ranks;
+    options.reservoir_rows = (options.reservoir_rows + options.ranks - 1) / options.ranks;
+    const Bytes rows = options.step_row_memory / options.ranks;
+    options.step_row_memory = std::max(rows, std::min(options.step_row_memory, kFewestRows));
+    return options;
+  }
+
+  bool all_ranks_wait() const {
+    for (const auto& queue : waiting) {
+      if (queue.empty()) return false;
+    }
+    return true;
+  }
+
+  // The rank that all others waited for: the last to be ready, of equals the first.
+  std::size_t straggler() const {
+    std::size_t last = 0;
+    for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
+      if (ranks[rank].current().ready > ranks[last].current().ready) last = rank;
+    }
+    return last;
+  }
+
+  void fold_together() {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      ranks[rank].begin_step(waiting[rank].front());
+      waiting[rank].pop_front();
+    }
+    views.clear();
+    for (RankFolder& rank : ranks) views.push_back(rank.view());
+    const std::size_t last = straggler();
+    std::exception_ptr failure;
+    const auto end_step = [&](std::size_t rank, const StepView* straggler,
+                              const RankFolder* slowest) {
+      try {
+        ranks[rank].end_step(views[rank], straggler, slowest);
+      } catch (...) {
+        failure = std::current_exception();  // the others end this step too
+      }
+    };
+    // The straggler forgets its spans only after the others have looked at them.
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      if (rank != last) end_step(rank, &views[last], &ranks[last]);
+    }
+    end_step(last, nullptr, nullptr);
+    if (failure) std::rethrow_exception(failure);
+  }
+};
+
+Folder::Folder(const FoldOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+Folder::~Folder() = default;
+
+void Folder::first_ask(std::int32_t rank, Nanos at) {
+  if (FactObserver* observer = impl_->options.observer) observer->first_ask(rank, at);
+  impl_->ranks[static_cast<std::size_t>(rank)].first_ask(at);
+}
+
+void Folder::span(std::int32_t rank, std::int32_t worker, const Span& span) {
+  if (FactObserver* observer = impl_->options.observer) observer->span(rank, worker, span);
+  impl_->ranks[static_cast<std::size_t>(rank)].span(worker, span);
+}
+
+void Folder::deliverable(std::int32_t rank, std::int64_t batch, Nanos at) {
+  if (FactObserver* observer = impl_->options.observer) observer->deliverable(rank, batch, at);
+  impl_->ranks[static_cast<std::size_t>(rank)].deliverable(batch, at);
+}
+
+void Folder::step(std::int32_t rank, const StepEvents& events) {
+  Impl& impl = *impl_;
+  if (impl.options.observer) impl.options.observer->step(rank, events);
+  const auto index = static_cast<std::size_t>(rank);
+  if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
+    RankFolder& folder = impl.ranks[index];
+    folder.begin_step(events);
+    folder.end_step(folder.view());
+    return;
+  }
+  impl.waiting[index].push_back(events);
+  while (impl.all_ranks_wait()) impl.fold_together();
+}
+
+void Folder::close(std::int32_t rank) { impl_->ranks[static_cast<std::size_t>(rank)].close(); }
+
+std::vector<RankRecord> Folder::finish() {
+  std::vector<RankRecord> records;
+  for (RankFolder& rank : impl_->ranks) records.push_back(rank.finish());
+  return records;
+}
+
+std::int64_t Folder::spans_held() const {
+  std::int64_t held = 0;
+  for (const RankFolder& rank : impl_->ranks) held += rank.spans_held();
+  return held;
+}
+
+}  // namespace loaderscope

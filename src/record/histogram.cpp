@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "loaderscope/run_record.h"
+#include "record/checked_sum.h"
+
+namespace loaderscope {
+namespace {
+
+// Buckets: values below 2^kSubBits have one each; above, every power of two is cut into 2^kSubBits.
+constexpr int kSubBits = 7;
+constexpr std::int64_t kSub = std::int64_t{1} << kSubBits;
+
+std::size_t bucket_of(Nanos value) {
+  if (value < kSub) return static_cast<std::size_t>(std::max<Nanos>(value, 0));
+  const int shift =
+      static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - kSubBits;
+  return static_cast<std::size_t>(shift) * kSub + static_cast<std::size_t>(value >> shift);
+}
+
+}  // namespace
+
+void Histogram::add(Nanos value, std::int64_t times) {
+  const std::size_t bucket = bucket_of(value);
+  if (bucket >= cells_.size()) cells_.resize(bucket + 1);
+  cells_[bucket].first += times;
+  add_checked(cells_[bucket].second, value, times);
+  count_ += times;
+  max_ = std::max(max_, value);
+}
+
+void Histogram::merge(const Histogram& other) {
+  if (other.cells_.size() > cells_.size()) cells_.resize(other.cells_.size());
+  for (std::size_t i = 0; i < other.cells_.size(); ++i) {
+    cells_[i].first += other.cells_[i].first;
+    add_checked(cells_[i].second, other.cells_[i].second);
+  }
+  count_ += other.count_;
+  max_ = std::max(max_, other.max_);
+}
+
+Nanos Histogram::quantile(double q) const {
+  if (count_ == 0) return 0;
+  const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
+  std::int64_t seen = 0;
+  for (const auto& [count, sum] : cells_) {
+    seen += count;
+    if (count > 0 && seen >= rank) return sum / count + (sum % count + count / 2) / count;
+  }
+  return max_;
+}
+
+std::vector<Histogram::Bucket> Histogram::buckets() const {
+  std::vector<Bucket> result;
+  for (std::size_t i = 0; i < cells_.size(); ++i) {
+    if (cells_[i].first > 0) {
+      result.push_back({static_cast<std::int32_t>(i), cells_[i].first, cells_[i].second});
+    }
+  }
+  return result;
+}
+
+Histogram Histogram::from_buckets(const std::vector<Bucket>& buckets, Nanos max) {
+  Histogram histogram;
+  for (const Bucket& bucket : buckets) {
+    const auto index = static_cast<std::size_t>(bucket.index);
+    if (index >= histogram.cells_.size()) histogram.cells_.resize(index + 1);
+    histogram.cells_[index] = {bucket.count, bucket.sum};
+    histogram.count_ += bucket.count;
+  }
+  histogram.max_ = max;
+  return histogram;
+}
+
+void StageStats::add(Nanos wall_ns, Nanos cpu_ns, Nanos queued_ns, Bytes handled) {
+  ++count;
+  add_checked(wall, wall_ns);
+  cpu += cpu_ns;  // less than wall
+  queued += queued_ns;
+  add_checked(bytes, handled);
+  wall_histogram.add(wall_ns);
+}
+
+void StageStats::merge(const StageStats& other) {
+  count += other.count;
+  add_checked(wall, other.wall);
+  cpu += other.cpu;
+  queued += other.queued;
+  add_checked(bytes, other.bytes);
+  wall_histogram.merge(other.wall_histogram);
+}
+
+}  // namespace loaderscope

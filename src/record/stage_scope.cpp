@@ -1,0 +1,87 @@
+#include "record/stage_scope.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+Nanos off_cpu(const Span& span) { return std::max<Nanos>(span.end - span.begin - span.cpu, 0); }
+
+}  // namespace
+
+SpanWriter::Edge SpanWriter::read_cpu() {
+  if (!CoreStay::unbroken()) off_core_ = true;
+  CoreStay::begin();
+  last_read_.cpu = thread_cpu_now();
+  last_read_.at = monotonic_now();
+  return last_read_;
+}
+
+// The run-queue delay since the last call: none, and no system call, for a thread that kept its
+// core.
+Nanos SpanWriter::take_delay() {
+  if (!off_core_ && CoreStay::unbroken()) return 0;
+  off_core_ = false;
+  last_read_.at = kLongAgo;  // the stay that begins now says nothing of the CPU time until now
+  CoreStay::begin();
+  return run_queue_.read();
+}
+
+void SpanWriter::add(const Span& measured, Nanos may_queue, Nanos own) {
+  Span span = measured;
+  span.batch = batch_;
+  span.sample = is_per_sample(span.stage) ? sample_ : -1;
+  // The two clocks are read one after the other: a busy thread may seem to have used a little more
+  // CPU than time.
+  span.cpu = std::clamp<Nanos>(span.cpu, 0, span.end - span.begin);
+  if (open_count_ == open_.size()) end_sample();
+  open_[open_count_++] = {span, std::min(may_queue, std::max<Nanos>(off_cpu(span) - own, 0))};
+}
+
+void SpanWriter::end_sample() {
+  if (log_ == nullptr || open_count_ == 0) return;
+  Nanos waited = 0;
+  for (std::size_t i = 0; i < open_count_; ++i) waited += open_[i].may_queue;
+  const Nanos queued = std::clamp<Nanos>(take_delay(), 0, waited);
+  Nanos given = 0, seen = 0;
+  for (std::size_t i = 0; i < open_count_; ++i) {
+    Span& span = open_[i].span;
+    seen += open_[i].may_queue;
+    if (waited > 0) {
+      const auto up_to_here = static_cast<Nanos>(
+          static_cast<double>(queued) * static_cast<double>(seen) / static_cast<double>(waited));
+      span.queued = std::min(up_to_here - given, open_[i].may_queue);
+      given += span.queued;
+    }
+    log_->span(span);
+  }
+  open_count_ = 0;
+}
+
+void SpanWriter::started_by_parent(const Interval& of_parent) {
+  if (log_ != nullptr) write(Stage::startup_parent, of_parent.begin, of_parent.end);
+}
+
+void SpanWriter::start_up(Nanos begin, Nanos end) {
+  if (log_ == nullptr) return;
+  write(Stage::startup, begin, end);
+  take_delay();  // is part of it
+  edge_ = edge_now();
+}
+
+void SpanWriter::rest(Nanos begin, Nanos end) {
+  if (log_ == nullptr) return;
+  write(Stage::idle, edge_.at > 0 ? edge_.at : begin, end);
+  edge_ = {std::max(begin, end), edge_now().cpu};
+}
+
+void SpanWriter::write(Stage stage, Nanos begin, Nanos end) {
+  if (end <= begin) return;
+  Span span;
+  span.begin = begin;
+  span.end = end;
+  span.stage = stage;
+  log_->span(span);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,143 @@
+// StageScope: while it lives, the calling thread works on a stage. One type times it, names it and
+// writes it down.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "base/core_stay.h"
+#include "base/thread_meter.h"
+#include "loaderscope/recorder.h"
+#include "trace/trace.h"
+
+namespace loaderscope {
+
+// The spans of one worker thread, on their way to its log. They follow each other without a gap:
+// what lies between two of them belongs to the later one. The run-queue delay is read once per
+// sample and spread over that sample's spans in proportion to the time they were not on a CPU.
+class SpanWriter {
+ public:
+  // `log` may be null: then nothing is measured.
+  explicit SpanWriter(ThreadLog* log) : log_(log) {}
+
+  bool measures() const { return log_ != nullptr; }
+  bool knows_contention() const { return run_queue_.known(); }
+  void begin_batch(std::int64_t batch) { batch_ = batch; }
+  void begin_sample(std::int64_t sample) { sample_ = sample; }
+  void end_sample();  // also after the last stage that handles the batch
+
+  // What the thread does until the next span is not timed.
+  void pause() { edge_ = Edge{}; }
+  void started_by_parent(const Interval& of_parent);
+  void start_up(Nanos begin, Nanos end);
+  // The thread waited for work, which was there at `end`: from then on it waited for a core only.
+  void rest(Nanos begin, Nanos end);
+  // Where the last span ended; 0 after a pause, or where nothing is measured.
+  Nanos edge() const { return edge_.at; }
+
+  trace::Payload payload(Stage stage, Bytes bytes) const {
+    return {batch_, is_per_sample(stage) ? sample_ : -1, bytes};
+  }
+
+ private:
+  friend class StageScope;
+  struct Edge {
+    Nanos at = 0;
+    Nanos cpu = 0;
+  };
+  struct Open {
+    Span span;
+    Nanos may_queue;  // at most that much of it was waiting for a core
+  };
+  // Now, and the CPU time of the thread. Reading it costs a system call, which is saved while the
+  // thread has kept its core since the last reading. No system call follows the time that is given:
+  // a thread mostly loses its core at the end of one.
+  Edge edge_now() {
+    const Nanos now = monotonic_now(), since = now - last_read_.at;
+    if (CoreStay::known() ? since < kTrusted && CoreStay::unbroken() : since < kRightAfter)
+      return {now, last_read_.cpu + since};
+    return read_cpu();
+  }
+  Edge read_cpu();
+  Nanos take_delay();
+  void write(Stage stage, Nanos begin, Nanos end);
+  // `may_queue`: at most that much of it was waiting for a core; `own`: off the CPU by intent.
+  void add(const Span& span, Nanos may_queue, Nanos own);
+
+  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
+  static constexpr Nanos kRightAfter = 5 * kMicrosecond;
+  static constexpr Nanos kLongAgo = -kSecond;
+
+  ThreadLog* log_;
+  RunQueueMeter run_queue_;
+  std::int64_t batch_ = -1;
+  std::int64_t sample_ = -1;
+  Edge edge_;
+  Edge last_read_{kLongAgo, 0};  // of the thread's CPU clock
+  bool off_core_ = true;         // since the run-queue delay was read
+  std::array<Open, 16> open_{};
+  std::size_t open_count_ = 0;
+};
+
+class StageScope {
+ public:
+  enum class Kind : std::uint8_t {
+    runs,   // waiting for a CPU is contention
+    waits,  // a declared sleep: time off the CPU is the stage's own
+  };
+  // `bytes`: to be handled, where that is known beforehand.
+  StageScope(SpanWriter& writer, Stage stage, Kind kind, Bytes bytes = 0)
+      : writer_(writer), kind_(kind), shown_(trace::attached()) {
+    span_.stage = stage;
+    span_.bytes = bytes;
+    if (shown_) [[unlikely]]
+      trace::push(stage, writer.payload(stage, bytes));
+    if (writer.measures()) begin();
+  }
+  ~StageScope() {
+    if (writer_.measures()) end();
+    if (shown_) [[unlikely]]
+      trace::pop();
+  }
+  StageScope(const StageScope&) = delete;
+  StageScope& operator=(const StageScope&) = delete;
+
+  // A declared sleep within a stage that else runs: the time since `begin` is the stage's own.
+  void slept(Nanos begin) {
+    if (writer_.measures()) slept_ += monotonic_now() - begin;
+  }
+
+  // Known only now.
+  void handled(Bytes bytes) {
+    span_.bytes = bytes;
+    if (shown_) [[unlikely]]
+      trace::mark(trace::Activity::handled, writer_.payload(span_.stage, bytes));
+  }
+
+ private:
+  void begin() {
+    if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
+      if (writer_.edge_.at == 0) writer_.take_delay();  // of a time that is not timed
+      const SpanWriter::Edge now = writer_.edge_now();
+      if (writer_.edge_.at == 0) writer_.edge_ = now;
+      before_ = now.at - writer_.edge_.at;
+    }
+    span_.begin = writer_.edge_.at;
+    span_.cpu = writer_.edge_.cpu;
+  }
+  void end() {
+    writer_.edge_ = writer_.edge_now();
+    span_.end = writer_.edge_.at;
+    span_.cpu = writer_.edge_.cpu - span_.cpu;
+    writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_, slept_);
+  }
+
+  SpanWriter& writer_;
+  Kind kind_;
+  bool shown_;  // to a tool
+  Span span_;
+  Nanos slept_ = 0;
+  Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,145 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "base/shortage.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// An unlinked temporary file: it is gone when the process is, however that ends.
+struct StepRows::Spill {
+  int descriptor = -1;
+  std::int64_t rows = 0;
+  bool failed = false;  // no more rows are written to it
+  std::string folder;
+
+  Spill() {
+    const char* given = std::getenv("TMPDIR");
+    folder = given != nullptr && *given != '\0' ? given : "/tmp";
+    descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+      std::string name = folder + "/loaderscope-steps-XXXXXX";
+      descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+      if (descriptor >= 0) ::unlink(name.c_str());
+    }
+    failed = descriptor < 0;
+    error_ = errno;
+  }
+  ~Spill() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+  Spill(const Spill&) = delete;
+  Spill& operator=(const Spill&) = delete;
+
+  [[noreturn]] void fail(const char* what, int error) const {
+    const std::string remedy = shortage_remedy(error);
+    throw RunError("the temporary file for step rows in " + folder + " " + what + " (" +
+                   std::strerror(error) + "); " +
+                   (remedy.empty() ? "make room there, set TMPDIR to another folder" : remedy) +
+                   ", or measure fewer steps");
+  }
+
+  // Once it has thrown, `failed` is true, and the block is not in the file.
+  void append(const std::vector<StepRow>& block) {
+    if (failed) fail("cannot be created", error_);
+    failed = true;
+    const auto* data = reinterpret_cast<const char*>(block.data());
+    std::size_t left = block.size() * sizeof(StepRow);
+    auto offset = static_cast<off_t>(rows * static_cast<std::int64_t>(sizeof(StepRow)));
+    while (left > 0) {
+      const ssize_t written = ::pwrite(descriptor, data, left, offset);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) fail("cannot be written", errno);
+      data += written;
+      offset += written;
+      left -= static_cast<std::size_t>(written);
+    }
+    rows += static_cast<std::int64_t>(block.size());
+    failed = false;
+  }
+
+  // Reads rows [first, first + block.size()).
+  void read(std::int64_t first, std::vector<StepRow>& block) const {
+    auto* data = reinterpret_cast<char*>(block.data());
+    std::size_t left = block.size() * sizeof(StepRow);
+    auto offset = static_cast<off_t>(first * static_cast<std::int64_t>(sizeof(StepRow)));
+    while (left > 0) {
+      const ssize_t got = ::pread(descriptor, data, left, offset);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail("cannot be read back", errno);
+      data += got;
+      offset += got;
+      left -= static_cast<std::size_t>(got);
+    }
+  }
+
+ private:
+  int error_ = 0;  // of its creation
+};
+
+StepRows::StepRows(Bytes memory_limit) : memory_limit_(memory_limit) {}
+StepRows::~StepRows() = default;
+
+StepRows::StepRows(StepRows&& other) noexcept
+    : memory_limit_(other.memory_limit_),
+      size_(std::exchange(other.size_, 0)),
+      tail_(std::move(other.tail_)),
+      spill_(std::move(other.spill_)) {}
+
+StepRows& StepRows::operator=(StepRows&& other) noexcept {
+  memory_limit_ = other.memory_limit_;
+  size_ = std::exchange(other.size_, 0);
+  tail_ = std::move(other.tail_);
+  spill_ = std::move(other.spill_);
+  return *this;
+}
+
+void StepRows::push_back(const StepRow& row) {
+  // The vector doubles: stay within the limit while both halves of a growth are alive.
+  const auto limit = static_cast<std::size_t>(memory_limit_) / sizeof(StepRow) / 2;
+  const bool full = tail_.size() >= std::max<std::size_t>(limit, 1);
+  ++size_;
+  if (full && !(spill_ && spill_->failed)) {
+    if (!spill_) spill_ = std::make_unique<Spill>();
+    try {
+      spill_->append(tail_);
+    } catch (const RunError&) {
+      tail_.push_back(row);
+      throw;
+    }
+    tail_.clear();
+  }
+  tail_.push_back(row);
+}
+
+Bytes StepRows::spilled_bytes() const {
+  return spill_ ? spill_->rows * static_cast<Bytes>(sizeof(StepRow)) : 0;
+}
+
+void StepRows::for_each(const std::function<void(const StepRow&)>& visit,
+                        std::int64_t first) const {
+  constexpr std::int64_t kBlock = 4096;
+  const std::int64_t spilled = spill_ ? spill_->rows : 0;
+  std::vector<StepRow> block;
+  std::int64_t at = first;
+  while (at < spilled) {
+    block.resize(static_cast<std::size_t>(std::min(kBlock, spilled - at)));
+    spill_->read(at, block);
+    for (const StepRow& row : block) visit(row);
+    at += static_cast<std::int64_t>(block.size());
+  }
+  for (std::int64_t i = std::max<std::int64_t>(at - spilled, 0); i < std::ssize(tail_); ++i) {
+    visit(tail_[static_cast<std::size_t>(i)]);
+  }
+}
+
+StepRow StepRows::back() const { return tail_.back(); }
+
+}  // namespace loaderscope

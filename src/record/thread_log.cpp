@@ -1,0 +1,30 @@
+#include <bit>
+
+#include "loaderscope/recorder.h"
+#include "record/shared_ring.h"
+
+namespace loaderscope {
+
+void ThreadLog::GivesBack::operator()(void* ring) const {
+  memory->deallocate(ring, bytes, Ring::kAlignment);
+}
+
+ThreadLog::ThreadLog(std::int32_t rank, std::int32_t worker, std::size_t capacity,
+                     std::pmr::memory_resource& memory)
+    : rank_(rank), worker_(worker) {
+  // The view lies before what it looks at.
+  constexpr std::size_t kOfView = Ring::kAlignment;
+  static_assert(sizeof(Ring) <= kOfView);
+  const std::size_t entries = std::bit_ceil(capacity), bytes = kOfView + Ring::bytes_for(entries);
+  own_ = std::unique_ptr<void, GivesBack>(memory.allocate(bytes, Ring::kAlignment),
+                                          GivesBack{&memory, bytes});
+  void* shared = static_cast<std::byte*>(own_.get()) + kOfView;
+  Ring::clear(shared);
+  ring_ = new (own_.get()) Ring(shared, entries);
+}
+
+void ThreadLog::push(const Entry& entry) { ring_->push(entry); }
+
+std::int64_t ThreadLog::lost() const { return ring_->lost(); }
+
+}  // namespace loaderscope

@@ -1,0 +1,19 @@
+#include "settings/batches_ahead.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+std::int64_t sane(std::int64_t count) {
+  return std::clamp<std::int64_t>(count, 0, std::int64_t{1} << 24);
+}
+
+}  // namespace
+
+std::int64_t batches_ahead(const RunConfig& config) {
+  if (config.task == TaskShape::sample && config.num_workers > 0) return sane(config.window);
+  return sane(config.prefetch_factor) * sane(config.num_workers);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,204 @@
+#include "settings/codecs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
+#include "source/registry.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kLargestSample = 0x1p50;
+
+double bytes_value(std::string_view text) {
+  const auto bytes = static_cast<double>(parse_size(text));
+  if (bytes > kLargestSample) throw ValueError("expected a size of at most 1PiB");
+  return bytes;
+}
+
+std::string spell_bytes(double bytes) { return spell_size(std::llround(bytes)); }
+
+bool is_zero(std::string_view text) { return text == "0"; }
+
+WarmUp parse_warmup(std::string_view text) {
+  constexpr const char* kExpected =
+      "expected a number of steps such as 5, or a duration such as 2s";
+  if (text.empty()) throw ValueError(kExpected);
+  if (text.find_first_not_of("0123456789") == text.npos) return {parse_count(text), 0};
+  try {
+    return {0, parse_duration(text)};
+  } catch (const ValueError&) {
+    throw ValueError(kExpected);
+  }
+}
+
+std::string spell_warmup(const WarmUp& warmup) {
+  return warmup.duration != 0 ? spell_duration(warmup.duration) : std::to_string(warmup.steps);
+}
+
+// Nominal rates of host-to-device copies. gen4x16 is what most machines of its kind reach.
+const std::vector<Link>& known_links() {
+  static const std::vector<Link> links = {
+      {"gen4x16", 25e9, 8e9}, {"gen5x16", 50e9, 10e9}, {"c2c", 300e9, 60e9}};
+  return links;
+}
+
+double parse_gigabytes(std::string_view text) {
+  const double rate = parse_byte_rate(std::string(text) + "GB/s");
+  if (rate > 1e15) throw ValueError("at most 1000000 GB/s");
+  return rate;
+}
+
+Link parse_link(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (const Link& link : known_links()) {
+    if (link.name == text) return link;
+    names.push_back(link.name);
+  }
+  const std::string expected =
+      "expected gen4x16, gen5x16, c2c or PINNED/PAGEABLE in GB/s such as 25/8";
+  const auto slash = text.find('/');
+  if (slash == text.npos) throw ValueError(expected + suggestion(text, names));
+  try {
+    return {std::string(text), parse_gigabytes(text.substr(0, slash)),
+            parse_gigabytes(text.substr(slash + 1))};
+  } catch (const ValueError&) {
+    throw ValueError(expected);
+  }
+}
+
+std::string parse_path(std::string_view text) {
+  if (text.empty()) throw ValueError("expected the path of a file, or - for standard output");
+  if (text.find('\0') != text.npos) throw ValueError("expected a path without a zero byte");
+  return std::string(text);
+}
+
+template <class Entry>
+std::string known_name(std::string_view name, std::span<const Entry> table) {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : table) {
+    if (entry.row.name == name) return std::string(name);
+    names.push_back(entry.row.name);
+  }
+  throw unknown_word(name, names);
+}
+
+std::string same(const std::string& text) { return text; }
+
+// "train.py:make_loader"; whether it is there is seen when it is run.
+std::string parse_function(std::string_view text) {
+  const auto colon = text.rfind(':');
+  const std::string_view name = colon == text.npos ? "" : text.substr(colon + 1);
+  const auto in_a_name = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c > 127;
+  };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), in_a_name) ||
+      std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+      !text.substr(0, colon).ends_with(".py")) {
+    throw ValueError("expected FILE.py:FUNCTION, such as train.py:make_loader");
+  }
+  return parse_path(text);
+}
+
+}  // namespace
+
+ValueError unknown_word(std::string_view word, const std::vector<std::string_view>& known) {
+  std::string expected = known.size() == 1 ? "expected" : "expected one of";
+  for (std::string_view name : known) expected += " " + std::string(name);
+  return ValueError(expected + suggestion(word, known));
+}
+
+Codec<std::int64_t> count_codec() {
+  return {parse_count, [](const std::int64_t& n) { return std::to_string(n); }, true};
+}
+
+Codec<double> real_codec() {
+  return {parse_real, [](const double& x) { return spell_real(x); }, true};
+}
+
+Codec<double> fraction_codec() {
+  return {[](std::string_view text) {
+            const double x = parse_real(text);
+            if (!(x > 0) || x > 1) throw ValueError("expected a number above 0 and at most 1");
+            return x;
+          },
+          [](const double& x) { return spell_real(x); }, true};
+}
+
+Codec<bool> switch_codec() {
+  return {[](std::string_view text) {
+            if (text != "true" && text != "false") throw unknown_word(text, {"true", "false"});
+            return text == "true";
+          },
+          [](const bool& on) { return std::string(on ? "true" : "false"); }};
+}
+
+Codec<Nanos> duration_codec() {
+  return {parse_duration, [](const Nanos& ns) { return spell_duration(ns); }};
+}
+
+Codec<Bytes> size_codec() {
+  return {parse_size, [](const Bytes& bytes) { return spell_size(bytes); }};
+}
+
+Codec<double> byte_rate_codec() {
+  return {[](std::string_view text) { return is_zero(text) ? 0.0 : parse_byte_rate(text); },
+          [](const double& rate) { return rate == 0 ? "0" : spell_byte_rate(rate); }};
+}
+
+Codec<double> count_rate_codec() {
+  return {[](std::string_view text) { return is_zero(text) ? 0.0 : parse_count_rate(text); },
+          [](const double& rate) { return rate == 0 ? "0" : spell_count_rate(rate); }};
+}
+
+Codec<Distribution> time_codec() { return {parse_time_distribution, spell_time_distribution}; }
+
+Codec<Distribution> bytes_codec() {
+  return {[](std::string_view text) { return parse_distribution(text, bytes_value); },
+          [](const Distribution& d) { return spell_distribution(d, spell_bytes); }};
+}
+
+Codec<Compute> compute_codec() { return {parse_compute, spell_compute}; }
+
+Codec<WarmUp> warmup_codec() { return {parse_warmup, spell_warmup}; }
+
+Codec<Link> link_codec() {
+  return {parse_link, [](const Link& link) { return link.name; }};
+}
+
+Codec<std::string> path_codec() { return {parse_path, same}; }
+
+Codec<std::string> function_codec() { return {parse_function, same}; }
+
+Codec<std::string> loader_codec() {
+  return {[](std::string_view text) {
+            if (find_pipeline(text) != nullptr) return std::string(text);
+            try {
+              return parse_function(text);
+            } catch (const ValueError&) {
+              std::vector<std::string_view> names;
+              for (const PipelineRow& row : pipeline_table()) names.push_back(row.row.name);
+              throw ValueError(
+                  "expected FILE.py:FUNCTION or a pipeline of 'loaderscope list pipeline'" +
+                  suggestion(text, names));
+            }
+          },
+          same};
+}
+
+Codec<std::string> engine_codec() {
+  return {[](std::string_view name) { return known_name(name, engine_table()); }, same};
+}
+
+Codec<std::string> device_codec() {
+  return {[](std::string_view name) { return known_name(name, device_table()); }, same};
+}
+
+Codec<std::string> source_codec() {
+  return {[](std::string_view name) { return known_name(name, source_table()); }, same};
+}
+
+}  // namespace loaderscope

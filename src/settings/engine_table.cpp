@@ -1,0 +1,85 @@
+#include "loaderscope/engine_table.h"
+
+#include <algorithm>
+#include <array>
+
+#include "loaderscope/errors.h"
+#include "machine/python_module.h"
+
+namespace loaderscope {
+
+std::span<const EngineRow> engine_table() {
+  static const std::array<EngineRow, 5> kTable = {{
+      {{"native", "Our own loader for real: threads, files, decoders, memory and a device."},
+       EngineKind::native},
+      {{"model", "The pipeline in virtual time: declared costs, exact, the same on every machine."},
+       EngineKind::model},
+      {{"torch",
+        "Somebody else's PyTorch DataLoader, in a training program or made by --loader, measured "
+        "from inside."},
+       EngineKind::guest,
+       GuestTraits{}},
+      {{"webdataset",
+        "webdataset's tar shards in a PyTorch DataLoader: a pipeline that we bring, or one of "
+        "yours by --loader.",
+        no_webdataset},
+       EngineKind::guest,
+       GuestTraits{.can_shuffle = false}},
+      {{"dali",
+        "NVIDIA DALI, of which only the waiting for its batches is seen: a pipeline on the CPU "
+        "that we bring, or one of yours by --loader.",
+        no_dali},
+       EngineKind::guest,
+       GuestTraits{.is_data_loader = false}},
+  }};
+  return kTable;
+}
+
+namespace {
+
+template <class Entry>
+const Entry* find_entry(std::string_view name, std::span<const Entry> table) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Entry& entry) { return entry.row.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const EngineRow& engine_row(std::string_view name) {
+  const EngineRow* row = find_entry(name, engine_table());
+  if (row == nullptr) throw RunError("engine = " + std::string(name) + ": there is none");
+  return *row;
+}
+
+std::optional<GuestTraits> guest_traits(std::string_view engine) {
+  const EngineRow* row = find_entry(engine, engine_table());
+  return row == nullptr ? std::nullopt : row->guest;
+}
+
+bool is_guest_engine(std::string_view name) { return guest_traits(name).has_value(); }
+
+// The engine torch, which measures programs, has no default.
+std::span<const PipelineRow> pipeline_table() {
+  static const std::array<PipelineRow, 4> kTable = {{
+      {{"torch:pillow",
+        "PyTorch's DataLoader with Pillow and torchvision's transforms: what most programs have."},
+       "torch"},
+      {{"torch:opencv",
+        "PyTorch's DataLoader with OpenCV and albumentations: what programs have whose Pillow was "
+        "too slow."},
+       "torch"},
+      {{"webdataset:pillow",
+        "Tar shards in the workers of a DataLoader, with Pillow and torchvision's transforms."},
+       "webdataset",
+       true},
+      {{"dali:cpu", "DALI's own reader, decoder and threads, without a GPU."}, "dali", true},
+  }};
+  return kTable;
+}
+
+const PipelineRow* find_pipeline(std::string_view name) {
+  return find_entry(name, pipeline_table());
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,16 @@
+// The words of --require: a path of the result JSON, a comparison, a number or word.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+
+struct Requirement {
+  std::string path, comparison, value;
+};
+
+// Throws ValueError. Whether a result has the path is seen by whoever knows results.
+Requirement parse_requirement(std::string_view text);
+
+}  // namespace loaderscope

@@ -1,0 +1,445 @@
+// Defaults that depend on other values and on the machine, contradictions, impossible sizes.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+#include "settings/resolve_guest.h"
+#include "source/registry.h"
+
+namespace loaderscope {
+namespace {
+
+// "prefetch-factor = 4"
+std::string in_words(const RunConfig& config, std::string_view key) {
+  return std::string(key) + " = " + shown_text(find_field(key)->text(config));
+}
+
+[[noreturn]] void refuse(const RunConfig& config, std::string_view key, const std::string& reason) {
+  throw UsageError(in_words(config, key) + ": " + reason);
+}
+
+void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
+                   std::int64_t low, std::int64_t high) {
+  if (value < low) refuse(config, key, "expected at least " + std::to_string(low));
+  if (value > high) refuse(config, key, "expected at most " + std::to_string(high));
+}
+
+// --- what is not possible here ---
+
+template <class Entry>
+void require_available(std::string_view family, std::string_view name,
+                       std::span<const Entry> table) {
+  try {
+    find_row(name, table);
+  } catch (const ValueError& error) {
+    throw RunError(std::string(family) + " = " + std::string(name) + ": " + error.what());
+  }
+}
+
+void check_available(const RunConfig& c) {
+  require_available("engine", c.engine.value, engine_table());
+  if (c.engine.value != "model") require_available("device", c.device.value, device_table());
+  require_available("source", c.source.value, source_table());
+}
+
+// --- defaults ---
+
+// "FORMAT:PATH" where FORMAT is a source, else a path.
+std::pair<std::string, std::string> split_data(const std::string& text) {
+  const auto colon = text.find(':');
+  for (const SourceRow& row : source_table()) {
+    if (colon != text.npos && text.substr(0, colon) == row.row.name)
+      return {text.substr(0, colon), text.substr(colon + 1)};
+  }
+  return {"", text};
+}
+
+// A program or a loader that is given is measured from inside.
+void fill_engine(RunConfig& c) {
+  if (!c.command.given && !c.loader.given) return;
+  const PipelineRow* pipeline = find_pipeline(c.loader.value);
+  const std::string_view engine = pipeline != nullptr ? pipeline->engine : "torch";
+  if (!c.engine.given) c.engine.value = engine;
+  const bool of_the_users = c.loader.given && pipeline == nullptr;
+  if (c.engine.value != engine && !(of_the_users && is_guest(c)))
+    refuse(c, "engine", "contradicts the program to be measured; give one of them");
+}
+
+// What only a measured program or loader turns out to have.
+void check_is_ours(const RunConfig& c) {
+  if (c.device.value == "script") refuse(c, "device", "needs a program: run -- COMMAND");
+  if (c.executor == Executor::opaque)
+    refuse(c, "executor", "describes somebody else's loader; give threads or processes");
+}
+
+// Data that is given says what the source is.
+void fill_source(RunConfig& c) {
+  if (!c.data.given && !c.index.given) {
+    if (c.source.value != "synthetic") refuse(c, "source", "has no data; give --data PATH");
+    return;
+  }
+  if (!c.source.given) c.source.value = "files";
+  for (std::string& text : c.data.value) {
+    auto [format, path] = split_data(text);
+    if (!format.empty() && (c.source.given || &text != &c.data.value.front()) &&
+        format != c.source.value) {
+      throw UsageError("data = " + shown_text(text) + ": contradicts source = " + c.source.value +
+                       "; give one of them");
+    }
+    if (!format.empty()) c.source.value = format;
+    text = path;
+  }
+  if (c.source.value == "synthetic")
+    refuse(c, "source", "reads no data; leave out --data, or give --source files");
+  if (c.engine.value == "model") {
+    refuse(c, "engine",
+           "the model runs declared costs, not data; leave out --data, or give --engine native");
+  }
+}
+
+void check_real_data(const RunConfig& c) {
+  if (c.source.value == "synthetic") {
+    for (std::string_view key : {"access", "queue-depth", "cache", "augment", "on-error"}) {
+      if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
+    }
+    return;
+  }
+  for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
+    const Cost* cost = c.cost_of(stage);
+    if (cost == nullptr) continue;
+    throw UsageError("cost = " + shown_text(cost->text) +
+                     ": this stage works on real data; add to it with --inject, or "
+                     "declare it with --source synthetic");
+  }
+  for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {
+    if (find_field(key)->given(c)) refuse(c, key, "is for --source synthetic; the data says it");
+  }
+}
+
+// A real device where there is one. A link that is given describes a simulated one.
+void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
+  if (c.device.given || c.link.given || c.engine.value == "model") return;
+  c.device.value = limits.has_gpu ? "cuda" : "sim";
+  if (limits.has_gpu || limits.why_no_gpu.empty()) return;
+  notes.push_back("no GPU: " + limits.why_no_gpu.substr(0, limits.why_no_gpu.find(';')) +
+                  "; the device is simulated");
+}
+
+// A preset is the time of a batch of a certain size.
+void fill_batch_size(RunConfig& c) {
+  const std::int64_t per_batch = c.compute.value.per_batch;
+  if (per_batch > 0 && !c.batch_size.given) c.batch_size.value = per_batch;
+}
+
+void fill_memory(RunConfig& c) {
+  if (!c.pin_memory.given) return;
+  if (c.pin_memory) {
+    if (c.memory.given && c.memory != MemoryMode::pin_thread) {
+      refuse(c, "memory", "contradicts pin-memory, which is memory = pin-thread; give one of them");
+    }
+    c.memory.value = MemoryMode::pin_thread;
+    return;
+  }
+  if (c.memory.given && c.memory == MemoryMode::pin_thread) {
+    refuse(c, "memory", "contradicts no-pin-memory; give one of them");
+  }
+  if (!c.memory.given) c.memory.value = MemoryMode::pageable;  // as pin_memory=False is in PyTorch
+}
+
+void fill_workers(RunConfig& c, const MachineLimits& limits) {
+  if (c.cores.given && !(c.cores >= 0.001)) refuse(c, "cores", "expected at least 0.001");
+  if (c.cores > 65536) refuse(c, "cores", "expected at most 65536");
+  if (!c.cores.given) c.cores.value = limits.cores;
+  const bool wants_inline = c.executor.given && c.executor == Executor::inline_;
+  if (!c.num_workers.given) {
+    const auto cores = static_cast<std::int64_t>(std::floor(c.cores));
+    c.num_workers.value = wants_inline ? 0 : std::max<std::int64_t>(1, cores);
+  }
+  if (wants_inline && c.num_workers > 0) {
+    refuse(c, "num-workers", "executor = inline has no workers; give another executor");
+  }
+  if (c.num_workers > 0) return;
+  if (c.executor.given && !wants_inline) {
+    refuse(c, "executor", "needs at least one worker, and num-workers = 0");
+  }
+  c.executor.value = Executor::inline_;
+}
+
+// --- limits; before anything is multiplied ---
+
+constexpr std::int64_t kMany = std::int64_t{1} << 24;  // batches, slots
+constexpr std::int64_t kSteps = std::int64_t{1} << 40;
+constexpr Nanos kLongestRun = Nanos{100} * 365 * 24 * 3600 * kSecond;
+constexpr double kLargestBatch = 0x1p40;  // bytes
+constexpr double kAllBytes = 0x1p62;      // of a run; kept as an integer
+constexpr std::int64_t kHuge = std::int64_t{1} << 62;
+
+void check_counts(const RunConfig& c) {
+  require_range(c, "batch-size", c.batch_size, 1, kMany);
+  require_range(c, "num-workers", c.num_workers, 0, 65536);
+  require_range(c, "prefetch-factor", c.prefetch_factor, 1, kMany);
+  require_range(c, "queue-depth", c.queue_depth, 1, 1024);
+  require_range(c, "window", c.window, c.window.given ? 1 : 0, kMany);
+  require_range(c, "in-flight", c.in_flight, 1, std::int64_t{1} << 16);
+  require_range(c, "ranks", c.ranks, 1, std::int64_t{1} << 20);
+  require_range(c, "launches", c.launches, 1, 1'000'000);
+  require_range(c, "size", c.size, 1, 65536);
+  require_range(c, "samples", c.samples, 0, kHuge);
+  require_range(c, "epochs", c.epochs, 0, INT32_MAX);
+  require_range(c, "steps", c.steps, 0, kSteps);
+}
+
+void check_times(const RunConfig& c) {
+  if (c.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
+  if (c.warmup.value.duration > kLongestRun) refuse(c, "warmup", "expected at most 100 years");
+  if (c.storage_latency > kLongestCost) refuse(c, "storage-latency", "expected at most 30 days");
+  require_range(c, "warmup", c.warmup.value.steps, 0, kSteps);
+  if (c.steps == 0 && c.duration == 0) refuse(c, "duration", "expected a time above 0, or steps");
+}
+
+void check_batch_bytes(const RunConfig& c, std::string_view which, double sample_bytes) {
+  const double bytes = sample_bytes * static_cast<double>(c.batch_size.value);
+  const std::string batch =
+      "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
+  if (bytes > kLargestBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
+  if (bytes * static_cast<double>(c.steps.value) > kAllBytes) {
+    refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");
+  }
+}
+
+// Host slots of all ranks, twice where a pin thread needs page-locked ones too.
+void check_host_bytes(const RunConfig& c) {
+  const double window = c.window.given ? static_cast<double>(c.window.value)
+                                       : static_cast<double>(c.prefetch_factor * c.num_workers);
+  const double slots = 2 * (window + static_cast<double>(c.in_flight.value) + 1);
+  const double bytes = slots * static_cast<double>(c.batch_size * c.delivered_sample_bytes());
+  if (bytes * static_cast<double>(c.ranks.value) > kAllBytes) {
+    refuse(c, "batch-size", "the batches in flight would take more than 2^62 bytes");
+  }
+}
+
+void check_products(const RunConfig& c) {
+  if (c.prefetch_factor * std::max<std::int64_t>(1, c.num_workers) > kMany) {
+    refuse(c, "prefetch-factor",
+           "with " + in_words(c, "num-workers") + " more than 16777216 batches would be in flight");
+  }
+  if (c.ranks * std::max<std::int64_t>(1, c.num_workers) > std::int64_t{1} << 20) {
+    refuse(c, "ranks",
+           "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
+  }
+  check_batch_bytes(c, "delivered", static_cast<double>(c.delivered_sample_bytes()));
+  check_batch_bytes(c, "stored", c.stored_bytes.value.mean);
+  check_host_bytes(c);
+}
+
+// --- contradictions ---
+
+void check_inline(const RunConfig& c) {
+  if (c.executor != Executor::inline_) return;
+  const std::string reason = "has no meaning without workers (num-workers = 0)";
+  if (c.persistent_workers.given && c.persistent_workers) refuse(c, "persistent-workers", reason);
+  if (c.prefetch_factor.given) refuse(c, "prefetch-factor", reason);
+  if (c.mp_context.given) refuse(c, "mp-context", reason);
+  if (c.window.given) refuse(c, "window", reason);
+  if (c.task == TaskShape::sample) refuse(c, "task", "needs workers, and num-workers = 0");
+}
+
+void check_window(RunConfig& c) {
+  if (c.task == TaskShape::batch) {
+    if (c.window.given)
+      refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
+    return;
+  }
+  if (c.window.given && c.prefetch_factor.given) {
+    refuse(c, "prefetch-factor", "contradicts " + in_words(c, "window") + "; give one of them");
+  }
+  if (!c.window.given) c.window.value = c.prefetch_factor * c.num_workers;
+}
+
+void check_measurement(const RunConfig& c) {
+  if (c.steps.given && c.steps > 0 && c.duration.given) {
+    refuse(c, "steps", "contradicts " + in_words(c, "duration") + "; give one of them");
+  }
+  const bool endless = c.samples == 0 && c.source.value == "synthetic";
+  if (c.epochs > 0 && endless) {
+    refuse(c, "epochs", "the data set is endless; give samples, the length of an epoch");
+  }
+  if (c.drop_last && c.samples > 0 && (c.samples - 1) / c.ranks + 1 < c.batch_size) {
+    refuse(c, "samples",
+           "with drop-last not one batch of " + std::to_string(c.batch_size) +
+               " samples is left for each rank");
+  }
+}
+
+void check_storage(const RunConfig& c) {
+  if (c.cost_of(Stage::read) == nullptr) return;
+  for (std::string_view key : {"storage-latency", "storage-bandwidth", "storage-concurrency"}) {
+    if (find_field(key)->given(c))
+      refuse(c, key, "contradicts the declared cost of read; give one of them");
+  }
+}
+
+void check_injections(const RunConfig& c) {
+  const std::int64_t workers = std::max<std::int64_t>(1, c.num_workers);  // the trainer is worker 0
+  for (const Injection& injection : c.inject.value) {
+    const std::string place = "inject = " + shown_text(injection.text) + ": ";
+    if (injection.rank && *injection.rank >= c.ranks) {
+      throw UsageError(place + "expected a rank below " + std::to_string(c.ranks));
+    }
+    if (injection.stage == Stage::opaque) {
+      throw UsageError(place + "nothing is opaque in a loader of ours; give another stage");
+    }
+    if (injection.worker && *injection.worker >= workers) {
+      throw UsageError(place + "expected a worker below " + std::to_string(workers));
+    }
+  }
+}
+
+void check_device(const RunConfig& c) {
+  if (c.device.value == "null" && c.compute.given) {
+    refuse(c, "compute", "device = null computes nothing; leave one of them out");
+  }
+  if (!c.compute.value.gemm) return;
+  const std::string reason =
+      "contradicts " + in_words(c, "compute") + ", which launches as many kernels as it needs";
+  if (c.launches > 1) refuse(c, "launches", reason);
+  if (c.graph) refuse(c, "graph", reason);
+}
+
+// --- does a run ever end? ---
+
+// Whether a stage is executed again and again in this configuration.
+bool recurs(const RunConfig& c, Stage stage) {
+  switch (stage) {
+    case Stage::startup:
+    case Stage::startup_parent:
+      return false;
+    case Stage::pin:
+      return c.memory == MemoryMode::pin_thread;
+    case Stage::transport:
+    case Stage::transport_recv:
+      return c.executor != Executor::inline_;
+    case Stage::h2d:
+    case Stage::compute:
+      return c.device.value != "null";
+    default:
+      return true;
+  }
+}
+
+bool takes_time(const RunConfig& c) {
+  if (c.compute.value.mean > 0 || c.storage_latency > 0 || c.storage_bandwidth > 0) return true;
+  if (c.link.given && recurs(c, Stage::h2d)) return true;
+  for (const Cost& cost : c.cost.value) {
+    if (cost.amount.mean > 0 && recurs(c, cost.stage)) return true;
+  }
+  for (const Injection& injection : c.inject.value) {
+    const bool of_all_ranks = !injection.rank || c.ranks == 1;
+    if (injection.extra > 0 && of_all_ranks && recurs(c, injection.stage)) return true;
+  }
+  return false;
+}
+
+// --- notes ---
+
+void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
+  for (const Cost& cost : c.cost.value) {
+    if (cost.stage == Stage::pin && c.memory != MemoryMode::pin_thread) {
+      notes.push_back("cost pin has no effect: only memory = pin-thread pins finished batches");
+    }
+    if (cost.stage == Stage::h2d && c.device.value == "null") {
+      notes.push_back("cost h2d has no effect: device = null copies nothing");
+    }
+    if (cost.stage == Stage::h2d && c.link.given) {
+      notes.push_back(in_words(c, "link") + " has no effect: the cost of h2d is declared");
+    }
+  }
+}
+
+void note_device(const RunConfig& c, std::vector<std::string>& notes) {
+  const bool is_real = c.device.value == "cuda" && c.engine.value != "model";
+  if (is_real && c.link.given)
+    notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
+  if (is_real && c.source.value != "synthetic" && c.cost_of(Stage::h2d) != nullptr)
+    notes.push_back("cost h2d is added to the real copies of device = cuda");
+  if (is_real) return;
+  for (std::string_view key : {"launches", "graph"}) {
+    if (find_field(key)->given(c))
+      notes.push_back(in_words(c, key) + " has no effect: only device = cuda launches kernels");
+  }
+  if (c.compute.value.gemm)
+    notes.push_back(in_words(c, "compute") + ": nothing is multiplied, only its time is taken");
+}
+
+void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
+  if (c.shuffle_buffer > 0 && !c.shuffle) {
+    notes.push_back(in_words(c, "shuffle-buffer") + " has no effect without shuffle");
+  }
+  if (c.mp_context.given && c.executor != Executor::processes) {
+    notes.push_back(in_words(c, "mp-context") + " has no effect: it is for executor = processes");
+  }
+  if (c.link.given && c.device.value == "null") {
+    notes.push_back(in_words(c, "link") + " has no effect: device = null copies nothing");
+  }
+  if (c.sync_ranks && c.ranks == 1) {
+    notes.push_back("sync-ranks has no effect: there is one rank");
+  }
+  if (c.drop_last && c.samples == 0 && c.source.value == "synthetic") {
+    notes.push_back("drop-last has no effect: the data set is endless");
+  }
+  if (!c.in_order && c.num_workers <= 1) {
+    notes.push_back("no-in-order has no effect: one worker delivers in order");
+  }
+}
+
+enum class Times : std::uint8_t { declared, measured };
+
+RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes,
+                  Times times) {
+  fill_engine(c);
+  if (is_guest(c)) return resolve_guest(std::move(c), limits);
+  check_is_ours(c);
+  fill_source(c);
+  fill_device(c, limits, notes);
+  fill_batch_size(c);
+  check_available(c);
+  check_real_data(c);
+  fill_memory(c);
+  fill_workers(c, limits);
+  check_counts(c);
+  check_times(c);
+  check_products(c);
+  check_inline(c);
+  check_window(c);
+  check_measurement(c);
+  check_storage(c);
+  check_injections(c);
+  check_device(c);
+  // For real the loader itself takes time, which is what is measured where all given costs are 0.
+  const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
+  const bool only_declared = times == Times::declared && c.source.value == "synthetic";
+  if (only_declared && !loader_alone && !takes_time(c)) {
+    throw UsageError("nothing takes any time: give --data, --cost or --compute");
+  }
+  note_costs(c, notes);
+  note_settings(c, notes);
+  note_device(c, notes);
+  return c;
+}
+
+}  // namespace
+
+RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes) {
+  return resolve(std::move(config), limits, notes, Times::declared);
+}
+
+RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
+                           std::vector<std::string>& notes) {
+  return resolve(std::move(config), limits, notes, Times::measured);
+}
+
+}  // namespace loaderscope

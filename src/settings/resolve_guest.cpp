@@ -1,0 +1,177 @@
+// The settings of a run of somebody else's loader: what is not given stays as the program has it.
+#include "settings/resolve_guest.h"
+
+#include <algorithm>
+#include <array>
+
+#include "loaderscope/engine_table.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+// What is ours, and not somebody else's loader's.
+constexpr std::array kOfOurLoader = {"executor",
+                                     "source",
+                                     "index",
+                                     "access",
+                                     "cache",
+                                     "on-error",
+                                     "stored-bytes",
+                                     "delivered-bytes",
+                                     "transfer",
+                                     "layout",
+                                     "augment",
+                                     "antialias",
+                                     "dct-scale",
+                                     "task",
+                                     "window",
+                                     "cost",
+                                     "cores",
+                                     "core-scaling",
+                                     "samples",
+                                     "fast-upsampling",
+                                     "queue-depth",
+                                     "shuffle-buffer",
+                                     "storage-latency",
+                                     "storage-bandwidth",
+                                     "storage-concurrency"};
+
+// What a pipeline that we bring is told; a loader of the user's reads its own data.
+constexpr std::array kOfPipelines = {"data", "size"};
+
+// What DataLoader has, and a loader that is none does not.
+constexpr std::array kOfDataLoader = {"pin-memory", "memory",  "persistent-workers", "in-order",
+                                      "drop-last",  "shuffle", "mp-context"};
+
+// What describes a trainer of ours: a program trains itself.
+constexpr std::array kOfOurTrainer = {"device", "copy", "link", "compute", "in-flight", "epochs"};
+
+// What no run of somebody else's loader has.
+constexpr std::array kOfNoGuest = {"launches", "graph", "ranks", "sync-ranks"};
+
+template <class Names>
+void refuse(const RunConfig& config, const Names& names, const std::string& reason) {
+  for (const std::string_view name : names) {
+    const Field& field = *find_field(name);
+    if (!field.given(config)) continue;
+    throw UsageError(std::string(name) + " = " + shown_text(field.text(config)) + ": " + reason);
+  }
+}
+
+void check_settings(const RunConfig& c) {
+  refuse(c, kOfOurLoader,
+         "is for our own loader, and the engine " + c.engine.value + " measures somebody else's");
+  refuse(c, kOfNoGuest, "is for --engine native; somebody else's loader has its own");
+  if (c.command.given) {
+    refuse(c, kOfOurTrainer,
+           "is for a trainer of ours, and run -- COMMAND measures the program's own");
+  }
+  if (c.train_step.given) {
+    refuse(c, std::array{"device", "copy", "link", "compute", "in-flight"},
+           "is for a trainer of ours; leave it out, or leave out --train-step");
+  }
+  if (c.memory.given && c.memory != MemoryMode::pin_thread && c.memory != MemoryMode::pageable) {
+    refuse(c, std::array{"memory"},
+           "a DataLoader has pin-thread (pin_memory=True) and pageable memory only");
+  }
+  if (c.steps.given && c.steps > 0 && c.duration.given) {
+    refuse(c, std::array{"steps"}, "contradicts duration; give one of them");
+  }
+}
+
+// As many workers as our own loader would have.
+void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimits& limits) {
+  const std::string name(pipeline.row.name);
+  if (c.data.value.size() != 1)
+    throw UsageError("loader = " + name + ": needs data; give one --data FOLDER");
+  if (c.train_step.given)
+    refuse(c, std::array{"train-step"}, "is for a loader of yours; give it by --loader, too");
+  if (!c.num_workers.given)
+    c.num_workers.value = std::max<std::int64_t>(1, static_cast<std::int64_t>(limits.cores));
+  if (!c.batch_size.given && c.compute.value.per_batch > 0)
+    c.batch_size.value = c.compute.value.per_batch;
+  if (c.num_workers < 0) refuse(c, std::array{"num-workers"}, "expected at least 0");
+  for (const char* const key : {"batch-size", "size", "prefetch-factor"}) {
+    const std::string value = find_field(key)->text(c);
+    if (value == "0" || value.starts_with('-')) refuse(c, std::array{key}, "expected at least 1");
+  }
+  const std::string engine(pipeline.engine);
+  const GuestTraits traits = guest_traits(engine).value();
+  if (!traits.can_shuffle)
+    refuse(c, std::array{"shuffle"}, engine + " reads its shards in their order; leave it out");
+  if (traits.is_data_loader) return;
+  refuse(c, kOfDataLoader, "is an argument of PyTorch's DataLoader; " + engine + " has none such");
+  if (c.num_workers == 0)
+    refuse(c, std::array{"num-workers"}, engine + " has at least one thread; give 1 or more");
+}
+
+// The pipeline that runs where the engine alone is given.
+void fill_loader(RunConfig& c) {
+  if (c.command.given || c.loader.given) return;
+  for (const PipelineRow& row : pipeline_table()) {
+    if (row.is_default && row.engine == c.engine.value) c.loader.set(std::string(row.row.name));
+  }
+}
+
+// Of the Python that is named all is said by itself, when it runs.
+void check_pretence_available(const RunConfig& c) {
+  if (c.python.given) return;
+  try {
+    find_row(c.engine.value, engine_table());
+  } catch (const ValueError& error) {
+    throw RunError("engine = " + c.engine.value + ": " + error.what());
+  }
+}
+
+void fill_device(RunConfig& c) {
+  if (!c.device.given) c.device.value = "sim";
+  if (c.device.value == "script") {
+    throw UsageError(
+        "device = script: a loader of --loader is tried with cuda, sim and null; measure the "
+        "program itself with run -- COMMAND");
+  }
+  if (c.device.value == "null" && c.compute.given)
+    refuse(c, std::array{"compute"}, "device = null computes nothing; leave one of them out");
+}
+
+}  // namespace
+
+bool is_guest(const RunConfig& c) { return is_guest_engine(c.engine.value); }
+
+bool trains_itself(const RunConfig& c) { return c.command.given || c.train_step.given; }
+
+RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
+  fill_loader(c);
+  if (c.command.given == c.loader.given) {
+    throw UsageError(c.command.given
+                         ? "loader = " + shown_text(c.loader.value) +
+                               ": contradicts the program behind --; give one of them"
+                         : "engine = torch: nothing is given to be measured; give 'run -- python "
+                           "train.py' or --loader FILE.py:FUNCTION");
+  }
+  check_settings(c);
+  if (const PipelineRow* pipeline = find_pipeline(c.loader.value)) {
+    fill_pipeline(c, *pipeline, limits);
+  } else {
+    refuse(c, kOfPipelines,
+           "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
+  }
+  check_pretence_available(c);
+  if (c.pin_memory.given)
+    c.memory.value = c.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  c.cores.value = limits.cores;
+  if (c.memory != MemoryMode::pin_thread) c.memory.value = MemoryMode::pageable;
+  const bool has_none = c.num_workers.given && c.num_workers == 0;
+  c.executor.value = has_none ? Executor::inline_ : Executor::processes;
+  if (trains_itself(c)) {
+    c.device.value = "script";
+  } else {
+    fill_device(c);
+  }
+  // All of a job; a loader alone has no end.
+  if (c.command.given && c.steps == 0 && !c.duration.given) c.duration.value = 0;
+  return c;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,144 @@
+// The floors of the house: what stands on one includes what stands below it, and nothing above or
+// beside it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace loaderscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of src/ and, in the order of the floors, what of include/loaderscope it implements.
+struct Folder {
+  std::string_view name;
+  std::string_view headers;
+};
+
+// The lowest floor first. Folders of one line do not know each other.
+const std::vector<std::vector<Folder>>& floors() {
+  static const std::vector<std::vector<Folder>> kFloors = {
+      {{"base", "units vocabulary errors rows mixed cost compute image"}},
+      {{"trace", ""}},
+      {{"record", "events account run_config run_record recorder"}},
+      {{"machine", ""},
+       {"source", "source"},
+       {"decode", "decode"},
+       {"augment", "augment"},
+       {"memory", "memory"}},
+      {{"device", "device"}, {"dataset", ""}},
+      {{"settings", "settings change engine_table"}},
+      {{"engine/pipeline", "engine"}, {"guest/protocol", ""}},
+      {{"engine/native", ""}, {"engine/model", ""}, {"guest/host", ""}, {"guest/library", ""}},
+      {{"engine", ""}},
+      {{"analysis", "proof analysis what_if findings"}},
+      {{"experiment", "experiment tune"}},
+      {{"report", "report"}},
+      {{"cli", ""}},
+      {{"", ""}},  // src/main.cpp
+  };
+  return kFloors;
+}
+
+// Folders that are one library with the folder that they stand in.
+bool is_one_library(std::string_view folder) {
+  constexpr std::array<std::string_view, 3> kLibraries = {"device", "analysis", "experiment"};
+  return std::find(kLibraries.begin(), kLibraries.end(), folder) != kLibraries.end();
+}
+
+std::string library_of(const std::string& folder) {
+  const std::string outer = folder.substr(0, folder.find('/'));
+  return is_one_library(outer) ? outer : folder;
+}
+
+bool has_word(std::string_view words, std::string_view word) {
+  return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+}
+
+struct Place {
+  std::string folder;
+  std::size_t floor;
+};
+
+// Of a path below src/ or include/; nothing for one that is on no floor.
+std::optional<Place> place_of(const fs::path& path) {
+  const bool is_contract = path.parent_path() == "loaderscope";
+  const std::string folder = library_of(path.parent_path().string());
+  for (std::size_t floor = 0; floor < floors().size(); ++floor) {
+    for (const Folder& one : floors()[floor]) {
+      if (is_contract ? has_word(one.headers, path.stem().string()) : one.name == folder)
+        return Place{std::string(one.name), floor};
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> includes_of(const fs::path& file) {
+  static const std::regex kInclude("^\\s*#\\s*include\\s+\"([^\"]+)\"");
+  std::vector<std::string> found;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, kInclude)) found.push_back(match[1]);
+  }
+  return found;
+}
+
+// What of `file`, at `path` below its root, goes up or sideways.
+std::vector<std::string> wrong_includes(const fs::path& file, const fs::path& path) {
+  const std::optional<Place> place = place_of(path);
+  if (!place) return {"stands on no floor; give it a place in tests/contract/floors_test.cpp"};
+  std::vector<std::string> wrong;
+  for (const std::string& include : includes_of(file)) {
+    if (include == "version.h") continue;  // made by the build
+    const std::optional<Place> other = place_of(include);
+    if (!other) {
+      wrong.push_back(include + " stands on no floor");
+    } else if (other->folder != place->folder && other->floor >= place->floor) {
+      wrong.push_back(include + (other->floor == place->floor ? " is beside it" : " is above it"));
+    }
+  }
+  return wrong;
+}
+
+TEST(Floors, NoIncludeGoesUpOrSideways) {
+  std::size_t files = 0;
+  for (const char* root : {"src", "include"}) {
+    const fs::path top = fs::path(LOADERSCOPE_SOURCE_DIR) / root;
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(top)) {
+      const std::string kind = entry.path().extension();
+      if (kind != ".h" && kind != ".cpp" && kind != ".cu") continue;
+      ++files;
+      const fs::path path = fs::relative(entry.path(), top);
+      for (const std::string& wrong : wrong_includes(entry.path(), path))
+        ADD_FAILURE() << root << '/' << path.string() << ": " << wrong;
+    }
+  }
+  EXPECT_GT(files, 100U);  // they were found
+}
+
+TEST(Floors, SeeWhatGoesUpOrSideways) {
+  EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
+  EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/limits.h")->floor);
+  EXPECT_EQ(place_of("analysis/fit/fit.h")->folder, "analysis");
+  EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
+  EXPECT_FALSE(place_of("attic/old.h"));
+  const fs::path file = fs::temp_directory_path() / ("floors-" + std::to_string(::getpid()) + ".h");
+  std::ofstream(file) << "#include \"report/keys.h\"\n#include \"source/walk.h\"\n"
+                         "#include \"base/fd.h\"\n#include <string>\n";
+  EXPECT_EQ(wrong_includes(file, "decode/limits.h"),
+            (std::vector<std::string>{"report/keys.h is above it", "source/walk.h is beside it"}));
+  fs::remove(file);
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,48 @@
+// How the end of a process reads.
+#include "base/process_end.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace loaderscope {
+namespace {
+
+template <typename Body>
+int status_after(const Body& body) {
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(pid, &status, 0), pid);
+  return status;
+}
+
+int killed_by(int signal) {
+  return status_after([signal] {
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+  });
+}
+
+TEST(ProcessEnd, HasTheExitCode) {
+  EXPECT_EQ(spell_end(status_after([] { ::_exit(3); })), "ended with exit code 3");
+  EXPECT_EQ(spell_end(status_after([] {})), "ended with exit code 0");
+}
+
+TEST(ProcessEnd, HasTheSignalByNumberAndName) {
+  EXPECT_EQ(spell_end(killed_by(SIGKILL)), "was killed by signal 9 (SIGKILL)");
+  EXPECT_EQ(spell_end(killed_by(SIGTERM)), "was killed by signal 15 (SIGTERM)");
+}
+
+TEST(ProcessEnd, HasOnlyTheNumberOfASignalWithoutAName) {
+  EXPECT_EQ(spell_end(killed_by(SIGRTMIN + 1)),
+            "was killed by signal " + std::to_string(SIGRTMIN + 1));
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,35 @@
+#include "base/shortage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace loaderscope {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Shortage, SaysWhatToRaise) {
+  EXPECT_THAT(shortage_remedy(EMFILE), HasSubstr("ulimit -n"));
+  EXPECT_THAT(shortage_remedy(ENFILE), HasSubstr("fs.file-max"));
+  EXPECT_THAT(shortage_remedy(EAGAIN), HasSubstr("ulimit -u"));
+  EXPECT_THAT(shortage_remedy(ENOMEM), HasSubstr("ulimit -v"));
+}
+
+TEST(Shortage, OtherErrorsAreNone) {
+  for (const int error : {ENOENT, EACCES, EIO, EINVAL, 0}) EXPECT_EQ(shortage_remedy(error), "");
+}
+
+TEST(Shortage, IsASentenceOfWhatTheLibraryThrows) {
+  const std::system_error thread(EAGAIN, std::generic_category(), "thread");
+  EXPECT_THAT(shortage_sentence(thread), HasSubstr("Resource temporarily unavailable); raise"));
+  const std::filesystem::filesystem_error listing("cannot list", "/a",
+                                                  std::error_code(EMFILE, std::system_category()));
+  EXPECT_THAT(shortage_sentence(listing), HasSubstr("ulimit -n"));
+  EXPECT_EQ(shortage_sentence({ENOENT, std::generic_category(), "x"}), "");
+}
+
+}  // namespace
+}  // namespace loaderscope

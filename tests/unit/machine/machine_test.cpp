@@ -1,0 +1,68 @@
+#include "machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/machine/pretend_root.h"
+
+namespace loaderscope {
+namespace {
+
+using test::PretendRoot;
+
+TEST(Machine, ReadsThisOne) {
+  const MachineFacts machine = read_machine();
+  EXPECT_GT(machine.cores, 0);
+  EXPECT_LE(machine.cores, static_cast<double>(machine.logical_cpus));
+  EXPECT_GT(machine.memory_bytes, 0);
+  EXPECT_FALSE(machine.kernel.empty());
+}
+
+TEST(Machine, ReadsVersion2GroupsAndTheirParents) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/b/cpu.max", "max 100000\n");
+  root.write("sys/fs/cgroup/a/cpu.max", "150000 100000\n");
+  root.write("sys/fs/cgroup/a/b/memory.max", "max\n");
+  root.write("sys/fs/cgroup/a/memory.max", "1073741824\n");
+  EXPECT_EQ(cgroup_cores(root.path()), 1.5);
+  EXPECT_EQ(cgroup_memory(root.path()), Bytes{1} << 30);
+}
+
+TEST(Machine, ReadsVersion1Groups) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n");
+  root.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us",
+             "50000\n");  // the path of the host is not there
+  root.write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  root.write("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(cgroup_cores(root.path()), 0.5);
+  EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
+}
+
+TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
+  const PretendRoot root;
+  EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
+  root.write("proc/self/cgroup", "nonsense\n0::/\n");
+  root.write("sys/fs/cgroup/cpu.max", "0 x");
+  EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
+  EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
+}
+
+TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
+  const PretendRoot root;
+  EXPECT_EQ(free_memory(root.path()), std::nullopt);
+  root.write("proc/meminfo", "MemTotal: 4000000 kB\nMemAvailable:    3000000 kB\n");
+  EXPECT_EQ(free_memory(root.path()), Bytes{3'000'000} * 1024);
+  root.write("proc/self/cgroup", "0::/a/b\n");
+  root.write("sys/fs/cgroup/a/memory.max", "1000000000\n");
+  root.write("sys/fs/cgroup/a/memory.current", "900000000\n");
+  EXPECT_EQ(free_memory(root.path()), 100'000'000);
+  root.write("sys/fs/cgroup/a/memory.stat", "active_file 7\ninactive_file 50000000\n");
+  EXPECT_EQ(free_memory(root.path()), 150'000'000);
+  root.write("sys/fs/cgroup/a/b/memory.max", "1000\n");
+  root.write("sys/fs/cgroup/a/b/memory.current", "2000\n");
+  EXPECT_EQ(free_memory(root.path()), 0);
+}
+
+}  // namespace
+}  // namespace loaderscope

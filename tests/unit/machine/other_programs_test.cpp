@@ -1,0 +1,71 @@
+#include "machine/other_programs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "loaderscope/settings.h"
+#include "unit/machine/pretend_root.h"
+
+namespace loaderscope {
+namespace {
+
+using testing::AllOf;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Field;
+
+auto used(const std::string& name, double share) {
+  return AllOf(Field(&Detail::about, "host.other_cpu_s"), Field(&Detail::text, name),
+               Field(&Detail::share, DoubleNear(share, 1e-9)));
+}
+
+// A machine whose processes used so many ticks.
+class Machine {
+ public:
+  void process(pid_t pid, pid_t parent, const std::string& name, int ticks, int started) const {
+    root_.write("proc/" + std::to_string(pid) + "/stat",
+                std::to_string(pid) + " (" + name + ") S " + std::to_string(parent) +
+                    " 1 1 0 -1 0 0 0 0 0 " + std::to_string(ticks) + " 0 0 0 20 0 1 0 " +
+                    std::to_string(started) + " 0 0\n");
+  }
+  OtherPrograms read() const { return {root_.path(), 100}; }
+
+ private:
+  test::PretendRoot root_;
+};
+
+// This program is 100: its worker 101 and that one's helper 102 are no other programs. Of 400 ticks
+// two compilers took 100 and 200, one that came meanwhile 60, an editor 38 and init 2.
+TEST(OtherPrograms, AreNamedByWhatTheyUsed) {
+  const Machine machine;
+  machine.process(1, 0, "init", 7, 1);
+  machine.process(100, 1, "loaderscope", 1000, 50);
+  machine.process(101, 100, "loaderscope", 1000, 51);
+  machine.process(102, 101, "helper", 1000, 52);
+  machine.process(200, 1, "cc1plus", 500, 60);
+  machine.process(201, 1, "cc1plus", 500, 61);
+  machine.process(202, 1, "a) S 100 (b", 5000, 62);
+  machine.process(203, 1, "gone", 900, 63);
+  const OtherPrograms before = machine.read();
+  machine.process(1, 0, "init", 9, 1);
+  machine.process(100, 1, "loaderscope", 9000, 50);
+  machine.process(101, 100, "loaderscope", 9000, 51);
+  machine.process(102, 101, "helper", 9000, 52);
+  machine.process(200, 1, "cc1plus", 600, 60);
+  machine.process(201, 1, "cc1plus", 700, 61);
+  machine.process(202, 1, "a) S 100 (b", 5038, 62);
+  machine.process(203, 1, "new", 60, 900);  // the number is given again
+  EXPECT_THAT(machine.read().since(before),
+              ElementsAre(used("cc1plus", 0.75), used("new", 0.15), used("a) S 100 (b", 0.095)));
+  EXPECT_THAT(before.since(before), ElementsAre());
+}
+
+TEST(OtherPrograms, AreReadOfThisMachine) {
+  constexpr pid_t kNobody = -1;
+  const OtherPrograms all("/", kNobody), others("/", ::getpid());
+  EXPECT_GE(all.since(others).size(), 1U);  // this test has used something
+}
+
+}  // namespace
+}  // namespace loaderscope

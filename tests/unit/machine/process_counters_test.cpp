@@ -1,0 +1,88 @@
+// What the process did: faults, CPU time, memory and its slope.
+#include "machine/process_counters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "unit/machine/pretend_root.h"
+
+namespace loaderscope {
+namespace {
+
+const Metric* find(const std::vector<Metric>& metrics, const std::string& name) {
+  const auto at = std::find_if(metrics.begin(), metrics.end(),
+                               [&](const Metric& metric) { return metric.name == name; });
+  return at == metrics.end() ? nullptr : &*at;
+}
+
+TEST(ProcessCounters, CountWhatHappenedInBetween) {
+  const std::atomic<int> no_stop{0};
+  const ProcessCounters begin = read_process_counters();
+  burn_cpu(30 * kMillisecond, no_stop);
+  std::vector<char> memory(32 << 20, 1);
+  const ProcessCounters end = read_process_counters();
+  const std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "process.cpu_s"), nullptr);
+  EXPECT_GE(find(metrics, "process.cpu_s")->value, 0.025);
+  EXPECT_GT(find(metrics, "process.minor_faults")->value, 0);
+  EXPECT_GE(find(metrics, "memory.resident_bytes")->value, 32 << 20);
+  EXPECT_EQ(find(metrics, "memory.growth_bytes_per_s"), nullptr);
+  for (const Metric& metric : metrics) {
+    EXPECT_FALSE(metric.help.empty());
+    EXPECT_GE(metric.value, 0) << metric.name;
+  }
+  EXPECT_NE(memory[5], 0);
+}
+
+TEST(ProcessCounters, ReadWhatAQuotaTook) {
+  const test::PretendRoot root;
+  root.write("proc/self/cgroup", "0::/job\n");
+  root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 3\nthrottled_usec 1500000\n");
+  const ProcessCounters begin = read_process_counters({}, root.path());
+  root.write("sys/fs/cgroup/job/cpu.stat", "nr_throttled 9\nthrottled_usec 4000000\n");
+  const ProcessCounters end = read_process_counters({}, root.path());
+  const std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "host.throttled_s"), nullptr);
+  EXPECT_DOUBLE_EQ(find(metrics, "host.throttled_s")->value, 2.5);
+}
+
+TEST(ProcessCounters, TellOtherProgramsFromThisOne) {
+  ProcessCounters begin, end;
+  begin.busy_s = 100;
+  end.busy_s = 107;
+  end.user_s = 1.5;
+  end.system_s = 0.5;
+  std::vector<Metric> metrics = process_metrics(begin, end, MemoryWatch());
+  ASSERT_NE(find(metrics, "host.other_cpu_s"), nullptr);
+  EXPECT_DOUBLE_EQ(find(metrics, "host.other_cpu_s")->value, 5);
+  end.busy_s = 101;  // clocks that tick differently
+  metrics = process_metrics(begin, end, MemoryWatch());
+  EXPECT_EQ(find(metrics, "host.other_cpu_s")->value, 0);
+  end.busy_s.reset();
+  metrics = process_metrics(begin, end, MemoryWatch());
+  EXPECT_EQ(find(metrics, "host.other_cpu_s"), nullptr);
+}
+
+TEST(MemoryWatch, FitsTheSlopeOfAGrowingProcess) {
+  MemoryWatch watch;
+  std::vector<std::vector<char>> memory;
+  for (int i = 0; i < 5; ++i) {
+    watch.look();
+    watch.look();  // too early: not another point
+    EXPECT_EQ(watch.bytes_per_second().has_value(), i >= 3);
+    memory.emplace_back(std::size_t{20} << 20, 1);
+    sleep_until(monotonic_now() + 501 * kMillisecond);
+  }
+  ASSERT_TRUE(watch.bytes_per_second());
+  EXPECT_GT(*watch.bytes_per_second(), 20e6);
+  EXPECT_LT(*watch.bytes_per_second(), 500e6);  // sanitizers add their own
+  watch.restart();
+  EXPECT_FALSE(watch.bytes_per_second());
+}
+
+}  // namespace
+}  // namespace loaderscope

@@ -1,0 +1,226 @@
+// Spans of a worker, and the run-queue delay spread over them.
+#include "record/stage_scope.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "base/sleep.h"
+#include "unit/machine/no_stop.h"
+
+namespace loaderscope {
+namespace {
+
+using test::kNoStop;
+
+struct Spans : FactObserver {
+  std::vector<Span> all;
+  void first_ask(std::int32_t, Nanos) override {}
+  void span(std::int32_t, std::int32_t, const Span& span) override { all.push_back(span); }
+  void deliverable(std::int32_t, std::int64_t, Nanos) override {}
+  void step(std::int32_t, const StepEvents&) override {}
+};
+
+// What `work` writes, in a thread of its own on one core.
+template <class Work>
+std::vector<Span> spans_of(const Work& work) {
+  Spans spans;
+  FoldOptions options;
+  options.observer = &spans;
+  Recorder recorder(options);
+  ThreadLog& log = recorder.add_thread(0, 0);
+  recorder.first_ask(0, monotonic_now());
+  std::thread thread([&] { work(log); });
+  thread.join();
+  recorder.drain();
+  EXPECT_EQ(recorder.lost(), 0);
+  return spans.all;
+}
+
+void expect_in_order(const std::vector<Span>& spans) {
+  Nanos at = 0;
+  for (const Span& span : spans) {
+    EXPECT_GE(span.begin, at);
+    EXPECT_GE(span.end, span.begin);
+    EXPECT_GE(span.cpu, 0);
+    EXPECT_GE(span.queued, 0);
+    EXPECT_LE(span.cpu + span.queued, span.end - span.begin);
+    at = span.end;
+  }
+}
+
+TEST(StageScope, SaysWhatWasWorkedOn) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    Sleeper sleeper(kNoStop);
+    writer.begin_batch(4);
+    writer.begin_sample(17);
+    {
+      StageScope scope(writer, Stage::read, StageScope::Kind::waits);
+      sleeper.sleep(10 * kMillisecond);
+      scope.handled(1000);
+    }
+    {
+      StageScope scope(writer, Stage::decode, StageScope::Kind::runs);
+      burn_cpu(10 * kMillisecond, kNoStop);
+    }
+    writer.end_sample();
+    {
+      StageScope scope(writer, Stage::collate, StageScope::Kind::runs);
+      burn_cpu(kMillisecond, kNoStop);
+    }
+    writer.end_sample();
+    const Nanos now = monotonic_now();
+    writer.rest(now - 10, now);
+    writer.rest(now, now);
+  });
+  ASSERT_EQ(spans.size(), 4U);
+  expect_in_order({spans.begin(), spans.begin() + 3});
+  EXPECT_EQ(spans[0].stage, Stage::read);
+  EXPECT_EQ(spans[0].batch, 4);
+  EXPECT_EQ(spans[0].sample, 17);
+  EXPECT_EQ(spans[0].bytes, 1000);
+  EXPECT_GE(spans[0].end - spans[0].begin, 10 * kMillisecond);
+  EXPECT_LT(spans[0].cpu, 5 * kMillisecond);
+  EXPECT_EQ(spans[0].queued, 0);
+  EXPECT_EQ(spans[1].stage, Stage::decode);
+  EXPECT_GE(spans[1].cpu, 9 * kMillisecond);
+  EXPECT_EQ(spans[2].stage, Stage::collate);
+  EXPECT_EQ(spans[2].sample, -1);
+  EXPECT_EQ(spans[3].batch, -1);
+}
+
+// What lies between two scopes belongs to the later one, up to a pause.
+TEST(StageScope, FollowsWithoutAGap) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    const auto work = [&] {
+      { StageScope scope(writer, Stage::decode, StageScope::Kind::runs); }
+      burn_cpu(100 * kMicrosecond, kNoStop);
+      { StageScope scope(writer, Stage::augment, StageScope::Kind::runs); }
+      writer.end_sample();
+    };
+    work();
+    const Nanos rested = monotonic_now();
+    writer.rest(rested - 10, rested);
+    burn_cpu(100 * kMicrosecond, kNoStop);
+    work();
+    writer.pause();
+    EXPECT_EQ(writer.edge(), 0);
+    burn_cpu(100 * kMicrosecond, kNoStop);
+    work();
+  });
+  ASSERT_EQ(spans.size(), 7U);
+  for (const std::size_t i : {1U, 2U, 3U, 4U, 6U}) EXPECT_EQ(spans[i].begin, spans[i - 1].end) << i;
+  EXPECT_GE(spans[1].end - spans[1].begin, 100 * kMicrosecond);
+  EXPECT_GE(spans[1].cpu, 90 * kMicrosecond);
+  EXPECT_GE(spans[3].end - spans[3].begin, 100 * kMicrosecond);
+  EXPECT_GE(spans[5].begin, spans[4].end + 100 * kMicrosecond);
+}
+
+// Small stages right after each other: not one clock is read for each edge.
+TEST(StageScope, ManySmallStagesStayInOrder) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    for (int sample = 0; sample < 500; ++sample) {
+      writer.begin_sample(sample);
+      for (int i = 0; i < 20; ++i) {  // more than are kept open
+        StageScope scope(writer, Stage::decode, StageScope::Kind::runs);
+      }
+      writer.end_sample();
+    }
+  });
+  EXPECT_EQ(spans.size(), 10'000U);
+  expect_in_order(spans);
+}
+
+// Two busy threads on one core: each waits about as long as it runs.
+TEST(StageScope, WaitingForACoreIsContentionOfTheStagesThatRun) {
+  if (!RunQueueMeter().known()) GTEST_SKIP() << "no schedstat";
+  cpu_set_t usable, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
+  std::size_t core = 0;
+  while (!CPU_ISSET(core, &usable)) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  std::atomic<int> stop{0};
+  std::thread rival([&] {
+    ::sched_setaffinity(0, sizeof one, &one);
+    burn_cpu(3600 * kSecond, stop);
+  });
+  Nanos delay = 0;
+  const std::vector<Span> spans = spans_of([&](ThreadLog& log) {
+    ::sched_setaffinity(0, sizeof one, &one);
+    SpanWriter writer(&log);
+    RunQueueMeter meter;
+    for (int sample = 0; sample < 5; ++sample) {
+      writer.begin_sample(sample);
+      {
+        StageScope scope(writer, Stage::read, StageScope::Kind::waits);
+        burn_cpu(5 * kMillisecond, kNoStop);
+      }
+      {
+        StageScope scope(writer, Stage::decode, StageScope::Kind::runs);
+        burn_cpu(20 * kMillisecond, kNoStop);
+      }
+      {
+        StageScope scope(writer, Stage::augment, StageScope::Kind::runs);
+        burn_cpu(10 * kMillisecond, kNoStop);
+      }
+      writer.end_sample();
+    }
+    delay = meter.read();
+  });
+  stop = 1;
+  rival.join();
+  expect_in_order(spans);
+  Nanos queued = 0;
+  for (const Span& span : spans) queued += span.queued;
+  EXPECT_LE(queued, delay);
+  EXPECT_GT(queued * 3, delay);
+  EXPECT_GT(queued, 20 * kMillisecond);
+}
+
+// A thread that slept waits for a core afterwards: a declared sleep pays it back, so it stays with
+// the stage.
+TEST(StageScope, ADeclaredSleepWithinAStageThatRunsIsNoContention) {
+  constexpr Nanos kSlept = 5 * kMillisecond;
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    Sleeper sleeper(kNoStop);
+    for (int sample = 0; sample < 4; ++sample) {
+      writer.begin_sample(sample);
+      {
+        StageScope scope(writer, Stage::read, StageScope::Kind::runs);
+        const Nanos begin = monotonic_now();
+        sleeper.sleep(kSlept);
+        scope.slept(begin);
+      }
+      writer.end_sample();
+    }
+  });
+  ASSERT_EQ(spans.size(), 4U);
+  Nanos own = 0;
+  for (const Span& span : spans) own += span.end - span.begin - span.queued;
+  EXPECT_GE(own, 4 * kSlept);
+}
+
+TEST(StageScope, WithoutALogNothingIsMeasured) {
+  SpanWriter writer(nullptr);
+  EXPECT_FALSE(writer.measures());
+  const Nanos cpu = thread_cpu_now();
+  for (int i = 0; i < 100'000; ++i) {
+    StageScope scope(writer, Stage::decode, StageScope::Kind::runs);
+    scope.handled(1);
+    writer.end_sample();
+  }
+  writer.start_up(1, 2);
+  writer.rest(3, 4);
+  EXPECT_LT(thread_cpu_now() - cpu, 100 * kMillisecond);
+}
+
+}  // namespace
+}  // namespace loaderscope

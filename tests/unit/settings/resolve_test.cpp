@@ -1,0 +1,164 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Given = std::vector<std::pair<const char*, const char*>>;
+
+struct Resolved {
+  RunConfig config;
+  std::vector<std::string> notes;
+};
+
+Resolved resolved(const Given& given, double cores = 4) {
+  RunConfig config;
+  for (const auto& [key, value] : given) set_field(config, "", key, value);
+  if (!config.compute.given && config.device.value != "null")
+    set_field(config, "", "compute", "12ms");
+  Resolved result;
+  result.config = resolve(config, {cores}, result.notes);
+  return result;
+}
+
+std::string error_of_given(const Given& given) {
+  try {
+    resolved(given);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Resolve, FillsDefaultsFromTheMachine) {
+  EXPECT_EQ(resolved({}, 3.9).config.num_workers, 3);
+  EXPECT_EQ(resolved({}, 0.5).config.num_workers, 1);
+  EXPECT_EQ(resolved({}, 3.9).config.cores, 3.9);
+  EXPECT_EQ(resolved({{"cores", "2.5"}}).config.num_workers, 2);
+  EXPECT_EQ(resolved({}).config.executor, Executor::threads);
+  EXPECT_THAT(resolved({}).notes, IsEmpty());
+}
+
+TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
+  EXPECT_EQ(resolved({{"workers", "0"}}).config.executor, Executor::inline_);
+  EXPECT_EQ(resolved({{"executor", "inline"}}).config.num_workers, 0);
+}
+
+TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
+  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.window, 15);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.window, 7);
+}
+
+TEST(Resolve, PinMemoryIsAMemoryMode) {
+  EXPECT_EQ(resolved({{"pin-memory", "true"}}).config.memory, MemoryMode::pin_thread);
+  EXPECT_EQ(resolved({{"pin-memory", "true"}, {"memory", "pin-thread"}}).config.memory,
+            MemoryMode::pin_thread);
+  EXPECT_EQ(resolved({{"pin-memory", "false"}}).config.memory, MemoryMode::pageable);
+  EXPECT_EQ(resolved({{"pin-memory", "false"}, {"memory", "registered"}}).config.memory,
+            MemoryMode::registered);
+  EXPECT_THAT(error_of_given({{"pin-memory", "true"}, {"memory", "pageable"}}),
+              HasSubstr("pin-memory"));
+  EXPECT_THAT(error_of_given({{"pin-memory", "false"}, {"memory", "pin-thread"}}),
+              HasSubstr("no-pin-memory"));
+}
+
+TEST(Resolve, RefusesContradictionsAndNamesThem) {
+  const std::vector<std::pair<Given, const char*>> cases = {
+      {{{"workers", "0"}, {"persistent-workers", "true"}}, "persistent-workers = true"},
+      {{{"workers", "0"}, {"prefetch-factor", "4"}}, "prefetch-factor = 4"},
+      {{{"workers", "0"}, {"mp-context", "spawn"}}, "mp-context = spawn"},
+      {{{"workers", "0"}, {"window", "4"}}, "window = 4"},
+      {{{"workers", "0"}, {"executor", "processes"}}, "executor = processes"},
+      {{{"workers", "0"}, {"task", "sample"}}, "task = sample"},
+      {{{"workers", "2"}, {"executor", "inline"}}, "num-workers = 2"},
+      {{{"task", "sample"}, {"window", "4"}, {"prefetch", "2"}}, "prefetch-factor = 2"},
+      {{{"window", "4"}}, "window = 4"},
+      {{{"steps", "10"}, {"duration", "5s"}}, "steps = 10"},
+      {{{"epochs", "2"}}, "epochs = 2"},
+      {{{"drop-last", "true"}, {"samples", "63"}}, "samples = 63"},
+      {{{"cost", "read=1ms"}, {"storage-latency", "1ms"}}, "storage-latency = 1ms"},
+      {{{"cost", "read=1ms"}, {"storage-bandwidth", "1GB/s"}}, "storage-bandwidth = 1GB/s"},
+      {{{"device", "null"}, {"compute", "1ms"}}, "compute = 1ms"},
+      {{{"workers", "2"}, {"inject", "read=+1ms@worker=2"}}, "worker below 2"},
+      {{{"inject", "read=+1ms@rank=1"}}, "rank below 1"},
+  };
+  for (const auto& [given, expected] : cases)
+    EXPECT_THAT(error_of_given(given), HasSubstr(expected));
+}
+
+TEST(Resolve, RefusesImpossibleSizes) {
+  const std::vector<std::pair<Given, const char*>> cases = {
+      {{{"in-flight", "0"}}, "in-flight = 0: expected at least 1"},
+      {{{"batch-size", "0"}}, "batch-size = 0: expected at least 1"},
+      {{{"ranks", "0"}}, "ranks = 0: expected at least 1"},
+      {{{"size", "0"}}, "size = 0: expected at least 1"},
+      {{{"cores", "0"}}, "cores = 0"},
+      {{{"prefetch", "0"}}, "prefetch-factor = 0"},
+      {{{"size", "65537"}}, "at most 65536"},
+      {{{"workers", "65537"}}, "num-workers = 65537: expected at most 65536"},
+      {{{"workers", "65536"}, {"prefetch", "257"}}, "16777216"},
+      {{{"workers", "65536"}, {"ranks", "17"}}, "1048576"},
+      {{{"batch", "2000000000"}}, "batch-size = 2000000000: expected at most 16777216"},
+      {{{"batch", "1024"}, {"delivered-bytes", "4GB"}}, "1 TiB"},
+      {{{"batch", "1024"}, {"stored-bytes", "4GB"}}, "1 TiB"},
+      {{{"steps", "1000000000000"}, {"delivered-bytes", "10GB"}}, "2^62"},
+      {{{"workers", "65536"}, {"prefetch", "256"}, {"delivered-bytes", "17GB"}, {"ranks", "16"}},
+       "in flight"},
+      {{{"delivered-bytes", "9223372036854775807"}}, "1 TiB"},
+      {{{"duration", "900000h"}}, "100 years"},
+      {{{"warmup", "900000h"}}, "100 years"},
+      {{{"storage-latency", "721h"}}, "30 days"},
+      {{{"duration", "0"}}, "duration = 0"},
+      {{{"epochs", "9999999999"}, {"samples", "100"}}, "at most 2147483647"},
+      {{{"samples", "9223372036854775807"}}, "samples"},
+  };
+  for (const auto& [given, expected] : cases)
+    EXPECT_THAT(error_of_given(given), HasSubstr(expected));
+}
+
+TEST(Resolve, RefusesARunThatNeverEnds) {
+  const std::string nothing = "nothing takes any time: give --data, --cost or --compute";
+  EXPECT_EQ(error_of_given({{"compute", "0"}}), nothing);
+  EXPECT_EQ(error_of_given({{"device", "null"}}), nothing);
+  EXPECT_EQ(error_of_given({{"device", "null"}, {"link", "c2c"}}), nothing);
+  EXPECT_EQ(error_of_given({{"engine", "model"}, {"device", "null"}, {"cost", "startup=1s"}}),
+            nothing);
+  EXPECT_EQ(error_of_given({{"engine", "model"}, {"device", "null"}, {"cost", "pin=1ms"}}),
+            nothing);
+  EXPECT_EQ(error_of_given({{"engine", "native"}, {"device", "null"}, {"cost", "pin=1ms"}}), "");
+  EXPECT_EQ(error_of_given({{"device", "null"}, {"cost", "decode=1ms"}}), "");
+  EXPECT_EQ(error_of_given({{"device", "null"}, {"storage-latency", "1ms"}}), "");
+  EXPECT_EQ(error_of_given({{"compute", "0"}, {"link", "c2c"}}), "");
+  EXPECT_EQ(error_of_given({{"compute", "0"}, {"inject", "decode=+1ms@p=0.5"}}), "");
+}
+
+TEST(Resolve, NotesWhatHasNoEffect) {
+  EXPECT_THAT(resolved({{"mp-context", "spawn"}}).notes, Contains(HasSubstr("mp-context = spawn")));
+  EXPECT_THAT(resolved({{"mp-context", "spawn"}, {"executor", "processes"}}).notes, IsEmpty());
+  EXPECT_THAT(resolved({{"cost", "pin=1ms"}}).notes, Contains(HasSubstr("cost pin has no effect")));
+  EXPECT_THAT(resolved({{"cost", "pin=1ms"}, {"pin-memory", "true"}}).notes, IsEmpty());
+  EXPECT_THAT(resolved({{"sync-ranks", "true"}}).notes, Contains(HasSubstr("sync-ranks")));
+  EXPECT_THAT(resolved({{"cost", "h2d=1ms"}, {"link", "c2c"}}).notes,
+              Contains(HasSubstr("link = c2c")));
+}
+
+TEST(Resolve, KeepsWhatIsGivenApartFromWhatIsFilledIn) {
+  const RunConfig config = resolved({{"task", "sample"}}).config;
+  EXPECT_TRUE(config.task.given);
+  EXPECT_FALSE(config.num_workers.given);
+  EXPECT_FALSE(config.window.given);
+}
+
+}  // namespace
+}  // namespace loaderscope
