@@ -24,7 +24,7 @@ SETTINGS = {
     "replay": None,
     "trainer": {},
 }
-PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "src", "engine", "guest", "python")
+PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "src", "guest", "python")
 
 
 def setUpModule():
