@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
     Jobs, TorchOddJobs,
     ::testing::Values(
         OddJob{"peeks", 0, 44, 44}, OddJob{"peeks", 2, 44, 44}, OddJob{"zips", 0, 80, -1},
+        OddJob{"makes_iterators_itself", 0, 40, 40}, OddJob{"makes_iterators_itself", 1, 40, 40},
         OddJob{"zips", 2, 80, -1}, OddJob{"changes_its_workers", 1, 120, 120},
         OddJob{"loads_in_a_data_set", 0, 120, -1}, OddJob{"loads_in_a_data_set", 1, 120, 120},
         OddJob{"gives_what_will_not_be_looked_at", 0, 40, 40},

@@ -14,7 +14,7 @@ import threading
 import time
 
 import torch
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import DataLoader, IterableDataset, dataloader
 
 from jobs import Sleeping
 
@@ -60,6 +60,34 @@ def changes_its_workers(workers):
 def zips(workers):
     loader = DataLoader(data(), 8, num_workers=workers)
     say(sum(2 for _ in zip(loader, loader)))
+
+
+class Lookalike:
+    """What fastai hands PyTorch's iterators: no DataLoader, and only what they ask for."""
+
+    _auto_collation, _IterableDataset_len_called, drop_last, in_order = False, None, False, True
+    _index_sampler, generator, prefetch_factor = itertools.count(), None, 2
+    pin_memory, pin_memory_device, timeout, persistent_workers, worker_init_fn = False, "", 0, False, None
+    multiprocessing_context = multiprocessing
+
+    def __init__(self, workers):
+        self.num_workers = workers
+        self.dataset, self._dataset_kind = self, dataloader._DatasetKind.Iterable
+
+    def collate_fn(self, batch):
+        return batch
+
+    def _get_shared_seed(self):
+        return None
+
+    def __iter__(self):
+        samples = data()
+        return (torch.stack([samples[i][0] for i in range(at, at + 8)]) for at in range(0, 320, 8))
+
+
+def makes_iterators_itself(workers):
+    single = dataloader._SingleProcessDataLoaderIter
+    say(train((single if workers == 0 else dataloader._MultiProcessingDataLoaderIter)(Lookalike(workers))))
 
 
 class Nested(IterableDataset):

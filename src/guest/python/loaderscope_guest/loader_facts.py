@@ -39,7 +39,7 @@ def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
     if iterable:
         return {"samples": 0, "batches": 0}
     length = length_of(sampler)
-    if length > 0 and sampler is loader.batch_sampler:
+    if length > 0 and sampler is attribute(loader, "batch_sampler"):
         return {"samples": 0, "batches": length}
     return {"samples": length or length_of(loader.dataset), "batches": 0}
 
@@ -51,13 +51,15 @@ def _shards(dataset: Any) -> int:
 
 
 def describe(loader: Any) -> Dict[str, Any]:
+    """Some libraries hand PyTorch's iterators an object of their own, which has only what those ask for."""
     sampler = data_identity.sampler_of(loader)
+    sampler_of_batches = attribute(loader, "batch_sampler")
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
         "num_workers": _count(loader.num_workers),
         "prefetch_factor": _count(getattr(loader, "prefetch_factor", 0)),
-        "batch_size": _count(loader.batch_size) or _count(attribute(loader.batch_sampler, "batch_size")),
+        "batch_size": _count(attribute(loader, "batch_size")) or _count(attribute(sampler_of_batches, "batch_size")),
         "pin_memory": _pins(loader),
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),

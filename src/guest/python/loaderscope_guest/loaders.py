@@ -46,7 +46,7 @@ class Loaders:
             if made.loader() is loader:
                 return number
         new = _Made(_reference(loader), _reference(loader.dataset), places.of(loader).stack,
-                    (type(loader.dataset), loader.num_workers, loader.batch_size))
+                    (type(loader.dataset), loader.num_workers, getattr(loader, "batch_size", None)))
         for number, made in enumerate(self._made):
             if new.succeeds(made):
                 self._made[number] = new
