@@ -33,13 +33,17 @@ double waits_for_workers(const Facts& facts) {
   return sum;
 }
 
+double threads_of_training(const Facts& facts) {
+  return std::min(computing_threads(facts.record), facts.cores_per_rank());
+}
+
 // How many times the rate the first workers can give at most, where training computes on the cores
 // that they need; 0 where it does not. While workers run, its threads wait for a core and for each
 // other (the model's SharedServer does the same); what the workers have not made by then, they make
 // while the trainer waits.
 double most_of_first_workers(const Facts& facts) {
   const double cores = facts.cores_per_rank();
-  const double threads = std::min(computing_threads(facts.record), cores);
+  const double threads = threads_of_training(facts);
   const auto steps = static_cast<double>(facts.analysis.steps);
   if (threads <= 0 || steps <= 0) return 0;
   double work = kToSend, waits = 0;
@@ -90,12 +94,14 @@ std::optional<Candidate> no_workers(const Facts& facts) {
     return std::nullopt;
   const double at_most = most_of_first_workers(facts);
   if (at_most > 0 && at_most < kWorthTrying) return std::nullopt;
+  const bool share_cores =
+      threads_of_training(facts) + static_cast<double>(kFirstWorkers) > facts.cores_per_rank();
   Candidate candidate;
-  candidate.at_most = at_most;
+  candidate.at_most = share_cores ? at_most : 0;
   candidate.evidence = fmt::format(
       "without workers the trainer makes every batch itself, {} of the time{}",
       show_percent(facts.making()),
-      at_most > 0
+      candidate.at_most > 0
           ? fmt::format("; workers would share {:.3g} cores with training", facts.cores_per_rank())
           : "");
   candidate.pytorch = kWorkersLine;

@@ -68,13 +68,13 @@ TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
 }
 
 // Training in two threads on two cores, without workers: `decode` for each of 8 samples.
-Analysis of_training_on_cores(const std::string& decode) {
+Analysis of_training_on_cores(const std::string& decode, double cores = 2) {
   RunRecord record =
       run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\ncost = decode=" +
           decode);
   test::make_users_code(record);
   record.config.device.value = "script";
-  record.config.cores.set(2);
+  record.config.cores.set(cores);
   double cpu = 0;
   for (const StageStats& stage : record.ranks.front().stages) cpu += seconds(stage.cpu);
   cpu += 2 * seconds(record.ranks.front().stages[Stage::compute].wall);
@@ -97,6 +97,14 @@ TEST(Directions, OfWorkersBesideTrainingAreBounded) {
   EXPECT_GT(fix->at_most, 1.1);
   EXPECT_LT(fix->at_most, 1.6);
   EXPECT_THAT(fix->evidence, HasSubstr("workers would share 2 cores with training"));
+}
+
+TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
+  const Analysis analysis = of_training_on_cores("8ms", 8);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
+  EXPECT_EQ(fix->at_most, 0);
 }
 
 TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
