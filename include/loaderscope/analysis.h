@@ -130,6 +130,8 @@ struct Finding {
   double regained_s = 0;                   // of the window
   double waited = 0;                       // share of the window that is waited on its account
   MendedBy mended_by = MendedBy::reader;
+  // Of a change without figures: so many times the rate at most; 0: no bound is known.
+  double at_most = 0;
   bool wrong_data = false;  // worse than any waiting; nothing is predicted then
 
   bool has_figures() const { return rate_after > 0; }

@@ -9,4 +9,23 @@ std::optional<double> contention_of_others(const RunRecord& record) {
   return *others / (*others + *own);
 }
 
+Nanos cpu_of_stages(const RunRecord& record) {
+  Nanos cpu = 0;
+  for (const RankRecord& rank : record.ranks)
+    for (const StageStats& stage : rank.stages) cpu += stage.cpu;
+  return cpu;
+}
+
+double computing_threads(const RunRecord& record) {
+  constexpr double kFewest = 0.5;
+  const auto cpu = value_of(record.metrics, "process.cpu_s");
+  const bool has_gpu = value_of(record.metrics, "gpu.h2d_s").has_value();
+  if (record.config.device.value != "script" || has_gpu || !cpu) return 0;
+  Nanos computing = 0;
+  for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;
+  if (computing <= 0) return 0;
+  const double threads = (*cpu - seconds(cpu_of_stages(record))) / seconds(computing);
+  return threads >= kFewest ? threads : 0;
+}
+
 }  // namespace loaderscope

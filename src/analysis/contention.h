@@ -11,4 +11,11 @@ namespace loaderscope {
 // one. Nothing where that was not counted.
 std::optional<double> contention_of_others(const RunRecord& record);
 
+Nanos cpu_of_stages(const RunRecord& record);  // of all ranks
+
+// CPU time that no stage of the loader spent, in units of the time in which training computed:
+// about so many threads of each rank run then, and those that spin between are among them. 0 of a
+// program that computes on a GPU, and where nobody counted.
+double computing_threads(const RunRecord& record);
+
 }  // namespace loaderscope

@@ -71,6 +71,10 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
   const bool has_figures =
       finding.has_figures() && !finding.changes.empty() && can_predict(analysis);
   const std::string figures = busy_words(finding, within) + rate_words(finding, within);
+  if (finding.has_setting() && !has_figures && finding.at_most > 0) {
+    return fmt::format("{} may help, to {:.1f} times the rate at most: measure it with --try",
+                       spell_changes(finding.to_run), finding.at_most);
+  }
   if (finding.has_setting()) {
     return spell_changes(finding.to_run) +
            (has_figures ? " -> " + figures : " (what it gives cannot be said)");
@@ -133,7 +137,9 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
   const std::string waste = waste_words(analysis);
   if (fix == nullptr) return waste;
-  std::string text = "Fix: " + outcome(analysis, *fix, uncertainty(analysis));
+  const bool is_attempt = fix->at_most > 0 && !fix->has_figures();
+  std::string text =
+      (is_attempt ? "Try: " : "Fix: ") + outcome(analysis, *fix, uncertainty(analysis));
   if (can_predict(analysis) && fix->has_figures()) text += epoch_words(record, *fix);
   return waste.empty() ? text : text + ". " + waste;
 }

@@ -64,6 +64,7 @@ struct Candidate {
   Changes direction = {};
   // What cannot help where the evidence is true: it is not said where the model says that it does.
   Changes limits = {};
+  double at_most = 0;  // times the rate, where the direction may also make the job slower
 };
 
 // What is said of a candidate that is mended by `changes`, without figures.

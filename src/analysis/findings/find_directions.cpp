@@ -58,6 +58,7 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   finding.changes = changes;
   finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
+  finding.at_most = candidate.at_most;
   finding.waited = row.waited != nullptr ? row.waited(facts) : 0;
   finding.mended_by = row.mended_by;
   finding.wrong_data = row.gives_back == GivesBack::sound_data;

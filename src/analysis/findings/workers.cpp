@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
+#include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
 #include "loaderscope/engine_table.h"
@@ -12,7 +14,15 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
-constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
+constexpr std::array kMakingStages = {Stage::read,    Stage::read_decompress, Stage::decode,
+                                      Stage::augment, Stage::opaque,          Stage::collate};
+constexpr std::int64_t kFirstWorkers = 2;  // to try where there are none
+
+// What a batch of a worker costs that the trainer did not have to make: to send it on the worker's
+// core, to receive it on the trainer's thread. In 20 PyTorch programs on two cores 0.3 to 1.1 ms
+// and 1 to 3 ms.
+constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
+constexpr double kWorthTrying = 1.1;  // times the rate at most: less than that may be a loss
 
 constexpr const char* kWorkersLine = "DataLoader(..., num_workers={})";
 
@@ -21,6 +31,35 @@ double waits_for_workers(const Facts& facts) {
   double sum = 0;
   for (const auto& word : Words<Why>::table()) sum += facts.share(word.value);
   return sum;
+}
+
+double threads_of_training(const Facts& facts) {
+  return std::min(computing_threads(facts.record), facts.cores_per_rank());
+}
+
+// How many times the rate the first workers can give at most, where training computes on the cores
+// that they need; 0 where it does not. While workers run, its threads wait for a core and for each
+// other (the model's SharedServer does the same); what the workers have not made by then, they make
+// while the trainer waits.
+double most_of_first_workers(const Facts& facts) {
+  const double cores = facts.cores_per_rank();
+  const double threads = threads_of_training(facts);
+  const auto steps = static_cast<double>(facts.analysis.steps);
+  if (threads <= 0 || steps <= 0) return 0;
+  double work = kToSend, waits = 0;
+  for (Stage stage : kMakingStages) {
+    work += static_cast<double>(facts.stages[stage].cpu) / steps;
+    waits += static_cast<double>(facts.stages[stage].blocked()) / steps;
+  }
+  const auto workers = static_cast<double>(kFirstWorkers);
+  const double compute = static_cast<double>(facts.stages[Stage::compute].wall) / steps;
+  const double has_core = std::min(1.0, cores / (threads + workers));
+  const double speed = std::pow(has_core, std::clamp(threads, 1.0, 2.0));
+  const double together = std::min(compute / speed, work / (workers * has_core));
+  const double left = (work - workers * has_core * together) / std::min(workers, cores);
+  const double step = together + compute - speed * together + left + kToReceive;
+  const double before = static_cast<double>(facts.analysis.account.window) / steps;
+  return before / std::max(step, (work + waits) / workers);
 }
 
 }  // namespace
@@ -53,10 +92,18 @@ std::string start_words(const Facts& facts) {
 std::optional<Candidate> no_workers(const Facts& facts) {
   if (facts.config.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
     return std::nullopt;
+  const double at_most = most_of_first_workers(facts);
+  if (at_most > 0 && at_most < kWorthTrying) return std::nullopt;
+  const bool share_cores =
+      threads_of_training(facts) + static_cast<double>(kFirstWorkers) > facts.cores_per_rank();
   Candidate candidate;
-  candidate.evidence =
-      fmt::format("without workers the trainer makes every batch itself, {} of the time",
-                  show_percent(facts.making()));
+  candidate.at_most = share_cores ? at_most : 0;
+  candidate.evidence = fmt::format(
+      "without workers the trainer makes every batch itself, {} of the time{}",
+      show_percent(facts.making()),
+      candidate.at_most > 0
+          ? fmt::format("; workers would share {:.3g} cores with training", facts.cores_per_rank())
+          : "");
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", kFirstWorkers)};

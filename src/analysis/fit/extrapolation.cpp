@@ -72,4 +72,20 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   }
 }
 
+void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction) {
+  constexpr double kMuchSlower = 1.25;
+  const auto of_sample = [](const Prediction& p) {
+    return static_cast<double>(p.account.compute) /
+           static_cast<double>(std::max<std::int64_t>(1, p.config.steps * p.config.batch_size));
+  };
+  const double before = of_sample(base), after = of_sample(prediction);
+  const bool others_share = prediction.config.num_workers != base.config.num_workers;
+  const bool is_stretched = others_share && costs.compute_alone < 1 / kMuchSlower;
+  if (after <= kMuchSlower * before && !is_stretched) return;
+  prediction.is_bound = true;
+  prediction.notes.emplace_back(
+      "training and the workers share the cores, and what that costs training is taken from a rule "
+      "of thumb; measure it with --try");
+}
+
 }  // namespace loaderscope::model

@@ -20,4 +20,9 @@ void give_shards_to_workers(RunConfig& config, std::int64_t shards,
 void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
                         Prediction& prediction);
 
+// Of training on the cores: where `prediction` makes its compute much slower than `base`, or has
+// other workers share the cores with a compute that was already slowed by them, how much that is
+// was not measured.
+void note_shared_cores(const FittedCosts& costs, const Prediction& base, Prediction& prediction);
+
 }  // namespace loaderscope::model

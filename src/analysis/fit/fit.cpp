@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "analysis/contention.h"
 #include "analysis/read_line.h"
 #include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
@@ -22,6 +23,8 @@ constexpr std::array<Stage, 2> kDeviceStages = {Stage::h2d, Stage::compute};
 constexpr double kSameQueue = 0.01;  // of the CPU time and the waiting for it
 constexpr double kMostQueued = 0.95;
 constexpr int kHalvings = 6;
+constexpr double kFewestOthers = 0.05;  // threads: fewer are not worth a word
+constexpr double kLeastAlone = 0.1;     // of the measured time of a compute
 
 // Of what threads wanted of the cores, the part that they waited for. Copies are left out: whether
 // they need a core is not measured.
@@ -35,6 +38,31 @@ double queued_share(const RunRecord& record) {
     }
   }
   return cpu + queued > 0 ? queued / (cpu + queued) : 0;
+}
+
+// Of all ranks; ns.
+double mean_compute(const RunRecord& record) {
+  StageStats all;
+  for (const RankRecord& rank : record.ranks) all.merge(rank.stages[Stage::compute]);
+  return all.count > 0 ? static_cast<double>(all.wall) / static_cast<double>(all.count) : 0;
+}
+
+// Who else can have taken the cores, by the CPU time that was counted beside the loader's.
+struct Others {
+  double most = 0;  // threads, that wait for a core as large a part of their time as ours
+  bool are_own = false;
+};
+
+std::optional<Others> others_of(const RunRecord& record, double queued, bool trains_here) {
+  constexpr double kSlack = 1.5;
+  const auto others = value_of(record.metrics, "host.other_cpu_s");
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
+  if (!others || window <= 0) return std::nullopt;
+  // Threads of the program's own beside its loader, where they are not those that train.
+  const double all = value_of(record.metrics, "process.cpu_s").value_or(0);
+  const double own = trains_here ? 0 : std::max(0.0, all - seconds(cpu_of_stages(record)));
+  return Others{kSlack * (*others + own) / seconds(window) / (1 - queued), own > *others};
 }
 
 FittedCosts::Sample sample_of(const SampleRow& row) {
@@ -132,20 +160,44 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   return costs;
 }
 
+// What was measured with workers beside it holds their share of the cores: of its time alone the
+// model makes again what was measured.
+void fit_compute(FittedCosts& costs, const RunRecord& record,
+                 const std::function<RunRecord(const FittedCosts&)>& run) {
+  const double seen = computing_threads(record);
+  const double most = record.config.cores / static_cast<double>(record.config.ranks);
+  costs.compute_threads = std::min(seen, most);
+  costs.compute_alone = 1;
+  if (seen == 0 || (record.config.num_workers == 0 && costs.other_threads == 0)) return;
+  const double measured = mean_compute(record);
+  double low = kLeastAlone, high = 1;
+  for (int i = 0; i < kHalvings; ++i) {
+    costs.compute_alone = (low + high) / 2;
+    // A team that moves on for a part of its time has each of its threads on a core for about the
+    // root of that.
+    costs.compute_threads = std::min(seen / std::sqrt(costs.compute_alone), most);
+    (mean_compute(run(costs)) < measured ? low : high) = costs.compute_alone;
+  }
+}
+
 // The more there are the longer everybody waits: the interval around the answer is halved.
 void fit_other_threads(FittedCosts& costs, const RunRecord& record,
                        const std::function<RunRecord(const FittedCosts&)>& run,
                        std::vector<std::string>& notes) {
   if (!record.contention_known) return;
-  const double measured = queued_share(record);
+  const double measured = std::min(queued_share(record), kMostQueued);
   if (measured < queued_share(run(costs)) + kSameQueue) return;
-  double low = 0, high = record.config.cores / (1 - std::min(measured, kMostQueued));
+  double low = 0, high = record.config.cores / (1 - measured);
+  const std::optional<Others> others = others_of(record, measured, costs.compute_threads > 0);
+  if (others) high = std::min(high, others->most);
+  if (high < kFewestOthers) return;
   for (int i = 0; i < kHalvings; ++i) {
     costs.other_threads = (low + high) / 2;
     (queued_share(run(costs)) < measured ? low : high) = costs.other_threads;
   }
   notes.push_back(fmt::format(
-      "other processes took cores as {:.1f} more threads would, and are taken to go on doing so",
+      "{} took cores as {:.1f} more threads would, and are taken to go on doing so",
+      others && others->are_own ? "threads of this program beside its loader" : "other processes",
       costs.other_threads));
 }
 

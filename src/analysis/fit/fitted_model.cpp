@@ -13,6 +13,7 @@
 #include "analysis/fit/mean_costs.h"
 #include "analysis/fit/prediction_window.h"
 #include "analysis/fit/way_to_measure.h"
+#include "analysis/wording.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/engine_table.h"
@@ -26,6 +27,7 @@ namespace {
 
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
 constexpr std::int64_t kSamplesOfFit = 20'000;
+constexpr double kNoticeablyAlone = 0.98;
 
 // What a record of real data says nothing of: other data, or other work on a sample.
 constexpr std::array<std::string_view, 12> kUnknownOfData = {
@@ -169,7 +171,18 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   refuse_large_steps(base);
   set_window(base, model::steps_of_run({warmup_, steps_}, base, kSamplesOfFit));
   const auto run_with = [&](const FittedCosts& tried) { return simulate(base, tried); };
+  model::fit_compute(*costs, record, run_with);
   model::fit_other_threads(*costs, record, run_with, notes_);
+  if (costs->other_threads > 0) model::fit_compute(*costs, record, run_with);
+  if (costs->compute_threads > 0) {
+    notes_.push_back(fmt::format(
+        "training computes on the cores that the loader needs, with {:.1f} threads{}",
+        costs->compute_threads,
+        costs->compute_alone < kNoticeablyAlone
+            ? fmt::format(", and would take {} of its time without the loader beside it",
+                          show_percent(costs->compute_alone))
+            : ""));
+  }
 }
 
 FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
@@ -252,7 +265,8 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
   const RunConfig named = changed;
   const auto names_any = [&](auto... keys) { return (changes_field(changes, keys) || ...); };
   if (steps_ > 0 && !names_any("steps", "duration")) {
-    const auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
+    auto sides = model::side_by_side({warmup_, steps_}, base, changed, most_samples);
+    sides = model::with_starts_of_epochs(sides, base, changed, most_samples);
     set_window(base, sides.base);
     set_window(changed, sides.changed);
     // Whole epochs may end behind those of the run.
@@ -325,6 +339,7 @@ Prediction FittedModel::predict(const Changes& changes, std::int64_t most_sample
   const Prediction unchanged = base_over(base);
   prediction.base_samples_per_s = unchanged.samples_per_s;
   prediction.base_busy = unchanged.busy();
+  if (costs.compute_threads > 0) model::note_shared_cores(costs, unchanged, prediction);
   return prediction;
 }
 

@@ -93,4 +93,17 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
           placed(own, wanted, steps_of_epoch(changed), most)};
 }
 
+SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
+                                 const RunConfig& changed, std::int64_t most_samples) {
+  const bool is_other =
+      changed.num_workers != base.num_workers || changed.prefetch_factor != base.prefetch_factor;
+  const bool starts = changed.num_workers > 0 && !changed.persistent_workers;
+  const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
+  const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
+  if (!is_other || !starts || !is_within || of_changed > most_steps(changed, most_samples) ||
+      of_base > most_steps(base, most_samples))
+    return sides;
+  return {{of_base, of_base}, {of_changed, of_changed}};
+}
+
 }  // namespace loaderscope::model

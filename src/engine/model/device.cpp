@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/model/world.h"
-
 namespace loaderscope::model {
 
-Device::Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
+Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
                std::function<void(const StepEvents&)> done)
     : plan_(plan),
+      world_(world),
       rank_(rank),
       ready_(std::move(ready)),
       done_(std::move(done)),
@@ -60,7 +59,7 @@ void Device::submit_compute(Nanos now, const Interval& launch, bool last_of_epoc
 // Places what the oldest step allows: on one stream its copy begins when the compute before has
 // ended.
 void Device::advance() {
-  if (steps_.empty()) return;
+  if (steps_.empty() || on_cores_) return;
   Step& step = steps_.front();
   if (!step.copy_placed) place_copy(step, compute_tail_);
   if (!step.compute_submitted || step.told_ready) return;
@@ -85,6 +84,31 @@ void Device::begin_compute(Nanos at) {
     duration = plan_.compute_time(execution);
   }
   events.compute = {at, at + duration, 0, 0};
+  if (plan_.compute_threads <= 0 || plan_.cpu_exclusive || duration == 0) {
+    computed(events);
+    return;
+  }
+  on_cores_ = OnCores{events, duration};
+  if (at > world_.now()) {
+    world_.wake_at(at, pack({Role::compute, rank_, 0}));
+  } else {
+    wake();
+  }
+}
+
+void Device::wake() {
+  if (!on_cores_->begun) {
+    on_cores_->begun = true;
+    world_.begin_compute(pack({Role::compute, rank_, 0}), on_cores_->amount);
+    return;
+  }
+  StepEvents events = on_cores_->events;
+  on_cores_.reset();
+  events.compute.end = world_.now();
+  computed(events);
+}
+
+void Device::computed(StepEvents events) {
   compute_tail_ = events.compute.end;
   check_time(compute_tail_);
   ends_[static_cast<std::size_t>(placed_) % ends_.size()] = compute_tail_;
@@ -101,7 +125,7 @@ Nanos Device::compute_end(std::int64_t step) const {
 
 Nanos Device::copy_queue_free() const {
   if (own_copy_stream_) return copy_tail_;
-  return steps_.empty() ? compute_tail_ : kNever;
+  return idle() ? compute_tail_ : kNever;
 }
 
 }  // namespace loaderscope::model

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
+#include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
 #include "loaderscope/events.h"
 
@@ -17,7 +19,7 @@ class Device {
  public:
   // `ready` is told when a step could begin to compute; it answers with `begin_compute`, at once or
   // later. `done` is told the events of every step whose compute is placed, in order.
-  Device(const Plan& plan, std::int32_t rank, std::function<void(Nanos)> ready,
+  Device(const Plan& plan, World& world, std::int32_t rank, std::function<void(Nanos)> ready,
          std::function<void(const StepEvents&)> done);
 
   // A step's way, in this order. `copied`: the trainer's own thread has copied it.
@@ -25,13 +27,14 @@ class Device {
   void copied(const StepEvents& events, const Interval& copy);
   void submit_compute(Nanos now, const Interval& launch, bool last_of_epoch);
   void begin_compute(Nanos at);  // of the oldest step that is ready
+  void wake();                   // what a compute on the cores waits for is there
 
   // kNever while unknown.
   Nanos compute_end(std::int64_t step) const;        // of one of the last in-flight + 1 steps
   Nanos copy_end() const { return last_copy_end_; }  // of the step submitted last
   // When a copy on the trainer's thread can begin.
   Nanos copy_queue_free() const;
-  bool idle() const { return steps_.empty(); }
+  bool idle() const { return steps_.empty() && !on_cores_; }
 
  private:
   struct Step {
@@ -46,13 +49,23 @@ class Device {
   };
   void place_copy(Step& step, Nanos earliest);
   void advance();
+  void computed(StepEvents events);
+
+  // A compute that shares the cores with the loader: nobody knows its end before it is there.
+  struct OnCores {
+    StepEvents events;
+    Nanos amount = 0;
+    bool begun = false;
+  };
 
   const Plan& plan_;
+  World& world_;
   std::int32_t rank_;
   std::function<void(Nanos)> ready_;
   std::function<void(const StepEvents&)> done_;
   bool own_copy_stream_;
-  std::deque<Step> steps_;   // submitted, compute not placed
+  std::deque<Step> steps_;  // submitted, compute not placed
+  std::optional<OnCores> on_cores_;
   std::vector<Nanos> ends_;  // of computes, by step modulo its size
   std::int64_t placed_ = 0;  // steps whose compute is placed
   Nanos compute_tail_ = 0, copy_tail_ = 0;

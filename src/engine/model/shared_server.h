@@ -4,6 +4,9 @@
 // All works proceed at the same speed, so the server needs one clock of work done per work
 // (`progress_`) and a heap of the marks on it at which works end: adding and ending a work cost
 // O(log n), a change of speed O(1).
+//
+// A team is the threads of one computation, which wait for each other at each of its operations: it
+// moves on only while all of them have a core, so it loses more to others than others lose to it.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +20,20 @@ class SharedServer {
  public:
   // `capacity`: P, in whole and fractional cores. `scaling`: the speed of each when all P are busy,
   // 1 = as alone. `others`: works of somebody else that never end and take their share too.
-  SharedServer(double capacity, double scaling, double others = 0);
+  // `team`: threads of each team.
+  SharedServer(double capacity, double scaling, double others = 0, double team = 0);
 
   // `amount` ns of work for `who`, beginning now. What ends is known by `who`; of works that end in
   // the same ns the smallest `who` ends first.
   void add(Nanos now, std::uint64_t who, Nanos amount);
 
-  bool idle() const { return heap_.empty(); }
+  // The same for a team: `amount` ns of each of its threads.
+  void add_team(Nanos now, std::uint64_t who, Nanos amount);
+
+  bool idle() const { return heap_.empty() && teams_.empty(); }
   // kNever when idle; just before it when the end is too late for Nanos.
   Nanos next_end() const { return next_end_; }
-  std::uint64_t next_who() const { return heap_.front().who; }
+  std::uint64_t next_who() const { return (team_is_next_ ? teams_ : heap_).front().who; }
   void end_next(Nanos now);  // at next_end()
 
   // How much of the time until `now` a runnable work spent waiting for a core, since the beginning
@@ -47,15 +54,21 @@ class SharedServer {
 
   void advance(Nanos now);
   void plan_next();
-  Speed speed_of(std::size_t works) const;
+  Nanos next_end_of_threads();
+  Nanos next_end_of_teams();
+  Speed speed_of(std::int64_t threads_milli) const;
+  double team_speed() const;
 
   std::int64_t capacity_milli_;
   std::int64_t scaling_ppm_;
-  std::int64_t others_milli_;
+  std::int64_t others_milli_, team_milli_;
   Speed speed_;
   std::vector<Work> heap_;
   std::int64_t progress_ = 0;  // in 1/1024 ns of work
   Wide waited_ = 0;            // in 1/1024 ns: more than 64 bits after 104 days
+  std::vector<Work> teams_;
+  std::int64_t team_progress_ = 0;  // likewise
+  bool team_is_next_ = false;
   Nanos now_ = 0;
   Nanos next_end_;
 };

@@ -51,6 +51,9 @@ void Simulation::wake(std::uint64_t packed) {
       trainer.wake();
       end_if_exhausted(who.rank);
       return;
+    case Role::compute:
+      trainer.wake_compute();
+      return;
   }
 }
 

@@ -16,7 +16,7 @@ Trainer::Trainer(const Plan& plan, World& world, Folder& folder, std::int32_t ra
       loader_(
           plan, world, folder, rank, [this](Batch& batch) { arrived(batch); },
           [this] { workers_up(); }),
-      device_(plan, rank, std::move(barrier),
+      device_(plan, world, rank, std::move(barrier),
               [this](const StepEvents& events) { step_done(events); }),
       early_(static_cast<std::size_t>(plan.window + 1)) {}
 

@@ -22,6 +22,7 @@ class Trainer {
   void start();
   void wake();
   void begin_compute(Nanos at) { device_.begin_compute(at); }
+  void wake_compute() { device_.wake(); }
   Loader& loader() { return loader_; }
   // No step will come any more: the epochs asked for are over.
   bool exhausted() const { return doing_ == Doing::nothing && device_.idle(); }

@@ -1,17 +1,18 @@
 // Who is woken when a piece of work ends. The packed number is also the order in which ends of the
-// same ns are handled: workers by their id, then feeders, pin threads and trainers.
+// same ns are handled: workers by their id, then feeders, pin threads, trainers and what they
+// compute.
 #pragma once
 
 #include <cstdint>
 
 namespace loaderscope::model {
 
-enum class Role : std::uint8_t { worker, feeder, pin_thread, trainer };
+enum class Role : std::uint8_t { worker, feeder, pin_thread, trainer, compute };
 
 struct Who {
   Role role;
   std::int32_t rank;
-  std::int32_t index;  // of the worker; 0 for pin threads and trainers
+  std::int32_t index;  // of the worker; 0 for all others
 };
 
 constexpr std::uint64_t pack(Who who) {

@@ -21,7 +21,7 @@ void check_time(Nanos at) {
 
 World::World(const Plan& plan)
     : plan_(plan),
-      cores_(plan.config.cores, plan.config.core_scaling, plan.other_threads),
+      cores_(plan.config.cores, plan.config.core_scaling, plan.other_threads, plan.compute_threads),
       storage_link_(plan.storage_streams, 1) {}
 
 void World::wake_at(Nanos at, std::uint64_t who) {

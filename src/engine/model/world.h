@@ -34,6 +34,9 @@ class World {
   void wake_at(Nanos at, std::uint64_t who);
   // Begins a piece of work, its parts one after another; `who` is woken at its end.
   void begin(std::uint64_t who, const StageTime& time, Ongoing& work);
+  // Begins `amount` ns of a step's compute on the cores, beside the loader; `who` is woken at its
+  // end.
+  void begin_compute(std::uint64_t who, Nanos amount) { cores_.add_team(now_, who, amount); }
   // Work whose end somebody else tells.
   Ongoing begin_waiting() const { return {now_, 0, 0, kNever, 0}; }
   // The work that has just ended, with its CPU time and its waiting for a core.

@@ -116,7 +116,10 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
   const bool is_last =
       stage == Stage::compute && execution.last_of_epoch && rank.last_compute.known();
   const MeasuredTimes& times = is_last ? rank.last_compute : rank.stages[stage];
-  return at_speed(stage, times.draw(u, execution.bytes));
+  const StageTime time = at_speed(stage, times.draw(u, execution.bytes));
+  if (stage != Stage::compute || compute_alone >= 1) return time;
+  return {scaled(time.waits, compute_alone), scaled(time.transfers, compute_alone),
+          scaled(time.cpu, compute_alone)};
 }
 
 double FittedCosts::waiting_share() const {

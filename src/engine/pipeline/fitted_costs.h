@@ -60,7 +60,10 @@ struct FittedCosts {
   double storage_streams = 0;   // so many transfers are as fast as measured, more share that speed
   PerStage<double> speed = {};  // 2: twice as fast as measured; 0: as measured
   double other_threads = 0;     // of other processes, that wanted a core all of the time
-  std::int64_t shards = 0;      // of a stream: more workers have nothing to read; 0: not known
+  // Of one step's compute, where training has no device but the cores; 0: it has one.
+  double compute_threads = 0;
+  double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
+  std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
 
   bool has_samples() const { return !ranks.empty(); }
   bool knows(Stage stage) const;

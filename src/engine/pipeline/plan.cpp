@@ -39,7 +39,7 @@ double most_runnable(const Plan& plan) {
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
-  return threads * plan.ranks + plan.other_threads;
+  return (threads + plan.compute_threads) * plan.ranks + plan.other_threads;
 }
 
 SamplerOptions sampler_options(const RunConfig& config) {
@@ -168,6 +168,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
                                                   : link_rate > 0);
 
   other_threads = fitted != nullptr ? fitted->other_threads : 0;
+  compute_threads = fitted != nullptr && has_device ? fitted->compute_threads : 0;
   cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());

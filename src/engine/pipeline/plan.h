@@ -67,9 +67,10 @@ struct Plan {
   bool storage_shared;     // reads compete: for bandwidth or for places
   double storage_streams;  // transfers at once that do not slow each other
   Nanos storage_latency;
-  bool has_storage;      // reads are described by the storage, not by a cost
-  double other_threads;  // of other processes, that take their share of the cores
-  bool cpu_exclusive;    // never more runnable threads than cores: nobody ever waits for one
+  bool has_storage;        // reads are described by the storage, not by a cost
+  double other_threads;    // of other processes, that take their share of the cores
+  double compute_threads;  // that a step's compute keeps on the cores; 0: a device's own time
+  bool cpu_exclusive;      // never more runnable threads than cores: nobody ever waits for one
   bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer

@@ -67,6 +67,46 @@ TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
   EXPECT_THAT(analysis.notes, Contains(StartsWith("no predictions: no sample was told apart")));
 }
 
+// Training in two threads on two cores, without workers: `decode` for each of 8 samples.
+Analysis of_training_on_cores(const std::string& decode, double cores = 2) {
+  RunRecord record =
+      run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\ncost = decode=" +
+          decode);
+  test::make_users_code(record);
+  record.config.device.value = "script";
+  record.config.cores.set(cores);
+  double cpu = 0;
+  for (const StageStats& stage : record.ranks.front().stages) cpu += seconds(stage.cpu);
+  cpu += 2 * seconds(record.ranks.front().stages[Stage::compute].wall);
+  record.metrics.push_back({"process.cpu_s", "s", "", cpu});
+  return analysed(record);
+}
+
+// 4 ms of 14 are to be made: workers cost the training beside them more than they save.
+TEST(Directions, AreNoWorkersThatTakeTheCoresOfTraining) {
+  const Analysis analysis = of_training_on_cores("500us");
+  EXPECT_GT(analysis.account.stall[Cause::opaque], analysis.account.window / 5);
+  EXPECT_EQ(find(analysis, "no-workers"), nullptr) << ids_of(analysis);
+}
+
+TEST(Directions, OfWorkersBesideTrainingAreBounded) {
+  const Analysis analysis = of_training_on_cores("8ms");
+  const Finding* fix = find(analysis, "no-workers");
+  ASSERT_NE(fix, nullptr) << ids_of(analysis);
+  EXPECT_FALSE(fix->has_figures());
+  EXPECT_GT(fix->at_most, 1.1);
+  EXPECT_LT(fix->at_most, 1.6);
+  EXPECT_THAT(fix->evidence, HasSubstr("workers would share 2 cores with training"));
+}
+
+TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
+  const Analysis analysis = of_training_on_cores("8ms", 8);
+  const Finding* fix = fix_of(analysis);
+  ASSERT_NE(fix, nullptr);
+  EXPECT_EQ(fix->id, "no-workers") << ids_of(analysis);
+  EXPECT_EQ(fix->at_most, 0);
+}
+
 TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
   RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
   test::make_users_code(record);

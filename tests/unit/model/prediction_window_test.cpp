@@ -84,5 +84,21 @@ TEST(PredictionWindow, HasAsManySamplesInLargerBatches) {
   EXPECT_EQ(batches.base.measured, 200);
 }
 
+// Of 100 steps; what is started anew in each of them lies in none of the run's.
+TEST(PredictionWindow, HoldsTheStartsOfOtherWorkers) {
+  const auto with_starts = [](const RunConfig& base, const RunConfig& changed,
+                              std::int64_t most = kMost) {
+    return with_starts_of_epochs(sides({5, 60}, base, changed), base, changed, most).changed;
+  };
+  const RunConfig base = config_with(2, 1000);
+  EXPECT_EQ(with_starts(base, config_with(8, 1000)), (StepsToRun{100, 100}));
+  EXPECT_EQ(with_starts(base, config_with(2, 1000, 4)), (StepsToRun{100, 100}));
+  EXPECT_EQ(with_starts(base, base), sides({5, 60}, base, base).changed);
+  RunConfig kept = config_with(8, 1000);
+  kept.persistent_workers.value = true;
+  EXPECT_EQ(with_starts(base, kept), sides({5, 60}, base, kept).changed);
+  EXPECT_EQ(with_starts(base, config_with(8, 1000), 100).measured, 64);  // too long to be run
+}
+
 }  // namespace
 }  // namespace loaderscope::model

@@ -211,5 +211,32 @@ TEST(SharedServer, AnEndThatIsTooLateIsStillBeforeNever) {
   EXPECT_EQ(server.next_end(), kNever - 1);
 }
 
+// Two threads that wait for each other beside two others on two cores: each of the four has a core
+// half of its time, and both of the team a quarter of it. What two others do in 40 ms takes 20 ms
+// of their work, and leaves the team 10 of its 20 ms.
+TEST(SharedServer, ATeamMovesOnWhileAllOfItHasCores) {
+  SharedServer server(2, 1, 0, 2);
+  server.add_team(0, 3, 20 * kMillisecond);
+  server.add(0, 1, 20 * kMillisecond);
+  server.add(0, 2, 20 * kMillisecond);
+  EXPECT_EQ(server.next_who(), 1U);
+  EXPECT_EQ(server.next_end(), 40 * kMillisecond);
+  server.end_next(server.next_end());
+  server.end_next(server.next_end());
+  EXPECT_EQ(server.next_who(), 3U);
+  EXPECT_NEAR(static_cast<double>(server.next_end()), 50.0 * kMillisecond, 10.0);
+  server.end_next(server.next_end());
+  EXPECT_TRUE(server.idle());
+}
+
+TEST(SharedServer, ATeamWithCoresToSpareLosesNothing) {
+  SharedServer server(4, 1, 0, 2);
+  server.add_team(0, 3, 20 * kMillisecond);
+  server.add(0, 1, 20 * kMillisecond);
+  EXPECT_EQ(server.next_who(), 1U);
+  server.end_next(server.next_end());
+  EXPECT_EQ(server.next_end(), 20 * kMillisecond);
+}
+
 }  // namespace
 }  // namespace loaderscope::model

@@ -33,6 +33,18 @@ TEST(FindingsText, TheFixIsTheFirstFinding) {
             "50.0 % busy, 160 to 320 samples/s");
 }
 
+TEST(FindingsText, WhatMayAlsoBeALossIsToBeTried) {
+  Analysis analysis;
+  analysis.findings = {finding_of("no-workers", 2)};
+  Finding& fix = analysis.findings.front();
+  fix.rate_before = fix.rate_after = fix.regained_s = 0;
+  fix.waited = 0.5;
+  EXPECT_EQ(fix_line(kRecord, analysis), "Fix: num-workers=8 (what it gives cannot be said)");
+  fix.at_most = 1.34;
+  EXPECT_EQ(fix_line(kRecord, analysis),
+            "Try: num-workers=8 may help, to 1.3 times the rate at most: measure it with --try");
+}
+
 TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
   Analysis analysis;
   Finding wrong;

@@ -122,6 +122,15 @@ TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
   EXPECT_NEAR(model.predict({}).samples_per_s / analyse(record).samples_per_s.mean, 1, 0.05);
 }
 
+// Nobody else can have kept them waiting who took no CPU time.
+TEST(FittedModel, OtherProcessesTookNoMoreThanWasCounted) {
+  RunRecord record =
+      as_measured(run("cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = 2\n", 2));
+  record.config.cores.set(64);
+  record.metrics.push_back({"host.other_cpu_s", "s", "", 0});
+  EXPECT_TRUE(FittedModel(record).notes().empty());
+}
+
 // Workers that came up once, before the window, come up again where epochs are short.
 TEST(FittedModel, KnowsWhatAStartTakesFromTheWarmUp) {
   const FittedModel model(as_measured(run(std::string(kVaried) + "cost = startup=50ms\n")));

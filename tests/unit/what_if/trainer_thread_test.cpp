@@ -2,7 +2,10 @@
 // against the same programs with the changes, in exact virtual time.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "engine/model/model_engine.h"
+#include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
 #include "loaderscope/what_if.h"
@@ -161,6 +164,71 @@ TEST(TrainersThread, SaysThatWaitsAreExtrapolated) {
   EXPECT_NE(notes_of("sleep").front().find("100.0 % of the samples' time"), std::string::npos)
       << notes_of("sleep").front();
   EXPECT_TRUE(notes_of("cpu").empty());
+}
+
+// A measured window within one of several epochs: what is promised of other workers holds that they
+// start anew in each.
+TEST(TrainersThread, PromisesHoldTheStartsOfAnEpoch) {
+  const std::string costs =
+      "cost = decode=4ms:sleep\ncost = startup.parent=20ms\nsamples = 1000\ncompute = 1ms\n";
+  const RunRecord eight = program(costs + "workers = 8\nsteps = 200\nwarmup = 100\n");
+  const RunRecord seen = as_seen(program(costs + "workers = 1\nsteps = 60\nwarmup = 5\n"));
+  const Promise promise =
+      promise_of(analyse(seen), FittedModel(seen).predict({{"num-workers", "8"}}));
+  EXPECT_NEAR(promise.rate_after / rate(eight), 1, 0.03);
+}
+
+// Training that computes on two of two cores, in two threads that wait for each other.
+RunRecord program_on_cores(const std::string& scenario, const std::string& workers) {
+  RunConfig config;
+  parse_scenario("engine = model\nmemory = pageable\nin-flight = 1\nbatch = 10\ncores = 2\n" +
+                     scenario + "workers = " + workers + "\n" +
+                     (workers == "0" ? "" : "executor = processes\n"),
+                 "test", config);
+  FittedCosts costs;
+  costs.compute_threads = 2;
+  EngineContext context;
+  context.costs = &costs;
+  std::vector<std::string> notes;
+  return run_model(resolve(config, MachineLimits{2}, notes), context);
+}
+
+// `alone`: ns of a compute without anybody beside it.
+RunRecord as_counted(RunRecord record, double alone) {
+  double cpu = 0;
+  const RankRecord& rank = record.ranks.front();
+  for (const StageStats& stage : rank.stages) cpu += static_cast<double>(stage.cpu);
+  const StageStats& compute = rank.stages[Stage::compute];
+  const auto wall = static_cast<double>(compute.wall);
+  cpu += 2 * std::sqrt(alone * static_cast<double>(compute.count) * wall);
+  record = as_seen(std::move(record));
+  record.metrics.push_back({"process.cpu_s", "s", "", cpu / 1e9});
+  return record;
+}
+
+constexpr const char* kOnCores = "cost = decode=1ms\ncompute = 10ms\nsteps = 200\n";
+
+// 10 ms to make and 10 ms to train: workers take half of the cores from training and slow it more
+// than that. A device would let them double the rate.
+TEST(TrainersThread, TrainingOnTheCoresIsSlowedByWorkers) {
+  const RunRecord seen = as_counted(program_on_cores(kOnCores, "0"), 10e6);
+  const Prediction two = FittedModel(seen).predict({{"num-workers", "2"}});
+  EXPECT_NEAR(two.samples_per_s / rate(program_on_cores(kOnCores, "2")), 1, 0.03);
+  EXPECT_LT(two.gain(), 1.3);
+}
+
+// What was measured beside a worker holds its share of the cores already.
+TEST(TrainersThread, TrainingBesideAWorkerIsFitted) {
+  RunRecord one = program_on_cores(kOnCores, "1");
+  const double measured = rate(one);
+  const auto& compute = one.ranks.front().stages[Stage::compute];
+  EXPECT_GT(compute.wall, 1.2 * 10e6 * static_cast<double>(compute.count));
+  const FittedModel model(as_counted(std::move(one), 10e6));
+  EXPECT_NEAR(model.fitted().samples_per_s / measured, 1, 0.03);
+  EXPECT_NEAR(
+      model.predict({{"num-workers", "3"}}).samples_per_s / rate(program_on_cores(kOnCores, "3")),
+      1, 0.05);
+  EXPECT_NEAR(model.predict({{"decode.speed", "100"}}).samples_per_s / 1000, 1, 0.05);
 }
 
 }  // namespace
