@@ -107,7 +107,7 @@ RunRecord Job::run() {
       watch_for_silence();
       watch_injections();
     }
-    progress_beat_.look([this] { return trainers_.progress(); });
+    progress_beat_.look([this] { return progress(); });
     sleep_until(monotonic_now() + kLookEvery);
   }
   end_or_leave_the_rest();

@@ -67,6 +67,16 @@ void Job::check_taken() const {
       (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
 }
 
+Progress Job::progress() const {
+  Progress progress = trainers_.progress();
+  if (trainers_.first_measured() == nullptr) {
+    progress.waits_for = messages_.not_looked_into();
+    if (progress.waits_for.empty())
+      progress.waits_for = "no torch.utils.data.DataLoader of the program has given a batch";
+  }
+  return progress;
+}
+
 // Of their batches only that they came is known.
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
