@@ -13,7 +13,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kSamplesOfPrediction = 20'000;
 constexpr double kShifts[] = {0.9, 1.1};  // of the time of a step
 
 void explain_error(Tune& tune, const Belief& belief) {

@@ -1,6 +1,8 @@
 // The settings of a case: in force, as text, and what they cost.
 #pragma once
 
+#include <cstdint>
+
 #include <compare>
 #include <string>
 
@@ -8,6 +10,8 @@
 #include "loaderscope/settings.h"
 
 namespace loaderscope {
+
+inline constexpr std::int64_t kSamplesOfPrediction = 20'000;  // that the model runs for it
 
 // `base` with `changes`, resolved. Throws UsageError and RunError.
 RunConfig configure(const RunConfig& base, const Changes& changes, const MachineLimits& limits);

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/prove.h"
+#include "experiment/prove.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"

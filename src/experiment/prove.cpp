@@ -1,4 +1,4 @@
-#include "cli/prove.h"
+#include "experiment/prove.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "experiment/case_run.h"
+#include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/what_if.h"
@@ -18,7 +19,6 @@ namespace {
 constexpr int kRounds = 5;
 constexpr int kRoundsOfProgram = 4;        // which has to start anew for each run
 constexpr std::int64_t kFewestEpochs = 2;  // where it is their beginning that is blamed
-constexpr std::int64_t kSamplesOfPrediction = 20'000;
 
 ProofRun run_of(double samples_per_s, const Account& account) {
   if (account.window == 0) return {};
