@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,12 +82,12 @@ std::optional<Place> place_of(const fs::path& path) {
 }
 
 std::vector<std::string> includes_of(const fs::path& file) {
-  static const std::regex kInclude("^\\s*#\\s*include\\s+\"([^\"]+)\"");
+  constexpr std::string_view kInclude = "#include \"";
   std::vector<std::string> found;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
-    std::smatch match;
-    if (std::regex_search(line, match, kInclude)) found.push_back(match[1]);
+    if (line.starts_with(kInclude))
+      found.push_back(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
   }
   return found;
 }
