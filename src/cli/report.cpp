@@ -38,9 +38,10 @@ ExitCode report(const ReportFlags& flags) {
   const ReportRow& writer = writer_of(flags.format);
   check_requirements(flags.require);
   check_output(flags.output, {flags.force, {flags.result}});
-  const auto [record, proof] = read_result(flags.result);
+  const SavedRun saved = read_result(flags.result);
+  const RunRecord& record = saved.record;
   Analysis analysis = analyse(record);
-  analysis.proof = proof;
+  analysis.proof = saved.proof;
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
   write_output(flags.output,
