@@ -28,10 +28,13 @@ class TimedFile(io.FileIO):
 
 
 def _timed(read: Callable[..., Any], arguments: Any) -> Any:
+    """Within a read of another kind, as those of an archive are, it is part of that one, and tells it its bytes."""
     maker = making.current
     if not _is_here(maker):
         return read(*arguments)
-    library.enter(READ)
+    is_part = maker.stage == READ
+    if not is_part:
+        library.enter(READ)
     size = 0
     try:
         inject.once_per_sample("read", maker)
@@ -40,7 +43,10 @@ def _timed(read: Callable[..., Any], arguments: Any) -> Any:
             size = result if isinstance(result, int) else len(result)
         return result
     finally:
-        library.leave(size)
+        if is_part:
+            maker.read_inside += size
+        else:
+            library.leave(size)
 
 
 def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:

@@ -22,6 +22,8 @@ class Making:
         self.batch = -1
         self.samples: Optional[int] = 0  # None: those of the data
         self.depth = 0  # of stages that are entered
+        self.stage: Optional[int] = None  # the innermost of them
+        self.read_inside = 0  # bytes that files gave to the read that runs
         self.samples_at_once = 1  # that are not told apart
         self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self.dataset: Any = None
@@ -107,8 +109,15 @@ class Making:
             library.sample(WHOLE_BATCH)
         self._begin_stages(self.samples or 1)
 
+    def batch_of_told_samples(self) -> None:
+        """Of a data set that gives whole batches, and says itself when it makes each of their samples."""
+        self.samples = None
+        if library.flags.timing:
+            library.sample(BETWEEN_SAMPLES)
+
     def _begin_stages(self, samples_at_once: int) -> None:
         self.depth = 0
+        self.stage = None
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):
