@@ -41,8 +41,8 @@ ProgramOutput::~ProgramOutput() {
 
 // On a terminal a line that is written over may stand where it goes.
 void ProgramOutput::say(const std::string& sentence) const {
-  const std::string line =
-      (::isatty(descriptor_) == 1 ? "\r\033[K" : "") + "loaderscope: " + shown_text(sentence) + "\n";
+  const std::string over = ::isatty(descriptor_) == 1 ? "\r\033[K" : "";
+  const std::string line = over + "loaderscope: " + shown_text(sentence) + "\n";
   if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
 }
 

@@ -3,6 +3,7 @@
 import builtins
 import functools
 import io
+from threading import get_ident
 from typing import Any, Callable
 
 from loaderscope_guest import inject, library, making
@@ -10,7 +11,7 @@ from loaderscope_guest.stages import READ
 
 
 def _is_here(maker: Any) -> bool:
-    return maker is not None and library.flags.timing and maker.is_here()
+    return maker is not None and library.flags.timing and maker.thread == get_ident()
 
 
 class TimedFile(io.FileIO):
@@ -37,7 +38,8 @@ def _timed(read: Callable[..., Any], arguments: Any) -> Any:
         library.enter(READ)
     size = 0
     try:
-        inject.once_per_sample("read", maker)
+        if inject.ANY:
+            inject.once_per_sample("read", maker)
         result = read(*arguments)
         if result is not None:
             size = result if isinstance(result, int) else len(result)

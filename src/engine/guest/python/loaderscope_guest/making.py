@@ -29,7 +29,7 @@ class Making:
         self.dataset: Any = None
         self.has_fetcher = False  # in this epoch
         self.named = True  # samples have numbers that all processes know them by
-        self._thread = 0
+        self.thread = 0  # that makes it
         self._stop_telling: Optional[Callable[[], None]] = None
         self._begun = 0
         self._tells_samples = True
@@ -39,7 +39,7 @@ class Making:
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
-        return self._thread == get_ident()
+        return self.thread == get_ident()
 
     def fact(self, kind: int, begin: int, end: int = 0, cpu: int = 0, count: int = 0, size: int = 0,
              batch: int = -1) -> None:
@@ -65,7 +65,7 @@ class Making:
         self._batches += 1
         self.batch = batch
         self.samples = 0
-        self._thread = get_ident()
+        self.thread = get_ident()
         library.flags.look()
         library.begin_batch(self.iterator, self.generation, batch)
         if not library.flags.timing or not self._tells_samples:
@@ -92,8 +92,8 @@ class Making:
             threads.say()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
-        self._thread = 0
-        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.any_declared():
+        self.thread = 0
+        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
             self._stop_telling_samples_apart()
         library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
