@@ -10,8 +10,6 @@ import time
 
 import torch
 from torch.utils.data import DataLoader, DistributedSampler, get_worker_info
-from torch.utils.data.dataloader import (_DatasetKind, _MultiProcessingDataLoaderIter,
-                                         _SingleProcessDataLoaderIter)
 
 from jobs import Sleeping
 
@@ -168,7 +166,7 @@ class StandIn:
 
     _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
     _index_sampler, generator, worker_init_fn, prefetch_factor = itertools.count(), None, None, 2
-    dataset_kind = _dataset_kind = _DatasetKind.Iterable
+    dataset_kind = _dataset_kind = torch.utils.data.dataloader._DatasetKind.Iterable
     pin_memory, pin_memory_device, timeout, persistent_workers, multiprocessing_context = False, "", 0, False, None
 
     def __init__(self, workers):
@@ -185,9 +183,11 @@ class StandIn:
 
 
 def makes_its_iterators(workers):
+    kinds = torch.utils.data.dataloader
+    make = kinds._MultiProcessingDataLoaderIter if workers else kinds._SingleProcessDataLoaderIter
     stand_in, batches = StandIn(workers), 0
     for _ in range(2):
-        for batch in (_MultiProcessingDataLoaderIter if workers else _SingleProcessDataLoaderIter)(stand_in):
+        for batch in make(stand_in):
             train_on(batch)
             batches += 1
     said(batches)

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "loaderscope/errors.h"
+#include "config/printable.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -42,7 +42,7 @@ ProgramOutput::~ProgramOutput() {
 // On a terminal a line that is written over may stand where it goes.
 void ProgramOutput::say(const std::string& sentence) const {
   const std::string over = ::isatty(descriptor_) == 1 ? "\r\033[K" : "";
-  const std::string line = over + "loaderscope: " + shown_text(sentence) + "\n";
+  const std::string line = over + "loaderscope: " + printable(sentence) + "\n";
   if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
 }
 
