@@ -271,8 +271,8 @@ void Job::watch_for_a_loader() {
   const Nanos since = monotonic_now() - started_;
   const bool is_seen = trainers_.first_measured() != nullptr || trainers_.longest_wait() > 0;
   if (status_ || stopping_since_ != 0 || is_seen || !unseen_.is_due(since)) return;
-  output_.say(unseen_.sentence(program(), since, belongings_.pythons_seen(),
-                               messages_.not_looked_into()));
+  output_.say(
+      unseen_.sentence(program(), since, belongings_.pythons_seen(), messages_.not_looked_into()));
 }
 
 void Job::give_up(const std::string& why) {
