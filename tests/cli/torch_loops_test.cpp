@@ -58,6 +58,27 @@ TEST_F(TorchLoops, ALoaderMadeAnewForEachEpochIsTheSame) {
   EXPECT_THAT(result.at("notes").dump(), ::testing::Not(HasSubstr("other DataLoaders")));
 }
 
+class TorchStandIns : public TorchLoops, public ::testing::WithParamInterface<int> {};
+
+// As fastai does, whose loader is no DataLoader.
+TEST_P(TorchStandIns, AreMeasuredWhereTheProgramMakesTheIteratorsItself) {
+  const json result = measured("makes_its_iterators", GetParam());
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("num_workers"), GetParam());
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  EXPECT_THAT(result.at("notes").dump(), HasSubstr("DataLoader of StandIn"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, TorchStandIns, ::testing::Values(0, 2),
+                         [](const auto& of) { return std::to_string(of.param); });
+
+TEST_F(TorchLoops, ArgumentsThatAStandInDoesNotTakeAreRefused) {
+  measured("makes_its_iterators", 0, {"--num-workers", "2"});
+  EXPECT_EQ(ended_.exit_code, 1);
+  EXPECT_THAT(ended_.err, HasSubstr("loops.py:"));
+  EXPECT_THAT(ended_.err, HasSubstr("makes PyTorch's iterator for a StandIn"));
+}
+
 TEST_F(TorchLoops, FlagsAndWordsOfTheProgramAreItsOwn) {
   const json result = run({}, {torch_python(), file_, "own_flags", "--workers", "1", "--batch-size",
                                "6", "--", "--num-workers", "x"});

@@ -87,6 +87,18 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
                                            BadEnd{"no_loader", "without taking a batch"}),
                          [](const auto& of) { return std::string(of.param.job); });
 
+// It is told after ten seconds, as --duration would end nothing, and goes on to its own end.
+TEST_F(TorchJobs, AProgramWithoutALoaderGoesOnAndTheUserIsTold) {
+  measured("trains_without_a_loader", 0, {"--duration", "1s"});
+  EXPECT_EQ(ended_.exit_code, 1);
+  const auto told = ended_.err.find("no torch.utils.data.DataLoader has given it a batch");
+  const auto ended = ended_.err.find("went on to its end");
+  EXPECT_LT(told, ended) << ended_.err;
+  EXPECT_NE(ended, std::string::npos) << ended_.err;
+  EXPECT_THAT(ended_.err, HasSubstr("--duration begins with the first one"));
+  EXPECT_THAT(ended_.err, HasSubstr("--loader FILE.py:FUNCTION"));
+}
+
 TEST_F(TorchJobs, AProgramThatExitsEarlyLeavesNothing) {
   const TestFolder temporary;
   const Environment folder("TMPDIR", temporary.path(""));

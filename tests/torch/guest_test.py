@@ -281,6 +281,7 @@ class Files(unittest.TestCase):
         with io.open(path, "rb") as file:
             expected = file.read()
         files._is_here = lambda maker: True
+        self.enterContext(mock.patch("loaderscope_guest.making.current", types.SimpleNamespace(stage=None)))
         with opened(path, "rb") as file:
             self.assertIsInstance(file, io.BufferedReader)
             self.assertEqual(file.name, path)
@@ -453,9 +454,58 @@ class UserCode(unittest.TestCase):
         outer = types.SimpleNamespace(transforms=[nested])
         with user_code.entries_timed(outer):
             self.assertEqual([entry("7") for entry in outer.transforms], [7])
-        spent = {name: time for (_, name), time in user_code.spending._spent.items()}
+        spent = {name: time for (_, name), (time,) in user_code.spending._spent.items()}
         self.assertEqual(spent.pop("type"), 10)
         self.assertEqual(list(spent.values()), [20])
+
+
+class Calls(unittest.TestCase):
+    """Of functions that are looked into, told as (what, stage or bytes)."""
+
+    def setUp(self):
+        from loaderscope_guest import library, making, stages
+
+        self.stages, self.told, self.maker = stages, [], making.Making(0, 0)
+        self.maker.thread = threading.get_ident()
+        for owner, name, value in ((library, "enter", lambda stage: self.told.append(("enter", stage))),
+                                   (library, "leave", lambda size: self.told.append(("leave", size))),
+                                   (making, "current", self.maker)):
+            patched = mock.patch.object(owner, name, value)
+            patched.start()
+            self.addCleanup(patched.stop)
+
+    def test_of_a_stage_within_itself_are_one_span(self):
+        inner = self.stages.timed(lambda: None, self.stages.DECODE)
+        self.stages.timed(lambda: (inner(), inner()), self.stages.DECODE)()
+        self.assertEqual(self.told, [("enter", self.stages.DECODE), ("leave", 0)])
+
+    def test_of_another_stage_are_a_span_of_their_own(self):
+        read = self.stages.timed(lambda: b"123", self.stages.READ)
+        decode = self.stages.timed(lambda: read(), self.stages.DECODE)
+        self.stages.timed(lambda: (decode(), b"123456")[1], self.stages.READ)()
+        self.assertEqual([one for one in self.told if one[0] == "leave"], [("leave", 3), ("leave", 0), ("leave", 6)])
+
+    def test_reads_of_an_archive_tell_the_bytes_of_its_file_once(self):
+        from loaderscope_guest import files
+
+        with io.open(os.path.join(FOLDER, "bytes"), "wb") as file:
+            file.write(bytes(10000))
+        raw = files.TimedFile(os.path.join(FOLDER, "bytes"))
+        read = self.stages.timed(lambda size: raw.read(size) if size > 1000 else bytes(size), self.stages.READ)
+        read(4000), read(100)  # the second is served by what the first has left
+        self.assertEqual(self.told, [("enter", self.stages.READ), ("leave", 4000),
+                                     ("enter", self.stages.READ), ("leave", 0)])
+        raw.read(500)
+        self.assertEqual(self.told[-1], ("leave", 500))
+        raw.close()
+
+    def test_go_on_where_the_stage_fails(self):
+        read = self.stages.timed(lambda: {}["missing"], self.stages.READ)
+        for _ in range(2):
+            with self.assertRaises(KeyError):
+                read()
+        self.assertEqual(self.told, [("enter", self.stages.READ), ("leave", 0)] * 2)
+        self.assertIsNone(self.maker.stage)
 
 
 class Slow:

@@ -9,7 +9,7 @@ import sys
 import time
 
 import torch
-from torch.utils.data import DataLoader, DistributedSampler
+from torch.utils.data import DataLoader, DistributedSampler, get_worker_info
 
 from jobs import Sleeping
 
@@ -159,6 +159,38 @@ def own_flags(workers):
     loader = DataLoader(Sleeping(240, 0.001), batch_size=given.batch_size, num_workers=given.workers)
     print(given.rest)
     said(sum(1 for _ in loader))
+
+
+class StandIn:
+    """As fastai's: no DataLoader, and no more of one than PyTorch's iterators ask for. It gives whole batches."""
+
+    _IterableDataset_len_called, _auto_collation, drop_last, in_order = None, False, False, True
+    _index_sampler, generator, worker_init_fn, prefetch_factor = itertools.count(), None, None, 2
+    dataset_kind = _dataset_kind = torch.utils.data.dataloader._DatasetKind.Iterable
+    pin_memory, pin_memory_device, timeout, persistent_workers, multiprocessing_context = False, "", 0, False, None
+
+    def __init__(self, workers):
+        self.dataset, self.num_workers = self, workers
+
+    def collate_fn(self, batch):
+        return batch
+
+    def __iter__(self):
+        worker = get_worker_info()
+        for first in range(worker.id if worker else 0, 30, worker.num_workers if worker else 1):
+            time.sleep(0.004)
+            yield torch.full((8, 3, 8, 8), first), torch.arange(8)
+
+
+def makes_its_iterators(workers):
+    kinds = torch.utils.data.dataloader
+    make = kinds._MultiProcessingDataLoaderIter if workers else kinds._SingleProcessDataLoaderIter
+    stand_in, batches = StandIn(workers), 0
+    for _ in range(2):
+        for batch in make(stand_in):
+            train_on(batch)
+            batches += 1
+    said(batches)
 
 
 def of_rank(rank, world, workers):

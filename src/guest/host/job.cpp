@@ -81,6 +81,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       trainers_(config),
       messages_(config, trainers_, watch_),
       hooks_(why_no_hook_cost(config, context)),
+      unseen_(config),
       progress_beat_(context) {}
 
 std::string Job::program() const {
@@ -105,6 +106,7 @@ RunRecord Job::run() {
     if (broke_off_.empty()) {
       if (!status_) look_for_end_of_window();
       watch_for_silence();
+      watch_for_a_loader();
       watch_injections();
     }
     progress_beat_.look([this] { return progress(); });
@@ -262,6 +264,15 @@ void Job::watch_for_silence() {
   give_up(fmt::format(
       "{}: no batch came for {}; look at what the workers wait for, or give a longer --timeout",
       program(), show_duration(allowed)));
+}
+
+// It may prepare its data for hours: what it is asked to end for is seen in its batches alone.
+void Job::watch_for_a_loader() {
+  const Nanos since = monotonic_now() - started_;
+  const bool is_seen = trainers_.first_measured() != nullptr || trainers_.longest_wait() > 0;
+  if (status_ || stopping_since_ != 0 || is_seen || !unseen_.is_due(since)) return;
+  output_.say(
+      unseen_.sentence(program(), since, belongings_.pythons_seen(), messages_.not_looked_into()));
 }
 
 void Job::give_up(const std::string& why) {

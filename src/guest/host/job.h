@@ -18,6 +18,7 @@
 #include "guest/host/program_output.h"
 #include "guest/host/second_signal.h"
 #include "guest/host/trainers.h"
+#include "guest/host/unseen.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::guest {
@@ -46,6 +47,7 @@ class Job {
   void begin_to_stop();
   void stop_harder();
   void watch_for_silence();
+  void watch_for_a_loader();
   void watch_injections();
   [[noreturn]] void give_up(const std::string& why);
   void end_or_leave_the_rest();
@@ -72,6 +74,7 @@ class Job {
   Messages messages_;
   Consumption consumption_;
   HookSeries hooks_;
+  Unseen unseen_;
   ProgressBeat progress_beat_;
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
   std::string broke_off_;                      // why measuring did; "": it did not

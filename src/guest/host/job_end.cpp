@@ -69,11 +69,8 @@ void Job::check_taken() const {
 
 Progress Job::progress() const {
   Progress progress = trainers_.progress();
-  if (trainers_.first_measured() == nullptr) {
-    progress.waits_for = messages_.not_looked_into();
-    if (progress.waits_for.empty())
-      progress.waits_for = "no torch.utils.data.DataLoader of the program has given a batch";
-  }
+  if (trainers_.first_measured() == nullptr)
+    progress.waits_for = Unseen::cause(belongings_.pythons_seen(), messages_.not_looked_into());
   return progress;
 }
 

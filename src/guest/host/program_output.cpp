@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
+
 namespace loaderscope::guest {
 namespace {
 
@@ -35,6 +37,13 @@ ProgramOutput::~ProgramOutput() {
   if (text_ == nullptr) return;
   *text_ = end_of(descriptor_);
   ::close(descriptor_);
+}
+
+// On a terminal a line that is written over may stand where it goes.
+void ProgramOutput::say(const std::string& sentence) const {
+  const std::string over = ::isatty(descriptor_) == 1 ? "\r\033[K" : "";
+  const std::string line = over + "loaderscope: " + printable(sentence) + "\n";
+  if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
 }
 
 }  // namespace loaderscope::guest

@@ -16,6 +16,8 @@ class ProgramOutput {
   ProgramOutput& operator=(const ProgramOutput&) = delete;
 
   int descriptor() const { return descriptor_; }
+  // A line of ours, there too: it is about the program while it runs.
+  void say(const std::string& sentence) const;
 
  private:
   std::string* text_;

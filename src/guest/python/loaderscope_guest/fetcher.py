@@ -4,7 +4,7 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, Iterator
 
-from loaderscope_guest import data_identity, inject, library, making, messages
+from loaderscope_guest import data_identity, fastai_loader, inject, library, making, messages
 from loaderscope_guest.padding import padding
 from loaderscope_guest.sizes import length_of
 from loaderscope_guest.stages import COLLATE
@@ -46,6 +46,7 @@ class _Samples:
         self._iterator = iterator
         self._making = maker
         self._gives_batches = gives_batches
+        self._tells_samples = fastai_loader.is_stand_in(dataset)
         self._count = 0
         info = get_worker_info()
         self._identity = data_identity.Stream(info.num_workers if info else 1, dataset)
@@ -54,7 +55,9 @@ class _Samples:
         return self
 
     def __next__(self) -> Any:
-        if self._gives_batches:
+        if self._tells_samples:
+            self._making.batch_of_told_samples()
+        elif self._gives_batches:
             self._making.whole_batch()
         else:
             self._making.next_sample(self._count, is_name=False)
@@ -77,11 +80,13 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
         library.sample(making.BETWEEN_SAMPLES)
         library.enter(COLLATE)
         maker.depth += 1
+        maker.stage = COLLATE
         inject.apply("collate", maker.worker)
         try:
             batch = collate(samples)
         finally:
             maker.depth -= 1
+            maker.stage = None
             library.leave(0)
         with messages.never_failing("padding is"):
             padding.look(samples, batch)
@@ -114,7 +119,7 @@ def _hook(fetcher: Any, maker: making.Making) -> Any:
         watch(fetcher, maker)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
-    if callable(getattr(fetcher, "collate_fn", None)):
+    if callable(getattr(fetcher, "collate_fn", None)) and not fastai_loader.is_stand_in(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
     return fetcher
 

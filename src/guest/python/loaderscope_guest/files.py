@@ -3,6 +3,7 @@
 import builtins
 import functools
 import io
+from threading import get_ident
 from typing import Any, Callable
 
 from loaderscope_guest import inject, library, making
@@ -10,7 +11,7 @@ from loaderscope_guest.stages import READ
 
 
 def _is_here(maker: Any) -> bool:
-    return maker is not None and library.flags.timing and maker.is_here()
+    return maker is not None and library.flags.timing and maker.thread == get_ident()
 
 
 class TimedFile(io.FileIO):
@@ -28,19 +29,26 @@ class TimedFile(io.FileIO):
 
 
 def _timed(read: Callable[..., Any], arguments: Any) -> Any:
+    """Within a read of another kind, as those of an archive are, it is part of that one, and tells it its bytes."""
     maker = making.current
     if not _is_here(maker):
         return read(*arguments)
-    library.enter(READ)
+    is_part = maker.stage == READ
+    if not is_part:
+        library.enter(READ)
     size = 0
     try:
-        inject.once_per_sample("read", maker)
+        if inject.ANY:
+            inject.once_per_sample("read", maker)
         result = read(*arguments)
         if result is not None:
             size = result if isinstance(result, int) else len(result)
         return result
     finally:
-        library.leave(size)
+        if is_part:
+            maker.read_inside += size
+        else:
+            library.leave(size)
 
 
 def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:

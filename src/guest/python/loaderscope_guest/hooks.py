@@ -96,11 +96,12 @@ def look_into_stages() -> None:
 
 
 def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import ending, moves, torch_loader
+    from loaderscope_guest import ending, fastai_loader, moves, torch_loader
 
     ending.install()
     torch_loader.install(module)
     moves.install(sys.modules["torch"])
+    after_import("fastai.data.load", fastai_loader.install)
     look_into_stages()
 
 

@@ -46,10 +46,7 @@ _by_stage: Dict[str, List[_Injection]] = {}
 for _number, _given in enumerate(INJECTIONS):
     if _given.get("rank", _rank) == _rank:
         _by_stage.setdefault(_given["stage"], []).append(_Injection(_number, _given))
-
-
-def any_declared() -> bool:
-    return bool(_by_stage)
+ANY = bool(_by_stage)
 
 
 def _of(stage: str, worker: int) -> List[_Injection]:

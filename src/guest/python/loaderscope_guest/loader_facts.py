@@ -4,12 +4,12 @@ import multiprocessing
 import sys
 from typing import Any, Dict
 
-from loaderscope_guest import data_identity, messages, places, user_code
+from loaderscope_guest import data_identity, fastai_loader, messages, places, user_code
 from loaderscope_guest.sizes import attribute, length_of
 
 
 def _pins(loader: Any) -> bool:
-    if not loader.pin_memory:
+    if not attribute(loader, "pin_memory"):
         return False
     torch = sys.modules["torch"]
     if getattr(torch, "accelerator", torch.cuda).is_available():
@@ -51,19 +51,20 @@ def _shards(dataset: Any) -> int:
 
 
 def describe(loader: Any) -> Dict[str, Any]:
-    """Some libraries hand PyTorch's iterators an object of their own, which has only what those ask for."""
+    """A program may make PyTorch's iterators for an object of its own, which has what an iterator asks for and not all
+    that a DataLoader has."""
     sampler = data_identity.sampler_of(loader)
-    sampler_of_batches = attribute(loader, "batch_sampler")
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
         "num_workers": _count(loader.num_workers),
         "prefetch_factor": _count(getattr(loader, "prefetch_factor", 0)),
-        "batch_size": _count(attribute(loader, "batch_size")) or _count(attribute(sampler_of_batches, "batch_size")),
+        "batch_size": _count(attribute(loader, "batch_size"))
+        or _count(attribute(attribute(loader, "batch_sampler"), "batch_size")),
         "pin_memory": _pins(loader),
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
-        "drop_last": bool(loader.drop_last),
+        "drop_last": bool(attribute(loader, "drop_last")),
         "shuffle": data_identity.shuffles(loader),
         "mp_context": _start_method(loader),
         **_length(loader, sampler, iterable),
@@ -73,4 +74,5 @@ def describe(loader: Any) -> Dict[str, Any]:
         "iterable": iterable,
         "shards": _shards(loader.dataset) if iterable else 0,
         "code": user_code.names_of(loader),
+        **fastai_loader.facts_of(loader),
     }

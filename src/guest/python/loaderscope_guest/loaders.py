@@ -3,9 +3,10 @@
 import weakref
 from typing import Any, Callable, List, NamedTuple, Tuple
 
-from loaderscope_guest import library, messages, places, threads
+from loaderscope_guest import library, messages, overrides, places, threads
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loader_facts import describe
+from loaderscope_guest.sizes import attribute
 from loaderscope_guest.turns import Turn
 
 FOREIGN = -2  # the number of a loader that is no DataLoader
@@ -46,7 +47,7 @@ class Loaders:
             if made.loader() is loader:
                 return number
         new = _Made(_reference(loader), _reference(loader.dataset), places.of(loader).stack,
-                    (type(loader.dataset), loader.num_workers, getattr(loader, "batch_size", None)))
+                    (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size")))
         for number, made in enumerate(self._made):
             if new.succeeds(made):
                 self._made[number] = new
@@ -62,6 +63,9 @@ class Loaders:
             return self._begin(loader, begun)
 
     def _begin(self, loader: Any, begun: int) -> Any:
+        if places.of(loader) is places.UNKNOWN:  # no DataLoader that was made by calling its class
+            places.remember(loader)
+            overrides.refuse_for(loader)
         try:
             number = self.number_of(loader)
             said = library.spelled(what="loader", iterator=self._iterators, loader=number, **describe(loader))

@@ -22,12 +22,14 @@ class Making:
         self.batch = -1
         self.samples: Optional[int] = 0  # None: those of the data
         self.depth = 0  # of stages that are entered
+        self.stage: Optional[int] = None  # the innermost of them
+        self.read_inside = 0  # bytes that files gave to the read that runs
         self.samples_at_once = 1  # that are not told apart
         self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self.dataset: Any = None
         self.has_fetcher = False  # in this epoch
         self.named = True  # samples have numbers that all processes know them by
-        self._thread = 0
+        self.thread = 0  # that makes it
         self._stop_telling: Optional[Callable[[], None]] = None
         self._begun = 0
         self._tells_samples = True
@@ -37,7 +39,7 @@ class Making:
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
-        return self._thread == get_ident()
+        return self.thread == get_ident()
 
     def fact(self, kind: int, begin: int, end: int = 0, cpu: int = 0, count: int = 0, size: int = 0,
              batch: int = -1) -> None:
@@ -63,7 +65,7 @@ class Making:
         self._batches += 1
         self.batch = batch
         self.samples = 0
-        self._thread = get_ident()
+        self.thread = get_ident()
         library.flags.look()
         library.begin_batch(self.iterator, self.generation, batch)
         if not library.flags.timing or not self._tells_samples:
@@ -90,8 +92,8 @@ class Making:
             threads.say()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
-        self._thread = 0
-        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.any_declared():
+        self.thread = 0
+        if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
             self._stop_telling_samples_apart()
         library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
@@ -107,8 +109,15 @@ class Making:
             library.sample(WHOLE_BATCH)
         self._begin_stages(self.samples or 1)
 
+    def batch_of_told_samples(self) -> None:
+        """Of a data set that gives whole batches, and says itself when it makes each of their samples."""
+        self.samples = None
+        if library.flags.timing:
+            library.sample(BETWEEN_SAMPLES)
+
     def _begin_stages(self, samples_at_once: int) -> None:
         self.depth = 0
+        self.stage = None
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):

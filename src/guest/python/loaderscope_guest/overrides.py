@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import sys
 from typing import Any, Dict
 
 from loaderscope_guest import messages, places
@@ -25,6 +26,14 @@ def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:
         _refuse("shuffle", "gives DataLoader a sampler, which decides the order")
     if "batch_size" in OVERRIDES and given.get("batch_size", 1) is None:
         _refuse("batch_size", "makes whole batches itself (batch_size=None)")
+
+
+def refuse_for(loader: Any) -> None:
+    """One for which the program has made PyTorch's iterator itself, without a DataLoader."""
+    for argument in OVERRIDES:
+        if not isinstance(loader, sys.modules["torch.utils.data.dataloader"].DataLoader):
+            _refuse(argument, f"makes PyTorch's iterator for a {type(loader).__name__}, which takes no argument of "
+                              "DataLoader")
 
 
 def apply(signature: inspect.Signature, given: Dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import inspect
 import os
-from typing import Any, Dict, Iterator, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 from loaderscope_guest import library, messages
 from loaderscope_guest.clock import now
@@ -73,21 +73,29 @@ class Spending:
     """Of this process: time by stage and name. The host is told now and then."""
 
     def __init__(self) -> None:
-        self._spent: Dict[Tuple[str, str], int] = {}
+        self._spent: Dict[Tuple[str, str], List[int]] = {}  # each a cell
         self._said = 0
         self.inside = 0  # ns of entries within the entry that runs
 
-    def add(self, stage: str, name: str, duration: int) -> None:
+    def cell_of(self, stage: str, name: str) -> List[int]:
+        """What is added to it is told as the time of `name`; beyond the most names it is nobody's."""
         key = (stage, name)
-        if key in self._spent or len(self._spent) < _MOST:
-            self._spent[key] = self._spent.get(key, 0) + duration
+        cell = self._spent.get(key)
+        if cell is None:
+            cell = [0]
+            if len(self._spent) < _MOST:
+                self._spent[key] = cell
+        return cell
+
+    def add(self, stage: str, name: str, duration: int) -> None:
+        self.cell_of(stage, name)[0] += duration
 
     def say(self) -> None:
         at = now()
         if not self._spent or at - self._said < _SAY_EVERY:
             return
         self._said = at
-        library.say(what="spent", parts=[[stage, name, spent] for (stage, name), spent in self._spent.items()])
+        library.say(what="spent", parts=[[stage, name, spent] for (stage, name), (spent,) in self._spent.items()])
 
 
 spending = Spending()

@@ -1,0 +1,55 @@
+#include "guest/host/unseen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr Nanos kFirst = 30 * kSecond;
+// Who wants a window of seconds wonders earlier.
+constexpr Nanos kEarliest = 10 * kSecond;
+
+Nanos first_of(const RunConfig& config) {
+  return config.duration.given ? std::clamp<Nanos>(config.duration, kEarliest, kFirst) : kFirst;
+}
+
+// The flags that end a job after its first batch only.
+std::string what_waits(const RunConfig& config) {
+  if (config.steps.given) return "--steps begins with the first one";
+  if (config.duration.given) return "--duration begins with the first one";
+  return "";
+}
+
+}  // namespace
+
+Unseen::Unseen(const RunConfig& config) : config_(config), next_(first_of(config)) {}
+
+bool Unseen::is_due(Nanos since) {
+  if (since < next_) return false;
+  next_ = 2 * since;
+  return true;
+}
+
+std::string Unseen::cause(int pythons, const std::string& why) {
+  if (pythons == 0) return "no Python was started in it that could be measured";
+  if (!why.empty()) return "no batch was seen: " + why;
+  return "no torch.utils.data.DataLoader has given it a batch";
+}
+
+std::string Unseen::sentence(const std::string& program, Nanos since, int pythons,
+                             const std::string& why) const {
+  std::string next =
+      "where it trains with another kind of loader, measure a function that makes that loader, "
+      "with --loader FILE.py:FUNCTION";
+  if (pythons == 0) {
+    next = "name a Python program, and leave out Python's own flags -E, -I and -S";
+  }
+  const std::string waits = what_waits(config_);
+  return fmt::format("{}: running for {}, and {}; it goes on{}: wait, or end it with Ctrl-C; {}",
+                     program, show_duration(since - since % kSecond), cause(pythons, why),
+                     waits.empty() ? "" : ", and " + waits, next);
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,46 @@
+#include "guest/host/unseen.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace loaderscope::guest {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Unseen, IsSaidAtLongerAndLongerIntervals) {
+  const RunConfig config;
+  Unseen unseen(config);
+  EXPECT_FALSE(unseen.is_due(29 * kSecond));
+  EXPECT_TRUE(unseen.is_due(30 * kSecond));
+  EXPECT_FALSE(unseen.is_due(59 * kSecond));
+  EXPECT_TRUE(unseen.is_due(60 * kSecond));
+  EXPECT_FALSE(unseen.is_due(119 * kSecond));
+}
+
+TEST(Unseen, IsSaidEarlierWhereAShortWindowIsWanted) {
+  RunConfig config;
+  config.duration.set(kSecond);
+  EXPECT_FALSE(Unseen(config).is_due(9 * kSecond));
+  EXPECT_TRUE(Unseen(config).is_due(10 * kSecond));
+  config.duration.set(3600 * kSecond);
+  EXPECT_TRUE(Unseen(config).is_due(30 * kSecond));
+}
+
+TEST(Unseen, SaysWhatIsKnown) {
+  RunConfig config;
+  const Nanos since = 30 * kSecond + kMillisecond;
+  const auto sentence = [&](int pythons, const char* why) {
+    return Unseen(config).sentence("python train.py", since, pythons, why);
+  };
+  EXPECT_THAT(sentence(1, ""), HasSubstr("python train.py: running for 30.00 s"));
+  EXPECT_THAT(sentence(1, ""), Not(HasSubstr("--duration")));
+  EXPECT_THAT(sentence(0, ""), HasSubstr("-E, -I and -S"));
+  EXPECT_THAT(sentence(1, "a loader is odd"), HasSubstr("no batch was seen: a loader is odd"));
+  config.steps.set(20);
+  EXPECT_THAT(sentence(1, ""), HasSubstr("--steps begins with the first one"));
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
