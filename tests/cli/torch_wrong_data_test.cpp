@@ -93,7 +93,8 @@ TEST_F(TorchWrongData, WhatWorkersTakeIsMeasuredFromOutside) {
   EXPECT_GE(result.at("workers").at("threads").get<int>(), 2);
   EXPECT_GT(result.at("memory").at("worker_private_bytes").get<double>(), 1e6);
   if (!result.contains("gil")) GTEST_SKIP() << result.at("notes").dump();
-  EXPECT_GT(result.at("gil").at("worker_wait_share").get<double>(), 0.1);
+  // Where nobody shares it 0.001; on crowded cores those that wait for it also wait for a core.
+  EXPECT_GT(result.at("gil").at("worker_wait_share").get<double>(), 0.02);
 }
 
 }  // namespace
