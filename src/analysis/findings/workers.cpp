@@ -116,10 +116,12 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
   if (workers == 0 || waits < kWorthSaying || !facts.sees_inside()) return std::nullopt;
   const std::string what =
       never_rest >= kWorthSaying
-          ? fmt::format("{} never rest while the trainer waits {} of the time",
-                        plural(workers, "worker"), show_percent(never_rest))
-          : fmt::format("the trainer waits {} of the time for batches that {} make",
-                        show_percent(waits), plural(workers, "worker"));
+          ? fmt::format("{} never {} while the trainer waits {} of the time",
+                        plural(workers, "worker"), workers == 1 ? "rests" : "rest",
+                        show_percent(never_rest))
+          : fmt::format("the trainer waits {} of the time for batches that {} {}",
+                        show_percent(waits), plural(workers, "worker"),
+                        workers == 1 ? "makes" : "make");
   Candidate candidate;
   candidate.evidence =
       fmt::format("{}; {:.3g} cores per rank, workers are on a CPU {} of their time", what,
