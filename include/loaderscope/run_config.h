@@ -51,7 +51,7 @@ struct RunConfig {
   Setting<std::string> train_step;         // FILE.py:FUNCTION, called with each of its batches
   Setting<std::string> python{"python3"};  // for `loader`
   Setting<std::string> source{"synthetic"};
-  Setting<std::vector<std::string>> data;  // paths, "[FORMAT:]PATH"; given: source is the format
+  Setting<std::vector<std::string>> data;  // "[FORMAT:]PATH[?NAME=VALUE&...]"
   Setting<std::string> index;              // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
   Setting<std::int64_t> queue_depth{8};          // per worker, with io_uring
@@ -121,6 +121,7 @@ struct RunConfig {
   Setting<std::string> json;
 
   const Cost* cost_of(Stage stage) const;  // null when not declared
+  bool has_data() const { return !data.value.empty() || !index.value.empty(); }
   std::int64_t delivered_sample_bytes() const;
   Nanos mean_compute_time() const;  // of a whole batch
 };

@@ -66,6 +66,10 @@ struct MachineLimits {
 // impossible sizes (UsageError). What is given but has no effect is said in `notes`.
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
 
+// Refuses batches that are too large (UsageError): again once opened data has said how large a
+// sample is.
+void check_batch_bytes(const RunConfig& config);
+
 // The same for what was measured: that nothing is declared does not mean that nothing takes time.
 RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
                            std::vector<std::string>& notes);

@@ -1,14 +1,17 @@
-// Sources: where the stored bytes of samples come from.
+// Sources: where the stored bytes of samples lie, and what reads them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "loaderscope/rows.h"
 #include "loaderscope/units.h"
+#include "loaderscope/vocabulary.h"
 
 namespace loaderscope {
 
@@ -24,13 +27,47 @@ class SampleReader {
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
 };
 
+// Where the stored bytes of one sample lie: `length` bytes of an object (a file, a shard).
+struct Extent {
+  static constexpr Bytes kToEnd =
+      -1;  // the sample is the whole object, whose size opening it tells
+  std::int64_t object = 0;
+  Bytes offset = 0;
+  Bytes length = kToEnd;
+};
+
+// Of a source whose samples are extents of objects: every way of reading serves it.
+class Extents {
+ public:
+  virtual ~Extents() = default;
+  virtual std::int64_t objects() const = 0;
+  virtual Extent extent(std::int64_t sample) const = 0;
+  // The object's path, as it is: not fit to print. The memory of `path` is used again.
+  virtual void path_of(std::int64_t object, std::string& path) const = 0;
+  virtual std::vector<std::string> roots() const = 0;  // paths below which all objects lie
+};
+
+// What the stored bytes of a sample are to the loader.
+enum class SampleForm : std::uint8_t {
+  declared,  // there are none: every stage takes what --cost declares for it
+  image,     // a coded image: it is decoded and augmented
+  array,     // numbers that go into the batch as they are, as many bytes for every sample
+};
+
 // A data set, opened. Shared by all workers; everything here is safe to call from any thread.
 class Source {
  public:
   virtual ~Source() = default;
   virtual std::int64_t size() const = 0;                        // samples
-  virtual std::string describe(std::int64_t sample) const = 0;  // its path, for messages
+  virtual std::string describe(std::int64_t sample) const = 0;  // its place, for messages
   virtual std::unique_ptr<SampleReader> make_reader() const = 0;
+
+  // What not every source has.
+  virtual Bytes sample_bytes() const { return 0; }  // of each sample, where they are arrays
+  virtual const Extents* extents() const { return nullptr; }
+  virtual std::optional<FileAccess> access() const { return std::nullopt; }  // in force
+  // One sentence each, for people; with what readers met so far.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace loaderscope

@@ -15,8 +15,8 @@ std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
 
 // Declared samples are not written; a driver locks memory itself.
 bool locks_memory(const RunConfig& config) {
-  return config.engine.value == "native" && config.source.value != "synthetic" &&
-         config.device.value != "cuda" && config.memory != MemoryMode::pageable;
+  return config.engine.value == "native" && config.has_data() && config.device.value != "cuda" &&
+         config.memory != MemoryMode::pageable;
 }
 
 std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std::string& whose) {

@@ -85,7 +85,7 @@ std::string what_if_command(const RunConfig& config, const Changes& changes) {
   for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
   const std::string& json = config.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
-  const bool declared = config.source.value == "synthetic" && !is_guest_engine(config.engine.value);
+  const bool declared = !config.has_data() && !is_guest_engine(config.engine.value);
   if (declared) return "loaderscope what-if" + flags_of(config) + sets;
   return "loaderscope run" + flags_of(config) + " --json run.json" + program_of(config) +
          " && loaderscope what-if run.json" + sets;

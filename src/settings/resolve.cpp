@@ -48,16 +48,6 @@ void check_available(const RunConfig& c) {
 
 // --- defaults ---
 
-// "FORMAT:PATH" where FORMAT is a source, else a path.
-std::pair<std::string, std::string> split_data(const std::string& text) {
-  const auto colon = text.find(':');
-  for (const SourceRow& row : source_table()) {
-    if (colon != text.npos && text.substr(0, colon) == row.row.name)
-      return {text.substr(0, colon), text.substr(colon + 1)};
-  }
-  return {"", text};
-}
-
 // A program or a loader that is given is measured from inside.
 void fill_engine(RunConfig& c) {
   if (!c.command.given && !c.loader.given) return;
@@ -76,25 +66,37 @@ void check_is_ours(const RunConfig& c) {
     refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
 
-// Data that is given says what the source is.
-void fill_source(RunConfig& c) {
-  if (!c.data.given && !c.index.given) {
-    if (c.source.value != "synthetic") refuse(c, "source", "has no data; give --data PATH");
-    return;
-  }
-  if (!c.source.given) c.source.value = "files";
-  for (std::string& text : c.data.value) {
-    auto [format, path] = split_data(text);
-    if (!format.empty() && (c.source.given || &text != &c.data.value.front()) &&
-        format != c.source.value) {
-      throw UsageError("data = " + shown_text(text) + ": contradicts source = " + c.source.value +
+// The format of one text of --data, where `source` is that of those before it or of --source.
+std::string_view format_of(const std::string& text, std::string_view source) {
+  const std::string place = "data = " + shown_text(text) + ": ";
+  try {
+    const SourceRow* row = parse_data(text, source).row;
+    if (row == nullptr) return "files";
+    if (!source.empty() && row->row.name != source) {
+      throw UsageError(place + "contradicts source = " + std::string(source) +
                        "; give one of them");
     }
-    if (!format.empty()) c.source.value = format;
-    text = path;
+    return row->row.name;
+  } catch (const ValueError& error) {
+    throw UsageError(place + error.what());
   }
-  if (c.source.value == "synthetic")
+}
+
+// Data that is given says what the source is.
+void fill_source(RunConfig& c) {
+  if (!c.has_data()) {
+    if (source_row(c.source.value).open != nullptr)
+      refuse(c, "source", "has no data; give --data PATH");
+    return;
+  }
+  std::string_view format = c.source.given ? std::string_view(c.source.value) : "";
+  for (const std::string& text : c.data.value) format = format_of(text, format);
+  c.source.value = format.empty() ? "files" : std::string(format);
+  const SourceRow& row = source_row(c.source.value);
+  if (row.open == nullptr)
     refuse(c, "source", "reads no data; leave out --data, or give --source files");
+  if (c.index.given && !row.takes_list)
+    refuse(c, "index", "is a list of files; give --source files");
   if (c.engine.value == "model") {
     refuse(c, "engine",
            "the model runs declared costs, not data; leave out --data, or give --engine native");
@@ -102,7 +104,7 @@ void fill_source(RunConfig& c) {
 }
 
 void check_real_data(const RunConfig& c) {
-  if (c.source.value == "synthetic") {
+  if (!c.has_data()) {
     for (std::string_view key : {"access", "queue-depth", "cache", "augment", "on-error"}) {
       if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
     }
@@ -117,6 +119,13 @@ void check_real_data(const RunConfig& c) {
   }
   for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {
     if (find_field(key)->given(c)) refuse(c, key, "is for --source synthetic; the data says it");
+  }
+  if (source_row(c.source.value).form == SampleForm::image) return;
+  for (std::string_view key :
+       {"size", "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"}) {
+    if (find_field(key)->given(c))
+      refuse(c, key,
+             "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
   }
 }
 
@@ -201,7 +210,7 @@ void check_times(const RunConfig& c) {
   if (c.steps == 0 && c.duration == 0) refuse(c, "duration", "expected a time above 0, or steps");
 }
 
-void check_batch_bytes(const RunConfig& c, std::string_view which, double sample_bytes) {
+void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sample_bytes) {
   const double bytes = sample_bytes * static_cast<double>(c.batch_size.value);
   const std::string batch =
       "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
@@ -231,9 +240,8 @@ void check_products(const RunConfig& c) {
     refuse(c, "ranks",
            "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
   }
-  check_batch_bytes(c, "delivered", static_cast<double>(c.delivered_sample_bytes()));
-  check_batch_bytes(c, "stored", c.stored_bytes.value.mean);
-  check_host_bytes(c);
+  check_bytes_of_batch(c, "stored", c.stored_bytes.value.mean);
+  check_batch_bytes(c);
 }
 
 // --- contradictions ---
@@ -264,7 +272,7 @@ void check_measurement(const RunConfig& c) {
   if (c.steps.given && c.steps > 0 && c.duration.given) {
     refuse(c, "steps", "contradicts " + in_words(c, "duration") + "; give one of them");
   }
-  const bool endless = c.samples == 0 && c.source.value == "synthetic";
+  const bool endless = c.samples == 0 && !c.has_data();
   if (c.epochs > 0 && endless) {
     refuse(c, "epochs", "the data set is endless; give samples, the length of an epoch");
   }
@@ -364,7 +372,7 @@ void note_device(const RunConfig& c, std::vector<std::string>& notes) {
   const bool is_real = c.device.value == "cuda" && c.engine.value != "model";
   if (is_real && c.link.given)
     notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
-  if (is_real && c.source.value != "synthetic" && c.cost_of(Stage::h2d) != nullptr)
+  if (is_real && c.has_data() && c.cost_of(Stage::h2d) != nullptr)
     notes.push_back("cost h2d is added to the real copies of device = cuda");
   if (is_real) return;
   for (std::string_view key : {"launches", "graph"}) {
@@ -388,7 +396,7 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.sync_ranks && c.ranks == 1) {
     notes.push_back("sync-ranks has no effect: there is one rank");
   }
-  if (c.drop_last && c.samples == 0 && c.source.value == "synthetic") {
+  if (c.drop_last && c.samples == 0 && !c.has_data()) {
     notes.push_back("drop-last has no effect: the data set is endless");
   }
   if (!c.in_order && c.num_workers <= 1) {
@@ -421,7 +429,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_device(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
-  const bool only_declared = times == Times::declared && c.source.value == "synthetic";
+  const bool only_declared = times == Times::declared && !c.has_data();
   if (only_declared && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");
   }
@@ -432,6 +440,11 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
 }
 
 }  // namespace
+
+void check_batch_bytes(const RunConfig& config) {
+  check_bytes_of_batch(config, "delivered", static_cast<double>(config.delivered_sample_bytes()));
+  check_host_bytes(config);
+}
 
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes) {
   return resolve(std::move(config), limits, notes, Times::declared);

@@ -14,14 +14,13 @@
 #include "base/shortage.h"
 #include "loaderscope/cost.h"
 #include "source/cache_sentence.h"
+#include "source/extent_opener.h"
 #include "source/parallel.h"
-#include "source/readers.h"
 
 namespace loaderscope {
 namespace {
 
 using source::Fd;
-using source::FileSource;
 using source::for_each_index;
 using source::Residency;
 using source::residency_of;
@@ -36,9 +35,9 @@ Bytes memory_of_machine() {
   return ::sysinfo(&facts) == 0 ? static_cast<Bytes>(facts.totalram) * facts.mem_unit : 0;
 }
 
-Fd open_sample(const FileSource& files, std::int64_t sample) {
+Fd open_object(const Extents& extents, std::int64_t object) {
   thread_local std::string path;
-  files.path_of(sample, path);
+  extents.path_of(object, path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd < 0 && !shortage_remedy(errno).empty()) source::fail_to_open(path, errno);
   return fd;  // what cannot be opened has no pages in the cache
@@ -69,12 +68,12 @@ void read_once(int fd) {
 
 class Preparation {
  public:
-  Preparation(const FileSource& files, const CacheOptions& options, const SourceContext& context)
-      : files_(files), options_(options), context_(context) {
+  Preparation(const Extents& extents, const CacheOptions& options, const SourceContext& context)
+      : extents_(extents), options_(options), context_(context) {
     memory_ = options.memory_bytes > 0 ? options.memory_bytes : memory_of_machine();
     state_.mode = options.mode;
-    state_.files = files.size();
-    state_.files_checked = std::min(files.size(), options.most_checked);
+    state_.files = extents.objects();
+    state_.files_checked = std::min(extents.objects(), options.most_checked);
     state_.method = name_of(options.method);
   }
 
@@ -96,11 +95,11 @@ class Preparation {
   // Of the paths that are not ordinary, the first.
   source::FileSystemKind file_system() const {
     std::string path;
-    files_.path_of(0, path);
+    extents_.path_of(0, path);
     const std::size_t slash = path.rfind('/');
     std::vector<std::string> folders = {slash == std::string::npos ? "."
                                                                    : path.substr(0, slash + 1)};
-    folders.insert(folders.end(), files_.roots().begin(), files_.roots().end());
+    for (std::string& root : extents_.roots()) folders.push_back(std::move(root));
     for (const std::string& folder : folders) {
       const source::FileSystemKind kind = source::file_system_of(folder);
       if (kind.network || kind.in_memory) return kind;
@@ -109,7 +108,7 @@ class Preparation {
   }
 
   // The same files each time.
-  std::int64_t checked_sample(std::int64_t i) const {
+  std::int64_t checked_object(std::int64_t i) const {
     if (state_.files_checked == state_.files) return i;
     return shuffled_index(i, state_.files, options_.seed, -2);
   }
@@ -118,7 +117,7 @@ class Preparation {
     std::atomic<Bytes> resident{0}, size{0};
     std::atomic<std::int64_t> skipped{0};
     for_each_index(state_.files_checked, doing, context_, [&](std::int64_t i) {
-      const Fd fd = open_sample(files_, checked_sample(i));
+      const Fd fd = open_object(extents_, checked_object(i));
       const auto told = fd < 0 ? std::nullopt : residency_of(fd, options_.method);
       if (!told) {
         ++skipped;
@@ -134,8 +133,8 @@ class Preparation {
 
   void evict_all() {
     std::atomic<Bytes> total{0};
-    for_each_index(files_.size(), "evicting files", context_, [&](std::int64_t sample) {
-      const Fd fd = open_sample(files_, sample);
+    for_each_index(extents_.objects(), "evicting files", context_, [&](std::int64_t object) {
+      const Fd fd = open_object(extents_, object);
       if (fd < 0) return;
       total += size_of(fd);
       evict(fd, options_);
@@ -145,13 +144,14 @@ class Preparation {
 
   void read_all() {
     std::atomic<Bytes> total{0};
-    for_each_index(files_.size(), "warming the page cache", context_, [&](std::int64_t sample) {
-      const Fd fd = open_sample(files_, sample);
-      if (fd < 0) return;
-      const Bytes size = size_of(fd);
-      // Reading on would only evict what was read before.
-      if ((total += size) <= memory_ && size > 0) read_once(fd);
-    });
+    for_each_index(extents_.objects(), "warming the page cache", context_,
+                   [&](std::int64_t object) {
+                     const Fd fd = open_object(extents_, object);
+                     if (fd < 0) return;
+                     const Bytes size = size_of(fd);
+                     // Reading on would only evict what was read before.
+                     if ((total += size) <= memory_ && size > 0) read_once(fd);
+                   });
     state_.bytes_total = total;
   }
 
@@ -163,7 +163,7 @@ class Preparation {
     return options_.mode == CacheState::as_is || share >= kWarmShare;
   }
 
-  const FileSource& files_;
+  const Extents& extents_;
   const CacheOptions& options_;
   const SourceContext& context_;
   Bytes memory_ = 0;
@@ -172,9 +172,9 @@ class Preparation {
 
 }  // namespace
 
-CacheProof prepare_cache(const source::FileSource& source, const CacheOptions& options,
+CacheProof prepare_cache(const Extents& extents, const CacheOptions& options,
                          const SourceContext& context) {
-  return Preparation(source, options, context).run();
+  return Preparation(extents, options, context).run();
 }
 
 }  // namespace loaderscope

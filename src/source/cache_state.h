@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "loaderscope/source.h"
 #include "loaderscope/units.h"
-#include "source/file_source.h"
 #include "source/options.h"
 #include "source/residency.h"
 
@@ -13,7 +13,7 @@ namespace loaderscope {
 
 struct CacheProof {
   CacheState mode = CacheState::as_is;
-  std::int64_t files = 0;          // of the data set
+  std::int64_t files = 0;          // objects of the data set
   std::int64_t files_checked = 0;  // all of them, or as many drawn at random
   std::int64_t files_skipped = 0;  // among those checked: unreadable, or the kernel does not tell
   Bytes bytes_checked = 0;         // size of the files checked
@@ -37,7 +37,7 @@ struct CacheOptions {
 
 // warm reads every file once, up to the size of the memory; cold writes back and evicts every file.
 // A file that cannot be opened is passed over: the run will name it. Throws RunError when stopped.
-CacheProof prepare_cache(const source::FileSource& source, const CacheOptions& options,
+CacheProof prepare_cache(const Extents& extents, const CacheOptions& options,
                          const SourceContext& context = {});
 
 }  // namespace loaderscope

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "source/readers.h"
@@ -16,50 +17,53 @@ namespace {
 
 class Mapping {
  public:
-  explicit Mapping(const OpenFile& file) : size_(file.size) {
-    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file.fd, 0);
+  explicit Mapping(const OpenExtent& extent)
+      : lead_(extent.offset % kPage), size_(lead_ + extent.size) {
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, extent.object->fd,
+                   static_cast<off_t>(extent.offset - lead_));
     if (data_ == MAP_FAILED) fail_to_read(errno);
   }
   ~Mapping() { ::munmap(data_, size_); }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  std::byte* data() const { return static_cast<std::byte*>(data_) + lead_; }
 
  private:
-  std::size_t size_;
+  std::size_t lead_, size_;  // a mapping begins with a page
   void* data_;
 };
 
 class MmapReader final : public SampleReader {
  public:
-  explicit MmapReader(const FileSource& source) : opener_(source) {}
+  explicit MmapReader(const Access& access) : opener_(access) {}
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    const OpenFile file = opener_.open(sample);
-    const std::span<std::byte> bytes = buffer_.take(file.size);
-    const Mapping mapping(file);
+    const OpenExtent extent = opener_.open(sample);
+    const std::span<std::byte> bytes = buffer_.take(extent.size);
+    const Mapping mapping(extent);
     const std::size_t copied = copy_guarded(bytes, mapping.data());
-    if (copied < bytes.size()) fail_short(file, copied);
+    if (copied < bytes.size()) fail_short(extent, copied);
     // What is cut off the last page reads as zeros.
     struct stat facts {};
-    if (::fstat(file.fd, &facts) != 0) fail_to_read(errno);
-    if (static_cast<std::size_t>(facts.st_size) < file.size) {
-      throw shrank(static_cast<std::size_t>(facts.st_size), file.size);
-    }
+    if (::fstat(extent.object->fd, &facts) != 0) fail_to_read(errno);
+    const auto left = facts.st_size - static_cast<off_t>(extent.offset);
+    if (left < static_cast<off_t>(extent.size))
+      throw shrank(static_cast<std::size_t>(std::max<off_t>(left, 0)), extent.size);
     return bytes;
   }
 
  private:
   // A page that cannot be had lies behind the new end of the file, or the storage failed.
-  [[noreturn]] static void fail_short(const OpenFile& file, std::size_t copied) {
+  [[noreturn]] static void fail_short(const OpenExtent& extent, std::size_t copied) {
     std::byte next;
-    const ssize_t got = ::pread(file.fd, &next, 1, static_cast<off_t>(copied));
+    const ssize_t got =
+        ::pread(extent.object->fd, &next, 1, static_cast<off_t>(extent.offset + copied));
     if (got < 0) fail_to_read(errno);
-    throw shrank(copied, file.size);
+    throw shrank(copied, extent.size);
   }
 
-  FileOpener opener_;
+  ExtentOpener opener_;
   SampleBuffer buffer_;
 };
 
@@ -79,8 +83,8 @@ std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from) {
   return done;
 }
 
-std::unique_ptr<SampleReader> make_mmap_reader(const FileSource& source) {
-  return std::make_unique<MmapReader>(source);
+std::unique_ptr<SampleReader> make_mmap_reader(const Access& access) {
+  return std::make_unique<MmapReader>(access);
 }
 
 }  // namespace loaderscope::source

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,19 +18,29 @@ namespace source {
 class KernelAccess;
 }
 
-struct SourceOptions {
-  std::vector<std::string> paths;  // folders, one after another
-  // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
-  // paths.
-  std::string index_file;
+struct AccessOptions {
   FileAccess access = FileAccess::pread;
   int queue_depth = 8;  // samples that a reader has under way, with io_uring
   const source::KernelAccess* kernel = nullptr;  // null: the real one
+  // What is larger is no sample: it is refused before memory is taken.
+  Bytes largest_sample = Bytes{1} << 30;
+};
+
+// A word of a format's own behind a path: PATH?NAME=VALUE&...
+struct SourceParameter {
+  std::string_view name, value_name, help;
+};
+using GivenParameters = std::map<std::string, std::string, std::less<>>;
+
+struct SourceOptions : AccessOptions {
+  std::vector<std::string> paths;  // folders or files, one after another
+  GivenParameters parameters;      // of those that the row has
+  // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
+  // paths.
+  std::string index_file;
   // For indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's folder.
   std::string cache_folder;
   bool use_index_cache = true;
-  // A file that is larger is no sample: it is refused before memory is taken.
-  Bytes largest_sample = Bytes{1} << 30;
 };
 
 // What takes long while a data set is opened, and how far it is.

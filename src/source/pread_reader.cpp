@@ -1,9 +1,12 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <new>
 #include <optional>
 
-#include "source/direct_switch.h"
+#include "source/read_progress.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -11,40 +14,54 @@ namespace {
 
 class PreadReader final : public SampleReader {
  public:
-  PreadReader(const FileSource& source, bool direct) : opener_(source) {
-    if (direct) direct_.emplace(source);
+  PreadReader(const Access& access, bool direct) : opener_(access) {
+    if (direct) direct_.emplace(access);
   }
 
   std::span<const std::byte> read(std::int64_t sample) override {
-    const OpenFile file = opener_.open(sample);
-    ReadProgress progress = direct_ ? direct_->begin(file) : ReadProgress(file.size);
+    const OpenExtent extent = opener_.open(sample);
+    ReadProgress progress = direct_ ? direct_->begin(extent) : begin_cached(extent);
     const std::span<std::byte> bytes = buffer_.take(progress.buffer_bytes());
     while (!progress.complete()) {
-      const ssize_t got = ::pread(file.fd, bytes.data() + progress.offset(), progress.length(),
-                                  static_cast<off_t>(progress.offset()));
+      const ssize_t got = ::pread(extent.object->fd, bytes.data() + progress.place(),
+                                  progress.length(), static_cast<off_t>(progress.offset()));
       if (got < 0 && errno == EINVAL && progress.alignment() > 1) {
-        progress = direct_->begin_cached(file);
+        progress = direct_->give_up(extent);
       } else {
         progress.answered(got < 0 ? -errno : got);
       }
     }
-    return bytes.first(file.size);
+    return bytes.subspan(progress.lead(), extent.size);
   }
 
  private:
-  FileOpener opener_;
+  ExtentOpener opener_;
   std::optional<DirectSwitch> direct_;
   SampleBuffer buffer_;
 };
 
 }  // namespace
 
-std::unique_ptr<SampleReader> make_pread_reader(const FileSource& source) {
-  return std::make_unique<PreadReader>(source, false);
+void SampleBuffer::Free::operator()(std::byte* p) const { std::free(p); }
+
+std::span<std::byte> SampleBuffer::take(std::size_t bytes) {
+  if (bytes > size_) {
+    const std::size_t wanted = (std::max(bytes, size_ + size_ / 2) + kPage - 1) / kPage * kPage;
+    bytes_.reset();
+    size_ = 0;
+    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, wanted)));
+    if (!bytes_) throw std::bad_alloc();
+    size_ = wanted;
+  }
+  return {bytes_.get(), bytes};
 }
 
-std::unique_ptr<SampleReader> make_direct_reader(const FileSource& source) {
-  return std::make_unique<PreadReader>(source, true);
+std::unique_ptr<SampleReader> make_pread_reader(const Access& access) {
+  return std::make_unique<PreadReader>(access, false);
+}
+
+std::unique_ptr<SampleReader> make_direct_reader(const Access& access) {
+  return std::make_unique<PreadReader>(access, true);
 }
 
 }  // namespace loaderscope::source

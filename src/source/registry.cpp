@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "source/file_source.h"
 #include "source/readers.h"
 
 namespace loaderscope {
@@ -24,11 +25,17 @@ AccessRow needs(AccessRow row) {
 }
 
 AccessRow row(FileAccess access, bool direct,
-              std::unique_ptr<SampleReader> (*make)(const source::FileSource&)) {
+              std::unique_ptr<SampleReader> (*make)(const source::Access&)) {
   const auto& words = Words<FileAccess>::table();
   const auto word =
       std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == access; });
   return {{word->name, word->help}, access, nullptr, direct, make};
+}
+
+// Of a function that opens sources of one kind.
+template <auto open>
+std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext& context) {
+  return open(options, context);
 }
 
 }  // namespace
@@ -36,9 +43,20 @@ AccessRow row(FileAccess access, bool direct,
 std::span<const SourceRow> source_table() {
   static const SourceRow rows[] = {
       {{"synthetic", "No data: every stage takes what --cost declares for it."}},
-      {{"files", "Image files: a folder per class, one flat folder, or a manifest (--index)."}},
+      {.row = {"files",
+               "Image files: a folder per class, one flat folder, or a manifest (--index)."},
+       .form = SampleForm::image,
+       .open = opened<open_files>,
+       .takes_list = true},
   };
   return rows;
+}
+
+const SourceRow& source_row(std::string_view name) {
+  for (const SourceRow& row : source_table()) {
+    if (row.row.name == name) return row;
+  }
+  return source_table().front();
 }
 
 std::span<const AccessRow> access_table() {

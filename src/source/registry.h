@@ -3,23 +3,51 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "loaderscope/rows.h"
 #include "loaderscope/source.h"
 #include "loaderscope/vocabulary.h"
 #include "source/kernel_access.h"
+#include "source/options.h"
 
 namespace loaderscope {
 
 namespace source {
-class FileSource;
+class Access;
 }
 
 struct SourceRow {
   Row row;
+  SampleForm form = SampleForm::declared;
+  // Null: there is nothing to open.
+  std::unique_ptr<Source> (*open)(const SourceOptions& options,
+                                  const SourceContext& context) = nullptr;
+  std::string_view suffix =
+      "";  // a path that ends so is one of these; "": none is known by its end
+  std::span<const SourceParameter> parameters = {};
+  bool takes_list = false;  // --index
 };
 
 std::span<const SourceRow> source_table();
+// Of a name that is in the table.
+const SourceRow& source_row(std::string_view name);
+
+// What --data says: [FORMAT:]PATH[?NAME=VALUE&...].
+struct DataText {
+  const SourceRow* row;  // by the format given, else by the end of the path; null: neither says
+  std::string path;
+  GivenParameters parameters;
+};
+// `source`: the format, where another setting says it; "": none does. Throws ValueError for words
+// that the format does not take.
+DataText parse_data(std::string_view text, std::string_view source);
+
+// Opens what the texts of --data name, which parse_data has read before. Throws RunError: what is
+// missing, empty, unreadable or stopped; UsageError: words that contradict each other.
+std::unique_ptr<Source> open_source(std::string_view source, const std::vector<std::string>& data,
+                                    SourceOptions options, const SourceContext& context);
 
 struct AccessRow {
   Row row;
@@ -27,7 +55,7 @@ struct AccessRow {
   // Why this kernel refuses, whatever the data; null: none does.
   std::optional<std::string> (source::KernelAccess::*refusal)() const;
   bool direct;  // some file systems refuse
-  std::unique_ptr<SampleReader> (*make)(const source::FileSource& source);
+  std::unique_ptr<SampleReader> (*make)(const source::Access& access);
 };
 
 std::span<const AccessRow> access_table();

@@ -1,4 +1,4 @@
-// Files by a ring of system calls: while the worker decodes a sample, the kernel opens and reads
+// Extents by a ring of system calls: while the worker decodes a sample, the kernel opens and reads
 // the next ones of its batch. The worker looks at the ring within `read` alone, so that waiting and
 // submitting are time of the stage `read`.
 #include <fcntl.h>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "loaderscope/errors.h"
-#include "source/direct_switch.h"
-#include "source/file_source.h"
+#include "source/access.h"
 #include "source/kernel_access.h"
+#include "source/read_progress.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -28,10 +28,12 @@ struct Request {
   std::int64_t sample = -1;
   int flags = 0;
   std::string path;
-  OpenFile file;
+  Extent extent;
+  OpenExtent opened;
   ReadProgress progress;
   SampleBuffer buffer;
-  std::span<std::byte> bytes;
+  std::span<std::byte> bytes;        // of it, as far as they are read into
+  std::size_t size = 0;              // of the sample
   std::optional<SampleError> error;  // of a request that is done
 
   bool under_way() const { return state == State::opening || state == State::reading; }
@@ -39,12 +41,12 @@ struct Request {
 
 class RingReader final : public SampleReader {
  public:
-  RingReader(const FileSource& source, std::unique_ptr<Ring> ring, bool direct)
-      : source_(source),
-        opener_(source),
-        requests_(static_cast<std::size_t>(source.queue_depth()) + 1),
+  RingReader(const Access& access, std::unique_ptr<Ring> ring, bool direct)
+      : extents_(access.extents()),
+        opener_(access),
+        requests_(static_cast<std::size_t>(access.queue_depth()) + 1),
         ring_(std::move(ring)) {
-    if (direct) direct_.emplace(source);
+    if (direct) direct_.emplace(access);
   }
 
   // The kernel writes into the buffers of requests that are under way.
@@ -73,7 +75,7 @@ class RingReader final : public SampleReader {
     while (request.state != Request::State::done) handle(ring_->wait());
     in_hand_ = &request;
     if (request.error) throw SampleError(*request.error);
-    return request.bytes.first(request.file.size);
+    return request.bytes.subspan(request.progress.lead(), request.size);
   }
 
  private:
@@ -101,8 +103,13 @@ class RingReader final : public SampleReader {
     request.wanted = true;
     request.sample = sample;
     request.error.reset();
-    source_.path_of(sample, request.path);
-    open(request);
+    request.extent = extents_.extent(sample);
+    if (ExtentOpener::holds_one_sample(request.extent)) {
+      extents_.path_of(request.extent.object, request.path);
+      open(request);
+    } else {
+      guarded(request, [&] { begin(request, opener_.open(sample)); });
+    }
     return request;
   }
 
@@ -130,18 +137,26 @@ class RingReader final : public SampleReader {
   void read_on(Request& request) {
     request.state = Request::State::reading;
     const ReadProgress& progress = request.progress;
-    ring_->read(request.file.fd, request.bytes.subspan(progress.offset(), progress.length()),
-                progress.offset(), token_of(request));
+    ring_->read(request.opened.object->fd,
+                request.bytes.subspan(progress.place(), progress.length()), progress.offset(),
+                token_of(request));
   }
 
   void handle(const Ring::Answer& answer) {
     Request& request = requests_[answer.token];
-    try {
+    guarded(request, [&] {
       if (request.state == Request::State::opening) {
         opened(request, answer.result);
       } else {
         has_read(request, answer.result);
       }
+    });
+  }
+
+  template <class Action>
+  void guarded(Request& request, const Action& action) {
+    try {
+      action();
     } catch (const SampleError& error) {
       request.error = error;
       finish(request);
@@ -159,18 +174,24 @@ class RingReader final : public SampleReader {
     }
     Fd fd(result);
     if (!request.wanted) return finish(request);
-    request.file = opener_.checked(std::move(fd));
-    begin(request, direct_ ? direct_->begin(request.file) : begin_cached(request.file));
+    begin(request, opener_.checked(request.extent, checked_object(std::move(fd))));
+  }
+
+  void begin(Request& request, OpenExtent extent) {
+    request.opened = std::move(extent);
+    request.size = request.opened.size;
+    begin_reading(request,
+                  direct_ ? direct_->begin(request.opened) : begin_waiting(request.opened));
   }
 
   // The kernel reads files that may block in a thread of its own; those that may not it would give
   // back unread.
-  static ReadProgress begin_cached(const OpenFile& file) {
-    change_flags(file.fd, 0, O_NONBLOCK);
-    return ReadProgress(file.size);
+  static ReadProgress begin_waiting(const OpenExtent& extent) {
+    change_flags(extent.object->fd, 0, O_NONBLOCK);
+    return begin_cached(extent);
   }
 
-  void begin(Request& request, const ReadProgress& progress) {
+  void begin_reading(Request& request, const ReadProgress& progress) {
     request.progress = progress;
     request.bytes = request.buffer.take(progress.buffer_bytes());
     read_on(request);
@@ -179,7 +200,7 @@ class RingReader final : public SampleReader {
   void has_read(Request& request, int result) {
     if (!request.wanted) return finish(request);
     if (result == -EINVAL && request.progress.alignment() > 1) {
-      return begin(request, direct_->begin_cached(request.file));
+      return begin_reading(request, direct_->give_up(request.opened));
     }
     request.progress.answered(result);
     if (request.progress.complete()) return finish(request);
@@ -187,7 +208,7 @@ class RingReader final : public SampleReader {
   }
 
   void finish(Request& request) {
-    request.file.fd = Fd();
+    request.opened = {};
     request.state = request.wanted ? Request::State::done : Request::State::free;
   }
 
@@ -195,8 +216,8 @@ class RingReader final : public SampleReader {
     return static_cast<std::uint64_t>(&request - requests_.data());
   }
 
-  const FileSource& source_;
-  FileOpener opener_;
+  const Extents& extents_;
+  ExtentOpener opener_;
   std::optional<DirectSwitch> direct_;
   std::vector<Request> requests_;
   std::unique_ptr<Ring> ring_;
@@ -206,24 +227,22 @@ class RingReader final : public SampleReader {
 };
 
 // A ring of its own for every worker: the kernel may run out of them.
-std::unique_ptr<SampleReader> make(const FileSource& source, bool direct) {
-  const auto entries = static_cast<unsigned>(source.queue_depth()) + 1;
+std::unique_ptr<SampleReader> make(const Access& access, bool direct) {
+  const auto entries = static_cast<unsigned>(access.queue_depth()) + 1;
   try {
-    return std::make_unique<RingReader>(source, source.kernel().make_ring(entries), direct);
+    return std::make_unique<RingReader>(access, access.kernel().make_ring(entries), direct);
   } catch (const RunError& error) {
-    source.count_reader_without_ring(error.what());
-    return direct ? make_direct_reader(source) : make_pread_reader(source);
+    access.count_reader_without_ring(error.what());
+    return direct ? make_direct_reader(access) : make_pread_reader(access);
   }
 }
 
 }  // namespace
 
-std::unique_ptr<SampleReader> make_ring_reader(const FileSource& source) {
-  return make(source, false);
-}
+std::unique_ptr<SampleReader> make_ring_reader(const Access& access) { return make(access, false); }
 
-std::unique_ptr<SampleReader> make_direct_ring_reader(const FileSource& source) {
-  return make(source, true);
+std::unique_ptr<SampleReader> make_direct_ring_reader(const Access& access) {
+  return make(access, true);
 }
 
 }  // namespace loaderscope::source

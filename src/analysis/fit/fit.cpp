@@ -141,8 +141,7 @@ void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::str
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
-  const bool declared =
-      record.config.source.value == "synthetic" && !is_guest_engine(record.engine);
+  const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real = !record.simulated && record.config.device.value != "null";
   std::size_t rows = 0;

@@ -190,7 +190,7 @@ FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
       config_(resolve(given, limits, notes_)),
       limits_(limits),
       costs_(std::make_shared<FittedCosts>()) {
-  if (config_.source.value == "synthetic") return;
+  if (!config_.has_data()) return;
   throw UsageError(
       "what-if: real data must be measured first; save a result with 'run --json FILE' and give "
       "it, or declare --cost without --data");
@@ -409,7 +409,7 @@ RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
   }
   if (!is_guest_engine(in_force.engine.value)) {
-    if (in_force.source.value != "synthetic") config.source.set(in_force.source);
+    if (in_force.has_data()) config.source.set(in_force.source);
     config.device.set(in_force.device);
   }
   return config;

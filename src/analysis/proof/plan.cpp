@@ -173,7 +173,7 @@ ProofCase with_cache(CacheState state, const RunConfig& config) {
   result.changes = {{"cache", std::string(name_of(state))}};
   // What was read once is in the cache.
   if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
-  if (config.source.value == "synthetic") {
+  if (!config.has_data()) {
     result.missing = "declared samples lie in no file";
   } else if (config.access == FileAccess::direct || config.access == FileAccess::io_uring_direct) {
     if (state == CacheState::warm) result.missing = "files are read past the page cache";

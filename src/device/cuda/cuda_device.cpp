@@ -19,10 +19,8 @@ constexpr Nanos kLookEvery = 50 * kMillisecond;  // at `stop`
 constexpr Nanos kBlockFor = 60 * kMillisecond;   // at most, without a look at it
 constexpr Nanos kGateLook = 50 * kMicrosecond;
 
-bool has_real_batches(const RunConfig& config) { return config.source.value != "synthetic"; }
-
 bool normalises_here(const RunConfig& config) {
-  return has_real_batches(config) && config.transfer == Transfer::u8 &&
+  return config.has_data() && config.transfer == Transfer::u8 &&
          augment::normalise_of(config.augment.value).has_value();
 }
 
@@ -57,7 +55,7 @@ void CudaDevice::use() { check("set the device", runtime_.set_device(device_)); 
 
 void CudaDevice::allocate(const RunConfig& config) {
   for (std::int64_t i = 0; i < in_flight_ + 1; ++i) free_marks_.push_back(make_marks());
-  if (!has_real_batches(config)) return;
+  if (!config.has_data()) return;
   const Bytes batch = config.batch_size * config.delivered_sample_bytes();
   buffer_bytes_ = batch * in_flight_ * (augments_ ? 1 + static_cast<Bytes>(sizeof(float)) : 1);
   for (std::int64_t i = 0; i < in_flight_; ++i) {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/native/data_makers.h"
 #include "engine/native/fit.h"
-#include "engine/native/image_maker.h"
 #include "engine/native/job_runner.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
@@ -14,21 +14,21 @@
 #include "machine/machine.h"
 #include "record/broken_off.h"
 #include "source/cache_state.h"
-#include "source/file_source.h"
+#include "source/registry.h"
 
 namespace loaderscope {
 namespace {
 
-using native::ImagePipeline;
+using native::DataPipeline;
 using native::JobRunner;
 
 // Everything that the threads of a run look at: it stays where it is until they have ended.
 struct Run {
   RunConfig config;
-  std::unique_ptr<source::FileSource> files;  // null: every stage is declared
+  std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
   std::optional<Plan> plan;
-  ImagePipeline pipeline;
+  DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // with knock-outs
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
@@ -53,30 +53,39 @@ void check_memory(const RunConfig& config) {
                    "--memory pinned-slots, or --executor threads");
 }
 
+void check_page_cache(Run& run, const SourceContext& opening) {
+  const Extents* extents = run.data->extents();
+  if (extents == nullptr) return;
+  CacheOptions cache;
+  cache.mode = run.config.cache;
+  cache.memory_bytes = read_machine().memory_bytes;
+  cache.seed = static_cast<std::uint64_t>(run.config.seed.value);
+  run.cache = prepare_cache(*extents, cache, opening);
+}
+
 void open_data(Run& run, const EngineContext& context) {
   const Nanos begin = monotonic_now();
   SourceOptions options;
-  options.paths = run.config.data.value;
   options.index_file = run.config.index.value;
   options.access = run.config.access;
   options.queue_depth = static_cast<int>(run.config.queue_depth);
   SourceContext opening;
   opening.stop_signal = context.stop_signal;
-  run.files = open_files(options, opening);
+  run.data =
+      open_source(run.config.source.value, run.config.data.value, std::move(options), opening);
   run.opening = monotonic_now() - begin;
-  run.config.access.value = run.files->access();
+  if (const auto access = run.data->access()) run.config.access.value = *access;
   std::int64_t& samples = run.config.samples.value;
-  if (samples > run.files->size()) {
+  if (samples > run.data->size()) {
     run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
-                        std::to_string(run.files->size()) + ", an epoch is all of them");
+                        std::to_string(run.data->size()) + ", an epoch is all of them");
   }
-  samples = samples > 0 ? std::min(samples, run.files->size()) : run.files->size();
-
-  CacheOptions cache;
-  cache.mode = run.config.cache;
-  cache.memory_bytes = read_machine().memory_bytes;
-  cache.seed = static_cast<std::uint64_t>(run.config.seed.value);
-  run.cache = prepare_cache(*run.files, cache, opening);
+  samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
+  if (const Bytes bytes = run.data->sample_bytes(); bytes > 0) {
+    run.config.delivered_bytes.value = bytes;
+    check_batch_bytes(run.config);
+  }
+  check_page_cache(run, opening);
 }
 
 AugmentOptions augment_options(const RunConfig& config) {
@@ -97,10 +106,11 @@ AugmentOptions augment_options(const RunConfig& config) {
 }
 
 native::MakerFactory make_pipeline(Run& run) {
-  if (!run.files) return native::declared_makers(*run.plan);
-  ImagePipeline& pipeline = run.pipeline;
+  if (!run.data) return native::declared_makers(*run.plan);
+  DataPipeline& pipeline = run.pipeline;
   pipeline.plan = &*run.plan;
-  pipeline.source = run.files.get();
+  pipeline.source = run.data.get();
+  pipeline.form = source_row(run.config.source.value).form;
   pipeline.augment = augment_options(run.config);
   pipeline.decode.fast_upsampling = run.config.fast_upsampling;
   pipeline.decode.dct_scale_auto = run.config.dct_scale == DctScale::auto_;
@@ -112,7 +122,7 @@ native::MakerFactory make_pipeline(Run& run) {
   } catch (const ValueError& error) {
     throw UsageError(std::string("augment: ") + error.what());
   }
-  return native::image_makers(pipeline);
+  return native::data_makers(pipeline);
 }
 
 // Of the memory that the batches leave, half may be kept for what is replayed.
@@ -123,15 +133,16 @@ void make_replay_pool(Run& run, const EngineContext& context, std::optional<Byte
   const Bytes left = free ? *free - native::memory_needed(*run.plan) : 2 * kMostReplayed;
   SourceContext reading;
   reading.stop_signal = context.stop_signal;
-  run.replayed.emplace(native::ReplaySource{*run.files, run.pipeline.decode, run.pipeline.augment},
-                       out, static_cast<std::uint64_t>(run.config.seed.value),
+  const DataPipeline& from = run.pipeline;
+  run.replayed.emplace(native::ReplaySource{*run.data, from.form, from.decode, from.augment}, out,
+                       static_cast<std::uint64_t>(run.config.seed.value),
                        std::min(kMostReplayed, left / 2), reading);
   run.pipeline.replayed = &*run.replayed;
 }
 
 native::SampleNames sample_names(const Run& run) {
-  if (!run.files) return {};
-  return [&files = *run.files](std::int64_t sample) { return files.describe(sample); };
+  if (!run.data) return {};
+  return [&data = *run.data](std::int64_t sample) { return data.describe(sample); };
 }
 
 native::SlotFiller make_slot_filler(const Run& run) {
@@ -186,8 +197,8 @@ RunRecord record_of(Run& run) {
   record.ranks = runner.finish();
   record.lost_spans = runner.lost_spans();
   record.contention_known = RunQueueMeter().known();
-  record.metrics = run.files ? memory_metrics(*run.plan, runner.locked_bytes())
-                             : unwritten_memory_metrics(*run.plan);
+  record.metrics = run.data ? memory_metrics(*run.plan, runner.locked_bytes())
+                            : unwritten_memory_metrics(*run.plan);
   for (Metric& metric : runner.process_metrics(record.ranks.front()))
     record.metrics.push_back(std::move(metric));
   record.details = runner.other_programs();
@@ -195,10 +206,10 @@ RunRecord record_of(Run& run) {
   for (Metric& metric : device.metrics) record.metrics.push_back(std::move(metric));
   for (std::string& note : device.notes) record.notes.push_back(std::move(note));
   record.skipped = run.errors.summary();
-  if (run.files) {
+  if (run.data) {
     record.before_first_ask.emplace_back("index", run.opening);
     record.notes = run.notes;
-    for (const std::string& note : run.files->notes()) record.notes.push_back(note);
+    for (const std::string& note : run.data->notes()) record.notes.push_back(note);
   }
   add_cache_facts(run, record);
   add_replay_facts(run, record);
@@ -214,17 +225,17 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   check_memory(config);
   auto run = std::make_unique<Run>();
   run->config = config;
-  if (config.source.value == "files") open_data(*run, context);
+  if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts);
   native::MakerFactory makers = make_pipeline(*run);
-  if (run->files) {
+  if (run->data) {
     const std::optional<Bytes> free = free_memory("/");
     native::check_fit(*run->plan, free);
     make_replay_pool(*run, context, free);
   }
-  run->runner = std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
-                                            run->files != nullptr, make_slot_filler(*run),
-                                            sample_names(*run));
+  run->runner =
+      std::make_unique<JobRunner>(*run->plan, context, std::move(makers), run->errors,
+                                  run->data != nullptr, make_slot_filler(*run), sample_names(*run));
   const KeepWhatIsInUse keeper{run};
   try {
     run->runner->run();

@@ -21,9 +21,11 @@ class PoolMaker {
         decoder_(make_any_decoder(from.decode)),
         augmenter_(make_augmenter(from.augment)),
         sample_bytes_(sample_bytes(from.augment)),
-        keeps_pixels_(knockouts.has(Stage::decode) && !knockouts.has(Stage::augment)),
-        keeps_stored_(knockouts.has(Stage::read) && !knockouts.has(Stage::decode)),
-        finishes_(knockouts.has(Stage::augment)) {}
+        keeps_pixels_(is_image(from) && knockouts.has(Stage::decode) &&
+                      !knockouts.has(Stage::augment)),
+        keeps_stored_(knockouts.has(Stage::read) &&
+                      !(is_image(from) && knockouts.has(Stage::decode))),
+        finishes_(is_image(from) && knockouts.has(Stage::augment)) {}
 
   bool keeps_samples() const { return keeps_pixels_ || keeps_stored_; }
   std::int64_t most() const { return keeps_pixels_ || finishes_ ? kMostMade : kMostStored; }
@@ -44,6 +46,8 @@ class PoolMaker {
   }
 
  private:
+  static bool is_image(const ReplaySource& from) { return from.form == SampleForm::image; }
+
   static void keep(const Pixels& pixels, ReplayPool::Sample& sample) {
     const std::size_t row = 3 * static_cast<std::size_t>(pixels.region.width);
     const auto rows = static_cast<std::size_t>(pixels.region.height);

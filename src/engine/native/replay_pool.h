@@ -17,6 +17,7 @@ namespace loaderscope::native {
 // The real pipeline that the samples come from.
 struct ReplaySource {
   const Source& source;
+  SampleForm form;
   const DecodeOptions& decode;
   const AugmentOptions& augment;
 };

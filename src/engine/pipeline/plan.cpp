@@ -158,8 +158,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
   const bool real_link = given.device.value == "cuda" && given.engine.value != "model";
-  const bool link_copies = !real_link && !knockouts.has(Stage::h2d) &&
-                           (given.link.given || given.source.value != "synthetic");
+  const bool link_copies =
+      !real_link && !knockouts.has(Stage::h2d) && (given.link.given || given.has_data());
   link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
   const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;

@@ -31,6 +31,7 @@ class CudaDeviceTest : public testing::Test {
 
   void use_bytes(Transfer transfer = Transfer::f32) {
     config_.source.value = "files";
+    config_.data.value = {"photos"};
     config_.transfer.value = transfer;
     host_.assign(static_cast<std::size_t>(config_.batch_size * config_.delivered_sample_bytes()),
                  std::byte{7});

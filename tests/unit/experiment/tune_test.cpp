@@ -264,6 +264,7 @@ TEST(Tune, TakesOverWhatSomebodyElsesLoaderTurnsOutToBe) {
 TEST(Tune, RefusesToLockMoreThanIsAllowed) {
   RunConfig config;
   config.source.value = "files";
+  config.data.value = {"photos"};
   config.num_workers.value = 2;
   TuneOptions options;
   options.lockable = Bytes{8} << 20;

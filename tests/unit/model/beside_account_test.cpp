@@ -71,6 +71,7 @@ TEST(Starved, OfMeasuredSamplesIsAsOfDeclaredOnes) {
   record.engine = "native";
   record.config.engine.value = "native";
   record.config.source.value = "files";
+  record.config.data.value = {"photos"};
   record.config.data.set({"/data"});
   record.config.samples.value = 100'000;
   record.config.cost = {};

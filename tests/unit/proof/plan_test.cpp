@@ -125,6 +125,7 @@ TEST(ProofPlan, TheDifferentialHasFourRows) {
 
   RunRecord real = usual_record();
   real.config.source.set("files");
+  real.config.data.set({"photos"});
   EXPECT_EQ(plan(real, Prove::all).cases[2].changes, (Changes{{"cache", "warm"}}));
   EXPECT_EQ(plan(real, Prove::all).cases[3].changes, (Changes{{"cache", "cold"}, {"epochs", "1"}}));
   real.config.access.set(FileAccess::direct);

@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-struct Access : testing::Test {
+struct WaysOfReading : testing::Test {
   TempFolder data;
   PretendKernel kernel;
 
@@ -39,7 +39,7 @@ struct Access : testing::Test {
   }
 };
 
-TEST_F(Access, WhatTheKernelRefusesIsReadWithPread) {
+TEST_F(WaysOfReading, WhatTheKernelRefusesIsReadWithPread) {
   kernel.no_ring = "the kernel forbids it";
   kernel.no_mapping = "too risky";
   kernel.direct = DirectReads{0, "no such thing"};
@@ -52,7 +52,7 @@ TEST_F(Access, WhatTheKernelRefusesIsReadWithPread) {
   EXPECT_THAT(open(FileAccess::pread)->notes(), IsEmpty());
 }
 
-TEST_F(Access, AFileSystemInMemoryIsNotReadPastItself) {
+TEST_F(WaysOfReading, AFileSystemInMemoryIsNotReadPastItself) {
   const std::string path = "/dev/shm/loaderscope-access-" + std::to_string(::getpid());
   const Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (fd < 0) GTEST_SKIP() << "no /dev/shm here";
@@ -63,7 +63,7 @@ TEST_F(Access, AFileSystemInMemoryIsNotReadPastItself) {
 }
 
 // As on a disk whose files differ: the probe was fine, one file is not.
-TEST_F(Access, OneFileThatRefusesIsReadThroughTheCache) {
+TEST_F(WaysOfReading, OneFileThatRefusesIsReadThroughTheCache) {
   kernel.direct = DirectReads{512, ""};
   const auto files = open(FileAccess::direct);
   kernel.direct = DirectReads{0, "this one not"};
@@ -76,7 +76,7 @@ TEST_F(Access, OneFileThatRefusesIsReadThroughTheCache) {
                           "file system refuses O_DIRECT"));
 }
 
-TEST_F(Access, AFileThatIsCutAfterItWasOpenedIsTruncated) {
+TEST_F(WaysOfReading, AFileThatIsCutAfterItWasOpenedIsTruncated) {
   for (const FileAccess access : {FileAccess::direct, FileAccess::io_uring_direct}) {
     kernel.direct = DirectReads{512, ""};
     const auto files = open(access);
@@ -89,7 +89,7 @@ TEST_F(Access, AFileThatIsCutAfterItWasOpenedIsTruncated) {
   }
 }
 
-TEST_F(Access, AnySizeIsReadWithEveryAlignment) {
+TEST_F(WaysOfReading, AnySizeIsReadWithEveryAlignment) {
   for (const std::size_t alignment : {512U, 4096U, 65536U}) {
     for (const std::size_t size : {1U, 511U, 512U, 513U, 4095U, 4096U, 4097U, 70'000U, 3U << 20}) {
       kernel.direct = DirectReads{alignment, ""};
@@ -102,7 +102,7 @@ TEST_F(Access, AnySizeIsReadWithEveryAlignment) {
   }
 }
 
-TEST_F(Access, TheRealKernelSaysHowDirectReadsAreAligned) {
+TEST_F(WaysOfReading, TheRealKernelSaysHowDirectReadsAreAligned) {
   const std::string path = data.write("x", std::string(10'000, 'x'));
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   const DirectReads told = this_kernel().direct_reads(fd);
@@ -112,7 +112,7 @@ TEST_F(Access, TheRealKernelSaysHowDirectReadsAreAligned) {
   }
 }
 
-TEST_F(Access, EveryRowIsAWordOfTheFlag) {
+TEST_F(WaysOfReading, EveryRowIsAWordOfTheFlag) {
   std::vector<std::string_view> names;
   for (const AccessRow& row : access_table()) {
     names.push_back(row.row.name);

@@ -39,6 +39,18 @@ TEST(ReadProgress, ReadsABlockAgainThatWasCutShort) {
   EXPECT_TRUE(progress.complete());
 }
 
+TEST(ReadProgress, AnExtentBeginsWithinABlock) {
+  ReadProgress progress(2000, 512, 1300);
+  EXPECT_EQ(progress.offset(), 1024U);
+  EXPECT_EQ(progress.length(), 2560U);  // up to 3584
+  EXPECT_EQ(progress.lead(), 276U);
+  progress.answered(1000);
+  EXPECT_EQ(progress.offset(), 1536U);
+  EXPECT_EQ(progress.place(), 512U);
+  progress.answered(2048);
+  EXPECT_TRUE(progress.complete());
+}
+
 TEST(ReadProgress, AFileThatGrewIsReadUpToTheSizeItHad) {
   ReadProgress progress(5000, 4096);
   progress.answered(8192);

@@ -22,6 +22,7 @@ RunRecord as_measured(RunRecord record) {
   record.engine = "native";
   record.config.engine.value = "native";
   record.config.source.value = "files";
+  record.config.data.value = {"photos"};
   record.config.data.set({"/data"});
   record.config.samples.value = 100'000;
   record.config.cost = {};

@@ -1,4 +1,4 @@
-// The makers of real samples.
+// The makers of samples from stored data.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,10 @@
 namespace loaderscope::native {
 
 // What all workers of a job make samples from.
-struct ImagePipeline {
+struct DataPipeline {
   const Plan* plan = nullptr;
   const Source* source = nullptr;
+  SampleForm form = SampleForm::image;
   DecodeOptions decode;
   AugmentOptions augment;
   bool fail_on_error = false;
@@ -24,6 +25,6 @@ struct ImagePipeline {
 };
 
 // `pipeline` must outlive the makers.
-MakerFactory image_makers(const ImagePipeline& pipeline);
+MakerFactory data_makers(const DataPipeline& pipeline);
 
 }  // namespace loaderscope::native

@@ -1,0 +1,172 @@
+// What one worker does with stored samples. An image: read the stored bytes, decode what the crop
+// needs, augment into the slot. An array: read it into the slot.
+#include "engine/native/data_makers.h"
+
+#include <algorithm>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::native {
+namespace {
+
+class DataMaker : public SampleMaker {
+ public:
+  DataMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
+      : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {}
+
+  void expect(std::span<const std::int64_t> samples) override {
+    if (works(Stage::read)) reader_->expect(samples);
+  }
+
+  // Of a sample that cannot be used the next good one in the order of the data set takes the place.
+  Bytes make(const SampleTask& task, SpanWriter& spans) override {
+    const std::int64_t size = pipeline_.source->size();
+    std::int64_t sample = task.execution.draw;
+    for (std::int64_t tried = 0; tried < size; ++tried, sample = (sample + 1) % size) {
+      const ReplayPool::Sample* replayed = in_place_of(sample);
+      const bool reads_replayed = replayed != nullptr && !works(Stage::read);
+      const std::int64_t used = reads_replayed ? replayed->index : sample;
+      try {
+        return make_one(task, {used, replayed}, spans);
+      } catch (const SampleError& error) {
+        report(task.execution.epoch, used, error);
+      }
+      if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
+    }
+    throw RunError("none of the " + std::to_string(size) +
+                   " samples can be used; the first: " + pipeline_.errors->summary().first.front() +
+                   "; 'loaderscope data info --check' looks at all of a folder");
+  }
+
+ protected:
+  // What a sample is made from.
+  struct Origin {
+    std::int64_t sample;                 // whose stored bytes
+    const ReplayPool::Sample* replayed;  // null: nothing that is kept in the pool
+  };
+  // Returns the stored bytes. Throws SampleError.
+  virtual Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) = 0;
+
+  // `use` belongs to reading.
+  template <class Use>
+  std::span<const std::byte> read(const SampleTask& task, std::int64_t sample, SpanWriter& spans,
+                                  const Use& use) {
+    StageScope scope(spans, Stage::read, StageScope::Kind::runs);
+    const std::span<const std::byte> stored = reader_->read(sample);
+    use(stored);
+    inject(Stage::read, task.execution, scope);
+    scope.handled(static_cast<Bytes>(stored.size()));
+    return stored;
+  }
+
+  bool works(Stage stage) const { return !pipeline_.plan->knockouts.has(stage); }
+
+  void inject(Stage stage, const Execution& execution, StageScope& scope) {
+    for (const StagePlan& plan : pipeline_.plan->sample_stages) {
+      if (plan.stage() != stage) continue;
+      const Nanos begin = monotonic_now();
+      spend(plan, execution, sleeper_);
+      if (!plan.uses_cpu()) scope.slept(begin);
+    }
+  }
+
+  const DataPipeline& pipeline_;
+
+ private:
+  const ReplayPool::Sample* in_place_of(std::int64_t sample) const {
+    const ReplayPool* pool = pipeline_.replayed;
+    return pool != nullptr && pool->has_samples() ? &pool->in_place_of(sample) : nullptr;
+  }
+
+  void report(std::int64_t epoch, std::int64_t sample, const SampleError& error) {
+    const std::string name = pipeline_.source->describe(sample);
+    if (pipeline_.fail_on_error) {
+      throw RunError(name + ": " + error.what() +
+                     "; mend or remove it, or go on without it with --on-error skip");
+    }
+    pipeline_.errors->count(epoch, sample, name, error);
+  }
+
+  std::unique_ptr<SampleReader> reader_;
+  Sleeper sleeper_;
+};
+
+class ImageMaker : public DataMaker {
+ public:
+  ImageMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
+      : DataMaker(pipeline, stop),
+        decoder_(make_any_decoder(pipeline.decode)),
+        augmenter_(make_augmenter(pipeline.augment)) {}
+
+ private:
+  Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
+    std::span<const std::byte> stored;
+    if (works(Stage::read)) {
+      stored = read(task, origin.sample, spans, [](auto) {});
+    } else if (works(Stage::decode)) {
+      stored = origin.replayed->stored;
+    }
+    const auto bytes = static_cast<Bytes>(stored.size());
+    Pixels pixels;
+    if (works(Stage::decode)) {
+      pixels = decode(task, origin.sample, stored, spans);
+    } else if (works(Stage::augment)) {
+      augmenter_->choose(ReplayPool::kEpoch, origin.replayed->index, origin.replayed->header);
+      pixels = origin.replayed->pixels;
+    }
+    if (!works(Stage::augment)) return bytes;  // the slot holds finished samples
+    StageScope scope(spans, Stage::augment, StageScope::Kind::runs, bytes);
+    augmenter_->apply(pixels, task.place);
+    inject(Stage::augment, task.execution, scope);
+    return bytes;
+  }
+
+  Pixels decode(const SampleTask& task, std::int64_t sample, std::span<const std::byte> stored,
+                SpanWriter& spans) {
+    StageScope scope(spans, Stage::decode, StageScope::Kind::runs,
+                     static_cast<Bytes>(stored.size()));
+    const ImageHeader header = decoder_->open(stored);
+    const Pixels pixels =
+        decoder_->decode(augmenter_->choose(task.execution.epoch, sample, header));
+    inject(Stage::decode, task.execution, scope);
+    return pixels;
+  }
+
+  std::unique_ptr<Decoder> decoder_;
+  std::unique_ptr<Augmenter> augmenter_;
+};
+
+// The copy into the slot is part of reading: nothing else is done to an array.
+class ArrayMaker : public DataMaker {
+ public:
+  using DataMaker::DataMaker;
+
+ private:
+  Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
+    if (!works(Stage::read)) {
+      put(origin.replayed->stored, task.place);
+      return std::ssize(origin.replayed->stored);
+    }
+    return static_cast<Bytes>(
+        read(task, origin.sample, spans, [&](auto stored) { put(stored, task.place); }).size());
+  }
+
+  static void put(std::span<const std::byte> stored, std::byte* place) {
+    std::copy(stored.begin(), stored.end(), place);
+  }
+};
+
+template <class Maker>
+MakerFactory makers_of(const DataPipeline& pipeline) {
+  return
+      [&pipeline](const std::atomic<int>& stop) { return std::make_unique<Maker>(pipeline, stop); };
+}
+
+}  // namespace
+
+MakerFactory data_makers(const DataPipeline& pipeline) {
+  return pipeline.form == SampleForm::array ? makers_of<ArrayMaker>(pipeline)
+                                            : makers_of<ImageMaker>(pipeline);
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,82 @@
+#include "source/access.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "source/extent_opener.h"
+#include "source/registry.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::int64_t kMostLookedAt = 16;  // objects until one can be opened
+
+// By the first object that can be opened: the others are most likely on the same file system, and
+// readers look at each that is not.
+std::string refusal_of_direct_reads(const Access& access) {
+  ExtentOpener opener(access);
+  for (std::int64_t i = 0; i < std::min(kMostLookedAt, access.extents().objects()); ++i) {
+    try {
+      return access.kernel().direct_reads(opener.open_object(i)->fd).refusal;
+    } catch (const SampleError&) {  // the run will name it
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Access::Access(const Extents& extents, const AccessOptions& options)
+    : extents_(extents),
+      way_(options.access),
+      queue_depth_(options.queue_depth),
+      largest_sample_(options.largest_sample),
+      kernel_(options.kernel != nullptr ? *options.kernel : this_kernel()),
+      met_(place<Met>(shared_)) {}
+
+std::unique_ptr<SampleReader> Access::make_reader() const { return access_row(way_).make(*this); }
+
+std::string Access::refusal() const {
+  const AccessRow& row = access_row(way_);
+  if (row.refusal != nullptr) {
+    if (const auto reason = (kernel_.*row.refusal)()) return *reason;
+  }
+  return row.direct ? refusal_of_direct_reads(*this) : "";
+}
+
+void Access::settle() {
+  const std::string reason = refusal();
+  if (reason.empty()) return;
+  notes_.push_back("--access " + std::string(name_of(way_)) +
+                   " is not possible, files are read with pread: " + reason);
+  way_ = FileAccess::pread;
+}
+
+void Access::count_reader_without_ring(const std::string& reason) const {
+  if (met_->readers_without_ring.fetch_add(1) > 0) return;
+  std::snprintf(met_->no_ring_reason.data(), met_->no_ring_reason.size(), "%s", reason.c_str());
+  met_->knows_reason.store(true, std::memory_order_release);
+}
+
+std::vector<std::string> Access::notes() const {
+  std::vector<std::string> notes = notes_;
+  const std::string access = "--access " + std::string(name_of(way_));
+  if (const std::int64_t reads = met_->reads_through_cache; reads > 0) {
+    notes.push_back(access + ": " + std::to_string(reads) +
+                    " reads went through the page cache, of files whose file system refuses "
+                    "O_DIRECT");
+  }
+  if (met_->knows_reason.load(std::memory_order_acquire)) {
+    notes.push_back(access + ": " + std::to_string(met_->readers_without_ring) +
+                    " workers read without io_uring: " + met_->no_ring_reason.data());
+  }
+  return notes;
+}
+
+std::vector<std::string> ExtentSource::notes() const {
+  std::vector<std::string> notes = notes_;
+  for (std::string& note : access_.notes()) notes.push_back(std::move(note));
+  return notes;
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,78 @@
+// How the extents of a source are read in one run: the way in force, and what readers met.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/placed.h"
+#include "base/shared_memory.h"
+#include "loaderscope/source.h"
+#include "source/kernel_access.h"
+#include "source/options.h"
+
+namespace loaderscope::source {
+
+class Access {
+ public:
+  // `extents` outlives it, and readers.
+  Access(const Extents& extents, const AccessOptions& options);
+
+  // Takes pread where the kernel or the data's file system refuses the way of reading that was
+  // asked for, and notes why. Before the first reader is made.
+  void settle();
+  FileAccess way() const { return way_; }  // in force
+  std::unique_ptr<SampleReader> make_reader() const;
+  std::vector<std::string> notes() const;
+
+  // For readers.
+  const Extents& extents() const { return extents_; }
+  int queue_depth() const { return queue_depth_; }
+  Bytes largest_sample() const { return largest_sample_; }
+  const KernelAccess& kernel() const { return kernel_; }
+  // What they could not do as was asked for. From any thread, and any process forked from this.
+  void count_read_through_cache() const { ++met_->reads_through_cache; }
+  void count_reader_without_ring(const std::string& reason) const;
+
+ private:
+  struct Met {
+    std::atomic<std::int64_t> reads_through_cache{0}, readers_without_ring{0};
+    std::atomic<bool> knows_reason{false};
+    std::array<char, 500> no_ring_reason{};
+  };
+  std::string refusal() const;  // "" when there is none
+
+  const Extents& extents_;
+  FileAccess way_;
+  int queue_depth_;
+  Bytes largest_sample_;
+  const KernelAccess& kernel_;
+  std::vector<std::string> notes_;
+  SharedMemory shared_;
+  Placed<Met> met_;
+};
+
+// A source that says where its samples lie; an Access reads them.
+class ExtentSource : public Source, public Extents {
+ public:
+  explicit ExtentSource(const AccessOptions& options) : access_(*this, options) {}
+
+  std::unique_ptr<SampleReader> make_reader() const override { return access_.make_reader(); }
+  const Extents* extents() const override { return this; }
+  std::optional<FileAccess> access() const override { return access_.way(); }
+  std::vector<std::string> notes() const override;
+  // Once the extents are there, and before the first reader.
+  void settle_access() { access_.settle(); }
+
+ protected:
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
+
+ private:
+  Access access_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace loaderscope::source

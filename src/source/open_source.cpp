@@ -1,0 +1,85 @@
+// What --data says, and the data set that it names.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "source/registry.h"
+
+namespace loaderscope {
+namespace {
+
+const SourceRow* named_before_colon(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == text.npos) return nullptr;
+  for (const SourceRow& row : source_table()) {
+    if (row.row.name == text.substr(0, colon)) return &row;
+  }
+  return nullptr;
+}
+
+// A row without words of its own leaves what looks like one to the path.
+std::string_view path_before_words(std::string_view text, const SourceRow& row) {
+  return row.parameters.empty() ? text : text.substr(0, text.rfind('?'));
+}
+
+const SourceRow* known_by_its_end(std::string_view text) {
+  for (const SourceRow& row : source_table()) {
+    if (!row.suffix.empty() && path_before_words(text, row).ends_with(row.suffix)) return &row;
+  }
+  return nullptr;
+}
+
+void add_word(std::string_view word, const SourceRow& row, GivenParameters& to) {
+  const auto equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  std::vector<std::string_view> known;
+  for (const SourceParameter& parameter : row.parameters) known.push_back(parameter.name);
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    std::string expected = "expected one of";
+    for (const std::string_view each : known) expected += " " + std::string(each);
+    throw ValueError(shown_text(name) + ": " + expected + suggestion(name, known));
+  }
+  if (equals == word.npos) throw ValueError(std::string(name) + ": expected NAME=VALUE");
+  to.insert_or_assign(std::string(name), std::string(word.substr(equals + 1)));
+}
+
+}  // namespace
+
+DataText parse_data(std::string_view text, std::string_view source) {
+  DataText data{named_before_colon(text), "", {}};
+  if (data.row != nullptr) {
+    text.remove_prefix(data.row->row.name.size() + 1);
+  } else if (!source.empty()) {
+    data.row = &source_row(source);
+  } else {
+    data.row = known_by_its_end(text);
+  }
+  const std::string_view path = data.row ? path_before_words(text, *data.row) : text;
+  data.path = path;
+  std::string_view words = text.substr(path.size());
+  while (!words.empty()) {
+    words.remove_prefix(1);  // '?' or '&'
+    const std::string_view word = words.substr(0, words.find('&'));
+    add_word(word, *data.row, data.parameters);
+    words.remove_prefix(word.size());
+  }
+  return data;
+}
+
+std::unique_ptr<Source> open_source(std::string_view source, const std::vector<std::string>& data,
+                                    SourceOptions options, const SourceContext& context) {
+  for (const std::string& text : data) {
+    DataText said = parse_data(text, source);
+    options.paths.push_back(std::move(said.path));
+    for (auto& [name, value] : said.parameters) {
+      const auto [place, is_new] = options.parameters.emplace(name, value);
+      if (is_new || place->second == value) continue;
+      throw UsageError("data = " + shown_text(text) + ": " + name + "=" + place->second +
+                       " was given before; say it once for all of the data");
+    }
+  }
+  return source_row(source).open(options, context);
+}
+
+}  // namespace loaderscope
