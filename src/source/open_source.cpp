@@ -20,7 +20,7 @@ const SourceRow* named_before_colon(std::string_view text) {
 
 // A row without words of its own leaves what looks like one to the path.
 std::string_view path_before_words(std::string_view text, const SourceRow& row) {
-  return row.parameters.empty() ? text : text.substr(0, text.rfind('?'));
+  return row.words.empty() ? text : text.substr(0, text.rfind('?'));
 }
 
 const SourceRow* known_by_its_end(std::string_view text) {
@@ -30,11 +30,10 @@ const SourceRow* known_by_its_end(std::string_view text) {
   return nullptr;
 }
 
-void add_word(std::string_view word, const SourceRow& row, GivenParameters& to) {
+void add_word(std::string_view word, const SourceRow& row, GivenWords& to) {
   const auto equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
-  std::vector<std::string_view> known;
-  for (const SourceParameter& parameter : row.parameters) known.push_back(parameter.name);
+  const std::vector<std::string_view> known(row.words.begin(), row.words.end());
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     std::string expected = "expected one of";
     for (const std::string_view each : known) expected += " " + std::string(each);
@@ -61,7 +60,7 @@ DataText parse_data(std::string_view text, std::string_view source) {
   while (!words.empty()) {
     words.remove_prefix(1);  // '?' or '&'
     const std::string_view word = words.substr(0, words.find('&'));
-    add_word(word, *data.row, data.parameters);
+    add_word(word, *data.row, data.words);
     words.remove_prefix(word.size());
   }
   return data;
@@ -72,8 +71,8 @@ std::unique_ptr<Source> open_source(std::string_view source, const std::vector<s
   for (const std::string& text : data) {
     DataText said = parse_data(text, source);
     options.paths.push_back(std::move(said.path));
-    for (auto& [name, value] : said.parameters) {
-      const auto [place, is_new] = options.parameters.emplace(name, value);
+    for (auto& [name, value] : said.words) {
+      const auto [place, is_new] = options.words.emplace(name, value);
       if (is_new || place->second == value) continue;
       throw UsageError("data = " + shown_text(text) + ": " + name + "=" + place->second +
                        " was given before; say it once for all of the data");

@@ -26,15 +26,12 @@ struct AccessOptions {
   Bytes largest_sample = Bytes{1} << 30;
 };
 
-// A word of a format's own behind a path: PATH?NAME=VALUE&...
-struct SourceParameter {
-  std::string_view name, value_name, help;
-};
-using GivenParameters = std::map<std::string, std::string, std::less<>>;
+// Words of a format's own behind a path: PATH?NAME=VALUE&...
+using GivenWords = std::map<std::string, std::string, std::less<>>;
 
 struct SourceOptions : AccessOptions {
   std::vector<std::string> paths;  // folders or files, one after another
-  GivenParameters parameters;      // of those that the row has
+  GivenWords words;                // of those that the row has
   // A manifest (.csv, .jsonl) of the samples below the one path, or below its own folder without
   // paths.
   std::string index_file;

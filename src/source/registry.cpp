@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "source/file_source.h"
+#include "source/npy.h"
 #include "source/readers.h"
 
 namespace loaderscope {
@@ -32,6 +33,8 @@ AccessRow row(FileAccess access, bool direct,
   return {{word->name, word->help}, access, nullptr, direct, make};
 }
 
+constexpr std::string_view kNpyWords[] = {"window", "stride"};
+
 // Of a function that opens sources of one kind.
 template <auto open>
 std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext& context) {
@@ -48,6 +51,12 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_files>,
        .takes_list = true},
+      {.row = {"npy",
+               "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
+       .form = SampleForm::array,
+       .open = opened<open_npy>,
+       .suffix = ".npy",
+       .words = kNpyWords},
   };
   return rows;
 }

@@ -26,8 +26,8 @@ struct SourceRow {
                                   const SourceContext& context) = nullptr;
   std::string_view suffix =
       "";  // a path that ends so is one of these; "": none is known by its end
-  std::span<const SourceParameter> parameters = {};
-  bool takes_list = false;  // --index
+  std::span<const std::string_view> words = {};  // that it takes behind a path
+  bool takes_list = false;                       // --index
 };
 
 std::span<const SourceRow> source_table();
@@ -38,7 +38,7 @@ const SourceRow& source_row(std::string_view name);
 struct DataText {
   const SourceRow* row;  // by the format given, else by the end of the path; null: neither says
   std::string path;
-  GivenParameters parameters;
+  GivenWords words;
 };
 // `source`: the format, where another setting says it; "": none does. Throws ValueError for words
 // that the format does not take.

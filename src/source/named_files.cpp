@@ -1,0 +1,122 @@
+#include "source/named_files.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "loaderscope/errors.h"
+#include "source/walk.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::size_t kMostFiles = std::size_t{1} << 20;  // that one pattern stands for
+
+// "000..127", with the leading zeros of its first number; nothing for another text.
+std::optional<std::vector<std::string>> numbers_of(std::string_view range) {
+  const auto dots = range.find("..");
+  if (dots == range.npos) return std::nullopt;
+  const std::string_view first = range.substr(0, dots), last = range.substr(dots + 2);
+  std::int64_t low = 0, high = 0;
+  try {
+    low = parse_count(first);
+    high = parse_count(last);
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
+  if (high < low || static_cast<std::size_t>(high - low) >= kMostFiles) return std::nullopt;
+  std::vector<std::string> numbers;
+  for (std::int64_t i = low; i <= high; ++i)
+    numbers.push_back(fmt::format("{:0{}}", i, first.starts_with('0') ? first.size() : 1));
+  return numbers;
+}
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  for (;;) {
+    const auto comma = list.find(',');
+    words.emplace_back(list.substr(0, comma));
+    if (comma == list.npos) return words;
+    list.remove_prefix(comma + 1);
+  }
+}
+
+// By the first pair of braces that stands for something.
+std::vector<std::string> expanded(const std::string& pattern) {
+  const auto open = pattern.find('{');
+  const auto close = pattern.find('}', open);
+  if (open == pattern.npos || close == pattern.npos) return {pattern};
+  const std::string_view inner = std::string_view(pattern).substr(open + 1, close - open - 1);
+  std::vector<std::string> choices = numbers_of(inner).value_or(words_of(inner));
+  if (choices.size() == 1 && choices.front() == inner) return {pattern};
+  std::vector<std::string> all;
+  for (const std::string& rest : expanded(pattern.substr(close + 1))) {
+    for (const std::string& choice : choices) {
+      all.push_back(pattern.substr(0, open) + choice + rest);
+      if (all.size() > kMostFiles) throw RunError(shown_text(pattern) + ": names too many files");
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw RunError(shown_text(path) + ": " + why + "; check the path given with --data");
+}
+
+std::vector<std::string> files_below(const std::string& folder, std::string_view suffix) {
+  std::vector<std::string> files;
+  std::error_code error;
+  std::filesystem::directory_iterator entries(folder, error);
+  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+    const std::string name = entries->path().filename().string();
+    if (!name.starts_with('.') && name.ends_with(suffix)) files.push_back(join_path(folder, name));
+  }
+  if (error) fail(folder, "cannot be listed: " + error.message());
+  if (files.empty()) fail(folder, "holds no files named *" + std::string(suffix));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void add(const std::string& path, std::string_view suffix, std::vector<std::string>& to) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0)
+    fail(path, "cannot be opened: " + std::generic_category().message(errno));
+  if (S_ISREG(facts.st_mode)) return to.push_back(path);
+  if (!S_ISDIR(facts.st_mode)) fail(path, "is neither a file nor a folder");
+  for (std::string& file : files_below(path, suffix)) to.push_back(std::move(file));
+}
+
+}  // namespace
+
+std::vector<std::string> named_files(const std::vector<std::string>& paths,
+                                     std::string_view suffix) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    struct stat facts {};
+    const bool is_there = ::stat(path.c_str(), &facts) == 0;  // whatever its name looks like
+    for (const std::string& one : is_there ? std::vector{path} : expanded(path))
+      add(one, suffix, files);
+  }
+  return files;
+}
+
+std::int64_t count_of(const GivenWords& words, std::string_view name, std::int64_t otherwise,
+                      std::int64_t least) {
+  const auto found = words.find(name);
+  if (found == words.end()) return otherwise;
+  try {
+    const std::int64_t value = parse_count(found->second);
+    if (value >= least) return value;
+  } catch (const ValueError&) {
+  }
+  throw UsageError(fmt::format("data: {}={}: expected a whole number, {} or more", name,
+                               shown_text(found->second), least));
+}
+
+}  // namespace loaderscope::source

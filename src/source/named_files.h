@@ -1,0 +1,24 @@
+// What the texts of --data say to formats whose files hold several samples.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source/options.h"
+
+namespace loaderscope::source {
+
+// The files that `paths` name, in this order: a file itself, of a folder those that end with
+// `suffix`, and all that a pattern stands for ("/a/{000..127}.tar", "/a/{train,val}.tar"). Throws
+// RunError for what is not there, or is neither.
+std::vector<std::string> named_files(const std::vector<std::string>& paths,
+                                     std::string_view suffix);
+
+// The whole number of a word, at least `least`; `otherwise` where it was not given. Throws
+// UsageError.
+std::int64_t count_of(const GivenWords& words, std::string_view name, std::int64_t otherwise,
+                      std::int64_t least = 1);
+
+}  // namespace loaderscope::source

@@ -1,0 +1,33 @@
+// NumPy arrays as samples: a row of the first axis each, or a window of several rows.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "source/access.h"
+
+namespace loaderscope::source {
+
+// What the header of a .npy file says. Throws ValueError, as it continues "PATH: ": for what is no
+// array of numbers laid out row by row.
+struct NpyHeader {
+  std::string type;   // "<f4"
+  std::string shape;  // of one row: "(3, 224, 224)"
+  Bytes rows = 0;     // along the first axis
+  Bytes row_bytes = 0;
+  Bytes begin = 0;       // of the data, in the file
+  bool is_flat = false;  // one axis: a row is a number
+};
+NpyHeader parse_npy_header(std::span<const std::byte> file_begin);
+inline constexpr std::size_t kLargestNpyHeader = 64 << 10;
+
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+// Throws RunError, or UsageError for words that do not fit the arrays.
+std::unique_ptr<Source> open_npy(const SourceOptions& options, const SourceContext& context);
+
+}  // namespace loaderscope
