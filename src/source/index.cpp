@@ -124,7 +124,10 @@ std::optional<Index> Index::parse(std::unique_ptr<std::byte[]> bytes, std::size_
   const std::uint64_t blocks = (header.samples + kBlock - 1) / kBlock;
   index.folder_records_ = sections.take(header.folders * sizeof(FolderRecord));
   index.block_offsets_ = sections.take(blocks * sizeof(std::uint64_t));
-  if (header.has_labels != 0) index.labels_ = sections.take(header.samples * sizeof(std::int32_t));
+  if ((header.has & kLabels) != 0)
+    index.labels_ = sections.take(header.samples * sizeof(std::int32_t));
+  if ((header.has & kExtents) != 0)
+    index.extents_ = sections.take(header.samples * sizeof(StoredExtent));
   index.identity_ = sections.take_text(header.identity_bytes);
   index.folder_text_ = sections.take_text(header.folder_text_bytes);
   const std::byte* names = sections.take(header.name_bytes);
@@ -162,6 +165,11 @@ std::int64_t Index::file(std::int64_t sample, std::string& name) const {
   return reader.folder() < static_cast<std::uint64_t>(folders_)
              ? static_cast<std::int64_t>(reader.folder())
              : 0;
+}
+
+std::optional<StoredExtent> Index::extent(std::int64_t sample) const {
+  if (extents_ == nullptr) return std::nullopt;
+  return load<StoredExtent>(extents_ + static_cast<std::size_t>(sample) * sizeof(StoredExtent));
 }
 
 std::int32_t Index::label(std::int64_t sample) const {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "loaderscope/units.h"
+
 namespace loaderscope::source {
 
 // By what a folder is recognised as unchanged.
@@ -18,11 +20,20 @@ struct FolderStamp {
   bool operator==(const FolderStamp&) const = default;
 };
 
+// A folder, or a file that holds several samples.
 struct FolderEntry {
   std::uint32_t root = 0;     // which of the paths that were opened
   std::string_view relative;  // to the root; "" is the root itself
   std::int32_t label = 0;     // of its samples
   FolderStamp stamp;
+};
+
+// Where a sample lies in its file, of files that hold several; in the index as it is.
+struct StoredExtent {
+  static constexpr Bytes kUnit = 512;
+  static constexpr std::uint32_t kMost = 0xffffffff;  // bytes: so many, or more
+  std::uint32_t begin = 0;                            // in kUnit
+  std::uint32_t bytes = 0;
 };
 
 // Immutable, safe to call from any thread. Names are front-coded in blocks: about ten bytes a
@@ -43,6 +54,7 @@ class Index {
   // Puts the file's name into `name` and returns the number of its folder.
   std::int64_t file(std::int64_t sample, std::string& name) const;
   std::int32_t label(std::int64_t sample) const;
+  std::optional<StoredExtent> extent(std::int64_t sample) const;
   // What the index is of: it is of use only for the same text.
   std::string_view identity() const { return identity_; }
   // Images that lie beside the class folders and belong to no class.
@@ -58,7 +70,8 @@ class Index {
   std::string_view identity_, folder_text_;
   const std::byte* folder_records_ = nullptr;
   const std::byte* block_offsets_ = nullptr;
-  const std::byte* labels_ = nullptr;  // null: a sample has the label of its folder
+  const std::byte* labels_ = nullptr;   // null: a sample has the label of its folder
+  const std::byte* extents_ = nullptr;  // null: a sample is a whole file
   std::span<const std::byte> names_;
 };
 

@@ -84,19 +84,21 @@ Index IndexBuilder::finish(std::string_view identity) {
   header.samples = static_cast<std::uint64_t>(samples_);
   header.folders = folders_.size();
   header.left_out = static_cast<std::uint64_t>(left_out);
-  header.has_labels = labels_.empty() ? 0 : 1;
+  header.has = (labels_.empty() ? 0 : kLabels) | (extents_.empty() ? 0 : kExtents);
   header.identity_bytes = identity.size();
   header.folder_text_bytes = folder_text_.size();
   header.name_bytes = names_.size();
   const std::size_t size = sizeof header + folders_.size() * sizeof(FolderRecord) +
                            block_offsets_.size() * sizeof(std::uint64_t) +
-                           labels_.size() * sizeof(std::int32_t) + identity.size() +
+                           labels_.size() * sizeof(std::int32_t) +
+                           extents_.size() * sizeof(StoredExtent) + identity.size() +
                            folder_text_.size() + names_.size();
   auto bytes = std::make_unique_for_overwrite<std::byte[]>(size);
   std::byte* to = put(bytes.get(), std::span(&header, 1));
   to = put(to, folders_);
   to = put(to, block_offsets_);
   to = put(to, labels_);
+  to = put(to, extents_);
   to = put(to, identity);
   to = put(to, folder_text_);
   put(to, names_);

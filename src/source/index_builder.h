@@ -19,6 +19,8 @@ class IndexBuilder {
   // none: then theirs is their folder's.
   void add(std::uint32_t folder, std::string_view name);
   void add(std::uint32_t folder, std::string_view name, std::int32_t label);
+  // Of the sample added last; give all of them one, or none.
+  void place_last(StoredExtent extent) { extents_.push_back(extent); }
   // Every label l given with `add` becomes labels[l].
   void relabel(const std::vector<std::int32_t>& labels);
 
@@ -36,6 +38,7 @@ class IndexBuilder {
   std::vector<std::int32_t> labels_;  // as given; dropped where the folders can keep them
   std::vector<bool> folder_has_label_;
   bool folders_agree_ = true;  // each folder's samples have but one label
+  std::vector<StoredExtent> extents_;
   std::string names_;
   std::string last_name_;
   std::uint32_t last_folder_ = 0;

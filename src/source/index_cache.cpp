@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <span>
 
 #include "base/fd.h"
@@ -41,6 +44,11 @@ bool write_all(int fd, std::span<const std::byte> bytes) {
   return true;
 }
 
+std::string path_of(const FolderEntry& folder, const std::vector<std::string>& roots) {
+  const std::string& root = roots[folder.root];
+  return folder.relative.empty() ? root : join_path(root, folder.relative);
+}
+
 bool unchanged(const Index& index, const std::vector<std::string>& roots,
                const SourceContext& context) {
   std::atomic<bool> same{true};
@@ -48,13 +56,28 @@ bool unchanged(const Index& index, const std::vector<std::string>& roots,
     const FolderEntry folder = index.folder(i);
     if (!same || folder.stamp.inode == 0) return;
     struct stat facts {};
-    if (folder.root >= roots.size() ||
-        ::stat(join_path(roots[folder.root], folder.relative).c_str(), &facts) != 0 ||
+    if (folder.root >= roots.size() || ::stat(path_of(folder, roots).c_str(), &facts) != 0 ||
         stamp_of(facts) != folder.stamp) {
       same = false;
     }
   });
   return same;
+}
+
+std::int64_t wall_clock() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
+
+// The latest change of the folders that the index watches.
+std::int64_t newest_change(const Index& index) {
+  std::int64_t newest = 0;
+  for (std::int64_t i = 0; i < index.folders(); ++i) {
+    const FolderStamp stamp = index.folder(i).stamp;
+    if (stamp.inode != 0) newest = std::max(newest, stamp.mtime_ns);
+  }
+  return newest;
 }
 
 }  // namespace
@@ -106,13 +129,24 @@ void IndexCache::store(const Index& index, std::int64_t newest_change,
   }
 }
 
-std::int64_t newest_change(const Index& index) {
-  std::int64_t newest = 0;
-  for (std::int64_t i = 0; i < index.folders(); ++i) {
-    const FolderStamp stamp = index.folder(i).stamp;
-    if (stamp.inode != 0) newest = std::max(newest, stamp.mtime_ns);
-  }
-  return newest;
+void append_path(std::string& key, const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  const std::string name = real ? real.get() : path;
+  key += fmt::format("{}:{}", name.size(), name);
+}
+
+CachedIndex cached_index(const SourceOptions& options, std::string_view key,
+                         std::string_view identity, const std::vector<std::string>& roots,
+                         std::int64_t changed, const SourceContext& context,
+                         const std::function<Index()>& make) {
+  const IndexCache cache(options, key);
+  if (std::optional<Index> index = cache.load(identity, roots, context))
+    return {std::move(*index), true};
+  const std::int64_t listed_at = wall_clock();
+  Index index = make();
+  cache.store(index, std::max(changed, newest_change(index)), listed_at);
+  return {std::move(index), false};
 }
 
 }  // namespace loaderscope::source

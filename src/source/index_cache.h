@@ -1,6 +1,7 @@
 // Indexes kept from one run to the next, in the user's cache folder.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,19 @@ class IndexCache {
   std::string folder_, file_;
 };
 
-// The latest mtime of the folders that the index watches.
-std::int64_t newest_change(const Index& index);
+// What names a data set and what it is made of: keys of an index. No name can be read as the end of
+// one and the beginning of the next.
+void append_path(std::string& key, const std::string& path);  // wherever the process stands
+
+struct CachedIndex {
+  Index index;
+  bool was_there = false;
+};
+// The index of `key` with this identity: kept from before, or made now and kept. `changed` is the
+// time of the last change to what the index is made from besides the folders in it.
+CachedIndex cached_index(const SourceOptions& options, std::string_view key,
+                         std::string_view identity, const std::vector<std::string>& roots,
+                         std::int64_t changed, const SourceContext& context,
+                         const std::function<Index()>& make);
 
 }  // namespace loaderscope::source

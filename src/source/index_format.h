@@ -1,5 +1,5 @@
 // The bytes of an index, in the order of the machine that wrote them:
-//   header | folder records | block offsets | labels | identity | folder text | names
+//   header | folder records | block offsets | labels | extents | identity | folder text | names
 // A block holds kBlock names: each is one byte (bytes shared with the name before, and a bit when
 // its folder differs from that of the name before), the folder as a varint if it differs, the
 // length of the rest as a varint, and the rest.
@@ -17,13 +17,15 @@ inline constexpr std::int64_t kBlock = 16;
 inline constexpr std::uint8_t kMostShared = 127;
 inline constexpr std::uint8_t kOtherFolder = 128;
 
+inline constexpr std::uint64_t kLabels = 1, kExtents = 2;
+
 struct IndexHeader {
   std::array<char, 8> magic = kIndexMagic;
   std::uint64_t checksum = 0;  // of all bytes behind it
   std::uint64_t samples = 0;
   std::uint64_t folders = 0;
   std::uint64_t left_out = 0;
-  std::uint64_t has_labels = 0;
+  std::uint64_t has = 0;  // kLabels, kExtents
   std::uint64_t identity_bytes = 0;
   std::uint64_t folder_text_bytes = 0;
   std::uint64_t name_bytes = 0;

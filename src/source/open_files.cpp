@@ -2,8 +2,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -22,12 +20,6 @@ namespace {
 // Raised whenever the same files would be listed in another way.
 constexpr std::string_view kRules = "1";
 
-std::int64_t wall_clock() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
-
 struct stat facts_of(const std::string& path, std::string_view flag) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) {
@@ -36,17 +28,6 @@ struct stat facts_of(const std::string& path, std::string_view flag) {
                    "; check the path given with " + std::string(flag));
   }
   return facts;
-}
-
-// No name can be read as the end of one and the beginning of the next.
-void append_name(std::string& to, const std::string& name) {
-  to += std::to_string(name.size()) + ':' + name;
-}
-
-std::string absolute(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? real.get() : path;
 }
 
 std::string folder_of(const std::string& path) {
@@ -66,18 +47,12 @@ std::unique_ptr<FileSource> open_folders(const SourceOptions& options,
   std::string key = "folders " + std::string(kRules) + " ";
   for (const std::string& path : options.paths) {
     demand_folder(path);
-    append_name(key, absolute(path));
+    append_path(key, path);
   }
-  const IndexCache cache(options, key);
-  std::optional<Index> index = cache.load(key, options.paths, context);
-  const bool hit = index.has_value();
-  if (!hit) {
-    const std::int64_t listed_at = wall_clock();
-    index = index_folders(options.paths, key, context);
-    cache.store(*index, newest_change(*index), listed_at);
-  }
-  auto source = std::make_unique<FileSource>(options, options.paths, std::move(*index));
-  source->from_cache = hit;
+  CachedIndex cached = cached_index(options, key, key, options.paths, 0, context,
+                                    [&] { return index_folders(options.paths, key, context); });
+  auto source = std::make_unique<FileSource>(options, options.paths, std::move(cached.index));
+  source->from_cache = cached.was_there;
   return source;
 }
 
@@ -91,22 +66,16 @@ std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
   }
   if (!options.paths.empty()) demand_folder(options.paths.front());
   std::string key = "manifest " + std::string(kRules) + " ";
-  append_name(key, absolute(path));
+  append_path(key, path);
   const FolderStamp stamp = stamp_of(facts);
   const std::string identity = key + ' ' + std::to_string(stamp.inode) + ' ' +
                                std::to_string(stamp.mtime_ns) + ' ' + std::to_string(facts.st_size);
   const std::vector<std::string> roots = {
       options.paths.empty() ? folder_of(path) : options.paths.front(), ""};
-  const IndexCache cache(options, key);
-  std::optional<Index> index = cache.load(identity, roots, context);
-  const bool hit = index.has_value();
-  if (!hit) {
-    const std::int64_t listed_at = wall_clock();
-    index = index_manifest(path, identity, context);
-    cache.store(*index, stamp.mtime_ns, listed_at);
-  }
-  auto source = std::make_unique<FileSource>(options, roots, std::move(*index));
-  source->from_cache = hit;
+  CachedIndex cached = cached_index(options, key, identity, roots, stamp.mtime_ns, context,
+                                    [&] { return index_manifest(path, identity, context); });
+  auto source = std::make_unique<FileSource>(options, roots, std::move(cached.index));
+  source->from_cache = cached.was_there;
   return source;
 }
 

@@ -5,6 +5,7 @@
 #include "source/file_source.h"
 #include "source/npy.h"
 #include "source/readers.h"
+#include "source/tar.h"
 
 namespace loaderscope {
 namespace {
@@ -33,6 +34,7 @@ AccessRow row(FileAccess access, bool direct,
   return {{word->name, word->help}, access, nullptr, direct, make};
 }
 
+constexpr std::string_view kTarWords[] = {"member"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
 
 // Of a function that opens sources of one kind.
@@ -51,6 +53,13 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_files>,
        .takes_list = true},
+      {.row =
+           {"tar",
+            "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded."},
+       .form = SampleForm::image,
+       .open = opened<open_tar>,
+       .suffix = ".tar",
+       .words = kTarWords},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,

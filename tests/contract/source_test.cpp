@@ -2,12 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <set>
 #include <thread>
 
 #include "source/registry.h"
 #include "unit/source/access_names.h"
+#include "unit/source/container_bytes.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {
@@ -20,40 +25,88 @@ std::string bytes_of_sample(std::int64_t sample) {
                      static_cast<char>('a' + sample % 26));
 }
 
-// Of a data set of samples 0 .. kSamples - 1, in this order.
-struct WayToOpen {
-  std::string name;
-  std::function<std::unique_ptr<Source>(const source::TempFolder&)> open;
+// A data set of samples 0 .. kSamples - 1, in this order, in a format of the table.
+struct Format {
+  std::string_view row;
+  std::string what;  // where a row has several, else ""
+  std::function<void(const source::TempFolder&, SourceOptions&)> make;
+  std::function<std::string(std::int64_t)> bytes;
 };
 
-std::unique_ptr<Source> open_folder(const source::TempFolder& data, FileAccess access) {
+void make_folder(const source::TempFolder& data, SourceOptions& options) {
   for (std::int64_t i = 0; i < kSamples; ++i) {
     data.write("c" + std::to_string(i / 10) + "/" + std::to_string(i) + ".jpg", bytes_of_sample(i));
   }
-  SourceOptions options = source::without_cache({data.path()});
-  options.access = access;
-  return open_files(options);
+  options.paths = {data.path()};
 }
 
-std::unique_ptr<Source> open_manifest(const source::TempFolder& data) {
+void make_manifest(const source::TempFolder& data, SourceOptions& options) {
   std::string list = "path,label\n";
   for (std::int64_t i = 0; i < kSamples; ++i) {
     const std::string name = std::to_string(i * 31 % kSamples) + ".png";
     data.write(name, bytes_of_sample(i));
     list += name + ",0\n";
   }
-  SourceOptions options = source::without_cache({});
   options.index_file = data.write("list.csv", list);
-  return open_files(options);
 }
+
+// Of two shards, with members that are not decoded.
+void make_shards(const source::TempFolder& data, SourceOptions& options) {
+  std::array<source::TarBytes, 2> shards;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    source::TarBytes& shard = shards[i < kSamples / 3 ? 0 : 1];
+    const std::string key = "n01/" + std::to_string(1000 + i);
+    shard.add(key + ".cls", "7");
+    shard.add(key + ".jpg", bytes_of_sample(i));
+  }
+  for (std::size_t i = 0; i < shards.size(); ++i)
+    data.write(std::to_string(i) + ".tar", shards[i].finish());
+  options.paths = {data / "{0..1}.tar"};
+}
+
+std::string row_of_sample(std::int64_t sample) {
+  return std::string(1000, static_cast<char>('a' + sample));
+}
+
+void make_arrays(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::string, 2> rows;
+  for (std::int64_t i = 0; i < kSamples; ++i) rows[i < 20 ? 0 : 1] += row_of_sample(i);
+  data.write("0.npy", source::npy_bytes("<u2", "(20, 100, 5)", rows[0]));
+  data.write("1.npy", source::npy_bytes("<u2", "(30, 100, 5)", rows[1]));
+  options.paths = {data.path()};
+}
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> kFormats = {
+      {"files", "", make_folder, bytes_of_sample},
+      {"files", "_list", make_manifest, bytes_of_sample},
+      {"tar", "", make_shards, bytes_of_sample},
+      {"npy", "", make_arrays, row_of_sample},
+  };
+  return kFormats;
+}
+
+struct WayToOpen {
+  const Format* format;
+  FileAccess access;
+};
 
 struct SourceContract : testing::TestWithParam<WayToOpen> {
   source::TempFolder data;
-  std::unique_ptr<Source> source = GetParam().open(data);
+  std::unique_ptr<Source> source = open();
+
+  std::unique_ptr<Source> open() const {
+    SourceOptions options = source::without_cache({});
+    options.access = GetParam().access;
+    GetParam().format->make(data, options);
+    return source_row(GetParam().format->row).open(options, {});
+  }
+  static std::string bytes_of(std::int64_t sample) { return GetParam().format->bytes(sample); }
+  static void expect_all_read(const Source& source, std::int64_t first);
 };
 
 // What is expected is a hint: the second half of it is wrong.
-void expect_all_read(const Source& source, std::int64_t first) {
+void SourceContract::expect_all_read(const Source& source, std::int64_t first) {
   const auto reader = source.make_reader();
   std::vector<std::int64_t> hint;
   for (std::int64_t i = 0; i < kSamples; ++i)
@@ -63,7 +116,7 @@ void expect_all_read(const Source& source, std::int64_t first) {
     const std::int64_t sample = (first + i * 13) % kSamples;
     const auto bytes = reader->read(sample);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()),
-              bytes_of_sample(sample));
+              bytes_of(sample));
   }
 }
 
@@ -85,25 +138,70 @@ TEST_P(SourceContract, DescribesEverySampleDifferently) {
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kSamples));
 }
 
+TEST_P(SourceContract, SaysWhereItsSamplesLie) {
+  const Extents* extents = source->extents();
+  ASSERT_NE(extents, nullptr);
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    const Extent extent = extents->extent(i);
+    ASSERT_LT(extent.object, extents->objects());
+    std::string path;
+    extents->path_of(extent.object, path);
+    EXPECT_TRUE(source->describe(i).starts_with(path)) << source->describe(i);
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes(bytes_of(i).size(), '\0');
+    file.seekg(extent.offset);
+    file.read(bytes.data(), std::ssize(bytes));
+    EXPECT_EQ(bytes, bytes_of(i));
+  }
+}
+
+TEST_P(SourceContract, SamplesOfArraysAreAllAlike) {
+  const bool is_array = source_row(GetParam().format->row).form == SampleForm::array;
+  EXPECT_EQ(source->sample_bytes() > 0, is_array);
+  for (std::int64_t i = 0; is_array && i < kSamples; ++i)
+    EXPECT_EQ(source->extents()->extent(i).length, source->sample_bytes());
+}
+
 // After an error the reader is as good as new.
 TEST_P(SourceContract, AMissingSampleIsAnErrorOfThisSampleOnly) {
-  std::filesystem::remove(source->describe(3));
+  const Extent extent = source->extents()->extent(3);
+  std::string path;
+  source->extents()->path_of(extent.object, path);
+  if (extent.length == Extent::kToEnd) {
+    std::filesystem::remove(path);
+  } else {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(extent.offset + 1));
+  }
   const auto reader = source->make_reader();
   EXPECT_THROW(reader->read(3), SampleError);
-  EXPECT_EQ(reader->read(4).size(), bytes_of_sample(4).size());
+  EXPECT_EQ(reader->read(2).size(), bytes_of(2).size());
+  EXPECT_THROW(reader->read(3), SampleError);
+  EXPECT_EQ(reader->read(kSamples - 1).size(), bytes_of(kSamples - 1).size());
 }
 
 std::vector<WayToOpen> all_cases() {
-  std::vector<WayToOpen> cases = {{"manifest", open_manifest}};
-  for (const FileAccess access : source::all_accesses()) {
-    cases.push_back({"folder_" + source::test_name_of(access),
-                     [access](const auto& data) { return open_folder(data, access); }});
+  std::vector<WayToOpen> cases;
+  for (const Format& format : formats()) {
+    for (const FileAccess access : source::all_accesses()) cases.push_back({&format, access});
   }
   return cases;
 }
 
 INSTANTIATE_TEST_SUITE_P(Sources, SourceContract, testing::ValuesIn(all_cases()),
-                         [](const auto& test) { return test.param.name; });
+                         [](const auto& test) {
+                           return std::string(test.param.format->row) + test.param.format->what +
+                                  "_" + source::test_name_of(test.param.access);
+                         });
+
+TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
+  for (const SourceRow& row : source_table()) {
+    const bool has_format =
+        std::any_of(formats().begin(), formats().end(),
+                    [&](const Format& format) { return format.row == row.row.name; });
+    EXPECT_EQ(has_format, row.open != nullptr) << row.row.name;
+    EXPECT_EQ(row.form == SampleForm::declared, row.open == nullptr) << row.row.name;
+  }
+}
 
 TEST(SourceTable, EveryRowHasANameAndASentence) {
   std::set<std::string_view> names;

@@ -1,0 +1,161 @@
+// The blocks of a tar file: ustar, with the long names and sizes of GNU tar and of pax.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <numeric>
+#include <system_error>
+
+#include "loaderscope/errors.h"
+#include "source/tar.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr Bytes kBlockBytes = StoredExtent::kUnit;
+constexpr Bytes kLongestText = 1 << 20;
+
+struct Compressed {
+  std::string_view magic, name, remedy;
+};
+constexpr Compressed kCompressed[] = {{"\x1f\x8b", "gzip", "gunzip"},
+                                      {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
+                                      {"\xfd"
+                                       "7zXZ",
+                                       "xz", "unxz"},
+                                      {"BZh", "bzip2", "bunzip2"}};
+
+std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }
+
+// Octal digits, or for large numbers a set first bit and the number behind it.
+std::optional<Bytes> number_of(std::string_view field) {
+  if ((field[0] & '\x80') != 0) {
+    Bytes value = field[0] & '\x7f';
+    for (const char byte : field.substr(1)) {
+      if (value >> 54 != 0) return std::nullopt;
+      value = value << 8 | static_cast<unsigned char>(byte);
+    }
+    return value;
+  }
+  const auto first = field.find_first_not_of(' ');
+  if (first == field.npos) return 0;
+  Bytes value = 0;
+  const std::string_view digits = until_zero(field.substr(first));
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 8);
+  if (digits.empty()) return 0;
+  return error == std::errc() && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+// The value of a pax record "LENGTH KEY=VALUE\n", the last one of this key; "" when there is none.
+std::string_view pax_value(std::string_view records, std::string_view key) {
+  std::string_view found;
+  while (!records.empty()) {
+    std::size_t length = 0;
+    std::from_chars(records.data(), records.data() + records.size(), length);
+    const auto space = records.find(' ');
+    if (length > records.size() || space + 1 >= length) break;
+    const std::string_view record = records.substr(space + 1, length - space - 2);
+    if (record.starts_with(key) && record.substr(key.size()).starts_with('='))
+      found = record.substr(key.size() + 1);
+    records.remove_prefix(length);
+  }
+  return found;
+}
+
+}  // namespace
+
+struct TarWalk::Header {
+  std::array<char, kBlockBytes> bytes;
+  Bytes size = 0;
+
+  std::string_view field(std::size_t begin, std::size_t length) const {
+    return std::string_view(bytes.data() + begin, length);
+  }
+  char type() const { return bytes[156]; }
+  bool is_zero() const {
+    return field(0, bytes.size()).find_first_not_of('\0') == std::string_view::npos;
+  }
+  // The checksum counts its own field as spaces.
+  bool adds_up() const {
+    long sum = 8L * ' ';
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      if (i < 148 || i >= 156) sum += static_cast<unsigned char>(bytes[i]);
+    }
+    return number_of(field(148, 8)) == sum;
+  }
+  std::string name() const {
+    const std::string_view last = until_zero(field(0, 100)), first = until_zero(field(345, 155));
+    const bool has_prefix = field(257, 6) == std::string_view("ustar\0", 6) && !first.empty();
+    return has_prefix ? fmt::format("{}/{}", first, last) : std::string(last);
+  }
+};
+
+void TarWalk::fail(const std::string& why) const { throw ValueError(why); }
+
+// False at the end.
+bool TarWalk::read_header(Header& header) {
+  const ssize_t got = ::pread(fd_, header.bytes.data(), header.bytes.size(), at_);
+  if (got < 0) fail("cannot be read: " + std::generic_category().message(errno));
+  if (at_ == 0) {
+    for (const Compressed& kind : kCompressed) {
+      if (header.field(0, static_cast<std::size_t>(got)).starts_with(kind.magic))
+        fail(
+            fmt::format("is compressed ({}), so that no sample has a place of its own; unpack it "
+                        "with {}",
+                        kind.name, kind.remedy));
+    }
+  }
+  if (got < kBlockBytes && at_ > 0) return false;
+  if (got == kBlockBytes && header.is_zero()) return false;
+  const std::optional<Bytes> size =
+      got == kBlockBytes && header.adds_up() ? number_of(header.field(124, 12)) : std::nullopt;
+  if (!size)
+    fail(at_ == 0 ? "is no tar file" : fmt::format("is damaged: no tar header at byte {}", at_));
+  header.size = *size;
+  at_ += kBlockBytes;
+  return true;
+}
+
+std::string TarWalk::read_text(Bytes size) {
+  if (size > kLongestText) fail(fmt::format("is damaged: a name of {} bytes", size));
+  std::string text(static_cast<std::size_t>(size), '\0');
+  const ssize_t got = ::pread(fd_, text.data(), text.size(), at_);
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return text;
+}
+
+std::optional<TarMember> TarWalk::next() {
+  std::string long_name;
+  std::optional<Bytes> long_size;
+  Header header;
+  while (read_header(header)) {
+    const char type = header.type();
+    const bool is_file = type == '0' || type == '\0' || type == '7';
+    if (type == 'L') long_name = until_zero(read_text(header.size));
+    if (type == 'x') {
+      const std::string records = read_text(header.size);
+      if (const auto path = pax_value(records, "path"); !path.empty()) long_name = path;
+      const auto text = pax_value(records, "size");
+      Bytes size = 0;
+      if (!text.empty() &&
+          std::from_chars(text.data(), text.data() + text.size(), size).ec == std::errc())
+        long_size = size;
+    }
+    const bool describes_next = type == 'L' || type == 'K' || type == 'x';
+    const Bytes size = describes_next ? header.size : long_size.value_or(header.size);
+    const Bytes begin = at_;
+    if (size < 0 || size > (Bytes{1} << 60))
+      fail(fmt::format("is damaged: no size at byte {}", at_));
+    at_ += (size + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+    if (is_file) return TarMember{long_name.empty() ? header.name() : long_name, begin, size};
+    if (!describes_next && type != 'g') {
+      long_name.clear();
+      long_size.reset();
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace loaderscope::source

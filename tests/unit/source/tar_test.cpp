@@ -1,0 +1,125 @@
+// Shards: which members are samples, and what is no shard.
+#include "source/tar.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "container_bytes.h"
+#include "loaderscope/errors.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Tar : testing::Test {
+  TempFolder data;
+
+  std::unique_ptr<Source> open(const std::string& bytes, const GivenWords& words = {}) {
+    SourceOptions options = without_cache({data.write("0.tar", bytes)});
+    options.words = words;
+    return open_tar(options, {});
+  }
+  std::vector<std::string> samples(const std::string& bytes, const GivenWords& words = {}) {
+    const auto source = open(bytes, words);
+    const auto reader = source->make_reader();
+    std::vector<std::string> all;
+    for (std::int64_t i = 0; i < source->size(); ++i) {
+      const auto read = reader->read(i);
+      all.emplace_back(reinterpret_cast<const char*>(read.data()), read.size());
+    }
+    return all;
+  }
+  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+    return message_of<RunError>([&] { open(bytes, words); });
+  }
+};
+
+TEST(SampleName, IsCutAtTheFirstDotOfTheBaseName) {
+  const auto name = sample_name("n0.1/0003.Seg.PNG");
+  ASSERT_TRUE(name);
+  EXPECT_EQ(name->key, "n0.1/0003");
+  EXPECT_EQ(name->extension, "seg.png");
+  for (const std::string_view none : {"n01/README", "n01/.hidden", "__meta__", "a/__x__/1.jpg", ""})
+    EXPECT_FALSE(sample_name(none)) << none;
+  EXPECT_TRUE(sample_name("a__b/1.jpg"));
+}
+
+TEST_F(Tar, OneMemberOfASampleIsDecoded) {
+  TarBytes shard;
+  shard.add("1.cls", "7").add("1.jpg", "one").add("1.png", "other");
+  shard.add("2.json", "{}").add("3.jpg", "three").add("__note__", "x").add("d/", "", '5');
+  EXPECT_THAT(samples(shard.finish()), ElementsAre("one", "three"));
+  EXPECT_THAT(open(shard.finish())->notes(),
+              ElementsAre("1 samples of the shards have no member to decode and are left out"));
+  EXPECT_THAT(samples(shard.finish(), {{"member", "cls"}}), ElementsAre("7"));
+  EXPECT_THAT(why_not(shard.finish(), {{"member", "mp4"}}), HasSubstr("holds no mp4 but cls, jpg"));
+}
+
+TEST_F(Tar, LongNamesAndSizesOfOtherWriters) {
+  const std::string name = std::string(150, 'k') + ".jpg";
+  TarBytes gnu;
+  gnu.add("././@LongLink", name + '\0', 'L').add(name, "gnu").add("b.jpg", "b");
+  EXPECT_THAT(samples(gnu.finish()), ElementsAre("gnu", "b"));
+  EXPECT_THAT(open(gnu.finish())->describe(0), HasSubstr(name));
+  TarBytes pax;
+  pax.add("g", "19 comment=whatever\n", 'g');
+  pax.add("PaxHeaders/x", "164 path=" + name + "\n", 'x').add("short", "pax").add("b.jpg", "b");
+  EXPECT_THAT(samples(pax.finish()), ElementsAre("pax", "b"));
+}
+
+TEST_F(Tar, EmptyAndTooLargeSamplesAreErrorsOfTheSample) {
+  TarBytes shard;
+  shard.add("1.jpg", "").add("2.jpg", "two");
+  const auto source = open(shard.finish());
+  const auto reader = source->make_reader();
+  EXPECT_THROW(reader->read(0), SampleError);
+  EXPECT_EQ(reader->read(1).size(), 3U);
+}
+
+TEST_F(Tar, AShardThatIsCutIsSaid) {
+  TarBytes shard;
+  shard.add("1.jpg", "one").add("2.jpg", std::string(2000, 'x'));
+  EXPECT_THAT(open(shard.finish())->notes(), IsEmpty());
+  const auto source = open(shard.unfinished().substr(0, 2000));
+  EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("1 of 1 shards end without tar's end mark")));
+  const auto reader = source->make_reader();
+  EXPECT_EQ(reader->read(0).size(), 3U);
+  EXPECT_EQ(message_of<SampleError>([&] { reader->read(1); }),
+            "should end at byte 3536 of a file that has 2000");
+}
+
+TEST_F(Tar, SaysWhatIsNoShard) {
+  EXPECT_THAT(why_not(std::string("\x1f\x8b\x08", 3) + std::string(600, 'x')),
+              HasSubstr("is compressed (gzip)"));
+  EXPECT_THAT(why_not(std::string(600, 'x')), HasSubstr("is no tar file"));
+  EXPECT_THAT(why_not("short"), HasSubstr("is no tar file"));
+  EXPECT_THAT(why_not(std::string(1024, '\0')), HasSubstr("holds no images"));
+  TarBytes shard;
+  shard.add("1.jpg", "one");
+  EXPECT_THAT(why_not(shard.unfinished() + std::string(512, 'x')),
+              HasSubstr("is damaged: no tar header at byte 1024"));
+}
+
+TEST_F(Tar, TheIndexIsKeptUntilAShardChanges) {
+  SourceOptions options;
+  options.cache_folder = data / "cache";
+  options.paths = {data.write("shards/0.tar", TarBytes().add("1.jpg", "one").finish())};
+  data.age();
+  EXPECT_EQ(open_tar(options, {})->size(), 1);
+  std::string kept;
+  for (const auto& entry : std::filesystem::directory_iterator(data / "cache"))
+    kept = entry.path().string();
+  ASSERT_NE(kept, "");
+  const auto written = std::filesystem::last_write_time(kept);
+  EXPECT_EQ(open_tar(options, {})->size(), 1);
+  EXPECT_EQ(std::filesystem::last_write_time(kept), written);
+  data.write("shards/0.tar", TarBytes().add("1.jpg", "one").add("2.jpg", "two").finish());
+  EXPECT_EQ(open_tar(options, {})->size(), 2);
+}
+
+}  // namespace
+}  // namespace loaderscope::source
