@@ -23,8 +23,11 @@ class SampleReader {
   virtual std::span<const std::byte> read(std::int64_t sample) = 0;
   // The samples that will be asked for next, in this order, instead of those named before. Only a
   // hint: others may be asked for, and some never. Costs no time to speak of: whatever a reader
-  // does about it happens within `read`.
+  // does about it happens within `read`, and what it has begun to read goes on where it is named
+  // again.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
+  // How many of them it reads ahead; 0: nothing comes of naming any.
+  virtual int looks_ahead() const { return 0; }
 };
 
 // Where the stored bytes of one sample lie: `length` bytes of an object (a file, a shard).
@@ -66,6 +69,7 @@ class Source {
   virtual Bytes sample_bytes() const { return 0; }  // of each sample, where they are arrays
   virtual const Extents* extents() const { return nullptr; }
   virtual std::optional<FileAccess> access() const { return std::nullopt; }  // in force
+  virtual Bytes bytes_read_ahead() const { return 0; }  // by one reader, at most
   // One sentence each, for people; with what readers met so far.
   virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "source/extent_opener.h"
+#include "source/readers.h"
 #include "source/registry.h"
 
 namespace loaderscope::source {
@@ -35,6 +36,8 @@ Access::Access(const Extents& extents, const AccessOptions& options)
       met_(place<Met>(shared_)) {}
 
 std::unique_ptr<SampleReader> Access::make_reader() const { return access_row(way_).make(*this); }
+
+Bytes Access::bytes_read_ahead() const { return access_row(way_).looks_ahead ? kMostReadAhead : 0; }
 
 std::string Access::refusal() const {
   const AccessRow& row = access_row(way_);

@@ -26,6 +26,7 @@ class Access {
   void settle();
   FileAccess way() const { return way_; }  // in force
   std::unique_ptr<SampleReader> make_reader() const;
+  Bytes bytes_read_ahead() const;  // by one reader, at most
   std::vector<std::string> notes() const;
 
   // For readers.
@@ -63,6 +64,7 @@ class ExtentSource : public Source, public Extents {
   std::unique_ptr<SampleReader> make_reader() const override { return access_.make_reader(); }
   const Extents* extents() const override { return this; }
   std::optional<FileAccess> access() const override { return access_.way(); }
+  Bytes bytes_read_ahead() const override { return access_.bytes_read_ahead(); }
   std::vector<std::string> notes() const override;
   // Once the extents are there, and before the first reader.
   void settle_access() { access_.settle(); }

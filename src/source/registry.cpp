@@ -26,12 +26,12 @@ AccessRow needs(AccessRow row) {
   return row;
 }
 
-AccessRow row(FileAccess access, bool direct,
+AccessRow row(FileAccess access, bool direct, bool looks_ahead,
               std::unique_ptr<SampleReader> (*make)(const source::Access&)) {
   const auto& words = Words<FileAccess>::table();
   const auto word =
       std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == access; });
-  return {{word->name, word->help}, access, nullptr, direct, make};
+  return {{word->name, word->help}, access, nullptr, direct, looks_ahead, make};
 }
 
 constexpr std::string_view kTarWords[] = {"member"};
@@ -79,13 +79,14 @@ const SourceRow& source_row(std::string_view name) {
 
 std::span<const AccessRow> access_table() {
   static const AccessRow rows[] = {
-      row(FileAccess::pread, false, source::make_pread_reader),
-      needs<&KernelAccess::mapping_refusal>(row(FileAccess::mmap, false, source::make_mmap_reader)),
-      row(FileAccess::direct, true, source::make_direct_reader),
+      row(FileAccess::pread, false, false, source::make_pread_reader),
+      needs<&KernelAccess::mapping_refusal>(
+          row(FileAccess::mmap, false, false, source::make_mmap_reader)),
+      row(FileAccess::direct, true, false, source::make_direct_reader),
       needs<&KernelAccess::ring_refusal>(
-          row(FileAccess::io_uring, false, source::make_ring_reader)),
+          row(FileAccess::io_uring, false, true, source::make_ring_reader)),
       needs<&KernelAccess::ring_refusal>(
-          row(FileAccess::io_uring_direct, true, source::make_direct_ring_reader)),
+          row(FileAccess::io_uring_direct, true, true, source::make_direct_ring_reader)),
   };
   return rows;
 }

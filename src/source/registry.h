@@ -54,7 +54,8 @@ struct AccessRow {
   FileAccess access;
   // Why this kernel refuses, whatever the data; null: none does.
   std::optional<std::string> (source::KernelAccess::*refusal)() const;
-  bool direct;  // some file systems refuse
+  bool direct;       // some file systems refuse
+  bool looks_ahead;  // reads what is expected
   std::unique_ptr<SampleReader> (*make)(const source::Access& access);
 };
 

@@ -60,11 +60,25 @@ class RingReader final : public SampleReader {
     }
   }
 
+  // What is under way, or there, is not read again.
   void expect(std::span<const std::int64_t> samples) override {
-    expected_.assign(samples.begin(), samples.end());
+    expected_.clear();
+    for (const std::int64_t sample : samples) expected_.push_back({sample, false});
     next_expected_ = 0;
-    for (Request& request : requests_) let_go(request);
+    for (Request& request : requests_) {
+      if (!request.wanted) continue;
+      const auto named = std::find_if(expected_.begin(), expected_.end(), [&](const Expected& one) {
+        return !one.begun && one.sample == request.sample && &request != in_hand_;
+      });
+      if (named == expected_.end()) {
+        let_go(request);
+      } else {
+        named->begun = true;
+      }
+    }
   }
+
+  int looks_ahead() const override { return static_cast<int>(requests_.size()) - 1; }
 
   std::span<const std::byte> read(std::int64_t sample) override {
     if (in_hand_ != nullptr) let_go(*std::exchange(in_hand_, nullptr));
@@ -84,17 +98,23 @@ class RingReader final : public SampleReader {
     for (Request& request : requests_) {
       if (request.wanted && request.sample == sample) return request;
     }
-    if (next_expected_ < expected_.size() && expected_[next_expected_] == sample) ++next_expected_;
+    if (next_expected_ < expected_.size() && expected_[next_expected_].sample == sample)
+      ++next_expected_;
     return start(sample);
   }
 
   // One request stays free for a sample that is not expected.
   void start_ahead() {
-    const auto free = std::count_if(requests_.begin(), requests_.end(), [](const Request& request) {
-      return request.state == Request::State::free;
-    });
-    for (auto left = free; left > 1 && next_expected_ < expected_.size(); --left) {
-      start(expected_[next_expected_++]);
+    const auto most = std::clamp<Bytes>(kMostReadAhead / std::max<Bytes>(largest_, 1), 1,
+                                        std::ssize(requests_) - 1);
+    auto left =
+        most - std::count_if(requests_.begin(), requests_.end(), [](const Request& request) {
+          return request.state != Request::State::free;
+        });
+    for (; left > 0 && next_expected_ < expected_.size(); ++next_expected_) {
+      if (expected_[next_expected_].begun) continue;
+      start(expected_[next_expected_].sample);
+      --left;
     }
   }
 
@@ -180,6 +200,7 @@ class RingReader final : public SampleReader {
   void begin(Request& request, OpenExtent extent) {
     request.opened = std::move(extent);
     request.size = request.opened.size;
+    largest_ = std::max(largest_, static_cast<Bytes>(request.size));
     begin_reading(request,
                   direct_ ? direct_->begin(request.opened) : begin_waiting(request.opened));
   }
@@ -221,8 +242,13 @@ class RingReader final : public SampleReader {
   std::optional<DirectSwitch> direct_;
   std::vector<Request> requests_;
   std::unique_ptr<Ring> ring_;
-  std::vector<std::int64_t> expected_;
+  struct Expected {
+    std::int64_t sample;
+    bool begun;  // before it was named again
+  };
+  std::vector<Expected> expected_;
   std::size_t next_expected_ = 0;
+  Bytes largest_ = 0;           // of the samples so far
   Request* in_hand_ = nullptr;  // the caller looks at its bytes
 };
 

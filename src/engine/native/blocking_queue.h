@@ -49,6 +49,12 @@ class BlockingQueue {
     return take_front();
   }
 
+  // What comes next, if anything is there.
+  std::optional<T> front() {
+    const std::lock_guard lock(mutex_);
+    return head_ == tail_ ? std::nullopt : std::optional<T>(ring_[head_]);
+  }
+
   struct Popped {
     T item;
     bool waited;  // the queue was empty

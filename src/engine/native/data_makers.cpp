@@ -14,9 +14,8 @@ class DataMaker : public SampleMaker {
   DataMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
       : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {}
 
-  void expect(std::span<const std::int64_t> samples) override {
-    if (works(Stage::read)) reader_->expect(samples);
-  }
+  void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
+  int looks_ahead() const override { return works(Stage::read) ? reader_->looks_ahead() : 0; }
 
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
   Bytes make(const SampleTask& task, SpanWriter& spans) override {

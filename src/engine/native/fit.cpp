@@ -15,19 +15,26 @@ std::string batches_of(const Plan& plan) {
   return text;
 }
 
-}  // namespace
-
-Bytes memory_needed(const Plan& plan) {
-  const bool staged = plan.has_device && plan.copy_keeps_trainer;
-  const Bytes staging = staged ? plan.delivered_bytes(plan.config.batch_size) : 0;
-  return (plan.host_bytes() + staging) * plan.ranks;
+std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
+  if (read_ahead == 0) return "";
+  return " and what " + std::to_string(plan.workers * plan.ranks) + " workers read ahead, " +
+         text_of(read_ahead) + " each,";
 }
 
-void check_fit(const Plan& plan, std::optional<Bytes> free) {
-  const Bytes needed = memory_needed(plan);
+}  // namespace
+
+Bytes memory_needed(const Plan& plan, Bytes read_ahead) {
+  const bool staged = plan.has_device && plan.copy_keeps_trainer;
+  const Bytes staging = staged ? plan.delivered_bytes(plan.config.batch_size) : 0;
+  return (plan.host_bytes() + staging + plan.workers * read_ahead) * plan.ranks;
+}
+
+void check_fit(const Plan& plan, std::optional<Bytes> free, Bytes read_ahead) {
+  const Bytes needed = memory_needed(plan, read_ahead);
   if (!free || needed <= *free) return;
   throw RunError(
-      "host memory: " + batches_of(plan) + " take " + text_of(needed) + " and " + text_of(*free) +
+      "host memory: " + batches_of(plan) + and_read_ahead(plan, read_ahead) + " take " +
+      text_of(needed) + " and " + text_of(*free) +
       " are free; give a smaller --batch-size, fewer " +
       (plan.ranks > 1 ? "--ranks or --num-workers" : "--num-workers") +
       (plan.sample_tasks ? ", or a smaller --window" : ", or a smaller --prefetch-factor"));

@@ -230,7 +230,7 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   native::MakerFactory makers = make_pipeline(*run);
   if (run->data) {
     const std::optional<Bytes> free = free_memory("/");
-    native::check_fit(*run->plan, free);
+    native::check_fit(*run->plan, free, run->data->bytes_read_ahead());
     make_replay_pool(*run, context, free);
   }
   run->runner =

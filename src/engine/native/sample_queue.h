@@ -36,11 +36,12 @@ class SampleQueue {
     std::unique_lock lock(mutex_);
     const bool waits = head_ == tail_ && !closed_;
     while (head_ == tail_ && !closed_) ready_.wait(lock);
-    if (closed_) return std::nullopt;
-    Batch* batch = ring_[head_];
-    const std::int64_t position = batch->next_sample++;
-    if (batch->next_sample == batch->events.samples) head_ = next(head_);
-    return Task{batch, position, waits};
+    return closed_ ? std::nullopt : std::optional(take(waits));
+  }
+  // Nothing where nothing is there.
+  std::optional<Task> try_pop() {
+    const std::lock_guard lock(mutex_);
+    return closed_ || head_ == tail_ ? std::nullopt : std::optional(take(false));
   }
 
   void close() {
@@ -59,6 +60,12 @@ class SampleQueue {
   }
 
  private:
+  Task take(bool waited) {
+    Batch* batch = ring_[head_];
+    const std::int64_t position = batch->next_sample++;
+    if (batch->next_sample == batch->events.samples) head_ = next(head_);
+    return {batch, position, waited};
+  }
   std::size_t next(std::size_t at) const { return at + 1 == ring_.size() ? 0 : at + 1; }
 
   ProcessMutex mutex_;

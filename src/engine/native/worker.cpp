@@ -78,13 +78,33 @@ void Worker::work_on_batches() {
 void Worker::work_on_samples() {
   for (;;) {
     const Nanos rest_begin = monotonic_now();
-    const auto task = shop_.sample_tasks->pop();
-    if (!task) return;
-    turn_to(*task->batch, rest_begin, task->waited);
-    make_sample(*task->batch, task->position);
-    if (task->batch->samples_left.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      finish(*task->batch);
+    if (!claim() || job_.stop.load(std::memory_order_relaxed) != 0) return;
+    const SampleQueue::Task task = claimed_.front();
+    claimed_.pop_front();
+    turn_to(*task.batch, rest_begin, task.waited);
+    make_sample(*task.batch, task.position);
+    if (task.batch->samples_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(*task.batch);
   }
+}
+
+// A sample to make, and those that are read ahead meanwhile: no more than the worker's share of a
+// batch, so that none waits for it where others rest. False once the queue is closed.
+bool Worker::claim() {
+  const std::int64_t share = (plan_.config.batch_size - 1) / plan_.workers + 1;
+  const auto most = std::clamp<std::int64_t>(maker_->looks_ahead(), 1, share);
+  const std::size_t before = claimed_.size();
+  while (std::ssize(claimed_) < most) {
+    const auto task = claimed_.empty() ? shop_.sample_tasks->pop() : shop_.sample_tasks->try_pop();
+    if (!task) break;
+    claimed_.push_back(*task);
+  }
+  if (maker_->looks_ahead() > 0 && claimed_.size() > before) {
+    expected_.clear();
+    for (const SampleQueue::Task& task : claimed_)
+      expected_.push_back(task.batch->samples[static_cast<std::size_t>(task.position)]);
+    maker_->expect(expected_);
+  }
+  return !claimed_.empty();
 }
 
 // The worker begins with `batch`, or goes on with it, after a rest or not.
@@ -102,8 +122,21 @@ void Worker::turn_to(Batch& batch, Nanos rest_begin, bool rested) {
     rested_ += std::max<Nanos>(rest_end - std::max(rest_begin, batch.events.epoch_dispatch), 0);
 }
 
+// The samples of the batch, and the first ones of the next.
+void Worker::expect_batches(const Batch& batch) {
+  const int most = maker_->looks_ahead();
+  if (most == 0) return;
+  expected_.assign(batch.samples.begin(), batch.samples.end());
+  if (const auto next = post_.tasks.front()) {
+    const auto& samples = (*next)->samples;
+    expected_.insert(expected_.end(), samples.begin(),
+                     samples.begin() + std::min<std::ptrdiff_t>(most, std::ssize(samples)));
+  }
+  maker_->expect(expected_);
+}
+
 void Worker::make_batch(Batch& batch) {
-  maker_->expect(batch.samples);
+  expect_batches(batch);
   for (std::int64_t position = 0; position < batch.events.samples; ++position) {
     if (job_.stop.load(std::memory_order_relaxed) != 0) return;
     make_sample(batch, position);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "engine/native/crew.h"
 
@@ -23,6 +25,8 @@ class Worker {
   void work_on_batches();
   void work_on_samples();
   void turn_to(Batch& batch, Nanos rest_begin, bool rested);
+  bool claim();
+  void expect_batches(const Batch& batch);
   void make_batch(Batch& batch);
   void make_sample(Batch& batch, std::int64_t position);
   void finish(Batch& batch);
@@ -35,6 +39,8 @@ class Worker {
   SpanWriter spans_;
   Sleeper sleeper_;
   std::unique_ptr<SampleMaker> maker_;
+  std::deque<SampleQueue::Task> claimed_;  // sample tasks that nobody else will take
+  std::vector<std::int64_t> expected_;     // samples, for the maker
   std::int64_t batch_index_ = -1;
   Nanos begun_ = 0, rested_ = 0;
 };

@@ -27,6 +27,14 @@ TEST(Fit, CountsEverySlotOfEveryRank) {
   EXPECT_EQ(needed("workers=2 memory=pageable device=null"), 70'000);
 }
 
+TEST(Fit, CountsWhatWorkersReadAhead) {
+  const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
+  const Plan plan(config);
+  EXPECT_EQ(memory_needed(plan, 1'000'000), 6'210'000);
+  EXPECT_NO_THROW(check_fit(plan, 6'210'000, 1'000'000));
+  EXPECT_THROW(check_fit(plan, 6'209'999, 1'000'000), RunError);
+}
+
 TEST(Fit, RefusesWhatDoesNotFitInOneSentence) {
   const RunConfig config = config_of(std::string(kBatches) + "workers=2 ranks=3");
   const Plan plan(config);

@@ -73,6 +73,35 @@ TEST_F(RingReader, OpensAheadInTheOrderExpected) {
                                                           data / "105.jpg", data / "101.jpg"));
 }
 
+TEST_F(RingReader, WhatIsNamedAgainIsNotReadAgain) {
+  kernel.faults.emplace();
+  open();
+  expect(from_to(0, 8));
+  expect_all_read(from_to(0, 3));
+  const std::size_t opened = kernel.history.opened.size();
+  EXPECT_GT(opened, 3U);
+  expect(from_to(3, 12));
+  expect_all_read(from_to(3, 12));
+  EXPECT_EQ(kernel.history.opened.size(), 12U);
+}
+
+// What is read ahead keeps within its budget, whatever the depth of the queue.
+TEST_F(RingReader, ReadsFewLargeSamplesAhead) {
+  kernel.faults.emplace();
+  open();
+  const std::string large(static_cast<std::size_t>(kMostReadAhead) / 2, 'x');
+  for (const auto& name : {"105.jpg", "106.jpg", "107.jpg", "108.jpg", "109.jpg"})
+    data.write(name, large);
+  expect(from_to(4, 10));
+  EXPECT_EQ(read(4), bytes_of(4));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(read(5 + i), large);
+  EXPECT_EQ(kernel.history.opened.size(), 6U);
+  kernel.history.most_under_way = 0;
+  expect(from_to(4, 10));
+  for (std::int64_t i = 4; i < 10; ++i) read(i);
+  EXPECT_LE(kernel.history.most_under_way, 2);
+}
+
 TEST_F(RingReader, DoesNotNeedToBeToldWhatComes) {
   open();
   expect_all_read({3, 1, 2, 2, 19, 0});
