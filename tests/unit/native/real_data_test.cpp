@@ -7,6 +7,7 @@
 #include "loaderscope/errors.h"
 #include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
+#include "unit/source/container_bytes.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::native {
@@ -61,16 +62,18 @@ struct Result {
   }
 };
 
-Result load(const Photos& photos, const std::string& settings, std::size_t rank = 0) {
+Result load_data(const std::string& settings, std::size_t rank = 0) {
   NotingDevices devices(kSampleBytes);
   Result result;
-  result.record =
-      run("data=" + photos.path() + " size=16 transfer=u8 warmup=0 device=null " + settings,
-          devices.context());
+  result.record = run("warmup=0 device=null " + settings, devices.context());
   result.batches = devices.delivered(rank);
   result.overwritten = devices.overwritten();
   expect_closes(result.record);
   return result;
+}
+
+Result load(const Photos& photos, const std::string& settings, std::size_t rank = 0) {
+  return load_data("data=" + photos.path() + " size=16 transfer=u8 " + settings, rank);
 }
 
 using Counts = std::map<std::uint64_t, int>;
@@ -84,6 +87,35 @@ std::vector<std::size_t> sizes_of(const Result& result) {
   std::vector<std::size_t> sizes;
   for (const Delivered& batch : result.batches) sizes.push_back(batch.samples.size());
   return sizes;
+}
+
+TEST(RealData, ShardsGiveTheBytesOfTheirFiles) {
+  const Photos photos(20);
+  source::TarBytes shard;
+  for (int i = 0; i < 20; ++i)
+    shard.add(std::to_string(i) + ".jpg", dataset::content_of(photos.image(i)));
+  const TempFolder folder;
+  const std::string tar = folder.write("0.tar", shard.finish());
+  const std::string common = "batch=5 epochs=1 seed=3 workers=2 access=io-uring ";
+  EXPECT_EQ(load_data("data=" + tar + " size=16 transfer=u8 " + common).samples(),
+            load(photos, common).samples());
+}
+
+TEST(RealData, ArraysGoIntoTheBatchAsTheyAre) {
+  constexpr int kRows = 30;
+  std::string rows;
+  for (int i = 0; i < kRows; ++i) rows += std::string(kSampleBytes, static_cast<char>('A' + i));
+  const TempFolder folder;
+  const std::string npy = folder.write(
+      "0.npy", source::npy_bytes("|u1", fmt::format("({}, {})", kRows, kSampleBytes), rows));
+  const std::string common = "batch=4 epochs=1 shuffle=true data=" + npy + " ";
+  const std::vector<std::uint64_t> expected = load_data(common + "workers=1").samples();
+  EXPECT_EQ(counts_of(expected).size(), static_cast<std::size_t>(kRows));
+  for (const std::string more :
+       {"workers=3 task=sample access=io-uring", "workers=2 executor=processes", "workers=0"})
+    EXPECT_EQ(load_data(common + more).samples(), expected) << more;
+  EXPECT_EQ(load_data(common + "workers=2").record.config.delivered_bytes,
+            static_cast<Bytes>(kSampleBytes));
 }
 
 TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
