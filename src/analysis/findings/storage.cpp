@@ -6,6 +6,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "source/registry.h"
 
 namespace loaderscope {
 namespace {
@@ -144,6 +145,7 @@ std::optional<Candidate> cold_cache(const Facts& facts) {
   const double checked = facts.metric("cache.checked_bytes");
   const double resident = facts.metric("cache.resident_bytes");
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
+  if (access_row(facts.record.config.access).direct) return std::nullopt;  // past the page cache
   return Candidate{
       fmt::format("{} of the data was in the page cache when the run began, and reads "
                   "wait {} of the time",

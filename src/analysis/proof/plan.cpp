@@ -7,6 +7,7 @@
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
+#include "source/registry.h"
 
 namespace loaderscope {
 namespace {
@@ -175,7 +176,7 @@ ProofCase with_cache(CacheState state, const RunConfig& config) {
   if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
   if (!config.has_data()) {
     result.missing = "declared samples lie in no file";
-  } else if (config.access == FileAccess::direct || config.access == FileAccess::io_uring_direct) {
+  } else if (access_row(config.access).direct) {
     if (state == CacheState::warm) result.missing = "files are read past the page cache";
   }
   return result;

@@ -91,6 +91,9 @@ TEST(RealFacts, ColdDataIsSeenToBeCold) {
   if (metric_of(cold, "cache.resident_bytes") > metric_of(cold, "cache.checked_bytes") / 2)
     GTEST_SKIP() << "the file system keeps its pages";
   EXPECT_TRUE(fires("cold-cache", cold));
+  RunRecord direct = cold;
+  direct.config.access.set(FileAccess::direct);
+  EXPECT_FALSE(fires("cold-cache", direct));  // a warm one would not be looked at
   EXPECT_FALSE(fires("cold-cache", native::run(settings + " cache=warm")));
 }
 
