@@ -13,6 +13,27 @@
 
 namespace loaderscope {
 
+// What a setting is about, one or several of these: whoever refuses, holds or varies settings asks
+// for this, never for their names.
+namespace about {
+inline constexpr std::uint32_t kNoTrait = 0,
+                               kWhichData = 1 << 0,  // what is read
+    kStored = 1 << 1,                                // how stored data is read: needs data
+    kImage = 1 << 2,                                 // what is done to a stored image
+    kDeclaredData = 1 << 3,                          // what samples are where none are stored
+    kStorage = 1 << 4,                               // a storage, and
+    kCores = 1 << 14,                                // cores, that only the model can change
+    kOwnLoader = 1 << 5,                             // our own loader, and not somebody else's
+    kOfPipelines = 1 << 6,    // what a pipeline that we bring is told; other loaders read their own
+    kOfDataLoader = 1 << 7,   // an argument of PyTorch's DataLoader
+    kOwnTrainer = 1 << 8,     // a trainer of ours: a program trains itself
+    kOwnRanks = 1 << 9,       // what no run of somebody else's loader has
+    kNeedsWorkers = 1 << 10,  // nothing without workers
+    kPriced = 1 << 11,        // takes memory or processes
+    kPredictable = 1 << 12,   // one run tells the model what another value gives
+    kNotModelled = 1 << 13;   // nothing that a model could change
+}
+
 // One field: its names, its sentence, and how its text is read and written. The text is the same in
 // a flag, in a scenario file and in --set and --vary.
 struct Field {
@@ -20,6 +41,7 @@ struct Field {
       name;  // "num-workers": the flag --num-workers, the key num-workers, JSON num_workers
   std::vector<std::string_view> aliases;
   std::string_view group;
+  std::uint32_t traits = about::kNoTrait;
   std::string_view value_name;  // "N", "DURATION", ...; "" for a switch, which also has --no-NAME
   std::string_view help;        // one sentence with the unit
   std::string_view implied;     // what the flag says without a value; "": it needs one
@@ -36,6 +58,7 @@ struct Field {
       mark_given;  // a value read back from a result need not be the user's
 
   bool is_switch() const { return value_name.empty(); }
+  bool is_about(std::uint32_t any) const { return (traits & any) != 0; }
 };
 
 std::span<const Field> fields();

@@ -14,8 +14,9 @@ namespace {
 
 // What has no meaning without workers is not given to a case that has none.
 RunConfig without_workers(RunConfig base) {
-  for (const char* key : {"prefetch-factor", "window", "persistent-workers", "mp-context"})
-    find_field(key)->mark_given(base, false);
+  for (const Field& field : fields()) {
+    if (field.is_about(about::kNeedsWorkers)) field.mark_given(base, false);
+  }
   return base;
 }
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "engine/pipeline/plan.h"
 #include "experiment/settings.h"
@@ -16,9 +15,8 @@ Price price_of(const RunConfig& config) {
 }
 
 bool has_price(const Axis& axis) {
-  constexpr std::array<std::string_view, 6> kPriced = {
-      "num-workers", "prefetch-factor", "window", "memory", "pin-memory", "in-flight"};
-  return std::find(kPriced.begin(), kPriced.end(), axis.key) != kPriced.end();
+  const Field* field = find_field(axis.key);
+  return field != nullptr && field->is_about(about::kPriced);
 }
 
 }  // namespace loaderscope

@@ -1,17 +1,14 @@
 #include "experiment/strata.h"
 
 #include <algorithm>
-#include <array>
 
 namespace loaderscope {
 namespace {
 
-constexpr std::array<std::string_view, 6> kPredictable = {
-    "num-workers", "prefetch-factor", "window", "in-flight", "in-order", "batch-size"};
-
 bool is_predictable(const Change& change) {
+  const Field* field = find_field(change.key);
   return change.key.ends_with(".speed") ||
-         std::find(kPredictable.begin(), kPredictable.end(), change.key) != kPredictable.end();
+         (field != nullptr && field->is_about(about::kPredictable));
 }
 
 }  // namespace

@@ -7,20 +7,16 @@
 #include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "settings/refuse.h"
 #include "settings/resolve_guest.h"
 #include "source/registry.h"
 
 namespace loaderscope {
 namespace {
 
-// "prefetch-factor = 4"
-std::string in_words(const RunConfig& config, std::string_view key) {
-  return std::string(key) + " = " + shown_text(find_field(key)->text(config));
-}
-
-[[noreturn]] void refuse(const RunConfig& config, std::string_view key, const std::string& reason) {
-  throw UsageError(in_words(config, key) + ": " + reason);
-}
+using settings::in_words;
+using settings::refuse;
+using settings::refuse_any;
 
 void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
                    std::int64_t low, std::int64_t high) {
@@ -104,12 +100,7 @@ void fill_source(RunConfig& c) {
 }
 
 void check_real_data(const RunConfig& c) {
-  if (!c.has_data()) {
-    for (std::string_view key : {"access", "queue-depth", "cache", "augment", "on-error"}) {
-      if (find_field(key)->given(c)) refuse(c, key, "needs real data; give --data PATH");
-    }
-    return;
-  }
+  if (!c.has_data()) return refuse_any(c, about::kStored, "needs real data; give --data PATH");
   for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
     const Cost* cost = c.cost_of(stage);
     if (cost == nullptr) continue;
@@ -117,16 +108,10 @@ void check_real_data(const RunConfig& c) {
                      ": this stage works on real data; add to it with --inject, or "
                      "declare it with --source synthetic");
   }
-  for (std::string_view key : {"stored-bytes", "delivered-bytes"}) {
-    if (find_field(key)->given(c)) refuse(c, key, "is for --source synthetic; the data says it");
-  }
+  refuse_any(c, about::kDeclaredData, "is for --source synthetic; the data says it");
   if (source_row(c.source.value).form == SampleForm::image) return;
-  for (std::string_view key :
-       {"size", "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"}) {
-    if (find_field(key)->given(c))
-      refuse(c, key,
+  refuse_any(c, about::kImage,
              "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
-  }
 }
 
 // A real device where there is one. A link that is given describes a simulated one.
@@ -248,11 +233,10 @@ void check_products(const RunConfig& c) {
 
 void check_inline(const RunConfig& c) {
   if (c.executor != Executor::inline_) return;
-  const std::string reason = "has no meaning without workers (num-workers = 0)";
-  if (c.persistent_workers.given && c.persistent_workers) refuse(c, "persistent-workers", reason);
-  if (c.prefetch_factor.given) refuse(c, "prefetch-factor", reason);
-  if (c.mp_context.given) refuse(c, "mp-context", reason);
-  if (c.window.given) refuse(c, "window", reason);
+  for (const Field& field : fields()) {
+    if (field.is_about(about::kNeedsWorkers) && field.given(c) && field.text(c) != "false")
+      refuse(c, field.name, "has no meaning without workers (num-workers = 0)");
+  }
   if (c.task == TaskShape::sample) refuse(c, "task", "needs workers, and num-workers = 0");
 }
 
@@ -285,10 +269,7 @@ void check_measurement(const RunConfig& c) {
 
 void check_storage(const RunConfig& c) {
   if (c.cost_of(Stage::read) == nullptr) return;
-  for (std::string_view key : {"storage-latency", "storage-bandwidth", "storage-concurrency"}) {
-    if (find_field(key)->given(c))
-      refuse(c, key, "contradicts the declared cost of read; give one of them");
-  }
+  refuse_any(c, about::kStorage, "contradicts the declared cost of read; give one of them");
 }
 
 void check_injections(const RunConfig& c) {

@@ -2,81 +2,39 @@
 #include "settings/resolve_guest.h"
 
 #include <algorithm>
-#include <array>
 
 #include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "settings/refuse.h"
 
 namespace loaderscope {
 namespace {
 
-// What is ours, and not somebody else's loader's.
-constexpr std::array kOfOurLoader = {"executor",
-                                     "source",
-                                     "index",
-                                     "access",
-                                     "cache",
-                                     "on-error",
-                                     "stored-bytes",
-                                     "delivered-bytes",
-                                     "transfer",
-                                     "layout",
-                                     "augment",
-                                     "antialias",
-                                     "dct-scale",
-                                     "task",
-                                     "window",
-                                     "cost",
-                                     "cores",
-                                     "core-scaling",
-                                     "samples",
-                                     "fast-upsampling",
-                                     "queue-depth",
-                                     "shuffle-buffer",
-                                     "storage-latency",
-                                     "storage-bandwidth",
-                                     "storage-concurrency"};
-
-// What a pipeline that we bring is told; a loader of the user's reads its own data.
-constexpr std::array kOfPipelines = {"data", "size"};
-
-// What DataLoader has, and a loader that is none does not.
-constexpr std::array kOfDataLoader = {"pin-memory", "memory",  "persistent-workers", "in-order",
-                                      "drop-last",  "shuffle", "mp-context"};
-
-// What describes a trainer of ours: a program trains itself.
-constexpr std::array kOfOurTrainer = {"device", "copy", "link", "compute", "in-flight", "epochs"};
-
-// What no run of somebody else's loader has.
-constexpr std::array kOfNoGuest = {"launches", "graph", "ranks", "sync-ranks"};
-
-template <class Names>
-void refuse(const RunConfig& config, const Names& names, const std::string& reason) {
-  for (const std::string_view name : names) {
-    const Field& field = *find_field(name);
-    if (!field.given(config)) continue;
-    throw UsageError(std::string(name) + " = " + shown_text(field.text(config)) + ": " + reason);
-  }
-}
+using settings::refuse;
+using settings::refuse_any;
+using settings::refuse_given;
 
 void check_settings(const RunConfig& c) {
-  refuse(c, kOfOurLoader,
-         "is for our own loader, and the engine " + c.engine.value + " measures somebody else's");
-  refuse(c, kOfNoGuest, "is for --engine native; somebody else's loader has its own");
+  refuse_any(
+      c, about::kOwnLoader,
+      "is for our own loader, and the engine " + c.engine.value + " measures somebody else's");
+  refuse_any(c, about::kOwnRanks, "is for --engine native; somebody else's loader has its own");
   if (c.command.given) {
-    refuse(c, kOfOurTrainer,
-           "is for a trainer of ours, and run -- COMMAND measures the program's own");
+    const std::string reason =
+        "is for a trainer of ours, and run -- COMMAND measures the program's own";
+    refuse_any(c, about::kOwnTrainer, reason);
+    refuse_given(c, "epochs", reason);
   }
   if (c.train_step.given) {
-    refuse(c, std::array{"device", "copy", "link", "compute", "in-flight"},
-           "is for a trainer of ours; leave it out, or leave out --train-step");
+    refuse_any(c, about::kOwnTrainer,
+               "is for a trainer of ours; leave it out, or leave out --train-step");
   }
   if (c.memory.given && c.memory != MemoryMode::pin_thread && c.memory != MemoryMode::pageable) {
-    refuse(c, std::array{"memory"},
-           "a DataLoader has pin-thread (pin_memory=True) and pageable memory only");
+    refuse_given(c, "memory",
+                 "a DataLoader has pin-thread (pin_memory=True) and pageable memory only");
   }
   if (c.steps.given && c.steps > 0 && c.duration.given) {
-    refuse(c, std::array{"steps"}, "contradicts duration; give one of them");
+    refuse_given(c, "steps", "contradicts duration; give one of them");
   }
 }
 
@@ -86,24 +44,25 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
   if (c.data.value.size() != 1)
     throw UsageError("loader = " + name + ": needs data; give one --data FOLDER");
   if (c.train_step.given)
-    refuse(c, std::array{"train-step"}, "is for a loader of yours; give it by --loader, too");
+    refuse_given(c, "train-step", "is for a loader of yours; give it by --loader, too");
   if (!c.num_workers.given)
     c.num_workers.value = std::max<std::int64_t>(1, static_cast<std::int64_t>(limits.cores));
   if (!c.batch_size.given && c.compute.value.per_batch > 0)
     c.batch_size.value = c.compute.value.per_batch;
-  if (c.num_workers < 0) refuse(c, std::array{"num-workers"}, "expected at least 0");
+  if (c.num_workers < 0) refuse_given(c, "num-workers", "expected at least 0");
   for (const char* const key : {"batch-size", "size", "prefetch-factor"}) {
     const std::string value = find_field(key)->text(c);
-    if (value == "0" || value.starts_with('-')) refuse(c, std::array{key}, "expected at least 1");
+    if (value == "0" || value.starts_with('-')) refuse(c, key, "expected at least 1");
   }
   const std::string engine(pipeline.engine);
   const GuestTraits traits = guest_traits(engine).value();
   if (!traits.can_shuffle)
-    refuse(c, std::array{"shuffle"}, engine + " reads its shards in their order; leave it out");
+    refuse_given(c, "shuffle", engine + " reads its shards in their order; leave it out");
   if (traits.is_data_loader) return;
-  refuse(c, kOfDataLoader, "is an argument of PyTorch's DataLoader; " + engine + " has none such");
+  refuse_any(c, about::kOfDataLoader,
+             "is an argument of PyTorch's DataLoader; " + engine + " has none such");
   if (c.num_workers == 0)
-    refuse(c, std::array{"num-workers"}, engine + " has at least one thread; give 1 or more");
+    refuse_given(c, "num-workers", engine + " has at least one thread; give 1 or more");
 }
 
 // The pipeline that runs where the engine alone is given.
@@ -132,7 +91,7 @@ void fill_device(RunConfig& c) {
         "program itself with run -- COMMAND");
   }
   if (c.device.value == "null" && c.compute.given)
-    refuse(c, std::array{"compute"}, "device = null computes nothing; leave one of them out");
+    refuse_given(c, "compute", "device = null computes nothing; leave one of them out");
 }
 
 }  // namespace
@@ -154,8 +113,8 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   if (const PipelineRow* pipeline = find_pipeline(c.loader.value)) {
     fill_pipeline(c, *pipeline, limits);
   } else {
-    refuse(c, kOfPipelines,
-           "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
+    refuse_any(c, about::kOfPipelines,
+               "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
   }
   check_pretence_available(c);
   if (c.pin_memory.given)

@@ -30,18 +30,7 @@ constexpr std::int64_t kSamplesOfFit = 20'000;
 constexpr double kNoticeablyAlone = 0.98;
 
 // What a record of real data says nothing of: other data, or other work on a sample.
-constexpr std::array<std::string_view, 12> kUnknownOfData = {
-    "source",   "data",   "index",   "access",    "cache",     "size",
-    "transfer", "layout", "augment", "antialias", "dct-scale", "fast-upsampling"};
-
-// What no model can change.
-constexpr std::array<std::string_view, 6> kNoModel = {"engine",  "device",   "json",
-                                                      "require", "on-error", "prove"};
-
-template <std::size_t N>
-bool names(const std::array<std::string_view, N>& keys, const Field& field) {
-  return std::find(keys.begin(), keys.end(), field.name) != keys.end();
-}
+constexpr std::uint32_t kUnknownOfData = about::kWhichData | about::kStored | about::kImage;
 
 bool changes_field(const Changes& changes, std::string_view name) {
   return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
@@ -213,9 +202,9 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
     const Field* field = find_field(change.key);
     if (field == nullptr) continue;  // a speed
     const std::string place = "--set " + shown_text(change.key + "=" + change.value) + ": ";
-    if (names(kNoModel, *field))
+    if (field->is_about(about::kNotModelled))
       throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is");
-    if (costs_->has_samples() && names(kUnknownOfData, *field)) {
+    if (costs_->has_samples() && field->is_about(kUnknownOfData)) {
       throw UsageError(place +
                        "the result does not say what this would cost; measure it with "
                        "'loaderscope run'");

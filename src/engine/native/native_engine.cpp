@@ -37,11 +37,10 @@ struct Run {
 };
 
 void refuse_what_only_the_model_has(const RunConfig& config) {
-  for (std::string_view key :
-       {"storage-latency", "storage-bandwidth", "storage-concurrency", "cores", "core-scaling"}) {
-    if (!find_field(key)->given(config)) continue;
+  for (const Field& field : fields()) {
+    if (!field.is_about(about::kStorage | about::kCores) || !field.given(config)) continue;
     throw UsageError(
-        std::string(key) + " = " + find_field(key)->text(config) +
+        std::string(field.name) + " = " + field.text(config) +
         ": only the model can change the machine; leave it out, or give --engine model");
   }
 }

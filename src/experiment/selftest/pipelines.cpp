@@ -58,10 +58,7 @@ const std::vector<Row>& rows() {
 }
 
 constexpr std::array<std::string_view, 4> kOfAll = {"engine", "device", "link", "seed"};
-constexpr std::array<std::string_view, 13> kOfData = {
-    "source", "data",    "index",     "access",    "queue-depth",     "on-error", "size",
-    "layout", "augment", "antialias", "dct-scale", "fast-upsampling", "transfer"};
-
+constexpr std::uint32_t kOfData = about::kWhichData | about::kStored | about::kImage;
 constexpr std::array<std::string_view, 2> kOfGuest = {"loader", "python"};
 
 template <std::size_t N>
@@ -71,7 +68,7 @@ bool among(const std::array<std::string_view, N>& names, const Field& field) {
 
 RunConfig settings_of(const Row& row, const RunConfig& given) {
   RunConfig config = taken_over(given, [&](const Field& field) {
-    return among(kOfAll, field) || (row.real && among(kOfData, field));
+    return among(kOfAll, field) || (row.real && field.is_about(kOfData));
   });
   for (const std::string_view lines : row.settings) parse_scenario(lines, "selftest", config);
   return config;
@@ -131,7 +128,7 @@ void refuse_contradictions(const RunConfig& given) {
 }  // namespace
 
 bool may_change(const Field& field) {
-  return among(kOfAll, field) || among(kOfData, field) || among(kOfGuest, field);
+  return among(kOfAll, field) || field.is_about(kOfData) || among(kOfGuest, field);
 }
 
 RunConfig taken_over(const RunConfig& given, const std::function<bool(const Field&)>& wanted) {

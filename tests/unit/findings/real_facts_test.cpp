@@ -87,13 +87,12 @@ TEST(RealFacts, ColdDataIsSeenToBeCold) {
   const std::string settings =
       "batch=2 steps=8 warmup=1 workers=1 compute=1ms size=16 inject=read=+5ms data=" +
       options.path;
-  const RunRecord cold = native::run(settings + " cache=cold");
+  RunRecord cold = native::run(settings + " cache=cold");
   if (metric_of(cold, "cache.resident_bytes") > metric_of(cold, "cache.checked_bytes") / 2)
     GTEST_SKIP() << "the file system keeps its pages";
   EXPECT_TRUE(fires("cold-cache", cold));
-  RunRecord direct = cold;
-  direct.config.access.set(FileAccess::direct);
-  EXPECT_FALSE(fires("cold-cache", direct));  // a warm one would not be looked at
+  cold.config.access.set(FileAccess::direct);
+  EXPECT_FALSE(fires("cold-cache", cold));  // a warm one would not be looked at
   EXPECT_FALSE(fires("cold-cache", native::run(settings + " cache=warm")));
 }
 

@@ -1,0 +1,199 @@
+// Fields: what runs, on which data.
+#include "loaderscope/augment.h"
+#include "loaderscope/errors.h"
+#include "settings/field_rows.h"
+
+namespace loaderscope::settings {
+
+using namespace about;
+
+namespace {
+
+constexpr const char* kWhat = "What runs";
+
+void add_operation(std::vector<std::string>& operations, std::string_view text) {
+  find_row(text.substr(0, text.find(':')), operation_table());
+  operations.emplace_back(text);
+}
+
+void add_data(std::vector<std::string>& paths, std::string_view text) {
+  if (text.empty()) throw ValueError("expected a path");
+  paths.emplace_back(text);
+}
+
+void add_word(std::vector<std::string>& words, std::string_view text) {
+  if (text.empty() && words.empty()) throw ValueError("expected a program");
+  words.emplace_back(text);
+}
+
+}  // namespace
+
+void add_what_runs(Table& t) {
+  using C = RunConfig;
+  t.push_back(one({"engine",
+                   {},
+                   kWhat,
+                   kNotModelled,
+                   "NAME",
+                   "What produces the run; see 'loaderscope list engine'."},
+                  &C::engine, engine_codec()));
+  t.push_back(many<std::string>(
+      {"command",
+       {},
+       kWhat,
+       kNoTrait,
+       "WORD",
+       "A word of the training program to run and measure; 'run -- COMMAND...' is the short form; "
+       "repeatable.",
+       "none"},
+      &C::command, add_word, same_text));
+  t.push_back(one({"loader",
+                   {},
+                   kWhat,
+                   kNoTrait,
+                   "FILE.py:FUNCTION",
+                   "A function of yours that makes a loader, or a pipeline that we bring, to be "
+                   "measured with a trainer of ours; see 'loaderscope list pipeline'.",
+                   "none; dali:cpu with --engine dali, webdataset:pillow with --engine webdataset"},
+                  &C::loader, loader_codec()));
+  t.push_back(one({"train-step",
+                   {},
+                   kWhat,
+                   kNoTrait,
+                   "FILE.py:FUNCTION",
+                   "A function of yours that is called with each batch of --loader.",
+                   "none: the device computes for --compute"},
+                  &C::train_step, function_codec()));
+  t.push_back(one({"python", {}, kWhat, kNoTrait, "PROGRAM", "The Python that runs --loader."},
+                  &C::python, path_codec()));
+  t.push_back(
+      one({"executor",
+           {},
+           kWhat,
+           kOwnLoader,
+           "inline|threads|processes",
+           "Where batches are made: in the trainer, on threads, or in processes as PyTorch's.",
+           "threads; inline with 0 workers"},
+          &C::executor, word_codec<Executor>()));
+  t.push_back(one({"source",
+                   {},
+                   kWhat,
+                   kWhichData | kOwnLoader,
+                   "NAME",
+                   "Where samples come from.",
+                   "synthetic; files where --data is given"},
+                  &C::source, source_codec()));
+  t.push_back(many<std::string>({"data",
+                                 {},
+                                 kWhat,
+                                 kWhichData | kOfPipelines,
+                                 "[FORMAT:]PATH",
+                                 "A data set: images in folders, shards or arrays; see "
+                                 "'loaderscope list source'; repeatable.",
+                                 "none"},
+                                &C::data, add_data, same_text));
+  t.push_back(one({"index",
+                   {},
+                   kWhat,
+                   kWhichData | kOwnLoader,
+                   "FILE",
+                   "A manifest of samples, CSV with the columns path,label or JSON lines.",
+                   "none"},
+                  &C::index, path_codec()));
+  t.push_back(one({"access",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "pread|mmap|direct|io-uring|io-uring-direct",
+                   "How files are read; pread where the kernel refuses, and the result says so."},
+                  &C::access, word_codec<FileAccess>()));
+  t.push_back(one({"queue-depth",
+                   {"iodepth"},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "N",
+                   "Samples of its batch that a worker reads ahead with --access io-uring."},
+                  &C::queue_depth, count_codec()));
+  t.push_back(one({"cache",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "as-is|warm|cold",
+                   "State of the page cache when the run begins; the result proves it."},
+                  &C::cache, word_codec<CacheState>()));
+  t.push_back(one({"on-error",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader | kNotModelled,
+                   "skip|fail",
+                   "What to do with a sample that cannot be used."},
+                  &C::on_error, word_codec<OnError>()));
+  t.push_back(one({"samples",
+                   {},
+                   kWhat,
+                   kOwnLoader,
+                   "N",
+                   "Samples per epoch, of all ranks together.",
+                   "all of the data; endless without data"},
+                  &C::samples, count_codec()));
+  t.push_back(one({"stored-bytes",
+                   {},
+                   kWhat,
+                   kDeclaredData | kOwnLoader,
+                   "SIZE",
+                   "Size of a stored sample, or its distribution such as lognormal:110KB:0.5."},
+                  &C::stored_bytes, bytes_codec()));
+  t.push_back(one({"delivered-bytes",
+                   {},
+                   kWhat,
+                   kDeclaredData | kOwnLoader,
+                   "SIZE",
+                   "Size of a sample as the trainer gets it.",
+                   "3 x size x size x bytes of a value"},
+                  &C::delivered_bytes, size_codec()));
+  t.push_back(one({"size",
+                   {},
+                   kWhat,
+                   kImage | kOfPipelines,
+                   "PIXELS",
+                   "Height and width of a delivered image."},
+                  &C::size, count_codec()));
+  t.push_back(
+      one({"transfer", {}, kWhat, kImage | kOwnLoader, "u8|f16|f32", "Type of a delivered value."},
+          &C::transfer, word_codec<Transfer>()));
+  t.push_back(
+      one({"layout", {}, kWhat, kImage | kOwnLoader, "nchw|nhwc", "Order of a delivered image."},
+          &C::layout, word_codec<Layout>()));
+  t.push_back(many<std::string>(
+      {"augment",
+       {},
+       kWhat,
+       kStored | kImage | kOwnLoader,
+       "OP[:PARAMETERS]",
+       "An operation on decoded images, in order; see 'loaderscope list operation'; repeatable.",
+       "random-resized-crop, flip, normalise"},
+      &C::augment, add_operation, same_text));
+  t.push_back(one({"antialias",
+                   {},
+                   kWhat,
+                   kImage | kOwnLoader,
+                   "on|off",
+                   "Resize with a filter as wide as the reduction; off is plain bilinear."},
+                  &C::antialias, word_codec<OnOff>()));
+  t.push_back(one({"dct-scale",
+                   {},
+                   kWhat,
+                   kImage | kOwnLoader,
+                   "off|auto",
+                   "Decode a JPEG at 1/2 or 1/4 where the crop allows; not exact."},
+                  &C::dct_scale, word_codec<DctScale>()));
+  t.push_back(on_off({"fast-upsampling",
+                      {},
+                      kWhat,
+                      kImage | kOwnLoader,
+                      "",
+                      "Repeat the colour samples of a JPEG instead of smoothing them; not exact."},
+                     &C::fast_upsampling));
+}
+
+}  // namespace loaderscope::settings

@@ -1,0 +1,34 @@
+// What is said of a setting that cannot be.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope::settings {
+
+// "prefetch-factor = 4"
+inline std::string in_words(const RunConfig& config, std::string_view key) {
+  return std::string(key) + " = " + shown_text(find_field(key)->text(config));
+}
+
+// These throw UsageError.
+[[noreturn]] inline void refuse(const RunConfig& config, std::string_view key,
+                                const std::string& reason) {
+  throw UsageError(in_words(config, key) + ": " + reason);
+}
+
+inline void refuse_given(const RunConfig& config, std::string_view key, const std::string& reason) {
+  if (find_field(key)->given(config)) refuse(config, key, reason);
+}
+
+// Whatever is given of what is about one of `traits`.
+inline void refuse_any(const RunConfig& config, std::uint32_t traits, const std::string& reason) {
+  for (const Field& field : fields()) {
+    if (field.is_about(traits) && field.given(config)) refuse(config, field.name, reason);
+  }
+}
+
+}  // namespace loaderscope::settings
