@@ -64,10 +64,16 @@ class Device {
   virtual DeviceFacts facts() const { return {}; }
 };
 
+enum class DeviceKind : std::uint8_t {
+  gpu,        // a real one
+  simulated,  // in real time
+  none,       // batches are dropped, there is no "busy"
+  program,    // whatever a measured program does with a batch
+};
+
 struct DeviceRow {
   Row row;
-  bool simulated;
-  bool computes;  // false: batches are dropped, there is no "busy"
+  DeviceKind kind;
   // The devices of all ranks: they may have to know each other (a barrier). `stop` not 0: the run
   // is to stop.
   std::vector<std::unique_ptr<Device>> (*make)(const RunConfig& config,
@@ -76,5 +82,6 @@ struct DeviceRow {
 
 std::span<const DeviceRow> device_table();           // src/device/registry.cpp
 const DeviceRow& device_row(std::string_view name);  // of a resolved configuration
+DeviceKind device_kind(std::string_view name);
 
 }  // namespace loaderscope

@@ -32,6 +32,8 @@ const EngineRow& engine_row(std::string_view name);
 
 std::optional<GuestTraits> guest_traits(std::string_view engine);  // nothing where it is none
 bool is_guest_engine(std::string_view name);
+bool is_native_engine(std::string_view name);
+bool is_model_engine(std::string_view name);
 
 // A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
 // normalise, f32 NCHW. `--loader` names it.

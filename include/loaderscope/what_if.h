@@ -34,7 +34,7 @@ struct Prediction {
   // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
   double base_samples_per_s = 0, base_busy = 0;
 
-  bool has_busy() const { return config.device.value != "null" && account.compute > 0; }
+  bool has_busy() const;
   double busy() const;  // share of the window; 0 without a compute
   double gain() const;  // of the rate, over the run itself
 };

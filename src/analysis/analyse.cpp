@@ -11,6 +11,8 @@
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
 #include "settings/batches_ahead.h"
 
 namespace loaderscope {
@@ -143,7 +145,7 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
 
 // A program in which no GPU was seen trains on one only where somebody pays for it.
 bool has_gpu(const RunConfig& config) {
-  return config.device.value != "script" || config.gpu_price > 0;
+  return device_kind(config.device.value) != DeviceKind::program || config.gpu_price > 0;
 }
 
 Waste waste_of(const RunRecord& record, const Analysis& analysis) {
@@ -176,7 +178,7 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
     analysis.notes.push_back(
         "no epoch ended within the window, so what restarting the workers costs was not seen");
   }
-  if (record.engine != "model" && analysis.account.window < 30 * kSecond) {
+  if (!is_model_engine(record.engine) && analysis.account.window < 30 * kSecond) {
     analysis.notes.push_back(fmt::format(
         "a window of {:.1f} s cannot show memory that grows or a page cache that turns warm",
         seconds(analysis.account.window)));
@@ -225,7 +227,8 @@ Analysis analyse(const RunRecord& record) {
   Walk walk(longest_window(record), workers);
   for (const RankRecord& rank : record.ranks) walk.add(rank);
   analysis.step_time = std::move(walk.step_time);
-  analysis.has_busy = record.config.device.value != "null" && analysis.account.compute > 0;
+  analysis.has_busy =
+      device_kind(record.config.device.value) != DeviceKind::none && analysis.account.compute > 0;
   analysis.steady =
       analysis.steps >= kFewestSteps && !record.input_ended_in_warmup && walk.stretches.steady();
 

@@ -4,9 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "loaderscope/device.h"
 #include "loaderscope/what_if.h"
 
 namespace loaderscope {
+
+bool Prediction::has_busy() const {
+  return device_kind(config.device.value) != DeviceKind::none && account.compute > 0;
+}
 
 double Prediction::busy() const {
   if (!has_busy() || account.window <= 0) return 0;

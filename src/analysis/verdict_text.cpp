@@ -6,6 +6,7 @@
 #include "analysis/removal.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "loaderscope/device.h"
 
 namespace loaderscope {
 namespace {
@@ -43,7 +44,9 @@ std::string join(const std::vector<Cause>& causes, std::string_view last) {
 Cause front_of(const Removals& removals) { return removals.list.front().causes.front(); }
 
 // Of somebody else's program the host sees its training, not its GPU.
-bool is_seen_from_host(const RunRecord& record) { return record.config.device.value == "script"; }
+bool is_seen_from_host(const RunRecord& record) {
+  return device_kind(record.config.device.value) == DeviceKind::program;
+}
 
 std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
   const double stall = 1 - analysis.busy.mean;

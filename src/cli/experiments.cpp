@@ -1,4 +1,5 @@
 #include "cli/experiments.h"
+#include "loaderscope/engine_table.h"
 
 #include <fmt/format.h>
 
@@ -99,7 +100,7 @@ RunRecord ExperimentRunner::run(const RunConfig& config) {
 }
 
 void ExperimentRunner::add_notes(Experiment& experiment) const {
-  if (experiment.base.engine.value == "model") return;
+  if (is_model_engine(experiment.base.engine.value)) return;
   for (std::string& note : notes_on_cores(machine_, "/")) experiment.notes.push_back(note);
   const std::optional<MachineLoad> now = read_machine_load("/");
   if (load_ && now) {

@@ -1,4 +1,5 @@
 #include "cli/limits.h"
+#include "loaderscope/engine_table.h"
 
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
@@ -9,7 +10,7 @@ MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
   MachineLimits limits;
   limits.cores = machine.cores;
   if (given.command.given || given.loader.given || given.device.given || given.link.given ||
-      given.engine.value == "model")
+      is_model_engine(given.engine.value))
     return limits;
   const auto reason = device_row("cuda").row.reason_not_available();
   limits.has_gpu = !reason;

@@ -1,5 +1,6 @@
 // loaderscope selftest
 #include "experiment/selftest/selftest.h"
+#include "loaderscope/engine_table.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -131,7 +132,7 @@ selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limi
                                const std::atomic<int>& stop_signal) {
   RunConfig given = asked;
   std::optional<source::PrivateFolder> folder;
-  if (!selftest::names_data(given) && given.engine.value != "model") {
+  if (!selftest::names_data(given) && !is_model_engine(given.engine.value)) {
     folder.emplace(temporary_place(), "loaderscope-selftest-");
     if (!make_images(*folder, stop_signal)) return interrupted();
     set_field(given, "selftest", "data", folder->path() + "/images");

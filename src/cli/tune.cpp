@@ -11,6 +11,7 @@
 #include "cli/version_text.h"
 #include "experiment/remember_predictions.h"
 #include "experiment/settings.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "loaderscope/tune.h"
@@ -137,7 +138,7 @@ ExitCode run_tune(TuneFlags& flags) {
   if (base.measured) adopt_loader(experiment, *base.measured);
   Tune answer = tune(std::move(experiment), runner.laboratory(), options);
   runner.add_notes(answer.experiment);
-  if (base.given.engine.value != "model")
+  if (!is_model_engine(base.given.engine.value))
     remember_predictions(answer, PredictionHistory(source::user_cache_folder()));
   const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)

@@ -11,6 +11,7 @@
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/prediction_history.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "loaderscope/what_if.h"
@@ -110,7 +111,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
     const Analysis analysis = analyse(record);
     interrupted = record.interrupted;
     answer.verified = case_of("verified", analysis);
-    if (!interrupted && record.engine != "model" && answer.predicted)
+    if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
   write_answer(given.json, answer);

@@ -1,4 +1,5 @@
 #include "experiment/case_run.h"
+#include "loaderscope/engine_table.h"
 
 #include <fmt/format.h>
 
@@ -161,7 +162,7 @@ std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config,
   const Nanos begin = laboratory_.now();
   try {
     RunRecord record = laboratory_.run(config);
-    took = record.engine == "model" ? virtual_time(record) : laboratory_.now() - begin;
+    took = is_model_engine(record.engine) ? virtual_time(record) : laboratory_.now() - begin;
     experiment_.spent += took;
     experiment_.interrupted |= record.interrupted;
     if (!record.interrupted || had_enough(record, config)) return record;

@@ -1,4 +1,6 @@
 #include "experiment/fit_limits.h"
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +17,8 @@ std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
 
 // Declared samples are not written; a driver locks memory itself.
 bool locks_memory(const RunConfig& config) {
-  return config.engine.value == "native" && config.has_data() && config.device.value != "cuda" &&
+  return is_native_engine(config.engine.value) && config.has_data() &&
+         device_kind(config.device.value) != DeviceKind::gpu &&
          config.memory != MemoryMode::pageable;
 }
 
@@ -38,7 +41,7 @@ std::string reason_not_to_run(const RunConfig& config, const TuneOptions& option
                               Bytes private_bytes) {
   if (options.max_workers && config.num_workers > *options.max_workers)
     return fmt::format("more workers than --max-workers {}", *options.max_workers);
-  if (config.engine.value == "model" && !options.max_memory) return "";
+  if (is_model_engine(config.engine.value) && !options.max_memory) return "";
   const Price price = price_of(config);
   const auto of_workers = static_cast<Bytes>(kGrowth * static_cast<double>(private_bytes) *
                                              static_cast<double>(price.workers));

@@ -8,6 +8,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
@@ -65,7 +67,7 @@ std::string window_line(const RunRecord& record, const Analysis& analysis) {
   if (warmup > 0) text += fmt::format(" after {} of warm-up", show_count(warmup));
   if (analysis.steps >= kFewestSteps) text += analysis.steady ? ", steady" : ", not steady";
   text += "; " + show_duration(analysis.account.window);
-  text += record.engine == "model" ? " of virtual time" : "";
+  text += is_model_engine(record.engine) ? " of virtual time" : "";
   const std::string epoch = epoch_words(record, analysis);
   return epoch.empty() ? text : text + "; " + epoch;
 }
@@ -116,7 +118,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
 
 std::string first_column(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.has_busy) return "trainer waits for";
-  return record.config.device.value == "script" ? "training" : "GPU time";
+  return device_kind(record.config.device.value) == DeviceKind::program ? "training" : "GPU time";
 }
 
 void write_account(std::ostream& out, const RunRecord& record, const Analysis& analysis,

@@ -8,6 +8,7 @@
 #include "analysis/wording.h"
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_text.h"
 #include "report/next_command.h"
@@ -77,7 +78,7 @@ std::vector<std::size_t> measured_by_price(const Tune& tune, const Judgement& ju
 // What a case keeps in memory: as measured, or its slots where nothing is written.
 std::string memory_text(const Case& one) {
   const double resident = mean_of(one, &CaseRun::resident);
-  const bool is_real = one.config.engine.value != "model" && resident > 0;
+  const bool is_real = !is_model_engine(one.config.engine.value) && resident > 0;
   return bytes_text(is_real ? resident : static_cast<double>(price_of(one.config).slots));
 }
 

@@ -44,6 +44,12 @@ const Entry* find_entry(std::string_view name, std::span<const Entry> table) {
   return found == table.end() ? nullptr : &*found;
 }
 
+// A trace is of no engine here.
+bool is_of_kind(std::string_view name, EngineKind kind) {
+  const EngineRow* row = find_entry(name, engine_table());
+  return row != nullptr && row->kind == kind;
+}
+
 }  // namespace
 
 const EngineRow& engine_row(std::string_view name) {
@@ -58,6 +64,10 @@ std::optional<GuestTraits> guest_traits(std::string_view engine) {
 }
 
 bool is_guest_engine(std::string_view name) { return guest_traits(name).has_value(); }
+
+bool is_native_engine(std::string_view name) { return is_of_kind(name, EngineKind::native); }
+
+bool is_model_engine(std::string_view name) { return is_of_kind(name, EngineKind::model); }
 
 // The engine torch, which measures programs, has no default.
 std::span<const PipelineRow> pipeline_table() {

@@ -38,7 +38,7 @@ void require_available(std::string_view family, std::string_view name,
 
 void check_available(const RunConfig& c) {
   require_available("engine", c.engine.value, engine_table());
-  if (c.engine.value != "model") require_available("device", c.device.value, device_table());
+  if (!is_model_engine(c.engine.value)) require_available("device", c.device.value, device_table());
   require_available("source", c.source.value, source_table());
 }
 
@@ -57,7 +57,8 @@ void fill_engine(RunConfig& c) {
 
 // What only a measured program or loader turns out to have.
 void check_is_ours(const RunConfig& c) {
-  if (c.device.value == "script") refuse(c, "device", "needs a program: run -- COMMAND");
+  if (device_kind(c.device.value) == DeviceKind::program)
+    refuse(c, "device", "needs a program: run -- COMMAND");
   if (c.executor == Executor::opaque)
     refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
@@ -93,7 +94,7 @@ void fill_source(RunConfig& c) {
     refuse(c, "source", "reads no data; leave out --data, or give --source files");
   if (c.index.given && !row.takes_list)
     refuse(c, "index", "is a list of files; give --source files");
-  if (c.engine.value == "model") {
+  if (is_model_engine(c.engine.value)) {
     refuse(c, "engine",
            "the model runs declared costs, not data; leave out --data, or give --engine native");
   }
@@ -116,7 +117,7 @@ void check_real_data(const RunConfig& c) {
 
 // A real device where there is one. A link that is given describes a simulated one.
 void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
-  if (c.device.given || c.link.given || c.engine.value == "model") return;
+  if (c.device.given || c.link.given || is_model_engine(c.engine.value)) return;
   c.device.value = limits.has_gpu ? "cuda" : "sim";
   if (limits.has_gpu || limits.why_no_gpu.empty()) return;
   notes.push_back("no GPU: " + limits.why_no_gpu.substr(0, limits.why_no_gpu.find(';')) +
@@ -289,7 +290,7 @@ void check_injections(const RunConfig& c) {
 }
 
 void check_device(const RunConfig& c) {
-  if (c.device.value == "null" && c.compute.given) {
+  if (device_kind(c.device.value) == DeviceKind::none && c.compute.given) {
     refuse(c, "compute", "device = null computes nothing; leave one of them out");
   }
   if (!c.compute.value.gemm) return;
@@ -314,7 +315,7 @@ bool recurs(const RunConfig& c, Stage stage) {
       return c.executor != Executor::inline_;
     case Stage::h2d:
     case Stage::compute:
-      return c.device.value != "null";
+      return device_kind(c.device.value) != DeviceKind::none;
     default:
       return true;
   }
@@ -340,7 +341,7 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
     if (cost.stage == Stage::pin && c.memory != MemoryMode::pin_thread) {
       notes.push_back("cost pin has no effect: only memory = pin-thread pins finished batches");
     }
-    if (cost.stage == Stage::h2d && c.device.value == "null") {
+    if (cost.stage == Stage::h2d && device_kind(c.device.value) == DeviceKind::none) {
       notes.push_back("cost h2d has no effect: device = null copies nothing");
     }
     if (cost.stage == Stage::h2d && c.link.given) {
@@ -350,7 +351,8 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
 }
 
 void note_device(const RunConfig& c, std::vector<std::string>& notes) {
-  const bool is_real = c.device.value == "cuda" && c.engine.value != "model";
+  const bool is_real =
+      device_kind(c.device.value) == DeviceKind::gpu && !is_model_engine(c.engine.value);
   if (is_real && c.link.given)
     notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
   if (is_real && c.has_data() && c.cost_of(Stage::h2d) != nullptr)
@@ -371,7 +373,7 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.mp_context.given && c.executor != Executor::processes) {
     notes.push_back(in_words(c, "mp-context") + " has no effect: it is for executor = processes");
   }
-  if (c.link.given && c.device.value == "null") {
+  if (c.link.given && device_kind(c.device.value) == DeviceKind::none) {
     notes.push_back(in_words(c, "link") + " has no effect: device = null copies nothing");
   }
   if (c.sync_ranks && c.ranks == 1) {
@@ -409,7 +411,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_injections(c);
   check_device(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
-  const bool loader_alone = c.engine.value != "model" && !c.cost.value.empty();
+  const bool loader_alone = !is_model_engine(c.engine.value) && !c.cost.value.empty();
   const bool only_declared = times == Times::declared && !c.has_data();
   if (only_declared && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");

@@ -1,5 +1,6 @@
 // The settings of a run of somebody else's loader: what is not given stays as the program has it.
 #include "settings/resolve_guest.h"
+#include "loaderscope/device.h"
 
 #include <algorithm>
 
@@ -85,12 +86,12 @@ void check_pretence_available(const RunConfig& c) {
 
 void fill_device(RunConfig& c) {
   if (!c.device.given) c.device.value = "sim";
-  if (c.device.value == "script") {
+  if (device_kind(c.device.value) == DeviceKind::program) {
     throw UsageError(
         "device = script: a loader of --loader is tried with cuda, sim and null; measure the "
         "program itself with run -- COMMAND");
   }
-  if (c.device.value == "null" && c.compute.given)
+  if (device_kind(c.device.value) == DeviceKind::none && c.compute.given)
     refuse_given(c, "compute", "device = null computes nothing; leave one of them out");
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "loaderscope/engine_table.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope {
@@ -68,7 +69,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
   candidate.pytorch =
       "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
       ".div_(255); else of float16";
-  const bool ours = config.engine.value == "native" || config.engine.value == "model";
+  const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
   if (ours && !config.delivered_bytes.given && config.cost_of(Stage::h2d) == nullptr)
     candidate.to_run = {{"transfer", "u8"}};
   return candidate;

@@ -8,6 +8,7 @@
 #include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "loaderscope/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -113,7 +114,7 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const double waiting = facts.making() + facts.share(Cause::contention);
   if (waiting < kMuchCpu || used < kAll * facts.config.cores) return std::nullopt;
   const Stage most = most_used(facts);
-  const bool may_scale = facts.record.engine == "native" && most == Stage::decode &&
+  const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.dct_scale == DctScale::off;
   return Candidate{
       fmt::format("this program uses {:.2g} of {:.3g} cores ({}): more workers only share them",

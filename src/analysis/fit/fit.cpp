@@ -1,4 +1,5 @@
 #include "analysis/fit/fit.h"
+#include "loaderscope/device.h"
 
 #include <fmt/format.h>
 
@@ -143,7 +144,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   FittedCosts costs;
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
-  const bool device_is_real = !record.simulated && record.config.device.value != "null";
+  const bool device_is_real =
+      !record.simulated && device_kind(record.config.device.value) != DeviceKind::none;
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
     costs.ranks.push_back(rank_of(rank, device_is_real));

@@ -15,6 +15,7 @@
 #include "analysis/fit/way_to_measure.h"
 #include "analysis/wording.h"
 #include "engine/model/model_engine.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
@@ -114,7 +115,7 @@ RunConfig as_our_loader(const RunConfig& seen) {
   if (config.ranks > 1) observed.push_back("ranks");
   if (config.compute.value.mean > 0) observed.push_back("compute");
   // A program whose own thread computes does nothing else meanwhile: neither does it take a batch.
-  if (seen.device.value == "script") {
+  if (device_kind(seen.device.value) == DeviceKind::program) {
     config.in_flight.value = 1;
     observed.push_back("in-flight");
   }
@@ -155,7 +156,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   }
   auto costs = std::make_shared<FittedCosts>(model::fit_costs(record, notes_));
   costs_ = costs;
-  if (record.engine == "model") return;
+  if (is_model_engine(record.engine)) return;
   RunConfig base = base_config();
   refuse_large_steps(base);
   set_window(base, model::steps_of_run({warmup_, steps_}, base, kSamplesOfFit));
@@ -225,7 +226,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
       prediction.notes.push_back(change.key + " has no effect: the stage costs nothing here");
     }
   }
-  if (config.device.value != "null") config.device.value = "sim";
+  if (device_kind(config.device.value) != DeviceKind::none) config.device.value = "sim";
   config.engine.value = costs.has_samples() ? "native" : "model";
   if (costs.has_samples()) config.source.set(config_.source);
   config = costs.has_samples() ? resolve_measured(config, limits_, prediction.notes)

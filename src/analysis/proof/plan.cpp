@@ -6,6 +6,7 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/engine_table.h"
 #include "loaderscope/proof.h"
 #include "source/registry.h"
 
@@ -234,10 +235,11 @@ void plan_fix(Proof& proof, const Analysis& analysis) {
 Proof plan_proof(Prove asked, const RunRecord& record, const Analysis& analysis) {
   Proof proof;
   proof.asked = asked;
-  proof.exact = record.engine == "model";
+  proof.exact = is_model_engine(record.engine);
   proof.has_busy = analysis.has_busy;
   proof.base.name = "base";
-  proof.by_turns = asked != Prove::fix && record.engine != "native" && record.engine != "model";
+  proof.by_turns =
+      asked != Prove::fix && !is_native_engine(record.engine) && !is_model_engine(record.engine);
   if (record.interrupted) {
     proof.reason = "the run was interrupted";
   } else if (analysis.steps == 0) {

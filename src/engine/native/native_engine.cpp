@@ -91,7 +91,8 @@ AugmentOptions augment_options(const RunConfig& config) {
   AugmentOptions options;
   options.operations = config.augment.value;
   // Bytes are normalised on the device, where it is a real one.
-  if (config.transfer == Transfer::u8 && (!config.augment.given || config.device.value == "cuda")) {
+  if (config.transfer == Transfer::u8 &&
+      (!config.augment.given || device_kind(config.device.value) == DeviceKind::gpu)) {
     std::erase_if(options.operations, [](const std::string& operation) {
       return operation.substr(0, operation.find(':')) == "normalise";
     });
@@ -189,7 +190,7 @@ RunRecord record_of(Run& run) {
   JobRunner& runner = *run.runner;
   RunRecord record;
   record.engine = "native";
-  record.simulated = device_row(run.config.device.value).simulated;
+  record.simulated = device_kind(run.config.device.value) == DeviceKind::simulated;
   record.config = run.config;
   record.interrupted = runner.interrupted();
   record.input_ended_in_warmup = runner.input_ended_in_warmup();

@@ -1,4 +1,6 @@
 #include "engine/pipeline/plan.h"
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -124,7 +126,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
       made_by_trainer(given.executor == Executor::inline_),
       pin_thread(given.memory == MemoryMode::pin_thread),
-      has_device(given.device.value != "null"),
+      has_device(device_kind(given.device.value) != DeviceKind::none),
       in_order(given.in_order || made_by_trainer),
       sample_tasks(given.task == TaskShape::sample && !made_by_trainer),
       window(made_by_trainer ? 0
@@ -157,7 +159,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
   stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
   const bool pageable = given.memory == MemoryMode::pageable;
-  const bool real_link = given.device.value == "cuda" && given.engine.value != "model";
+  const bool real_link =
+      device_kind(given.device.value) == DeviceKind::gpu && !is_model_engine(given.engine.value);
   const bool link_copies =
       !real_link && !knockouts.has(Stage::h2d) && (given.link.given || given.has_data());
   link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;

@@ -1,4 +1,6 @@
 #include "experiment/selftest/pipelines.h"
+#include "loaderscope/device.h"
+#include "loaderscope/engine_table.h"
 
 #include <algorithm>
 #include <array>
@@ -109,7 +111,7 @@ Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limi
 }
 
 void refuse_contradictions(const RunConfig& given) {
-  if (given.device.value == "null") {
+  if (device_kind(given.device.value) == DeviceKind::none) {
     throw UsageError(
         "device = null: nothing computes, so nothing can be seen to wait; give --device sim or "
         "leave it out");
@@ -118,7 +120,7 @@ void refuse_contradictions(const RunConfig& given) {
     throw UsageError("python = " + shown_text(given.python.value) +
                      ": has no effect without a loader; give --loader FILE.py:FUNCTION");
   }
-  if (given.engine.value == "model" && names_data(given)) {
+  if (is_model_engine(given.engine.value) && names_data(given)) {
     throw UsageError(
         "engine = model: the model runs declared costs only; leave out --data, or give --engine "
         "native");

@@ -1,4 +1,5 @@
 #include "guest/host/injected.h"
+#include "loaderscope/device.h"
 
 #include "loaderscope/errors.h"
 
@@ -7,8 +8,8 @@ namespace {
 
 // What a device of ours computes takes longer without a hook.
 bool needs_no_hook(const Injection& injection, const RunConfig& config) {
-  return injection.extra == 0 ||
-         (injection.stage == Stage::compute && config.device.value == "sim");
+  return injection.extra == 0 || (injection.stage == Stage::compute &&
+                                  device_kind(config.device.value) == DeviceKind::simulated);
 }
 
 std::string whose(const Injection& injection) {

@@ -1,4 +1,5 @@
 #include "guest/host/job.h"
+#include "loaderscope/device.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -293,7 +294,7 @@ RunRecord Job::record() {
   RunRecord record;
   record.engine = config_.engine.value;
   record.config = config_;
-  record.simulated = config_.device.value == "sim";
+  record.simulated = device_kind(config_.device.value) == DeviceKind::simulated;
   record.interrupted = second_signal_.has_value();
   record.lost_spans = host_.lost() + trainers_.left_out();
   record.contention_known = RunQueueMeter().known();

@@ -1,4 +1,5 @@
 #include "guest/host/settings.h"
+#include "loaderscope/device.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -87,7 +88,7 @@ json compute_times(const Plan& plan) {
 json trainer(const RunConfig& c) {
   const Plan plan(c);
   const bool pageable = c.memory.value == MemoryMode::pageable;
-  const bool has_link = c.device.value == "sim";
+  const bool has_link = device_kind(c.device.value) == DeviceKind::simulated;
   return {{"loader", c.loader.value},
           {"pipeline", pipeline(c)},
           {"train_step", c.train_step.value},
