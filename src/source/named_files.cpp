@@ -66,7 +66,8 @@ std::vector<std::string> expanded(const std::string& pattern) {
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw RunError(shown_text(path) + ": " + why + "; check the path given with --data");
+  throw RunError((path.empty() ? "''" : shown_text(path)) + ": " + why +
+                 "; check the path given with --data");
 }
 
 std::vector<std::string> files_below(const std::string& folder, std::string_view suffix) {

@@ -32,9 +32,7 @@ class DataMaker : public SampleMaker {
       }
       if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
     }
-    throw RunError("none of the " + std::to_string(size) +
-                   " samples can be used; the first: " + pipeline_.errors->summary().first.front() +
-                   "; 'loaderscope data info --check' looks at all of a folder");
+    throw none_usable(*pipeline_.source, pipeline_.errors->summary().first.front());
   }
 
  protected:

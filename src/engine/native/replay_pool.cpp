@@ -74,6 +74,14 @@ class PoolMaker {
 
 }  // namespace
 
+RunError none_usable(const Source& source, const std::string& first) {
+  const Extents* extents = source.extents();
+  const bool are_files = extents != nullptr && extents->extent(0).length == Extent::kToEnd;
+  return RunError("none of the " + std::to_string(source.size()) +
+                  " samples can be used; the first: " + first +
+                  (are_files ? "; 'loaderscope data info --check' looks at all of a folder" : ""));
+}
+
 ReplayPool::ReplayPool(const ReplaySource& from, const Knockouts& knockouts, std::uint64_t seed,
                        Bytes most_bytes, const SourceContext& context) {
   PoolMaker maker(from, knockouts);
@@ -94,8 +102,7 @@ ReplayPool::ReplayPool(const ReplaySource& from, const Knockouts& knockouts, std
     }
   }
   if (kept_ == 0) {
-    throw RunError("none of the " + std::to_string(size) + " samples can be used; the first: " +
-                   first_error + "; 'loaderscope data info --check' looks at all of a folder");
+    throw none_usable(from.source, first_error);
   }
 }
 

@@ -22,6 +22,9 @@ struct ReplaySource {
   const AugmentOptions& augment;
 };
 
+// Of data of which no sample can be used; `first` says why not of one.
+RunError none_usable(const Source& source, const std::string& first);
+
 class ReplayPool {
  public:
   static constexpr std::int64_t kEpoch = 0;  // of the draws that the samples were made with
