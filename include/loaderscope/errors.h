@@ -47,7 +47,9 @@ class ValueError : public std::runtime_error {
 class SampleError : public std::runtime_error {
  public:
   enum class Kind : std::uint8_t {
-    unreadable,   // missing, no permission, a directory, an I/O error
+    unreadable,   // missing, a directory, an I/O error
+    not_allowed,  // no permission
+    timed_out,    // the storage did not answer in its time: trying again may help
     truncated,    // ends early, or shrank while it was read
     damaged,      // its bytes contradict themselves
     unsupported,  // a format, colour space or depth that no decoder here knows

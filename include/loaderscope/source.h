@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "loaderscope/rows.h"
+#include "loaderscope/run_record.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
 
@@ -72,6 +73,7 @@ class Source {
   virtual Bytes bytes_read_ahead() const { return 0; }  // by one reader, at most
   // One sentence each, for people; with what readers met so far.
   virtual std::vector<std::string> notes() const { return {}; }
+  virtual std::vector<Metric> metrics() const { return {}; }  // what readers did so far
 };
 
 }  // namespace loaderscope

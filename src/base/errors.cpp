@@ -76,6 +76,10 @@ std::string_view name_of(SampleError::Kind kind) {
   switch (kind) {
     case SampleError::Kind::unreadable:
       return "unreadable";
+    case SampleError::Kind::not_allowed:
+      return "not_allowed";
+    case SampleError::Kind::timed_out:
+      return "timed_out";
     case SampleError::Kind::truncated:
       return "truncated";
     case SampleError::Kind::damaged:

@@ -22,12 +22,17 @@ bool is_dangling_link(const std::string& path) {
   return ::lstat(path.c_str(), &facts) == 0 && S_ISLNK(facts.st_mode);
 }
 
+Kind kind_of(int error) {
+  if (error == EACCES || error == EPERM) return Kind::not_allowed;
+  return error == ETIMEDOUT ? Kind::timed_out : Kind::unreadable;
+}
+
 // What the machine has too little of is no fault of the sample: skipping it would not help.
 [[noreturn]] void fail(const std::string& place, const std::string& what, int error) {
   const std::string why = what + ": " + std::generic_category().message(error);
   const std::string remedy = shortage_remedy(error);
   if (!remedy.empty()) throw RunError(place + " " + why + "; " + remedy);
-  throw SampleError(Kind::unreadable, why);
+  throw SampleError(kind_of(error), why);
 }
 
 }  // namespace
@@ -82,6 +87,7 @@ std::shared_ptr<const OpenObject> ExtentOpener::open_object(std::int64_t object)
   access_.extents().path_of(object, path_);
   Fd fd = open_path();
   if (fd < 0) fail_to_open(path_, errno);
+  access_.count_opened();
   return checked_object(std::move(fd));
 }
 
@@ -119,6 +125,7 @@ OpenExtent ExtentOpener::checked(const Extent& extent,
                                            std::to_string(extent.offset + size) +
                                            " of a file that has " + std::to_string(has));
   }
+  access_.count_sample(size);
   return {std::move(object), static_cast<std::size_t>(extent.offset),
           static_cast<std::size_t>(size)};
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "source/access.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -36,7 +37,7 @@ class Mapping {
 
 class MmapReader final : public SampleReader {
  public:
-  explicit MmapReader(const Access& access) : opener_(access) {}
+  explicit MmapReader(const Access& access) : access_(access), opener_(access) {}
 
   std::span<const std::byte> read(std::int64_t sample) override {
     const OpenExtent extent = opener_.open(sample);
@@ -50,6 +51,7 @@ class MmapReader final : public SampleReader {
     const auto left = facts.st_size - static_cast<off_t>(extent.offset);
     if (left < static_cast<off_t>(extent.size))
       throw shrank(static_cast<std::size_t>(std::max<off_t>(left, 0)), extent.size);
+    access_.count_request(static_cast<Bytes>(extent.size));
     return bytes;
   }
 
@@ -63,6 +65,7 @@ class MmapReader final : public SampleReader {
     throw shrank(copied, extent.size);
   }
 
+  const Access& access_;
   ExtentOpener opener_;
   SampleBuffer buffer_;
 };

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "source/read_progress.h"
+#include "source/access.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -14,7 +15,7 @@ namespace {
 
 class PreadReader final : public SampleReader {
  public:
-  PreadReader(const Access& access, bool direct) : opener_(access) {
+  PreadReader(const Access& access, bool direct) : access_(access), opener_(access) {
     if (direct) direct_.emplace(access);
   }
 
@@ -29,12 +30,14 @@ class PreadReader final : public SampleReader {
         progress = direct_->give_up(extent);
       } else {
         progress.answered(got < 0 ? -errno : got);
+        if (got > 0) access_.count_request(got);
       }
     }
     return bytes.subspan(progress.lead(), extent.size);
   }
 
  private:
+  const Access& access_;
   ExtentOpener opener_;
   std::optional<DirectSwitch> direct_;
   SampleBuffer buffer_;

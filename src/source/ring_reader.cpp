@@ -42,7 +42,8 @@ struct Request {
 class RingReader final : public SampleReader {
  public:
   RingReader(const Access& access, std::unique_ptr<Ring> ring, bool direct)
-      : extents_(access.extents()),
+      : access_(access),
+        extents_(access.extents()),
         opener_(access),
         requests_(static_cast<std::size_t>(access.queue_depth()) + 1),
         ring_(std::move(ring)) {
@@ -193,6 +194,7 @@ class RingReader final : public SampleReader {
       return open(request);
     }
     Fd fd(result);
+    access_.count_opened();
     if (!request.wanted) return finish(request);
     begin(request, opener_.checked(request.extent, checked_object(std::move(fd))));
   }
@@ -224,6 +226,7 @@ class RingReader final : public SampleReader {
       return begin_reading(request, direct_->give_up(request.opened));
     }
     request.progress.answered(result);
+    if (result > 0) access_.count_request(result);
     if (request.progress.complete()) return finish(request);
     read_on(request);
   }
@@ -237,6 +240,7 @@ class RingReader final : public SampleReader {
     return static_cast<std::uint64_t>(&request - requests_.data());
   }
 
+  const Access& access_;
   const Extents& extents_;
   ExtentOpener opener_;
   std::optional<DirectSwitch> direct_;

@@ -213,7 +213,7 @@ TEST(BadData, AnUnreadableFile) {
   fs::permissions(data.path("b.jpg"), fs::perms::none);
   const Ended ended = run_binary(on(data.path(), {"--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(json::parse(ended.out).at("errors").at("by_kind"), (json{{"unreadable", 1}}));
+  EXPECT_EQ(json::parse(ended.out).at("errors").at("by_kind"), (json{{"not_allowed", 1}}));
 }
 
 // Files that shrink and grow while they are read, with either way of reading.

@@ -210,6 +210,7 @@ RunRecord record_of(Run& run) {
     record.before_first_ask.emplace_back("index", run.opening);
     record.notes = run.notes;
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
+    for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
   }
   add_cache_facts(run, record);
   add_replay_facts(run, record);

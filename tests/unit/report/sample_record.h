@@ -76,7 +76,7 @@ inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
   record.machine = {"A \"CPU\"", "Debian 12", "6.1.0", 8, 4, Bytes{16} << 30};
   record.config.num_workers.set(2);
   record.config.batch_size.set(kSamplesPerStep);
-  record.config.compute.set({Distribution::Shape::constant, 25e6, 0});
+  record.config.compute.set({{Distribution::Shape::constant, 25e6, 0}});
   record.config.cores.value = 4;
   record.ranks.push_back(rank_of(warmup, steps, plan));
   return record;

@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/fd.h"
+#include "container_bytes.h"
 #include "pretend_kernel.h"
 #include "source/file_system.h"
 #include "source/registry.h"
+#include "source/tar.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -87,6 +91,35 @@ TEST_F(WaysOfReading, AFileThatIsCutAfterItWasOpenedIsTruncated) {
     EXPECT_EQ(read(*reader, 1), std::string(4096, 'b'));
     kernel.before_direct_reads = [] {};
   }
+}
+
+// The second and third sample lie in an object that is open; direct reads bring whole blocks.
+TEST_F(WaysOfReading, WhatReadersDoIsCounted) {
+  const std::string tar = data.write("0.tar", TarBytes()
+                                                  .add("1.jpg", std::string(700, 'a'))
+                                                  .add("2.jpg", std::string(700, 'b'))
+                                                  .add("3.jpg", std::string(700, 'c'))
+                                                  .finish());
+  const auto counts = [&](FileAccess access) {
+    SourceOptions options = without_cache({tar});
+    options.access = access;
+    options.kernel = &kernel;
+    const auto source = open_tar(options, {});
+    const auto reader = source->make_reader();
+    for (std::int64_t i = 0; i < 3; ++i) reader->read(i);
+    std::map<std::string, double> found;
+    for (const Metric& metric : source->metrics()) found[metric.name] = metric.value;
+    return found;
+  };
+  EXPECT_THAT(counts(FileAccess::pread),
+              testing::UnorderedElementsAre(testing::Pair("source.opened", 1),
+                                            testing::Pair("source.requests", 3),
+                                            testing::Pair("source.bytes_brought", 2100),
+                                            testing::Pair("source.bytes_of_samples", 2100)));
+  kernel.direct = DirectReads{512, ""};
+  auto direct = counts(FileAccess::direct);
+  EXPECT_EQ(direct["source.opened"], 2);  // one to ask the file system
+  EXPECT_EQ(direct["source.bytes_brought"], 3 * 1024);
 }
 
 TEST_F(WaysOfReading, AnySizeIsReadWithEveryAlignment) {

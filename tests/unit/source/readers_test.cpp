@@ -94,7 +94,7 @@ TEST_P(Readers, AFileThatMayNotBeRead) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   fs::permissions(data.write("secret.jpg"), fs::perms::none);
   open("secret.jpg");
-  expect_error(Kind::unreadable, "Permission denied");
+  expect_error(Kind::not_allowed, "Permission denied");
 }
 
 // Many times, as the file may be cut before, while and after it is read.
