@@ -1,4 +1,4 @@
-// What sweep, what-if and selftest print without --verbose fits a screen too.
+// What sweep, tune, what-if and selftest print without --verbose fits a screen too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 
 #include "report/selftest_report.h"
 #include "report/sweep_report.h"
+#include "report/tune_report.h"
 #include "report/what_if_report.h"
 #include "unit/experiment/model_laboratory.h"
 #include "unit/report/sample_record.h"
@@ -47,6 +48,24 @@ TEST(ShortSweep, IsTheFastestCasesOfMany) {
   EXPECT_THAT(in_short.str(), HasSubstr("and 52 slower ones, with --verbose\n"));
   EXPECT_THAT(all.str(), Not(HasSubstr("--verbose")));
   EXPECT_GT(screen_rows(all.str()), 64u);
+}
+
+TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
+  Tune tune;
+  tune.experiment = large_sweep();
+  tune.candidates.resize(tune.experiment.cases.size());
+  tune.best = 63;
+  tune.recommended = 60;
+  tune.limit = "decode";
+  std::ostringstream in_short, all;
+  write_tune_table(in_short, tune, {});
+  write_tune_table(all, tune, kVerboseStyle);
+  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
+  for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
+                           "\nmore with --verbose: ", "\nnext: "})
+    EXPECT_THAT(in_short.str(), HasSubstr(part));
+  EXPECT_THAT(in_short.str(), Not(HasSubstr("a note")));
+  EXPECT_THAT(all.str(), HasSubstr("note: a note"));
 }
 
 TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
