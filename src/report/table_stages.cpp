@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
