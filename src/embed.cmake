@@ -1,7 +1,8 @@
-# Writes OUTPUT, a .cpp in which the files of FOLDER (*.py) and LIBRARY are data of the program.
-# cmake -D FOLDER=... -D LIBRARY=... -D OUTPUT=... -P embed.cmake
-file(GLOB_RECURSE modules RELATIVE ${FOLDER} ${FOLDER}/*.py)
-list(SORT modules)
+# Writes OUTPUT, a .cpp in which the files of FOLDER that match PATTERN, named with PREFIX in front, and LIBRARY, if any, are
+# data of the program. FUNCTION, which HEADER declares in NAMESPACE, gives them.
+# cmake -D FOLDER=... -D PATTERN=... -D PREFIX=... -D LIBRARY=... -D HEADER=... -D NAMESPACE=... -D FUNCTION=... -D OUTPUT=... -P embed.cmake
+file(GLOB_RECURSE names RELATIVE ${FOLDER} ${FOLDER}/${PATTERN})
+list(SORT names)
 set(assembler "")
 set(symbols "")
 set(rows "")
@@ -18,16 +19,19 @@ macro(embed name path)
     "      {\"${name}\", text(loaderscope_file_${number}, loaderscope_file_${number}_end)},\n")
   math(EXPR number "${number} + 1")
 endmacro()
-foreach(module ${modules})
-  embed(python/${module} ${FOLDER}/${module})
+foreach(name ${names})
+  embed(${PREFIX}${name} ${FOLDER}/${name})
 endforeach()
-embed(libloaderscope_guest.so ${LIBRARY})
+if(LIBRARY)
+  get_filename_component(name ${LIBRARY} NAME)
+  embed(${name} ${LIBRARY})
+endif()
 file(WRITE ${OUTPUT} "// Made by src/embed.cmake.
-#include \"guest/host/embedded.h\"
+#include \"${HEADER}\"
 
 ${assembler}
 ${symbols}
-namespace loaderscope::guest {
+namespace ${NAMESPACE} {
 namespace {
 
 std::string_view text(const char* begin, const char* end) {
@@ -36,11 +40,11 @@ std::string_view text(const char* begin, const char* end) {
 
 }  // namespace
 
-std::span<const EmbeddedFile> embedded_files() {
+std::span<const EmbeddedFile> ${FUNCTION}() {
   static const EmbeddedFile files[] = {
 ${rows}  };
   return files;
 }
 
-}  // namespace loaderscope::guest
+}  // namespace ${NAMESPACE}
 ")

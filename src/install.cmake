@@ -27,6 +27,7 @@ install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope OPT
 file(GLOB schemas CONFIGURE_DEPENDS reports/*.schema.json)
 install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/loaderscope/schemas)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+include(src/manual/man_pages.cmake)
 
 # What is carried to a machine with a GPU to prove what cannot be proved without one.
 set(gpu_check DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT gpu-check EXCLUDE_FROM_ALL)

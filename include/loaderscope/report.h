@@ -15,6 +15,7 @@ namespace loaderscope {
 struct ReportStyle {
   int width = 100;  // columns
   bool colour = false;
+  bool verbose = false;  // all that is known, instead of what fits a screen
 };
 
 struct ReportRow {

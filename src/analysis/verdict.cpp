@@ -119,6 +119,31 @@ std::vector<Cause> leaders_by_removal(const Analysis& analysis, const AccountLea
   return result;
 }
 
+double worth_of(Cause cause, const Analysis& analysis) {
+  return std::max(share_of(analysis.account.stall[cause], analysis.account),
+                  analysis.removals.saves(cause));
+}
+
+// At most three are named, `other` among them, and a third only where mending it could matter.
+void name_few(std::vector<Cause>& causes, const Analysis& analysis) {
+  if (causes.size() > kMostNamed) causes.erase(causes.begin() + kMostNamed - 1, causes.end() - 1);
+  if (causes.size() < kMostNamed || causes.back() == Cause::other) return;
+  if (worth_of(causes.back(), analysis) < kWorthMending) causes.pop_back();
+}
+
+// Where none gives anything: the largest parts of the account.
+std::vector<Cause> largest_parts(const Analysis& analysis) {
+  constexpr double kAlsoLarge = 0.1;  // of the largest
+  std::vector<Cause> causes = by_seconds(analysis.account);
+  const auto is_small = [&](Cause cause) {
+    const PerCause<Nanos>& stall = analysis.account.stall;
+    return static_cast<double>(stall[cause]) < kAlsoLarge * static_cast<double>(stall[causes[0]]);
+  };
+  const auto end = std::find_if(causes.begin(), causes.end(), is_small);
+  causes.resize(std::min<std::size_t>(static_cast<std::size_t>(end - causes.begin()), kMostNamed));
+  return causes;
+}
+
 void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& lead) {
   const Account& account = analysis.account;
   const Removals& removals = analysis.removals;
@@ -132,11 +157,11 @@ void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& 
     verdict.candidates = leaders_by_removal(analysis, lead);
   } else {
     // Nothing gives anything: then the largest parts are all that can be said.
-    verdict.candidates = by_seconds(account);
-    verdict.candidates.resize(std::min(verdict.candidates.size(), kMostNamed));
+    verdict.candidates = largest_parts(analysis);
     verdict.no_gain = true;
   }
   if (verdict.candidates.empty()) verdict.candidates = {Cause::other};
+  name_few(verdict.candidates, analysis);
   if (!verdict.no_gain && verdict.candidates.size() == 1 &&
       verdict.candidates.front() != Cause::other)
     verdict.bound_by = std::string(name_of(verdict.candidates.front()));

@@ -14,7 +14,7 @@ inline constexpr double kMostClamped = 0.01;      // of the window
 inline constexpr double kMostStandstill = 0.01;   // of the window
 inline constexpr double kModerateStall = 0.05;    // of the window
 inline constexpr double kHighStall = 0.20;
-inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart
+inline constexpr std::size_t kMostNamed = 3;  // causes that cannot be told apart, `other` included
 
 // That give a verdict and at least ten blocks for its intervals.
 std::int64_t enough_steps(const RunConfig& config);

@@ -11,7 +11,10 @@
 namespace loaderscope {
 namespace {
 
-constexpr const char* kNoGain = "leaving out one of them gives nothing";
+std::string no_gain_words(const Verdict& verdict) {
+  return verdict.candidates.size() > 1 ? "; leaving out one of them gives nothing"
+                                       : "; leaving it out gives nothing";
+}
 
 std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
@@ -119,7 +122,7 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
     return waiting_words(record, analysis) + ": " + together_words(analysis, verdict);
   if (verdict.no_gain) {
     return waiting_words(record, analysis) + ", chiefly for " + join(verdict.candidates, "or") +
-           "; " + kNoGain;
+           no_gain_words(verdict);
   }
   if (verdict.hidden) {
     return waiting_words(record, analysis) + ": " + pace_words(record, analysis, verdict) + "; " +
@@ -139,7 +142,7 @@ std::string rate_sentence(const Analysis& analysis, const Verdict& verdict) {
   if (verdict.withheld_reason) return text + "; no verdict: " + *verdict.withheld_reason;
   if (verdict.together) return text + "; " + together_words(analysis, verdict);
   text += ", limited by " + join(verdict.candidates, "or");
-  if (verdict.no_gain) return text + "; " + kNoGain;
+  if (verdict.no_gain) return text + no_gain_words(verdict);
   return verdict.hidden ? text + "; " + hidden_words(analysis, *verdict.hidden) : text;
 }
 

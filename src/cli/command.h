@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,7 @@ Action declare_what_if(CLI::App& app);
 Action declare_selftest(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_help(CLI::App& app);
 Action declare_data_make(CLI::App& app);
 Action declare_data_info(CLI::App& app);
 Action declare_probe_link(CLI::App& app);
@@ -42,5 +44,8 @@ Action declare_probe_link(CLI::App& app);
 // Parses the words of the command line, runs the command and returns the exit code.
 // Throws UsageError and RunError.
 ExitCode run_command_line(int argc, const char* const* argv);
+
+// Throws UsageError for a command or flag that is not there; runs nothing and looks at no value.
+void check_command_line(const std::vector<std::string>& words);  // without the program's name
 
 }  // namespace loaderscope

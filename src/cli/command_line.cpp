@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/command.h"
-#include "cli/help.h"
+#include "cli/help_layout.h"
 #include "cli/output.h"
 #include "cli/version_text.h"
 
@@ -87,8 +87,7 @@ void refuse_leftovers(const CLI::App& app) {
 
 // "run -- python train.py" as "run --command python --command train.py", so that it is a setting
 // like any other.
-std::vector<std::string> with_program_as_flags(int argc, const char* const* argv) {
-  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+std::vector<std::string> with_program_as_flags(const std::vector<std::string>& words) {
   const auto mark = std::find(words.begin(), words.end(), "--");
   const bool takes_program =
       !words.empty() &&
@@ -111,22 +110,35 @@ ExitCode print(const std::string& text) {
   return out.finish();
 }
 
+// The commands and flags that there are.
+struct Declared {
+  Declared() {
+    root.formatter(help_formatter());
+    root.set_version_flag("--version", version_text(), "Print the version and exit.");
+    root.set_help_flag("-h,--help", "Print this help and exit.");
+    root.require_subcommand(0, 1);
+    root.allow_extras();
+    declare_commands(root, command_table(), commands);
+  }
+
+  CLI::App root{"Measures the data loader of a GPU training job and says what the GPU waits for.",
+                kProgram};
+  std::vector<Subcommand> commands;
+};
+
+void parse(Declared& declared, const std::vector<std::string>& given) {
+  std::vector<std::string> words = with_program_as_flags(given);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  declared.root.parse(std::move(words));
+}
+
 }  // namespace
 
 ExitCode run_command_line(int argc, const char* const* argv) {
-  CLI::App root{"Measures the data loader of a GPU training job and says what the GPU waits for.",
-                kProgram};
-  root.formatter(help_formatter());
-  root.set_version_flag("--version", version_text(), "Print the version and exit.");
-  root.set_help_flag("-h,--help", "Print this help and exit.");
-  root.require_subcommand(0, 1);
-  root.allow_extras();
-  std::vector<Subcommand> commands;
-  declare_commands(root, command_table(), commands);
+  Declared declared;
+  CLI::App& root = declared.root;
   try {
-    std::vector<std::string> words = with_program_as_flags(argc, argv);
-    std::reverse(words.begin(), words.end());  // as CLI11 wants them
-    root.parse(std::move(words));
+    parse(declared, {argv + std::min(argc, 1), argv + argc});
   } catch (const CLI::CallForHelp&) {
     return print(root.help());
   } catch (const CLI::CallForVersion&) {
@@ -135,7 +147,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
     rethrow(error);
   }
   refuse_leftovers(root);
-  for (const Subcommand& command : commands) {
+  for (const Subcommand& command : declared.commands) {
     if (!command.app->parsed()) continue;
     refuse_leftovers(*command.app);
     if (command.action) return command.action();
@@ -144,6 +156,21 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   }
   std::fputs(root.help().c_str(), stderr);
   return ExitCode::usage;
+}
+
+void check_command_line(const std::vector<std::string>& words) {
+  Declared declared;
+  try {
+    parse(declared, words);
+  } catch (const CLI::Success&) {
+    return;  // --help, --version
+  } catch (const CLI::ParseError& error) {
+    rethrow(error);
+  }
+  refuse_leftovers(declared.root);
+  for (const Subcommand& command : declared.commands) {
+    if (command.app->parsed()) refuse_leftovers(*command.app);
+  }
 }
 
 }  // namespace loaderscope

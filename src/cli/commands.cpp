@@ -31,6 +31,7 @@ std::span<const Command> command_table() {
       {{"data", "Make a data set, or look at one."}, nullptr, data_parts},
       {{"probe", "What this machine can do."}, nullptr, probe_parts},
       {{"list", "Every row of every family, and why one is not available here."}, declare_list},
+      {{"help", "The manual, by topic, or the flags of a command."}, declare_help},
   };
   return commands;
 }

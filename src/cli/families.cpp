@@ -10,6 +10,7 @@
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
+#include "manual/topics.h"
 #include "source/registry.h"
 #include "trace/trace.h"
 
@@ -70,6 +71,7 @@ const std::vector<FamilyListing>& families() {
       of_table("finding", "", finding_table()),
       of_table("report", "--format", report_table()),
       of_table("trace", "", trace::trace_table()),
+      of_table("topic", "help", manual::topic_table()),
   };
   return all;
 }

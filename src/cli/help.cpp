@@ -1,76 +1,89 @@
-#include "cli/help.h"
-
+// loaderscope help
 #include <CLI/CLI.hpp>
 
-#include <sstream>
-#include <string>
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "manual/topics.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kWidth = 100;
+using manual::Topic;
 
-std::string wrapped(const std::string& text, std::size_t indent) {
-  std::istringstream words(text);
-  std::string result, line(indent, ' ');
-  bool is_empty = true;
-  for (std::string word; words >> word;) {
-    if (!is_empty && line.size() + 1 + word.size() > kWidth) {
-      result += line + "\n";
-      line.assign(indent, ' ');
-      is_empty = true;
-    }
-    if (!is_empty) line += ' ';
-    line += word;
-    is_empty = false;
+const CLI::App* find_command(const CLI::App& parent, const std::string& name) {
+  for (const CLI::App* command : parent.get_subcommands({})) {
+    if (command->get_name() == name) return command;
   }
-  return result + line + "\n";
+  return nullptr;
 }
 
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    const std::string names = is_positional ? option->get_name(true) : all_names(*option);
-    std::string value = option->get_type_name();
-    if (!value.empty()) value.insert(0, 1, ' ');
-    return "  " + names + (is_positional ? "" : value) + "\n" +
-           wrapped(option->get_description(), 6);
-  }
+const Topic* find_topic(const std::string& name) {
+  const std::span<const Topic> topics = manual::topic_table();
+  const auto found = std::find_if(topics.begin(), topics.end(),
+                                  [&](const Topic& topic) { return topic.row.name == name; });
+  return found == topics.end() ? nullptr : &*found;
+}
 
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    std::string name = app->get_name();
-    for (const CLI::App* parent = app->get_parent(); parent; parent = parent->get_parent()) {
-      name.insert(0, parent->get_name() + " ");
-    }
-    const std::string prefix = "Usage: " + name;
-    std::string positionals;
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional()) positionals += " [" + option->get_name(true) + "]";
-    }
-    const bool has_commands = !app->get_subcommands({}).empty();
-    const bool takes_program = app->get_option_no_throw("--command") != nullptr;
-    return prefix + (has_commands ? " COMMAND" : "") + positionals + " [FLAGS]" +
-           (takes_program ? " [-- PROGRAM ...]" : "") + "\n";
+[[noreturn]] void refuse(const std::string& name, const CLI::App& root) {
+  std::vector<std::string_view> known;
+  std::string expected;
+  for (const Topic& topic : manual::topic_table()) {
+    known.push_back(topic.row.name);
+    expected += " " + std::string(topic.row.name);
   }
+  std::vector<std::string> commands;
+  for (const CLI::App* command : root.get_subcommands({})) commands.push_back(command->get_name());
+  known.insert(known.end(), commands.begin(), commands.end());
+  throw UsageError("help " + shown_text(name) + ": expected a command or one of" + expected +
+                   suggestion(name, known));
+}
 
-  std::string make_subcommand(const CLI::App* command) const override {
-    std::ostringstream out;
-    CLI::detail::format_help(out, "  " + command->get_name(), command->get_description(), 12);
-    return out.str();
+void list_topics(std::ostream& out) {
+  std::size_t width = 0;
+  for (const Topic& topic : manual::topic_table()) width = std::max(width, topic.row.name.size());
+  out << "The manual, by topic: loaderscope help TOPIC\n";
+  for (const Topic& topic : manual::topic_table()) {
+    out << "  " << topic.row.name << std::string(width + 2 - topic.row.name.size(), ' ')
+        << topic.row.help << "\n";
   }
+  out << "The flags of a command: loaderscope help COMMAND\n";
+}
 
- private:
-  static std::string all_names(const CLI::Option& option) {
-    std::string names;
-    const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
-    for (const std::string& name : option.get_snames()) add("-" + name);
-    for (const std::string& name : option.get_lnames()) add("--" + name);
-    return names;
+// "data make" is a command within a command.
+std::string help_of_command(const CLI::App* command, std::span<const std::string> parts) {
+  for (const std::string& part : parts) {
+    const CLI::App* inner = find_command(*command, part);
+    if (inner == nullptr)
+      throw UsageError("help " + shown_text(part) + ": " + command->get_name() +
+                       " has no such command; see loaderscope help " + command->get_name());
+    command = inner;
   }
-};
+  return command->help();
+}
+
+ExitCode help(const std::vector<std::string>& words, const CLI::App& root) {
+  StandardOutput out;
+  if (words.empty()) {
+    list_topics(out.stream());
+  } else if (const CLI::App* command = find_command(root, words.front())) {
+    out.stream() << help_of_command(command, std::span(words).subspan(1));
+  } else if (const Topic* topic = find_topic(words.front()); topic && words.size() == 1) {
+    out.stream() << topic->text;
+  } else {
+    refuse(topic ? words[1] : words.front(), root);
+  }
+  return out.finish();
+}
 
 }  // namespace
 
-std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
+Action declare_help(CLI::App& app) {
+  const auto words = std::make_shared<std::vector<std::string>>();
+  app.add_option("TOPIC", *words, "A topic of the manual, or a command; without one all topics.");
+  return [words, root = app.get_parent()] { return help(*words, *root); };
+}
 
 }  // namespace loaderscope

@@ -6,6 +6,10 @@
 
 namespace loaderscope {
 
+void add_verbose(CLI::App& app, bool& verbose) {
+  app.add_flag("-v,--verbose", verbose, std::string(kVerbose.help));
+}
+
 OwnFlags::OwnFlags(CLI::App& app, std::span<const OwnFlag> flags) {
   for (const OwnFlag& flag : flags) {
     std::string names = "--" + std::string(flag.name);

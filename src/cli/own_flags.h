@@ -18,6 +18,12 @@ struct OwnFlag {
   bool repeats = false;
 };
 
+// Of every command whose answer is a table.
+inline constexpr OwnFlag kVerbose = {"verbose", "v", "",
+                                     "Show all that is known, not only what fits a screen."};
+
+void add_verbose(CLI::App& app, bool& verbose);  // for a command that reads no scenario
+
 class OwnFlags {
  public:
   // `app` and `flags` must outlive this.

@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
 #include "experiment/prediction_history.h"
@@ -21,6 +22,7 @@ struct ReportFlags {
   std::string output = "-";
   std::vector<std::string> require;
   bool force = false;
+  bool verbose = false;
 };
 
 const ReportRow& writer_of(const std::string& format) {
@@ -43,7 +45,9 @@ ExitCode report(const ReportFlags& flags) {
   Analysis analysis = analyse(record);
   analysis.proof = saved.proof;
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
-  const ReportStyle style = flags.output == "-" ? standard_output_style() : ReportStyle{};
+  ReportStyle style;
+  style.verbose = flags.verbose;
+  if (flags.output == "-") style = standard_output_style(flags.verbose);
   write_output(flags.output,
                [&](std::ostream& out) { writer.write(out, record, analysis, style); });
   return judge_requirements(flags.require, record, analysis);
@@ -61,6 +65,7 @@ Action declare_report(CLI::App& app) {
   app.add_option("--output", flags->output, "Write there; - is standard output. Default: -.")
       ->type_name("FILE")
       ->take_last();
+  add_verbose(app, flags->verbose);
   app.add_flag("--force", flags->force, "Let --output FILE replace a file that is no result.");
   app.add_option(
          "--require", flags->require,

@@ -32,6 +32,7 @@ constexpr OwnFlag kRunFlags[] = {
     {"try", "", "",
      "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
      "same as --prove fix."},
+    kVerbose,
 };
 
 struct RunFlags {
@@ -50,11 +51,12 @@ RunConfig given_by(RunFlags& flags) {
   return given;
 }
 
-void write_results(const RunConfig& config, const RunRecord& record, const Analysis& analysis) {
+void write_results(const RunConfig& config, const ReportStyle& style, const RunRecord& record,
+                   const Analysis& analysis) {
   write_answer(
       config.json.value,
       [&](std::ostream& out) {
-        find_row("table", report_table()).write(out, record, analysis, standard_output_style());
+        find_row("table", report_table()).write(out, record, analysis, style);
       },
       [&](std::ostream& out) {
         find_row("json", report_table()).write(out, record, analysis, ReportStyle{});
@@ -102,18 +104,19 @@ void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& 
 
 // With what was measured until a failure, that is written.
 RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
-                                const std::vector<std::string>& notes,
+                                const std::vector<std::string>& notes, const ReportStyle& style,
                                 const std::atomic<int>& stop_signal) {
   try {
     return measure(config, machine, notes, stop_signal);
   } catch (const BrokenOff& broken) {
-    write_results(config, *broken.record, analyse(*broken.record));
+    write_results(config, style, *broken.record, analyse(*broken.record));
     throw;
   }
 }
 
 ExitCode run(RunFlags& flags) {
   const RunConfig given = given_by(flags);
+  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits_of(machine, given), notes);
@@ -121,13 +124,13 @@ ExitCode run(RunFlags& flags) {
   if (!config.json.value.empty()) check_output(config.json.value, flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  const RunRecord record = measure_or_write_part(config, machine, notes, stop_signal);
+  const RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);
   const int ended_by = take_stop_signal();
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
   if (config.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
-  write_results(config, record, analysis);
+  write_results(config, style, record, analysis);
   const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : judgement;

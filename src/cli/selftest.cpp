@@ -14,6 +14,7 @@
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/own_flags.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
@@ -40,6 +41,7 @@ struct SelftestFlags {
   explicit SelftestFlags(CLI::App& app) : base(app, has_flag) {}
 
   bool quick = false;
+  bool verbose = false;
   ConfigFlags base;
 };
 
@@ -100,10 +102,10 @@ selftest::Result measure_recovery(const std::vector<selftest::Trial>& trials,
   return run_selftest(trials, options, world);
 }
 
-void write_selftest(const std::string& json, const selftest::Result& result) {
+void write_selftest(const std::string& json, const selftest::Result& result, bool verbose) {
   if (json != "-") {
     StandardOutput out;
-    write_selftest_table(out.stream(), result, standard_output_style());
+    write_selftest_table(out.stream(), result, standard_output_style(verbose));
     out.finish();
   }
   if (json.empty()) return;
@@ -151,7 +153,7 @@ ExitCode run_with(const SelftestFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_selftest(given.json, result);
+  write_selftest(given.json, result, flags.verbose);
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }
@@ -162,6 +164,7 @@ Action declare_selftest(CLI::App& app) {
   const auto flags = std::make_shared<SelftestFlags>(app);
   app.add_flag("--quick", flags->quick,
                "One round of each pipeline, and at most 20 s of repeating what was not found.");
+  add_verbose(app, flags->verbose);
   return [flags] { return run_with(*flags); };
 }
 

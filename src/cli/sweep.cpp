@@ -27,6 +27,7 @@ constexpr OwnFlag kSweepFlags[] = {
      "3%."},
     {"resume", "", "FILE",
      "Go on with what a sweep saved there with --json has not run; with the same settings."},
+    kVerbose,
 };
 
 struct SweepFlags {
@@ -73,8 +74,9 @@ ExitCode sweep(SweepFlags& flags) {
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
+  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
   write_answer(
-      json, [&](std::ostream& out) { write_sweep_table(out, experiment, standard_output_style()); },
+      json, [&](std::ostream& out) { write_sweep_table(out, experiment, style); },
       [&](std::ostream& out) { write_sweep_json(out, experiment, version_number()); });
   return runner.exit_code(experiment);
 }

@@ -9,8 +9,9 @@
 
 namespace loaderscope {
 
-ReportStyle standard_output_style() {
+ReportStyle standard_output_style(bool verbose) {
   ReportStyle style;
+  style.verbose = verbose;
   if (isatty(STDOUT_FILENO) != 1) return style;
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {

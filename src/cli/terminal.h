@@ -6,6 +6,6 @@ namespace loaderscope {
 
 // What standard output can show: its width, and colour where it is a terminal that wants it
 // (NO_COLOR).
-ReportStyle standard_output_style();
+ReportStyle standard_output_style(bool verbose);
 
 }  // namespace loaderscope

@@ -39,6 +39,7 @@ constexpr OwnFlag kTuneFlags[] = {
     {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
     {"from", "", "RESULT",
      "Tune the run that 'run --json' saved there; its settings are the base case."},
+    kVerbose,
 };
 
 struct TuneFlags {
@@ -143,8 +144,9 @@ ExitCode run_tune(TuneFlags& flags) {
   const std::string nothing = reason_for_nothing(answer);
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
+  const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
   write_answer(
-      json, [&](std::ostream& out) { write_tune_table(out, answer, standard_output_style()); },
+      json, [&](std::ostream& out) { write_tune_table(out, answer, style); },
       [&](std::ostream& out) { write_tune_json(out, answer, version_number()); });
   return runner.exit_code(answer.experiment);
 }

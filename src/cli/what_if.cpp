@@ -8,6 +8,7 @@
 #include "cli/interrupt.h"
 #include "cli/measure.h"
 #include "cli/output.h"
+#include "cli/own_flags.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/prediction_history.h"
@@ -28,6 +29,7 @@ struct WhatIfFlags {
   std::string result;
   std::vector<std::string> set;
   bool verify = false;
+  bool verbose = false;
   ConfigFlags base;  // without a result
 };
 
@@ -80,10 +82,10 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   return answer;
 }
 
-void write_answer(const std::string& json, const WhatIf& answer) {
+void write_answer(const std::string& json, const WhatIf& answer, bool verbose) {
   if (json != "-") {
     StandardOutput out;
-    write_what_if_table(out.stream(), answer, standard_output_style());
+    write_what_if_table(out.stream(), answer, standard_output_style(verbose));
     out.finish();
   }
   if (json.empty()) return;
@@ -114,7 +116,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(given.json, answer);
+  write_answer(given.json, answer, flags.verbose);
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 
@@ -134,6 +136,7 @@ Action declare_what_if(CLI::App& app) {
   app.add_flag("--verify", flags->verify,
                "Run the changed configuration for real too, and say how far the prediction was "
                "off.");
+  add_verbose(app, flags->verbose);
   return [flags] { return what_if(*flags); };
 }
 

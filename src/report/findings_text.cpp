@@ -121,6 +121,11 @@ std::string way_words(const Needed& way) {
   return spell_changes(way.changes);
 }
 
+// Neither the fix nor wrong data, which stand on top.
+bool is_further(const Analysis& analysis, const Finding& finding) {
+  return &finding != fix_of(analysis) && !finding.wrong_data;
+}
+
 }  // namespace
 
 std::vector<std::string> wrong_data_lines(const Analysis& analysis) {
@@ -163,17 +168,26 @@ std::string pytorch_line(const Analysis& analysis) {
 std::vector<std::string> other_findings(const Analysis& analysis) {
   std::vector<std::string> lines;
   for (const Finding& finding : analysis.findings) {
-    if (&finding == fix_of(analysis) || finding.wrong_data) continue;
+    if (!is_further(analysis, finding)) continue;
     lines.push_back(
         fmt::format("also {}: {}; {}", finding.id, finding.evidence, outcome(analysis, finding)));
   }
   return lines;
 }
 
-std::string fit_line(const Analysis& analysis) {
+std::vector<std::string_view> other_finding_names(const Analysis& analysis) {
+  std::vector<std::string_view> names;
+  for (const Finding& finding : analysis.findings) {
+    if (is_further(analysis, finding)) names.push_back(finding.id);
+  }
+  return names;
+}
+
+std::string fit_line(const Analysis& analysis, bool in_full) {
   if (!analysis.fit || analysis.findings.empty()) return "";
   std::string text = "predicted: " + analysis.fit->sentence();
   if (!can_predict(analysis)) text += ", too far off to predict from: run it again, or longer";
+  if (!in_full) return text;
   for (const std::string& note : analysis.fit_notes) text += "; " + note;
   return text;
 }
@@ -192,7 +206,7 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
   return text + "; " + depth_words(*analysis.depth);
 }
 
-std::string what_it_takes_line(const Analysis& analysis) {
+std::string what_it_takes_line(const Analysis& analysis, bool in_full) {
   if (!analysis.what_it_takes || analysis.verdict.severity == "none") return "";
   std::vector<std::string> enough, never;
   for (const Needed& way : analysis.what_it_takes->ways) {
@@ -202,10 +216,12 @@ std::string what_it_takes_line(const Analysis& analysis) {
       enough.push_back(way_words(way));
     }
   }
+  if (enough.empty() && !in_full) return "";
   std::string text =
       fmt::format("it takes, for {:.0f} % busy: ", 100 * analysis.what_it_takes->busy);
   text += enough.empty() ? "more than one thing" : fmt::format("{}", fmt::join(enough, "; or "));
-  if (!never.empty()) text += fmt::format("; alone never enough: {}", fmt::join(never, ", "));
+  if (in_full && !never.empty())
+    text += fmt::format("; alone never enough: {}", fmt::join(never, ", "));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loaderscope/analysis.h"
@@ -20,18 +21,20 @@ std::string cause_line(const Analysis& analysis);  // what the fix rests on
 std::string unseen_line(const std::string& note);
 std::string pytorch_line(const Analysis& analysis);  // "PyTorch: DataLoader(..., num_workers=8)"
 
-// The further findings, a line each.
+// The further findings, a line each; and their names.
 std::vector<std::string> other_findings(const Analysis& analysis);
+std::vector<std::string_view> other_finding_names(const Analysis& analysis);
 
-// How far to trust what is predicted: the error on this run, and of earlier predictions.
-std::string fit_line(const Analysis& analysis);
+// How far to trust what is predicted: the error on this run, and what the model leaves open.
+std::string fit_line(const Analysis& analysis, bool in_full = true);
 
 // "starved: ...": what is left of the stall without any spread, and how far ahead batches must be
 // made to ride it out.
 std::string starved_line(const Analysis& analysis, const RunConfig& config);
 
 // "it takes, for 95 % busy: num-workers=12; or decode 4.8 x as fast"; "" where the stall is none.
-std::string what_it_takes_line(const Analysis& analysis);
+// In full also what alone is never enough, and where nothing alone is.
+std::string what_it_takes_line(const Analysis& analysis, bool in_full = true);
 
 // What delivery in order costs.
 std::string order_line(const Analysis& analysis, const RunConfig& config);

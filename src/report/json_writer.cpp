@@ -11,6 +11,7 @@
 #include "report/keys.h"
 #include "report/next_command.h"
 #include "report/proof_json.h"
+#include "report/table_parts.h"
 
 namespace loaderscope {
 namespace {
@@ -461,6 +462,17 @@ void write_head(JsonStream& json, const RunRecord& record) {
   for (const auto& [name, member] : keys::kRunFlags) json.member(name, record.*member);
 }
 
+void write_ceilings(JsonStream& json, const RunRecord& record, const Analysis& analysis) {
+  json.begin_object("ceilings");
+  for (const Ceiling& ceiling : ceilings_of(record, analysis)) {
+    json.begin_object(ceiling.name, kCompact);
+    json.member("samples_per_s", ceiling.samples_per_s);
+    json.member("reached", ceiling.reached);
+    json.end_object();
+  }
+  json.end_object();
+}
+
 void write_skipped(JsonStream& json, const SkippedSamples& skipped) {
   json.begin_object("errors");
   json.member("skipped_samples", skipped.samples);
@@ -483,6 +495,7 @@ void write_answer(JsonStream& json, const RunRecord& record, const Analysis& ana
   write_rates(json, record, analysis);
   write_times(json, record, analysis);
   write_account(json, record, analysis);
+  write_ceilings(json, record, analysis);
   write_stages(json, job_stages(record), [&](const StageStats& stats) {
     write_stage_totals(json, stats);
     json.member("blocked_s", Seconds{stats.blocked()});

@@ -109,7 +109,8 @@ inline constexpr std::string_view kTopLevel[] = {
     "lost_spans", "ranks",        "steps",         "reservoir",
     "exemplars",  "simulated",    "interrupted",   "input_ended_in_warmup",
     "findings",   "fit",          "cost",          "depth",
-    "proof",      "details",      "what_it_takes", "removals"};
+    "proof",      "details",      "what_it_takes", "removals",
+    "ceilings"};
 
 // "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
 struct MetricPlace {

@@ -54,7 +54,7 @@ void write_markdown_report(std::ostream& out, const RunRecord& record, const Ana
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(record, analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
-                         show_percent(line.share), show_points(line.half_width),
+                         show_percent(line.share), show_points(line.half_width.value_or(0)),
                          escaped(line.remark));
     }
     out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s),

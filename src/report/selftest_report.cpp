@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "analysis/wording.h"
 #include "report/json_stream.h"
+#include "report/screen.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
@@ -86,18 +89,35 @@ std::string show_elsewhere(const Recovery& recovery) {
   return text;
 }
 
-void write_rows(std::ostream& out, const Result& result) {
-  TextTable table("llrrrrl", {"pipeline", "stage", "injected ms/step", "found ms/step", "found",
-                              "rounds", "other causes"});
-  std::string_view last;
+double miss_of(const Recovery& recovery) { return std::abs(recovery.share() - 1); }
+
+// In short what was not found, and of each stage the pipeline that misses it most.
+std::vector<const Recovery*> rows_of(const Result& result, bool all) {
+  std::map<Stage, const Recovery*> worst;
   for (const Recovery& recovery : result.stages) {
-    table.add({last == recovery.pipeline ? "" : recovery.pipeline,
-               std::string(name_of(recovery.stage)), show_ms(recovery.injected_s),
-               show_ms(recovery.recovered_s()), percent_of(recovery),
-               std::to_string(recovery.growth.size()), show_elsewhere(recovery)});
-    last = recovery.pipeline;
+    const Recovery*& so_far = worst[recovery.stage];
+    if (so_far == nullptr || miss_of(recovery) > miss_of(*so_far)) so_far = &recovery;
   }
-  if (!table.empty()) table.print(out);
+  std::vector<const Recovery*> rows;
+  for (const Recovery& recovery : result.stages) {
+    if (all || !recovery.found() || worst[recovery.stage] == &recovery) rows.push_back(&recovery);
+  }
+  return rows;
+}
+
+void add_rows(Screen& screen, const Result& result, bool all) {
+  TextTable table("llrrrrl", {"pipeline", "stage", "injected ms/step", "found ms/step", "found",
+                              "rounds", all ? "other causes" : ""});
+  std::string_view last;
+  for (const Recovery* recovery : rows_of(result, all)) {
+    table.add({last == recovery->pipeline ? "" : recovery->pipeline,
+               std::string(name_of(recovery->stage)), show_ms(recovery->injected_s),
+               show_ms(recovery->recovered_s()), percent_of(*recovery),
+               std::to_string(recovery->growth.size()), all ? show_elsewhere(*recovery) : ""});
+    last = recovery->pipeline;
+  }
+  if (table.empty()) return;
+  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
 }
 
 std::string basis_line(const Result& result) {
@@ -129,13 +149,14 @@ void write_stage(JsonStream& json, const Recovery& recovery) {
 }  // namespace
 
 void write_selftest_table(std::ostream& out, const Result& result, const ReportStyle& style) {
-  for (const std::string& line : {answer_line(result), reason_line(result)}) {
-    if (!line.empty()) out << wrapped(printable(line), style.width, 2) << '\n';
-  }
-  write_rows(out, result);
-  out << wrapped(printable(basis_line(result)), style.width, 2) << '\n';
-  for (const std::string& note : result.notes)
-    out << wrapped(printable("note: " + note), style.width, 2) << '\n';
+  Screen screen(style);
+  screen.line(Worth::needed, answer_line(result));
+  screen.line(Worth::advice, reason_line(result));
+  add_rows(screen, result, style.verbose);
+  screen.line(Worth::basis, basis_line(result));
+  for (const std::string& note : result.notes) screen.line(Worth::basis, "note: " + note);
+  print_fitting(out, std::move(screen), Screen(style), style,
+                "more with --verbose: stages that were not found, notes");
 }
 
 void write_selftest_json(std::ostream& out, const Result& result, std::string_view tool_version) {

@@ -5,11 +5,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "analysis/wording.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "report/experiment_text.h"
+#include "report/screen.h"
 #include "report/sweep_report.h"
 #include "report/text_table.h"
 
@@ -63,7 +65,26 @@ std::string remark_on(const SweepAnswer& answer, std::size_t i) {
   return text;
 }
 
-TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer, int bar) {
+// In short only the fastest of many, the knee among them.
+std::vector<std::size_t> cases_to_show(const Experiment& experiment, const SweepAnswer& answer,
+                                       bool all) {
+  constexpr std::size_t kFastest = 12;
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
+    if (answer.rate[i]) shown.push_back(i);
+  }
+  if (all || shown.size() <= kFastest) return shown;
+  std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(answer.knee == a, answer.rate[a]->mean) >
+           std::pair(answer.knee == b, answer.rate[b]->mean);
+  });
+  shown.resize(kFastest);
+  std::sort(shown.begin(), shown.end());
+  return shown;
+}
+
+TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer,
+                         const std::vector<std::size_t>& shown, int bar) {
   std::vector<std::string> header;
   for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
   const std::string settings(header.size(), 'r');
@@ -71,9 +92,8 @@ TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer
        {"samples/s", "busy %", "GPU time", "CPU-s/1,000", "RSS", "pinned", "shm", ""})
     header.emplace_back(name);
   TextTable table(settings + "rrlrrrrl", header);
-  for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
+  for (const std::size_t i : shown) {
     const Case& one = experiment.cases[i];
-    if (!answer.rate[i]) continue;
     std::vector<std::string> row;
     for (const Axis& axis : experiment.axes) row.push_back(setting_text(one, axis.key));
     row.push_back(rate_text(*answer.rate[i]));
@@ -91,14 +111,24 @@ TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer
 }
 
 // The bar is as long as the page leaves it.
-void write_cases(std::ostream& out, const Experiment& experiment, const SweepAnswer& answer,
-                 int width) {
-  const int beyond =
-      static_cast<int>(table_of_cases(experiment, answer, kBarColumns).columns()) - width;
+void add_cases(Screen& screen, const Experiment& experiment, const SweepAnswer& answer,
+               const ReportStyle& style) {
+  const std::vector<std::size_t> shown = cases_to_show(experiment, answer, style.verbose);
+  const TextTable widest = table_of_cases(experiment, answer, shown, kBarColumns);
+  const int beyond = static_cast<int>(widest.columns()) - style.width;
   const int bar = std::max(kFewestBarColumns, kBarColumns - std::max(0, beyond));
-  table_of_cases(experiment, answer, bar).print(out);
+  std::vector<std::string> lines = table_of_cases(experiment, answer, shown, bar).lines();
+  screen.raw(Worth::advice, std::move(lines.front()));
+  for (std::size_t row = 0; row < shown.size(); ++row) {
+    const bool is_marked = !remark_on(answer, shown[row]).empty();
+    screen.raw(is_marked ? Worth::advice : Worth::evidence, std::move(lines[row + 1]));
+  }
+  const auto measured = std::count_if(answer.rate.begin(), answer.rate.end(),
+                                      [](const auto& rate) { return rate.has_value(); });
+  if (const auto slower = measured - std::ssize(shown); slower > 0)
+    screen.line(Worth::evidence, fmt::format("  and {} slower ones, with --verbose", slower));
   const std::string legend = bar_legend(experiment.cases);
-  if (!legend.empty()) out << "  " << wrapped(legend, width - 2, 2) << '\n';
+  if (!legend.empty()) screen.raw(Worth::detail, "  " + wrapped(legend, style.width - 2, 2));
 }
 
 bool is_numeric(const Axis& axis) {
@@ -120,7 +150,7 @@ std::string shaded(double rate, double best) {
 }
 
 // Of the first two axes of numbers; of several cases of a cell the best one.
-void write_map(std::ostream& out, const Experiment& experiment, const SweepAnswer& answer) {
+void add_map(Screen& screen, const Experiment& experiment, const SweepAnswer& answer) {
   std::vector<const Axis*> axes;
   for (const Axis& axis : experiment.axes) {
     if (is_numeric(axis)) axes.push_back(&axis);
@@ -147,8 +177,10 @@ void write_map(std::ostream& out, const Experiment& experiment, const SweepAnswe
     }
     table.add(std::move(row));
   }
-  out << "samples/s" << (experiment.axes.size() > 2 ? ", the best of the other axes" : "") << ":\n";
-  table.print(out);
+  std::string map =
+      fmt::format("samples/s{}:", experiment.axes.size() > 2 ? ", the best of the other axes" : "");
+  for (const std::string& line : table.lines()) map += "\n" + line;
+  screen.raw(Worth::basis, std::move(map));
 }
 
 std::vector<std::string> skipped_lines(const Experiment& experiment) {
@@ -171,17 +203,17 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
 
 void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style) {
   const SweepAnswer answer = judge_sweep(experiment);
-  const auto line = [&](const std::string& text) {
-    out << wrapped(printable(text), style.width, 2) << '\n';
-  };
-  line(answer_line(experiment, answer));
-  line(runs_line(experiment));
+  Screen screen(style);
+  screen.line(Worth::needed, answer_line(experiment, answer));
+  screen.line(Worth::advice, runs_line(experiment));
   if (answer.best) {
-    write_cases(out, experiment, answer, style.width);
-    write_map(out, experiment, answer);
+    add_cases(screen, experiment, answer, style);
+    add_map(screen, experiment, answer);
   }
-  for (const std::string& text : skipped_lines(experiment)) line(text);
-  for (const std::string& note : experiment.notes) line("note: " + note);
+  for (const std::string& text : skipped_lines(experiment)) screen.line(Worth::evidence, text);
+  for (const std::string& note : experiment.notes) screen.line(Worth::detail, "note: " + note);
+  print_fitting(out, std::move(screen), Screen(style), style,
+                "more with --verbose: cases, the map, notes");
 }
 
 }  // namespace loaderscope

@@ -1,3 +1,4 @@
+// What stands around the account: why batches were late, the first one, queues, metrics.
 #include "report/table_parts.h"
 
 #include <fmt/format.h>
@@ -5,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -13,56 +13,6 @@
 
 namespace loaderscope {
 namespace {
-
-// "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
-std::string code_words(const RunRecord& record, std::string_view stage) {
-  for (const Detail& detail : record.details) {
-    if (detail.about != stage) continue;
-    return detail.share > 0 ? detail.text + " " + show_percent(detail.share) : detail.text;
-  }
-  return "";
-}
-
-std::string remark_on(Cause cause, const RunRecord& record, const Account& account,
-                      std::int64_t steps) {
-  if (cause == Cause::launch && account.not_asking > 0) {
-    return fmt::format("{} of it not asking for a batch that is ready",
-                       show_duration(account.not_asking / steps));
-  }
-  if (cause == Cause::contention) return "runnable, and no core free";
-  if (cause == Cause::other) return "no known cause";
-  return code_words(record, name_of(cause));
-}
-
-std::string share_text(Nanos part, Nanos whole) {
-  if (whole <= 0) return "";
-  return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
-}
-
-std::string rate_text(const StageStats& stats) {
-  if (stats.bytes == 0 || stats.wall == 0) return "";
-  return show_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
-}
-
-// Where a thread of the host spent the time of the stage.
-bool has_thread(Stage stage) {
-  return stage != Stage::compute && stage != Stage::gpu_augment && stage != Stage::idle;
-}
-
-std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
-  const Histogram& times = stats.wall_histogram;
-  const bool thread = has_thread(stage);
-  return {std::string(name_of(stage)),
-          show_count(stats.count),
-          show_duration(stats.wall / stats.count),
-          show_duration(times.quantile(0.5)),
-          show_duration(times.quantile(0.99)),
-          show_duration(times.max()),
-          thread ? share_text(stats.cpu, stats.wall) : "",
-          thread && stats.queued > 0 ? share_text(stats.queued, stats.wall) : "",
-          thread && stats.blocked() > 0 ? share_text(stats.blocked(), stats.wall) : "",
-          rate_text(stats)};
-}
 
 std::string metric_value(const Metric& metric) {
   if (!std::isfinite(metric.value)) return "not known";
@@ -80,39 +30,6 @@ std::string metric_value(const Metric& metric) {
 }
 
 }  // namespace
-
-std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis) {
-  const Account& account = analysis.account;
-  const std::int64_t steps = std::max<std::int64_t>(1, analysis.steps);
-  std::vector<AccountLine> lines;
-  for (const auto& word : Words<Cause>::table()) {
-    const Nanos ns = account.stall[word.value];
-    if (ns == 0) continue;
-    lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
-                     analysis.share[word.value].half_width(),
-                     remark_on(word.value, record, account, steps)});
-  }
-  std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
-    const bool a_other = a.name == "other", b_other = b.name == "other";
-    return a_other != b_other ? b_other : a.share > b.share;
-  });
-  if (analysis.has_busy) {
-    lines.insert(lines.begin(), {"compute", account.compute / steps, busy_of(account),
-                                 analysis.busy.half_width(), ""});
-  }
-  return lines;
-}
-
-void write_stage_table(std::ostream& out, const RunRecord& record) {
-  const PerStage<StageStats> stages = job_stages(record);
-  TextTable table("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU", "no core",
-                                 "blocked", "rate"});
-  for (const auto& word : Words<Stage>::table()) {
-    if (stages[word.value].count == 0) continue;
-    table.add(stage_cells(word.value, stages[word.value]));
-  }
-  if (!table.empty()) table.print(out);
-}
 
 std::string why_line(const Account& account) {
   const Nanos sum = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
@@ -161,18 +78,17 @@ std::vector<std::string> queue_lines(const RunRecord& record) {
   return lines;
 }
 
-void write_metrics(std::ostream& out, const RunRecord& record, int width) {
+std::vector<std::string> metric_lines(const RunRecord& record, int width) {
   TextTable table("lrl");
   std::size_t longest = 0;  // explanation
   for (const Metric& metric : record.metrics) {
     table.add({metric.name, metric_value(metric), metric.help});
     longest = std::max(longest, columns_of(printable(metric.help)));
   }
-  std::stringstream lines;
-  table.print(lines);
   const auto indent = static_cast<int>(table.columns() - longest);
-  for (std::string line; std::getline(lines, line);)
-    out << "  " << wrapped(line.substr(2), width - 2, indent) << '\n';
+  std::vector<std::string> lines = table.lines();
+  for (std::string& line : lines) line = "  " + wrapped(line.substr(2), width - 2, indent);
+  return lines;
 }
 
 }  // namespace loaderscope

@@ -22,9 +22,9 @@ std::string chief_cause(const Account& account) {
 
 }  // namespace
 
-void write_rank_table(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
+std::vector<std::string> rank_table(const RunRecord& record, const Analysis& analysis) {
   const std::size_t ranks = analysis.rank_accounts.size();
-  if (ranks < 2) return;
+  if (ranks < 2) return {};
   TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
                              "for other ranks", "chiefly"});
   for (std::size_t rank = 0; rank < std::min(ranks, kMostRows); ++rank) {
@@ -35,10 +35,12 @@ void write_rank_table(std::ostream& out, const RunRecord& record, const Analysis
                show_percent(share_of(own, account)),
                show_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
   }
-  table.print(out);
-  if (ranks > kMostRows)
-    out << "  the other " << show_count(static_cast<std::int64_t>(ranks - kMostRows))
-        << " ranks are in the result of --json\n";
+  std::vector<std::string> lines = table.lines();
+  if (ranks > kMostRows) {
+    lines.push_back(fmt::format("  the other {} ranks are in the result of --json",
+                                show_count(static_cast<std::int64_t>(ranks - kMostRows))));
+  }
+  return lines;
 }
 
 }  // namespace loaderscope

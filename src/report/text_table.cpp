@@ -1,7 +1,6 @@
 #include "report/text_table.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 namespace loaderscope {
@@ -28,13 +27,14 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(printable_cells(std::move(cells)));
 }
 
-void TextTable::print(std::ostream& out) const {
+std::vector<std::string> TextTable::lines() const {
   std::vector<std::size_t> widths(alignment_.size());
   for (const std::vector<std::string>& row : rows_) {
     for (std::size_t c = 0; c < row.size(); ++c)
       widths[c] = std::max(widths[c], columns_of(row[c]));
   }
-  const auto print_row = [&](const std::vector<std::string>& row) {
+  std::vector<std::string> lines;
+  const auto add_row = [&](const std::vector<std::string>& row) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (widths[c] == 0) continue;
@@ -42,18 +42,20 @@ void TextTable::print(std::ostream& out) const {
       line += "  " + padded(row[c], std::max(widths[c], heading), alignment_[c]);
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
+    lines.push_back(std::move(line));
   };
-  if (!header_.empty()) print_row(header_);
-  for (const std::vector<std::string>& row : rows_) print_row(row);
+  if (!header_.empty()) add_row(header_);
+  for (const std::vector<std::string>& row : rows_) add_row(row);
+  return lines;
+}
+
+void TextTable::print(std::ostream& out) const {
+  for (const std::string& line : lines()) out << line << '\n';
 }
 
 std::size_t TextTable::columns() const {
-  std::ostringstream out;
-  print(out);
-  std::istringstream lines(out.str());
   std::size_t longest = 0;
-  for (std::string line; std::getline(lines, line);) longest = std::max(longest, columns_of(line));
+  for (const std::string& line : lines()) longest = std::max(longest, columns_of(line));
   return longest;
 }
 

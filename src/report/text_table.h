@@ -18,6 +18,7 @@ class TextTable {
 
   void add(std::vector<std::string> cells);
   // Two spaces before each column; a column without a value in any row is left out.
+  std::vector<std::string> lines() const;
   void print(std::ostream& out) const;
   std::size_t columns() const;  // of its longest line
   bool empty() const { return rows_.empty(); }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "analysis/wording.h"
 #include "experiment/judgement.h"
@@ -12,6 +13,7 @@
 #include "loaderscope/settings.h"
 #include "report/experiment_text.h"
 #include "report/next_command.h"
+#include "report/screen.h"
 #include "report/text_table.h"
 #include "report/tune_report.h"
 
@@ -96,7 +98,7 @@ std::string cores_heading(const Experiment& experiment) {
   return "cores";
 }
 
-void write_cases(std::ostream& out, const Tune& tune, const Judgement& judgement) {
+void add_cases(Screen& screen, const Tune& tune, const Judgement& judgement) {
   const Experiment& experiment = tune.experiment;
   std::vector<std::string> header = {""};
   for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
@@ -106,7 +108,8 @@ void write_cases(std::ostream& out, const Tune& tune, const Judgement& judgement
         cores, std::string("memory"), std::string("shm"), std::string("runs")})
     header.push_back(name);
   TextTable table("l" + std::string(experiment.axes.size(), 'r') + "rrrrrrrr", header);
-  for (const std::size_t i : measured_by_price(tune, judgement)) {
+  const std::vector<std::size_t> order = measured_by_price(tune, judgement);
+  for (const std::size_t i : order) {
     const Case& one = experiment.cases[i];
     const bool busy = judgement.has_busy(i);
     std::vector<std::string> row = {mark_of(tune, i)};
@@ -121,7 +124,12 @@ void write_cases(std::ostream& out, const Tune& tune, const Judgement& judgement
     row.push_back(std::to_string(one.runs.size()));
     table.add(std::move(row));
   }
-  table.print(out);
+  std::vector<std::string> lines = table.lines();
+  screen.raw(Worth::evidence, std::move(lines.front()));
+  for (std::size_t row = 0; row < order.size(); ++row) {
+    const bool is_marked = !mark_of(tune, order[row]).empty();
+    screen.raw(is_marked ? Worth::evidence : Worth::basis, std::move(lines[row + 1]));
+  }
 }
 
 // What the best one would give beyond the one to use.
@@ -288,31 +296,32 @@ std::string alone_line(const Tune& tune) {
 
 void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style) {
   const Judgement judgement(tune.experiment.cases);
-  const auto line = [&](const std::string& text) {
-    if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
-  };
-  line(answer_line(tune, judgement));
-  if (!tune.recommended) return;
+  Screen screen(style), last(style);
+  screen.line(Worth::needed, answer_line(tune, judgement));
+  if (!tune.recommended) return screen.print(out);
   const Case& use = tune.experiment.cases[*tune.recommended];
   for (const std::string& call : {data_loader_call(use.config), dali_arguments(use.config)})
-    out << "  " << wrapped(printable(call), style.width - 2, 6) << '\n';
+    screen.raw(Worth::advice, "  " + wrapped(printable(call), style.width - 2, 6));
   if (use.config.ranks > 1) {
-    line(
+    screen.line(
+        Worth::advice,
         fmt::format("{} ranks load together: workers and prefetch are of each, rates, cores and "
                     "memory of all",
                     use.config.ranks.value));
   }
-  write_cases(out, tune, judgement);
-  line(best_line(tune, judgement));
-  line(open_line(tune, judgement));
-  line(limit_line(tune));
-  line(not_run_line(tune));
-  for (const std::string& text : refused_lines(tune)) line(text);
-  line(cost_line(tune));
-  line(shift_line(tune));
-  line(alone_line(tune));
-  for (const std::string& note : tune.experiment.notes) line("note: " + note);
-  out << "next: " << printable(command_for(tune.experiment.base, use.changes)) << '\n';
+  add_cases(screen, tune, judgement);
+  screen.line(Worth::evidence, best_line(tune, judgement));
+  screen.line(Worth::evidence, open_line(tune, judgement));
+  screen.line(Worth::evidence, limit_line(tune));
+  screen.line(Worth::basis, not_run_line(tune));
+  for (const std::string& text : refused_lines(tune)) screen.line(Worth::detail, text);
+  screen.line(Worth::evidence, cost_line(tune));
+  screen.line(Worth::evidence, shift_line(tune));
+  screen.line(Worth::evidence, alone_line(tune));
+  for (const std::string& note : tune.experiment.notes) screen.line(Worth::detail, "note: " + note);
+  last.raw(Worth::needed, "next: " + printable(command_for(tune.experiment.base, use.changes)));
+  print_fitting(out, std::move(screen), last, style,
+                "more with --verbose: settings that ran, what was not run, notes");
 }
 
 }  // namespace loaderscope

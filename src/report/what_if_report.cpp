@@ -4,17 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/json_stream.h"
+#include "report/screen.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr double kVisibleRow =
-    0.0005;  // of the window; a cause that is smaller in all cases has no row
+// Of the window: a cause that is smaller in all cases has no row.
+constexpr double kVisibleRow = 0.0005, kVisibleInShort = 0.005;
 
 std::vector<const WhatIfCase*> cases_of(const WhatIf& answer) {
   std::vector<const WhatIfCase*> cases;
@@ -89,7 +91,8 @@ void add_row(TextTable& table, const std::string& name, const WhatIf& answer, co
   table.add(std::move(row));
 }
 
-void write_cases(std::ostream& out, const WhatIf& answer) {
+void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
+  const double visible_from = style.verbose ? kVisibleRow : kVisibleInShort;
   std::vector<std::string> header = {answer.fitted.has_busy ? "GPU time" : "trainer waits for"};
   for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
   TextTable table("lrrrr", header);
@@ -98,7 +101,7 @@ void write_cases(std::ostream& out, const WhatIf& answer) {
   const auto add_share = [&](std::string_view name, const auto& part_of) {
     const auto cases = cases_of(answer);
     const bool visible = std::any_of(cases.begin(), cases.end(), [&](const WhatIfCase* c) {
-      return share_of(part_of(c->account), c->account) >= kVisibleRow;
+      return share_of(part_of(c->account), c->account) >= visible_from;
     });
     if (!visible) return;
     add_row(table, std::string(name), answer, [&](const WhatIfCase& c) {
@@ -109,7 +112,7 @@ void write_cases(std::ostream& out, const WhatIf& answer) {
   for (const auto& word : Words<Cause>::table()) {
     add_share(word.name, [&](const Account& a) { return a.stall[word.value]; });
   }
-  table.print(out);
+  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
 }
 
 void write_case(JsonStream& json, std::string_view key, const WhatIfCase& one) {
@@ -175,14 +178,13 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
 }
 
 void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style) {
-  const auto line = [&](const std::string& text) {
-    if (!text.empty()) out << wrapped(printable(text), style.width, 2) << '\n';
-  };
-  line(answer_line(answer));
-  line(verified_line(answer));
-  line(trust_line(answer));
-  write_cases(out, answer);
-  for (const std::string& note : answer.notes) line("note: " + note);
+  Screen screen(style);
+  screen.line(Worth::needed, answer_line(answer));
+  screen.line(Worth::advice, verified_line(answer));
+  screen.line(Worth::advice, trust_line(answer));
+  add_cases(screen, answer, style);
+  for (const std::string& note : answer.notes) screen.line(Worth::basis, "note: " + note);
+  print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
 }
 
 void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version) {

@@ -6,8 +6,8 @@
 #include <new>
 #include <optional>
 
-#include "source/read_progress.h"
 #include "source/access.h"
+#include "source/read_progress.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {

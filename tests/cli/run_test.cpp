@@ -39,6 +39,22 @@ TEST(Run, PrintsATableAndSavesTheResult) {
   EXPECT_EQ(folder.files(), 1);
 }
 
+TEST(Run, ShowsAllThatIsKnownOnlyWhenAsked) {
+  const TestFolder folder;
+  const std::string result = folder.path("r.json");
+  const Ended in_short = run_binary(small_run({"--json", result}));
+  const std::string scenario = folder.write("v.conf", "verbose = true\n");
+  EXPECT_THAT(in_short.out, HasSubstr("\nmore with --verbose: "));
+  EXPECT_THAT(in_short.out, Not(HasSubstr("\nqueue ready: ")));
+  for (const Words& words : {small_run({"--verbose"}), small_run({"-v"}),
+                             small_run({"--scenario", scenario}), Words{"report", result, "-v"}}) {
+    const Ended all = run_binary(words);
+    EXPECT_EQ(all.exit_code, 0) << all.err;
+    EXPECT_THAT(all.out, HasSubstr("\nqueue ready: "));
+    EXPECT_THAT(all.out, Not(HasSubstr("--verbose")));
+  }
+}
+
 TEST(Run, JsonToStandardOutputIsAlone) {
   const Ended ended = run_binary(small_run({"--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;

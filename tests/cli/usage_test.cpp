@@ -48,6 +48,21 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(ended.out.find('\n'), ended.out.size() - 1);
 }
 
+TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
+  const Ended topics = run_binary({"help"});
+  EXPECT_EQ(topics.exit_code, 0);
+  EXPECT_EQ(topics.err, "");
+  EXPECT_THAT(topics.out, HasSubstr("\n  answer "));
+  const Ended topic = run_binary({"help", "answer"});
+  EXPECT_EQ(topic.exit_code, 0);
+  EXPECT_THAT(topic.out, StartsWith("# How to read an answer\n\n"));
+  EXPECT_EQ(run_binary({"help", "run"}).out, run_binary({"run", "--help"}).out);
+  EXPECT_EQ(run_binary({"help", "data", "make"}).out, run_binary({"data", "make", "--help"}).out);
+  expect_complaint({"help", "answr"}, 64, "; did you mean 'answer'?");
+  expect_complaint({"help", "tnue"}, 64, "; did you mean 'tune'?");
+  expect_complaint({"help", "data", "bake"}, 64, "data has no such command");
+}
+
 TEST(Usage, WithoutACommandHelpIsShown) {
   const Ended ended = run_binary({});
   EXPECT_EQ(ended.exit_code, 64);

@@ -42,6 +42,7 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"analysis", "proof analysis what_if findings"}},
       {{"experiment", "experiment tune"}},
       {{"report", "report"}},
+      {{"manual", ""}},
       {{"cli", ""}},
       {{"", ""}},  // src/main.cpp
   };

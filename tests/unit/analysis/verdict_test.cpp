@@ -108,6 +108,27 @@ TEST(Verdict, NamesOtherWhereItMayBeTheMost) {
   EXPECT_THAT(verdict.candidates, ElementsAre(Cause::decode, Cause::other));
 }
 
+TEST(Verdict, NamesAtMostThreeAndNoSmallThird) {
+  // Each leads in some steps: none can be told from the first.
+  const auto in_turns = [](Nanos third, Nanos other) {
+    return record_of(4, 80, [=](std::int64_t step) {
+      const auto turn = [&](std::int64_t at) {
+        return (step * 7919) % 13 % 4 == at ? 60 * kMs : 10 * kMs;
+      };
+      return step_of(10 * kMs, {{Cause::decode, turn(0)},
+                                {Cause::read, turn(1)},
+                                {Cause::augment, third > 0 ? third : turn(2)},
+                                {Cause::h2d, third > 0 ? 0 : turn(3)},
+                                {Cause::other, other}});
+    });
+  };
+  EXPECT_EQ(verdict_of(in_turns(0, 0)).candidates.size(), 3u);
+  const Verdict with_other = verdict_of(in_turns(0, 4 * kMs));
+  EXPECT_LE(with_other.candidates.size(), 3u);
+  EXPECT_THAT(verdict_of(in_turns(kMs / 2, 0)).candidates,
+              testing::UnorderedElementsAre(Cause::decode, Cause::read));
+}
+
 TEST(Verdict, OfSeveralRanksSpeaksOfGpus) {
   EXPECT_THAT(verdict_of(two_ranks()).sentence, StartsWith("Simulated: the GPUs wait 72.5 %"));
 }

@@ -1,9 +1,13 @@
 // Every file in scenarios/ keeps what it promises in its "# expect:" lines, in the model.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/writers.h"
 #include "unit/known_answer/scenario_file.h"
+#include "unit/report/screen_rows.h"
 
 namespace loaderscope::known_answer {
 namespace {
@@ -20,6 +24,12 @@ void expect_answer(const ScenarioFile& file, ScenarioRun& run) {
   EXPECT_EQ(run.analysis.account.stall[Cause::other], 0);
 }
 
+void expect_fits_a_screen(const ScenarioRun& run) {
+  std::ostringstream out;
+  write_table_report(out, run.record, run.analysis, {});
+  EXPECT_LE(test::screen_rows(out.str()), test::kRowsOfScreen) << out.str();
+}
+
 std::string in_words(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& f : findings)
@@ -34,6 +44,7 @@ TEST_P(InModel, KeepsItsPromises) {
   ASSERT_FALSE(file.bound_by.empty() && file.conditions.empty()) << "no '# expect:' line";
   ScenarioRun run = run_in_model(file.given);
   expect_answer(file, run);
+  expect_fits_a_screen(run);
   const std::vector<Finding>& found = run.analysis.findings;
   ASSERT_GE(found.size(), file.findings.size()) << in_words(found);
   for (std::size_t i = 0; i < file.findings.size(); ++i) {

@@ -180,5 +180,14 @@ TEST(Json, TheAnswerAloneHasNoRows) {
     EXPECT_FALSE(result.contains(key));
 }
 
+TEST(JsonWriter, HasTheCeilingsThatAreKnown) {
+  RunRecord record = usual_record();
+  EXPECT_EQ(nlohmann::json::parse(text_of(record))["ceilings"].size(), 0u);
+  record.metrics = {{"process.cpu_s", "s", "CPU time", 6.4}};  // 10 ms for each of 640 samples
+  const nlohmann::json ceilings = nlohmann::json::parse(text_of(record))["ceilings"];
+  EXPECT_NEAR(ceilings["cores"]["samples_per_s"].get<double>(), 400, 1e-9);
+  EXPECT_NEAR(ceilings["cores"]["reached"].get<double>(), 0.4, 1e-9);
+}
+
 }  // namespace
 }  // namespace loaderscope

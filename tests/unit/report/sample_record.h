@@ -186,16 +186,17 @@ inline RunRecord two_ranks() {
   return record;
 }
 
-// What `run` prints of it.
+// What `run --verbose` prints of it.
 inline Analysis analysed(const RunRecord& record, std::optional<Proof> proof = full_proof()) {
   Analysis analysis = analyse(record);
   analysis.proof = std::move(proof);
   return analysis;
 }
 
-inline std::string table_of(const RunRecord& record, const ReportStyle& style = {},
+inline std::string table_of(const RunRecord& record, ReportStyle style = {},
                             const std::optional<Proof>& proof = {}) {
   std::ostringstream out;
+  style.verbose = true;
   write_table_report(out, record, analysed(record, proof), style);
   return out.str();
 }

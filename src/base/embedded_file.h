@@ -1,0 +1,15 @@
+// Files that are data of the program; src/embed.cmake makes the functions that give them.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace loaderscope {
+
+struct EmbeddedFile {
+  std::string_view
+      name;  // below the folder that it was taken from, such as "python/sitecustomize.py"
+  std::string_view content;
+};
+
+}  // namespace loaderscope

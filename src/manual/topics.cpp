@@ -1,0 +1,40 @@
+#include "manual/topics.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace loaderscope::manual {
+namespace {
+
+constexpr std::string_view kEnding = ".md";
+
+// The first line of `text`, which is cut off it, without the mark of a heading.
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line.substr(line.starts_with("# ") ? 2 : 0);
+}
+
+Topic topic_of(const EmbeddedFile& file) {
+  Topic topic;
+  topic.text = file.content;
+  topic.row.name = file.name.substr(0, file.name.size() - kEnding.size());
+  std::string_view rest = file.content;
+  topic.title = take_line(rest);
+  take_line(rest);
+  topic.row.help = take_line(rest);
+  return topic;
+}
+
+}  // namespace
+
+std::span<const Topic> topic_table() {
+  static const std::vector<Topic> topics = [] {
+    std::vector<Topic> all;
+    for (const EmbeddedFile& file : manual_files()) all.push_back(topic_of(file));
+    return all;
+  }();
+  return topics;
+}
+
+}  // namespace loaderscope::manual

@@ -1,0 +1,23 @@
+// The manual: one Markdown file a topic.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/embedded_file.h"
+#include "loaderscope/rows.h"
+
+namespace loaderscope::manual {
+
+// TOPIC.md begins with "# Title", an empty line, and what the topic is in one sentence on one line.
+struct Topic {
+  Row row;  // the name of the file, and that sentence
+  std::string_view title;
+  std::string_view text;  // all of the file
+};
+
+std::span<const Topic> topic_table();  // by name
+
+std::span<const EmbeddedFile> manual_files();  // made by src/embed.cmake
+
+}  // namespace loaderscope::manual

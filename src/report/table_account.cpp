@@ -1,0 +1,113 @@
+// The account for people: what the GPU's time went to.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "loaderscope/device.h"
+#include "report/table_parts.h"
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr int kShortestBar = 8, kLongestBar = 40;
+constexpr std::size_t kMostCauses = 6;  // in short, compute counted
+constexpr double kSmall = 0.005;        // of the window; in short, less has no row of its own
+constexpr double kInvisible = 0.001;
+
+// "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
+std::string code_words(const RunRecord& record, std::string_view stage) {
+  for (const Detail& detail : record.details) {
+    if (detail.about != stage) continue;
+    return detail.share > 0 ? detail.text + " " + show_percent(detail.share) : detail.text;
+  }
+  return "";
+}
+
+std::string remark_on(Cause cause, const RunRecord& record, const Account& account,
+                      std::int64_t steps) {
+  if (cause == Cause::launch && account.not_asking > 0) {
+    return fmt::format("{} of it not asking for a batch that is ready",
+                       show_duration(account.not_asking / steps));
+  }
+  if (cause == Cause::contention) return "runnable, and no core free";
+  if (cause == Cause::other) return "no known cause";
+  return code_words(record, name_of(cause));
+}
+
+std::string first_column(const RunRecord& record, const Analysis& analysis) {
+  if (!analysis.has_busy) return "trainer waits for";
+  return device_kind(record.config.device.value) == DeviceKind::program ? "training" : "GPU time";
+}
+
+// The rows that matter, and one for all others together where that is not nothing.
+std::vector<AccountLine> in_short(const std::vector<AccountLine>& lines) {
+  std::vector<AccountLine> kept;
+  AccountLine others;
+  std::size_t count = 0;
+  for (const AccountLine& line : lines) {
+    if (kept.empty() || (line.share >= kSmall && kept.size() < kMostCauses)) {
+      kept.push_back(line);
+      continue;
+    }
+    others.per_step += line.per_step;
+    others.share += line.share;
+    others.remark += (others.remark.empty() ? "" : ", ") + line.name;
+    ++count;
+  }
+  if (others.share < kInvisible) return kept;
+  others.name = fmt::format("{} more", count);
+  kept.push_back(std::move(others));
+  return kept;
+}
+
+TextTable table_of(const std::vector<AccountLine>& lines, const std::string& first, int bar) {
+  TextTable table("lrrrll", {first, "per step", "share", "95 %", "", ""});
+  for (const AccountLine& line : lines) {
+    const double length = std::clamp(std::round(line.share * bar), 0.0, double{1} * bar);
+    table.add({line.name, show_duration(line.per_step), show_percent(line.share),
+               line.half_width ? show_points(*line.half_width) : "",
+               std::string(static_cast<std::size_t>(length), '#'), line.remark});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis) {
+  const Account& account = analysis.account;
+  const std::int64_t steps = std::max<std::int64_t>(1, analysis.steps);
+  std::vector<AccountLine> lines;
+  for (const auto& word : Words<Cause>::table()) {
+    const Nanos ns = account.stall[word.value];
+    if (ns == 0) continue;
+    lines.push_back({std::string(word.name), ns / steps, share_of(ns, account),
+                     analysis.share[word.value].half_width(),
+                     remark_on(word.value, record, account, steps)});
+  }
+  std::stable_sort(lines.begin(), lines.end(), [](const AccountLine& a, const AccountLine& b) {
+    const bool a_other = a.name == "other", b_other = b.name == "other";
+    return a_other != b_other ? b_other : a.share > b.share;
+  });
+  if (analysis.has_busy) {
+    lines.insert(lines.begin(), {"compute", account.compute / steps, busy_of(account),
+                                 analysis.busy.half_width(), ""});
+  }
+  return lines;
+}
+
+std::vector<std::string> account_table(const RunRecord& record, const Analysis& analysis,
+                                       const ReportStyle& style) {
+  std::vector<AccountLine> lines = account_lines(record, analysis);
+  if (!style.verbose) lines = in_short(lines);
+  const std::string first = first_column(record, analysis);
+  const int bar = std::clamp(style.width - 64, 10, kLongestBar);
+  const int beyond = static_cast<int>(table_of(lines, first, bar).columns()) - style.width;
+  const int fitting = std::max(kShortestBar, bar - std::max(0, beyond));
+  return table_of(lines, first, fitting).lines();
+}
+
+}  // namespace loaderscope

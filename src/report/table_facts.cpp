@@ -1,0 +1,99 @@
+// What was measured, in three lines: the rates, the window, the ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/totals.h"
+#include "analysis/verdict.h"
+#include "analysis/wording.h"
+#include "loaderscope/engine_table.h"
+#include "report/table_parts.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kStraggling = 0.001;  // of the window; below it no rank waits for another
+constexpr double kAlike = 0.25;        // ranks whose waits differ by less are not told apart
+
+std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
+  if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";
+  return fmt::format("an epoch of {} takes {}", plural(record.config.samples, "sample"),
+                     show_duration(std::llround(*analysis.epoch_predicted_s * 1e9)));
+}
+
+template <class Value>
+std::pair<double, double> range_of(const std::vector<Account>& accounts, const Value& value) {
+  std::pair<double, double> range = {value(accounts.front()), value(accounts.front())};
+  for (const Account& account : accounts) {
+    range.first = std::min(range.first, value(account));
+    range.second = std::max(range.second, value(account));
+  }
+  return range;
+}
+
+// The rank that the others wait for is the one that waits least.
+std::string straggler_words(const Analysis& analysis) {
+  const std::vector<Account>& ranks = analysis.rank_accounts;
+  const auto waits = [](const Account& a) { return share_of(a.waiting_for_ranks, a); };
+  const auto [least, most] = range_of(ranks, waits);
+  if (most <= kStraggling) return ", no straggler";
+  if (least > most * kAlike)
+    return fmt::format("; ranks wait for each other {} of the time", show_percent(most));
+  const auto slowest =
+      std::min_element(ranks.begin(), ranks.end(),
+                       [&](const Account& a, const Account& b) { return waits(a) < waits(b); });
+  return fmt::format("; rank {} is the straggler, others wait up to {} of the time for it",
+                     slowest - ranks.begin(), show_percent(most));
+}
+
+}  // namespace
+
+std::string rate_line(const RunRecord& record, const Analysis& analysis) {
+  std::vector<std::string> parts;
+  if (analysis.has_busy) parts.push_back(show_rate(analysis.samples_per_s));
+  const Histogram& times = analysis.step_time;
+  if (times.count() > 0) {
+    parts.push_back(fmt::format("step {}, p99 {}", show_duration(sum_of(times) / times.count()),
+                                show_duration(times.quantile(0.99))));
+  }
+  const double read = per_second(record, &RankRecord::read_bytes);
+  const double delivered = per_second(record, &RankRecord::delivered_bytes);
+  if (read > 0) parts.push_back("reads " + show_byte_rate(read));
+  if (delivered > 0) parts.push_back("delivers " + show_byte_rate(delivered));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+std::string window_line(const RunRecord& record, const Analysis& analysis) {
+  std::int64_t warmup = 0;
+  for (const RankRecord& rank : record.ranks) warmup = std::max(warmup, rank.warmup_steps);
+  std::string text = plural(analysis.steps, "step");
+  if (record.ranks.size() > 1) text += " per rank";
+  if (warmup > 0) text += fmt::format(" after {} of warm-up", show_count(warmup));
+  if (analysis.steps >= kFewestSteps) text += analysis.steady ? ", steady" : ", not steady";
+  text += "; " + show_duration(analysis.account.window);
+  text += is_model_engine(record.engine) ? " of virtual time" : "";
+  const std::string epoch = epoch_words(record, analysis);
+  return epoch.empty() ? text : text + "; " + epoch;
+}
+
+std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
+  if (record.ranks.size() < 2 || analysis.steps == 0) return "";
+  std::string text = plural(static_cast<std::int64_t>(record.ranks.size()), "rank");
+  if (analysis.has_busy) {
+    const auto [low, high] = range_of(analysis.rank_accounts, busy_of);
+    const std::string least = show_percent(low), most = show_percent(high);
+    text += least == most ? ": busy " + most : fmt::format(": busy {:.1f}-{}", 100 * low, most);
+  } else {
+    double low = rate_of(record.ranks.front(), &RankRecord::samples), high = low;
+    for (const RankRecord& rank : record.ranks) {
+      low = std::min(low, rate_of(rank, &RankRecord::samples));
+      high = std::max(high, rate_of(rank, &RankRecord::samples));
+    }
+    const std::string least = show_rate(low), most = show_rate(high);
+    text += fmt::format(": {} samples/s each", least == most ? most : least + "-" + most);
+  }
+  return text + straggler_words(analysis);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,84 @@
+// The stages for people, as their threads saw them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "report/table_parts.h"
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kNoteworthy = 0.01;  // of the time of all threads
+constexpr std::size_t kLongest = 4;   // stages
+
+std::string share_text(Nanos part, Nanos whole) {
+  if (whole <= 0) return "";
+  return fmt::format("{:.0f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string rate_text(const StageStats& stats) {
+  if (stats.bytes == 0 || stats.wall == 0) return "";
+  return show_byte_rate(static_cast<double>(stats.bytes) / seconds(stats.wall));
+}
+
+// Where a thread of the host spent the time of the stage.
+bool has_thread(Stage stage) {
+  return stage != Stage::compute && stage != Stage::gpu_augment && stage != Stage::idle;
+}
+
+std::vector<std::string> stage_cells(Stage stage, const StageStats& stats) {
+  const Histogram& times = stats.wall_histogram;
+  const bool thread = has_thread(stage);
+  return {std::string(name_of(stage)),
+          show_count(stats.count),
+          show_duration(stats.wall / stats.count),
+          show_duration(times.quantile(0.5)),
+          show_duration(times.quantile(0.99)),
+          show_duration(times.max()),
+          thread ? share_text(stats.cpu, stats.wall) : "",
+          thread && stats.queued > 0 ? share_text(stats.queued, stats.wall) : "",
+          thread && stats.blocked() > 0 ? share_text(stats.blocked(), stats.wall) : "",
+          rate_text(stats)};
+}
+
+std::vector<Nanos> walls_of(const PerStage<StageStats>& stages, bool in_short) {
+  std::vector<Nanos> walls;
+  for (const auto& word : Words<Stage>::table()) {
+    if (in_short && !has_thread(word.value)) continue;
+    walls.push_back(stages[word.value].wall);
+  }
+  std::sort(walls.begin(), walls.end(), std::greater<>());
+  return walls;
+}
+
+}  // namespace
+
+StageRows stage_table(const RunRecord& record, bool in_short) {
+  const PerStage<StageStats> stages = job_stages(record);
+  const std::vector<Nanos> walls = walls_of(stages, in_short);
+  const Nanos sum = std::accumulate(walls.begin(), walls.end(), Nanos{0});
+  const Nanos longest = walls[std::min(kLongest, walls.size()) - 1];
+  TextTable table("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU", "no core",
+                                 "blocked", "rate"});
+  StageRows result;
+  for (const auto& word : Words<Stage>::table()) {
+    const StageStats& stats = stages[word.value];
+    if (stats.count == 0) continue;
+    const bool is_small = static_cast<double>(stats.wall) < kNoteworthy * static_cast<double>(sum);
+    if (in_short && (!has_thread(word.value) || is_small)) continue;
+    table.add(stage_cells(word.value, stats));
+    result.rows.push_back({"", stats.wall >= longest});
+  }
+  if (result.rows.empty()) return result;
+  const std::vector<std::string> lines = table.lines();
+  result.header = lines.front();
+  for (std::size_t i = 0; i < result.rows.size(); ++i) result.rows[i].text = lines[i + 1];
+  return result;
+}
+
+}  // namespace loaderscope

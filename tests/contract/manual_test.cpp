@@ -1,0 +1,192 @@
+// What every topic of the manual promises; and that every command line in it and in the README
+// would be understood.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "cli/command.h"
+#include "loaderscope/settings.h"
+#include "manual/topics.h"
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+using manual::Topic;
+using testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+std::string file_text(const std::string& name) {
+  std::ifstream in(LOADERSCOPE_SOURCE_DIR "/" + name);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Calls `take(line, is_code)` for each line but the fences.
+template <class Take>
+void for_each_line(std::string_view text, const Take& take) {
+  std::istringstream lines{std::string(text)};
+  bool is_code = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("```")) {
+      is_code = !is_code;
+    } else {
+      take(line, is_code);
+    }
+  }
+  EXPECT_FALSE(is_code) << "a code block does not end";
+}
+
+// The words of one command of a line of shell: quotes are taken off, a comment is cut.
+std::vector<Words> commands_in(const std::string& line) {
+  std::vector<Words> commands(1);
+  std::string word;
+  bool is_word = false;
+  char quote = 0;
+  const auto end_word = [&] {
+    if (word == "&&") {
+      commands.emplace_back();
+    } else if (is_word) {
+      commands.back().push_back(word);
+    }
+    word.clear();
+    is_word = false;
+  };
+  for (const char c : line) {
+    if (quote == 0 && c == '#' && !is_word) break;
+    if (quote == 0 && c == ' ') {
+      end_word();
+      continue;
+    }
+    is_word = true;
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else {
+      word += c;
+    }
+  }
+  end_word();
+  return commands;
+}
+
+std::vector<Words> commands_of(std::string_view text) {
+  std::vector<Words> found;
+  for_each_line(text, [&](std::string line, bool is_code) {
+    if (line.starts_with("$ ")) line.erase(0, 2);
+    if (!is_code || !line.starts_with("loaderscope ")) return;
+    for (Words& words : commands_in(line)) {
+      if (words.empty() || words.front() != "loaderscope") continue;
+      words.erase(words.begin());
+      found.push_back(std::move(words));
+    }
+  });
+  return found;
+}
+
+// Of flags that are settings of a run, as far as the program behind --.
+void expect_values(const Words& words) {
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    if (words[i] == "--scenario") {
+      EXPECT_TRUE(std::filesystem::exists(LOADERSCOPE_SOURCE_DIR "/" + words[i + 1]))
+          << words[i + 1];
+    }
+    if (!words[i].starts_with("--") || words[i + 1].starts_with("--")) continue;
+    const Field* field = find_field(words[i].substr(2));
+    RunConfig config;
+    if (field == nullptr || field->is_switch()) continue;
+    EXPECT_NO_THROW(set_field(config, "", words[i].substr(2), words[i + 1])) << words[i];
+  }
+}
+
+std::size_t expect_understood(std::string_view text) {
+  const std::vector<Words> commands = commands_of(text);
+  for (const Words& words : commands) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    EXPECT_NO_THROW(check_command_line(words));
+    expect_values(words);
+  }
+  return commands.size();
+}
+
+TEST(Manual, EveryTopicHasATitleASentenceAndAText) {
+  EXPECT_GE(manual::topic_table().size(), 10U);
+  for (const Topic& topic : manual::topic_table()) {
+    SCOPED_TRACE(topic.row.name);
+    EXPECT_FALSE(topic.title.empty());
+    const std::string head = "# " + std::string(topic.title) + "\n\n" + std::string(topic.row.help);
+    EXPECT_TRUE(topic.text.starts_with(head + "\n\n"));
+    EXPECT_LE(columns_of(topic.row.help), 84U);
+    EXPECT_GT(topic.text.size(), 2 * head.size());
+    EXPECT_EQ(topic.text.back(), '\n');
+    for_each_line(topic.text, [](const std::string& line, bool is_code) {
+      const bool may_be_long = is_code || line.starts_with('|');
+      EXPECT_TRUE(may_be_long || columns_of(line) <= 100U) << line;
+    });
+  }
+}
+
+TEST(Manual, NoTopicHasTheNameOfACommand) {
+  for (const Topic& topic : manual::topic_table()) {
+    for (const Command& command : command_table()) EXPECT_NE(topic.row.name, command.row.name);
+  }
+}
+
+TEST(Manual, EveryCommandLineIsUnderstood) {
+  std::size_t commands = 0;
+  for (const Topic& topic : manual::topic_table()) {
+    SCOPED_TRACE(topic.row.name);
+    commands += expect_understood(topic.text);
+  }
+  EXPECT_GT(commands, 30U);  // they were found
+}
+
+TEST(Manual, TheReadmeNamesEveryTopicAndItsCommandLinesAreUnderstood) {
+  const std::string readme = file_text("README.md");
+  EXPECT_GT(expect_understood(readme), 5U);
+  for (const Topic& topic : manual::topic_table())
+    EXPECT_THAT(readme, HasSubstr("| `" + std::string(topic.row.name) + "` | "));
+}
+
+TEST(Manual, ItsFirstPageNamesEveryCommand) {
+  const std::string page = file_text("src/manual/loaderscope.md");
+  for (const Command& command : command_table()) {
+    const std::string name(command.row.name);
+    if (command.parts.empty()) {
+      EXPECT_THAT(page, HasSubstr("| `" + name + "` | "));
+    }
+    for (const Command& part : command.parts)
+      EXPECT_THAT(page, HasSubstr("`" + name + " " + std::string(part.row.name) + "`"));
+  }
+}
+
+TEST(Manual, PointsOnlyToTopicsAndCommands) {
+  constexpr std::string_view kPointer = "`loaderscope help ";
+  for (const Topic& topic : manual::topic_table()) {
+    for (std::size_t at = topic.text.find(kPointer); at != std::string_view::npos;
+         at = topic.text.find(kPointer, at + 1)) {
+      const std::size_t begin = at + kPointer.size();
+      const std::string name(topic.text.substr(begin, topic.text.find('`', begin) - begin));
+      const auto topics = manual::topic_table();
+      EXPECT_TRUE(name == "TOPIC" || name == "COMMAND" ||
+                  std::any_of(topics.begin(), topics.end(),
+                              [&](const Topic& each) { return each.row.name == name; }))
+          << topic.row.name << ": " << name;
+    }
+  }
+}
+
+TEST(Manual, ItsCommandsAreReadAsAShellReadsThem) {
+  EXPECT_EQ(commands_in("a 'b c' \"d\"e#f # g"), (std::vector<Words>{{"a", "b c", "de#f"}}));
+  EXPECT_EQ(commands_in("a && b ''"), (std::vector<Words>{{"a"}, {"b", ""}}));
+  EXPECT_THROW(check_command_line({"run", "--bogus"}), UsageError);
+  EXPECT_THROW(check_command_line({"bogus"}), UsageError);
+  EXPECT_NO_THROW(check_command_line({"run", "--help"}));
+}
+
+}  // namespace
+}  // namespace loaderscope

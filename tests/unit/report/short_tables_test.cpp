@@ -1,0 +1,114 @@
+// What sweep, tune, what-if and selftest print without --verbose fits a screen too.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "report/selftest_report.h"
+#include "report/sweep_report.h"
+#include "report/tune_report.h"
+#include "report/what_if_report.h"
+#include "unit/experiment/model_laboratory.h"
+#include "unit/report/sample_record.h"
+#include "unit/report/screen_rows.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr ReportStyle kVerboseStyle{100, false, true};
+
+// 64 settings, the rates as the product of the two.
+Experiment large_sweep() {
+  Experiment experiment = plan(scenario("cost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 8"),
+                               {"workers=1,2,3,4,5,6,7,8", "prefetch=1,2,3,4,5,6,7,8"});
+  double rate = 100;
+  for (Case& one : experiment.cases) {
+    CaseRun run;
+    run.samples_per_s = {rate, rate - 1, rate + 1};
+    run.steps = 20;
+    one.runs = {run};
+    rate += 10;
+  }
+  for (int i = 0; i < 10; ++i) experiment.notes.push_back("a note " + std::string(150, 'x'));
+  return experiment;
+}
+
+TEST(ShortSweep, IsTheFastestCasesOfMany) {
+  std::ostringstream in_short, all;
+  write_sweep_table(in_short, large_sweep(), {});
+  write_sweep_table(all, large_sweep(), kVerboseStyle);
+  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
+  EXPECT_THAT(in_short.str(), testing::StartsWith("Best: num-workers=8 prefetch-factor=8: 730 "));
+  EXPECT_THAT(in_short.str(), HasSubstr("<- best"));
+  EXPECT_THAT(in_short.str(), HasSubstr("<- knee"));
+  EXPECT_THAT(in_short.str(), HasSubstr("and 52 slower ones, with --verbose\n"));
+  EXPECT_THAT(all.str(), Not(HasSubstr("--verbose")));
+  EXPECT_GT(screen_rows(all.str()), 64u);
+}
+
+TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
+  Tune tune;
+  tune.experiment = large_sweep();
+  tune.candidates.resize(tune.experiment.cases.size());
+  tune.best = 63;
+  tune.recommended = 60;
+  tune.limit = "decode";
+  std::ostringstream in_short, all;
+  write_tune_table(in_short, tune, {});
+  write_tune_table(all, tune, kVerboseStyle);
+  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
+  for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
+                           "\nmore with --verbose: ", "\nnext: "})
+    EXPECT_THAT(in_short.str(), HasSubstr(part));
+  EXPECT_THAT(in_short.str(), Not(HasSubstr("a note")));
+  EXPECT_THAT(all.str(), HasSubstr("note: a note"));
+}
+
+TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
+  WhatIf answer;
+  answer.fitted.name = "fitted";
+  answer.fitted.has_busy = true;
+  answer.fitted.account = analysed(usual_record()).account;
+  Account& account = answer.fitted.account;
+  account.stall[Cause::pin] = account.window / 500;
+  for (int i = 0; i < 40; ++i) answer.notes.push_back("a note");
+  std::ostringstream in_short, all;
+  write_what_if_table(in_short, answer, {});
+  write_what_if_table(all, answer, kVerboseStyle);
+  EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
+  EXPECT_THAT(in_short.str(), Not(HasSubstr("  pin ")));
+  EXPECT_THAT(in_short.str(), HasSubstr("more with --verbose: notes\n"));
+  EXPECT_THAT(all.str(), HasSubstr("  pin "));
+}
+
+selftest::Recovery recovery_of(const char* pipeline, Stage stage, double found) {
+  selftest::Recovery recovery;
+  recovery.pipeline = pipeline;
+  recovery.stage = stage;
+  recovery.injected_s = 1;
+  recovery.growth = {PerCause<double>{}};
+  recovery.growth.front()[recovery.cause()] = found;
+  return recovery;
+}
+
+TEST(ShortSelftest, HasOfEachStageTheWorstAndAllThatWereNotFound) {
+  selftest::Result result;
+  result.stages = {recovery_of("one", Stage::read, 1.0), recovery_of("one", Stage::decode, 0.99),
+                   recovery_of("two", Stage::read, 0.98), recovery_of("two", Stage::decode, 0.5),
+                   recovery_of("three", Stage::decode, 0.7)};
+  std::ostringstream in_short, all;
+  write_selftest_table(in_short, result, {});
+  write_selftest_table(all, result, kVerboseStyle);
+  EXPECT_THAT(in_short.str(), HasSubstr("98.0 %"));
+  EXPECT_THAT(in_short.str(), HasSubstr("50.0 %"));
+  EXPECT_THAT(in_short.str(), HasSubstr("70.0 %"));
+  EXPECT_THAT(in_short.str(), Not(HasSubstr("99.0 %")));
+  EXPECT_THAT(all.str(), HasSubstr("99.0 %"));
+}
+
+}  // namespace
+}  // namespace loaderscope
