@@ -109,7 +109,7 @@ RunRecord Job::run() {
       watch_for_a_loader();
       watch_injections();
     }
-    progress_beat_.look([this] { return progress(); });
+    progress_beat_.look([this] { return trainers_.progress(); });
     sleep_until(monotonic_now() + kLookEvery);
   }
   end_or_leave_the_rest();

@@ -54,7 +54,6 @@ class Job {
   void check_end() const;
   void check_taken() const;
   std::string program() const;
-  Progress progress() const;
   void say_unmeasured(RunRecord& record) const;
   void say_changes(RunRecord& record) const;
   RunRecord record();

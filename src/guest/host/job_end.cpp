@@ -67,13 +67,6 @@ void Job::check_taken() const {
       (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
 }
 
-Progress Job::progress() const {
-  Progress progress = trainers_.progress();
-  if (trainers_.first_measured() == nullptr)
-    progress.waits_for = Unseen::cause(belongings_.pythons_seen(), messages_.not_looked_into());
-  return progress;
-}
-
 // Of their batches only that they came is known.
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
