@@ -8,10 +8,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/fd.h"
+#include "guest/protocol/descriptor.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::guest {
@@ -38,20 +40,7 @@ class HostTest : public testing::Test {
   }
 
   // What the host answers with; none where it has hung up.
-  static Fd answer_on(const Fd& line) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    if (::recvmsg(line, &message, MSG_DONTWAIT) <= 0) return Fd();
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-    return Fd(descriptor);
-  }
+  static Fd answer_on(const Fd& line) { return Fd(std::max(-1, receive_descriptor(line))); }
 
   source::TempFolder folder_;
   std::string path_ = folder_ / "host";
