@@ -1,4 +1,4 @@
-#include "guest/protocol/bounded.h"
+#include "guest/host/host.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "guest/protocol/bounded.h"
+#include "guest/protocol/message_kinds.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
@@ -34,7 +35,7 @@ bool introduce(Member& member, const std::string& message) {
   try {
     const json hello = parse_message(message);
     member.pid = number_in(hello, "pid", 1, kAny, 0);
-    member.is_worker = hello.value("role", "") == "worker";
+    member.is_worker = hello.value("role", "") == kWorkerRole;
     member.trainer = number_in(hello, "trainer", member.is_worker ? 1 : 0, kAny, 0);
     member.rank = number_in(hello, "rank", -1, kAny, -1);
     member.worker = number_in(hello, "worker", 0, kMostWorkers - 1, 0);

@@ -10,12 +10,11 @@
 #include <utility>
 
 #include "guest/protocol/descriptor.h"
+#include "guest/protocol/message_kinds.h"
 #include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {
-
-constexpr std::size_t kLongestMessage = std::size_t{1} << 18;
 
 bool is_running(pid_t pid) {
   const auto stat = read_process_stat("/proc/" + std::to_string(pid));

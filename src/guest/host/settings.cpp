@@ -14,12 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-json stages() {
-  json numbers = json::object();
-  for (const auto& word : Words<Stage>::table()) numbers[std::string(word.name)] = word.value;
-  return numbers;
-}
-
 json injections(const RunConfig& config) {
   json all = json::array();
   for (const Injection& injection : config.inject.value) {
@@ -112,8 +106,7 @@ json replay_turns(const ReplayTurns* turns) {
 }  // namespace
 
 std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
-  return json{{"stages", stages()},
-              {"inject", injections(config)},
+  return json{{"inject", injections(config)},
               {"seed", config.seed.value},
               {"trainer", trainer(config)},
               {"replay", replay_turns(replay)},

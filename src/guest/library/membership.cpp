@@ -76,6 +76,14 @@ int Membership::try_to_join(const char* socket_path, const char* hello) {
   return page->version == Page::kVersion ? 0 : EPROTO;
 }
 
+bool Membership::must_stop() const {
+  return page_ != nullptr && page_->stop.load(std::memory_order_relaxed) == Page::kStop;
+}
+
+bool Membership::timing_wanted() const {
+  return page_ == nullptr || page_->timing.load(std::memory_order_relaxed) != 0;
+}
+
 bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }
 
 // One that the host has not taken in for so long is the last one.

@@ -5,6 +5,7 @@ from typing import Any, List, Set
 
 from loaderscope_guest import library
 from loaderscope_guest.fingerprint import fingerprint
+from loaderscope_guest.protocol import MESSAGE
 from loaderscope_guest.sizes import length_of
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint
@@ -55,7 +56,7 @@ class Order:
     def say(self, iteration: Any) -> None:
         """Of a shorter epoch: when it is over."""
         if self._samples >= _FEWEST and not self._said:
-            library.say(what="order", iterator=iteration.number, generation=iteration.generation,
+            library.say(what=MESSAGE.order, iterator=iteration.number, generation=iteration.generation,
                         hash=fingerprint(self._text.encode()), samples=self._samples,
                         shuffled=self._shuffled and not self._ascending)
         self._said = True

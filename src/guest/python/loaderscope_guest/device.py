@@ -1,20 +1,14 @@
 """The device of our trainer: a simulated one, or none, as loaderscope's own loader has them; or a GPU."""
 
 import ctypes
-import os
 from typing import Any, Dict
 
 from loaderscope_guest import inject, library
 from loaderscope_guest.delivered import delivered, tensors_of
-from loaderscope_guest.settings import FOLDER
+from loaderscope_guest.protocol import functions
 
-_L = ctypes.c_int64
-# Without the GIL: these wait, and the threads of the loader must go on.
-_waiting = ctypes.CDLL(os.path.join(FOLDER, "libloaderscope_guest.so"))
-_waiting.lsg_device_open.argtypes = [ctypes.c_int, ctypes.c_int, _L]
-_waiting.lsg_device_copy.argtypes = [_L, _L, ctypes.c_void_p, _L, _L, ctypes.c_int, ctypes.c_int]
-_waiting.lsg_device_compute.argtypes = [_L, _L]
-_waiting.lsg_device_wait.argtypes = [_L]
+# Without the interpreter's lock: these wait, and the threads of the loader must go on.
+_waiting = functions(ctypes.CDLL)
 
 
 class Device:
@@ -23,11 +17,11 @@ class Device:
     def __init__(self, trainer: Dict[str, Any]) -> None:
         self._trainer = trainer
         self._step = 0
-        _waiting.lsg_device_open(trainer["device"] == "sim", trainer["own_copy_stream"], trainer["in_flight"])
+        _waiting.device_open(trainer["device"] == "sim", trainer["own_copy_stream"], trainer["in_flight"])
 
     def wait_for_room(self) -> None:
         if self._step >= self._trainer["in_flight"]:
-            _waiting.lsg_device_wait(self._step - self._trainer["in_flight"])
+            _waiting.device_wait(self._step - self._trainer["in_flight"])
         library.collect()
 
     def train(self, batch: Any, size: int) -> None:
@@ -43,16 +37,16 @@ class Device:
                 duration += int(inject.extra("h2d") * 1e9)
             if tensor is not None:  # a pageable copy touches the bytes, of this part at least
                 host, held = tensor.data_ptr(), tensor.element_size() * tensor.nelement()
-        _waiting.lsg_device_copy(self._step, delivered.count - 1, host, held, duration, trainer["copied_by_caller"],
+        _waiting.device_copy(self._step, delivered.count - 1, host, held, duration, trainer["copied_by_caller"],
                                  trainer["sync_copies"])
         times = trainer["compute"]
-        _waiting.lsg_device_compute(self._step, times[self._step % len(times)])
+        _waiting.device_compute(self._step, times[self._step % len(times)])
         library.collect()
         self._step += 1
 
     def finish(self) -> None:
         if self._step > 0:
-            _waiting.lsg_device_wait(self._step - 1)
+            _waiting.device_wait(self._step - 1)
         library.collect()
 
 

@@ -6,6 +6,7 @@ from types import ModuleType
 from typing import Any, Callable, Dict
 
 from loaderscope_guest import library, making, places, user_code
+from loaderscope_guest.protocol import SAMPLE
 from loaderscope_guest.sizes import attribute, length_of
 
 
@@ -55,4 +56,4 @@ def install(module: ModuleType) -> None:
     stand_in, loader = module._FakeLoader, module.DataLoader
     stand_in.__init__ = _init(stand_in.__init__)
     loader.do_item = _told(loader.do_item, lambda maker, key: maker.next_sample(key))
-    loader.do_batch = _told(loader.do_batch, lambda maker, samples: library.sample(making.BETWEEN_SAMPLES))
+    loader.do_batch = _told(loader.do_batch, lambda maker, samples: library.sample(SAMPLE.between))

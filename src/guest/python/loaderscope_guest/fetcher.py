@@ -6,6 +6,7 @@ from typing import Any, Callable, Iterator
 
 from loaderscope_guest import data_identity, fastai_loader, inject, library, making, messages
 from loaderscope_guest.padding import padding
+from loaderscope_guest.protocol import SAMPLE
 from loaderscope_guest.sizes import length_of
 from loaderscope_guest.stages import COLLATE
 
@@ -77,7 +78,7 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
     def timed(samples: Any) -> Any:
         if not library.flags.timing or not maker.is_here():
             return collate(samples)
-        library.sample(making.BETWEEN_SAMPLES)
+        library.sample(SAMPLE.between)
         library.enter(COLLATE)
         maker.depth += 1
         maker.stage = COLLATE

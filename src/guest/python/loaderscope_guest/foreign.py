@@ -11,6 +11,7 @@ from loaderscope_guest import asking, inject, library, making, messages, replay,
 from loaderscope_guest.clock import now
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loaders import FOREIGN, loaders
+from loaderscope_guest.protocol import FACT, MESSAGE, SAMPLE
 from loaderscope_guest.sizes import samples_of
 
 _NO_ITERATOR = -1
@@ -82,7 +83,7 @@ class Watched:
         if self._iteration is not None:
             return self._watched_next(batches, self._iteration)
         asked = now()
-        library.fact(library.ASK, _NO_ITERATOR, 0, 0, -1, asked, 0, 0, 0, 0)
+        library.fact(FACT.ask, _NO_ITERATOR, 0, 0, -1, asked, 0, 0, 0, 0)
         batch = next(batches)
         if loaders.has_given:
             self._is_around = True
@@ -112,13 +113,13 @@ class Watched:
         before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())
         if library.flags.timing:
-            library.sample(making.WHOLE_BATCH)
+            library.sample(SAMPLE.whole_batch)
         inject.apply("opaque", 0)
         try:
             batch = next(batches)
         except StopIteration:
             library.end_work(True)
-            iteration.fact(library.ENDED, begin=asked, end=now())
+            iteration.fact(FACT.ended, begin=asked, end=now())
             raise
         finally:
             making.current = before
@@ -128,8 +129,8 @@ class Watched:
     def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
         if not self._described:
             self._described = True
-            library.say(what="loader", iterator=iteration.number, loader=FOREIGN, **_describe(self._loader, batch))
-        iteration.fact(library.DISPATCHED, iteration.taken, begin=asked)
+            library.say(what=MESSAGE.loader, iterator=iteration.number, loader=FOREIGN, **_describe(self._loader, batch))
+        iteration.fact(FACT.dispatched, iteration.taken, begin=asked)
         self._making.samples = samples_of(batch)
         self._making.finish(batch, by_trainer=True)
         asking.given(iteration, iteration.taken, batch, asked)

@@ -6,6 +6,7 @@ import sys
 from typing import Callable
 
 from loaderscope_guest import library, messages
+from loaderscope_guest.protocol import MESSAGE
 from loaderscope_guest.settings import TRAINER
 
 
@@ -35,7 +36,7 @@ class Watch:
         if refusal is not None:
             messages.degraded(f"the GPU's own times are not seen, compute is what the host saw: {refusal.decode()}")
             return
-        library.say(what="gpu")
+        library.say(what=MESSAGE.gpu)
         self.sees = True
         atexit.register(self.finish)
 

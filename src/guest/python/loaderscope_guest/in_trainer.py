@@ -8,6 +8,7 @@ from loaderscope_guest import library, making
 from loaderscope_guest.clock import now
 from loaderscope_guest.fetcher import watch
 from loaderscope_guest.in_hand import in_hand
+from loaderscope_guest.protocol import FACT
 
 
 class InTrainer:
@@ -27,14 +28,14 @@ class InTrainer:
 
     def end(self) -> None:
         """The sampler has none left."""
-        library.begin_batch(self._making.iterator, self._making.generation, self._batch)
+        library.begin_work(self._making.iterator, self._making.generation, self._batch)
         library.end_work(True)
 
     def fetch(self, index: Any) -> Any:
         before, making.current = making.current, self._making
         batch, self._batch = self._batch, self._batch + 1
         at, self._begun = self._begun or now(), 0
-        self._making.fact(library.DISPATCHED, at, batch=batch)
+        self._making.fact(FACT.dispatched, at, batch=batch)
         self._making.begin(batch, at, at, index)
         data = None
         try:

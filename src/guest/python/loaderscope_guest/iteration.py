@@ -3,6 +3,7 @@
 from typing import Any, Dict, List
 
 from loaderscope_guest import data_identity, dataset_values, library, making, messages
+from loaderscope_guest.protocol import FACT, MESSAGE
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
@@ -29,12 +30,12 @@ class Iteration:
         self.taken = 0
         self.order = data_identity.Order(self.shuffled)
         self._received.clear()
-        self.fact(library.EPOCH, begin=at)
+        self.fact(FACT.epoch, begin=at)
 
     def say_settings(self, dataset: Any) -> None:
         """What the trainer's own copy of the data set is set to when an epoch begins."""
         with messages.never_failing("the data set is"):
-            library.say(what="settings", iterator=self.number, generation=self.generation,
+            library.say(what=MESSAGE.settings, iterator=self.number, generation=self.generation,
                         values=dataset_values.settings_of(dataset))
 
     def received(self, batch: Any, data: Any) -> None:

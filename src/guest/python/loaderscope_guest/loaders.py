@@ -6,6 +6,7 @@ from typing import Any, Callable, List, NamedTuple, Tuple
 from loaderscope_guest import library, messages, overrides, places, threads
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loader_facts import describe
+from loaderscope_guest.protocol import FACT, MESSAGE
 from loaderscope_guest.sizes import attribute
 from loaderscope_guest.turns import Turn
 
@@ -68,7 +69,7 @@ class Loaders:
             overrides.refuse_for(loader)
         try:
             number = self.number_of(loader)
-            said = library.spelled(what="loader", iterator=self._iterators, loader=number, **describe(loader))
+            said = library.spelled(what=MESSAGE.loader, iterator=self._iterators, loader=number, **describe(loader))
         except Exception as error:
             messages.join_as_trainer()
             messages.degraded(f"a DataLoader of {places.of(loader).line} is not looked into: {error!r}", loader=True)
@@ -86,7 +87,7 @@ class Loaders:
     def _iteration(self, begun: int, loader: Any) -> Iteration:
         iteration = Iteration(self._iterators, begun, loader)
         self._iterators += 1
-        iteration.fact(library.EPOCH, begin=begun)
+        iteration.fact(FACT.epoch, begin=begun)
         return iteration
 
     def begin_foreign(self, loader: Any, begun: int) -> Iteration:

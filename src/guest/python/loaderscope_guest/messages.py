@@ -11,6 +11,7 @@ import weakref
 from typing import Any, Iterable, Iterator, Optional, Set
 
 from loaderscope_guest import library
+from loaderscope_guest.protocol import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
@@ -18,13 +19,13 @@ _LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": 
 
 
 def join_as_trainer() -> bool:
-    return library.join(role="trainer", rank=RANK)
+    return library.join(role=ROLE.trainer, rank=RANK)
 
 
 def refuse(sentence: str) -> None:
     """Our side of the job cannot begin."""
     join_as_trainer()
-    library.say(what="refused", text=sentence)
+    library.say(what=MESSAGE.refused, text=sentence)
     raise SystemExit(1)
 
 
@@ -33,7 +34,7 @@ def degraded(sentence: str, loader: bool = False) -> None:
     if sentence in _said:
         return
     _said.add(sentence)
-    library.say(what="degraded", text=sentence, loader=loader)
+    library.say(what=MESSAGE.degraded, text=sentence, loader=loader)
 
 
 @contextlib.contextmanager
@@ -102,7 +103,7 @@ def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
         # The error has taken the iterator along, which has then ended workers that were well.
         all_dead.append(_dead_workers(_workers_before, said_of=str(error)))
         for dead in filter(None, all_dead):
-            library.say(what="failed", text=dead, worker=None)
+            library.say(what=MESSAGE.failed, text=dead, worker=None)
     hook(kind, error, where)
 
 
@@ -113,6 +114,6 @@ def failed(error: BaseException, iterator: Any, where: str = "") -> None:
         _wait_for_a_death(iterator)
     dead = _dead_workers(_workers_of(iterator))
     if dead:
-        library.say(what="failed", text=dead, worker=None)
+        library.say(what=MESSAGE.failed, text=dead, worker=None)
         return
-    library.say(what="failed", text=text + where, worker=_worker_in(text))
+    library.say(what=MESSAGE.failed, text=text + where, worker=_worker_in(text))

@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Tuple
 from loaderscope_guest import gpu, inject, library, messages
 from loaderscope_guest.clock import now
 from loaderscope_guest.delivered import delivered
+from loaderscope_guest.protocol import FACT
 
 Ends = Tuple[Any, Optional[str]]  # the tensor that is copied, and the kind of device it goes to
 
@@ -42,7 +43,7 @@ class Step:
             result = make()
         finally:
             self._copies = False
-        self._iteration.fact(library.MOVED, self._batch, begin=begun, end=now())
+        self._iteration.fact(FACT.moved, self._batch, begin=begun, end=now())
         delivered.copied(tensor, result)
         return result
 

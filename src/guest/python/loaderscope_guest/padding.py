@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Dict, Optional, Tuple
 
 from loaderscope_guest import library
+from loaderscope_guest.protocol import MESSAGE
 
 _LOOK_EVERY = 8  # batches of a worker
 _DEEPEST = 3
@@ -70,7 +71,7 @@ class Padding:
         if padded > 0:
             self._real += real
             self._padded += padded
-            library.say(what="padding", real=self._real, padded=self._padded)
+            library.say(what=MESSAGE.padding, real=self._real, padded=self._padded)
 
 
 padding = Padding()

@@ -7,6 +7,7 @@ from typing import Any, Iterator
 from loaderscope_guest import inject, library, worker_queues
 from loaderscope_guest.clock import now
 from loaderscope_guest.in_hand import in_hand
+from loaderscope_guest.protocol import FACT
 
 
 class _In:
@@ -29,7 +30,7 @@ class _Out:
         at = now()
         self._queue.put(result, *arguments, **named)
         if isinstance(result[0], int):
-            self._iteration.fact(library.DELIVERABLE, result[0], begin=at)
+            self._iteration.fact(FACT.deliverable, result[0], begin=at)
 
 
 class _Pinning:
@@ -49,7 +50,7 @@ class _Pinning:
             inject.apply("pin")
             return self._original(data, *more, **named)
         finally:
-            iteration.fact(library.PINNED, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
+            iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
 
 
 @contextlib.contextmanager

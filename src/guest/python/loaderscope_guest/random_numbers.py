@@ -7,6 +7,7 @@ from typing import Any, Dict, List
 
 from loaderscope_guest import dataset_values, library
 from loaderscope_guest.fingerprint import fingerprint
+from loaderscope_guest.protocol import MESSAGE
 
 _OWN = "dataset."  # in front of the name of a generator that the data set holds
 
@@ -39,5 +40,5 @@ class FirstDraws:
         hashes = {name: self._before[name] for name in used if name not in own}
         if own:
             hashes["dataset"] = fingerprint("".join(self._before[name] for name in own).encode())
-        library.say(what="draws", iterator=making.iterator, generation=making.generation, worker=making.worker,
+        library.say(what=MESSAGE.draws, iterator=making.iterator, generation=making.generation, worker=making.worker,
                     own=[name[len(_OWN):] for name in own], **hashes)

@@ -23,7 +23,6 @@ def _local_rank() -> int:
 
 
 _all = _read()
-STAGES: Dict[str, int] = _all["stages"]  # name -> number
 OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
 INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]

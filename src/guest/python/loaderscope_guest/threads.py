@@ -5,6 +5,7 @@ import sys
 from typing import Any, Callable, Dict, Tuple
 
 from loaderscope_guest import library, messages
+from loaderscope_guest.protocol import MESSAGE
 
 _POOLS: Dict[str, Callable[[Any], int]] = {
     "torch": lambda module: module.get_num_threads(),
@@ -24,4 +25,4 @@ def _runtime() -> Tuple[int, int]:
 def say() -> None:
     with messages.never_failing("the threads of a process are"):
         sizes = {name: size(sys.modules[name]) for name, size in _POOLS.items() if name in sys.modules}
-        library.say(what="threads", pools=sizes, runtime=_runtime())
+        library.say(what=MESSAGE.threads, pools=sizes, runtime=_runtime())

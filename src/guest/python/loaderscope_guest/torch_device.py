@@ -7,6 +7,7 @@ from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
 from loaderscope_guest import clock, inject, library, messages, moves
 from loaderscope_guest.delivered import delivered, device_of
+from loaderscope_guest.protocol import FACT
 
 _MATRIX = 2048  # rows of what is multiplied
 _CALIBRATED_MS = 20.0
@@ -164,8 +165,8 @@ class TorchDevice:
         while self._steps and self._steps[0].compute[1].query():
             step = self._steps.popleft()
             if step.copy is not None:
-                self._report(library.COPIED, step.taken, step.copy)
-            self._report(library.COMPUTED, step.taken, step.compute)
+                self._report(FACT.copied, step.taken, step.copy)
+            self._report(FACT.computed, step.taken, step.compute)
 
     def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> None:
         begin, end = (self._clock.time_of(event) for event in events)

@@ -13,6 +13,7 @@ from loaderscope_guest.delivered import device_of
 from loaderscope_guest.in_trainer import InTrainer
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.loaders import loaders
+from loaderscope_guest.protocol import FACT
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -29,11 +30,11 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             data = original(self)
         except StopIteration:
-            iteration.fact(library.ENDED, begin=asked, end=now())
+            iteration.fact(FACT.ended, begin=asked, end=now())
             iteration.order.say(iteration)
             raise
         except BaseException as error:
-            iteration.fact(library.FAILED, begin=asked, end=now())
+            iteration.fact(FACT.failed, begin=asked, end=now())
             if isinstance(error, Exception):
                 messages.failed(error, self)
             raise
@@ -121,7 +122,7 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            iteration.fact(library.DISPATCHED, batch, self._task_info[batch][0], begin=at)
+            iteration.fact(FACT.dispatched, batch, self._task_info[batch][0], begin=at)
 
     return _try_put_index
 

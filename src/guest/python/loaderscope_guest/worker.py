@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 
 from loaderscope_guest import hooks, inject, library, making, messages
 from loaderscope_guest.clock import now
+from loaderscope_guest.protocol import FACT, ROLE
 from loaderscope_guest.settings import RANK
 from loaderscope_guest.turns import Turn
 from loaderscope_guest.worker_queues import Results, Tasks
@@ -39,7 +40,7 @@ class WorkerLoop:
     def _hook(self, loop: Callable[..., None], arguments: Any, named: Any) -> Any:
         bound = inspect.signature(loop).bind(*arguments, **named)
         number = bound.arguments["worker_id"]
-        if not library.join(role="worker", rank=RANK, iterator=self.iterator, worker=number,
+        if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
                             trainer=self.trainer):
             return arguments, named
         making.current = making.Making(self.iterator, number)
@@ -60,7 +61,7 @@ def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any)
         loop.started, cpu = now(), library.thread_cpu_ns()
         begun = loop.started
         start(process)
-        iteration.fact(library.STARTED, worker=next(numbers), begin=begun, end=now(),
+        iteration.fact(FACT.started, worker=next(numbers), begin=begun, end=now(),
                        cpu=library.thread_cpu_ns() - cpu)
 
     return timed

@@ -7,6 +7,7 @@ from typing import Any
 
 from loaderscope_guest import inject, library, making
 from loaderscope_guest.clock import now
+from loaderscope_guest.protocol import FACT
 
 
 class Tasks:
@@ -84,7 +85,7 @@ class _Sending:
         thread = self._thread
         if getattr(thread, "batch", None) is not None:
             maker = making.current
-            library.fact(library.SENT, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
+            library.fact(FACT.sent, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
                          now(), library.thread_cpu_ns() - thread.cpu, 0, 0)
             thread.batch = None
 
@@ -104,7 +105,7 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
         batch = result[0] if isinstance(result, tuple) else None
         if isinstance(batch, int):
             inject.apply("transport.recv")
-            iteration.fact(library.RECEIVED, batch, begin=begun[0], end=now(),
+            iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
                            cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
         return result
 
