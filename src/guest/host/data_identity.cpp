@@ -1,10 +1,6 @@
 #include "guest/host/data_identity.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
-#include "guest/protocol/bounded.h"
-#include "guest/protocol/page.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -39,84 +35,65 @@ void add(DataIdentity::Faults& faults, std::int64_t count, const char* name, con
   if (count > 0) faults.metrics.push_back({name, "1", help, static_cast<double>(count)});
 }
 
-std::int64_t worker_in(const nlohmann::json& message) {
-  return std::clamp<std::int64_t>(message.value("worker", std::int64_t{0}), 0, kMostWorkers - 1);
-}
-
-std::int64_t count_in(const nlohmann::json& message, const char* name, std::int64_t otherwise) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  return std::clamp<std::int64_t>(message.value(name, otherwise), 0, kMost);
-}
-
-std::string text_in(const nlohmann::json& message, const char* name) {
-  return bounded_text(message.value(name, ""));
-}
-
-constexpr const char* kOwnGenerators = "dataset";  // that the data set holds
-constexpr std::size_t kMostEpochs = 64;            // what is wrong shows in the first ones
-constexpr std::size_t kMostNames = 256;            // in a data set
-constexpr double kNearly = 0.95;                   // of as many samples as copies of the data have
+constexpr std::size_t kMostEpochs = 64;  // what is wrong shows in the first ones
+constexpr std::size_t kMostNames = 256;  // in a data set
+constexpr double kNearly = 0.95;         // of as many samples as copies of the data have
 
 }  // namespace
-
-bool DataIdentity::understands(const std::string& what) {
-  return what == "order" || what == "draws" || what == "stream" || what == "stream_end" ||
-         what == "settings" || what == "unnamed";
-}
 
 void DataIdentity::know(const TrainerIdentity& trainer) {
   trainers_[trainer.process].identity = trainer;
 }
 
-void DataIdentity::hear(std::int64_t trainer, const nlohmann::json& message) {
-  Trainer& told = trainers_[trainer];
-  const Epoch epoch = {message.value("iterator", std::int64_t{0}),
-                       message.value("generation", std::int64_t{0})};
-  const std::string what = message.value("what", "");
-  if (what == "unnamed") unnamed_ = true;
-  if (told.epochs.size() == kMostEpochs && !told.epochs.contains(epoch)) return;
-  told.epochs.insert(epoch);
-  if (what == "order") {
-    told.orders[epoch] = text_in(message, "hash");
-    if (message.value("shuffled", false)) told.shuffled_orders[epoch] = told.orders[epoch];
-  } else if (what == "stream") {
-    told.streams[epoch][worker_in(message)] = text_in(message, "hash");
-  } else if (what == "stream_end") {
-    hear_stream_end(told.stream_ends[epoch], message);
-  } else if (what == "draws") {
-    hear_draws(told, epoch, message);
-  } else if (what == "settings") {
-    hear_settings(told, epoch, message);
+DataIdentity::Trainer* DataIdentity::kept(std::int64_t trainer, const DataEpoch& epoch) {
+  Trainer& of_trainer = trainers_[trainer];
+  if (of_trainer.epochs.size() == kMostEpochs && !of_trainer.epochs.contains(epoch)) return nullptr;
+  of_trainer.epochs.insert(epoch);
+  return &of_trainer;
+}
+
+void DataIdentity::hear(std::int64_t trainer, const OrderMessage& told) {
+  Trainer* of_trainer = kept(trainer, told.epoch);
+  if (of_trainer == nullptr) return;
+  of_trainer->orders[told.epoch] = told.hash;
+  if (told.shuffled) of_trainer->shuffled_orders[told.epoch] = told.hash;
+}
+
+void DataIdentity::hear(std::int64_t trainer, const StreamMessage& told) {
+  if (Trainer* of_trainer = kept(trainer, told.epoch))
+    of_trainer->streams[told.epoch][told.worker] = told.hash;
+}
+
+void DataIdentity::hear(std::int64_t trainer, const StreamEndMessage& told) {
+  Trainer* of_trainer = kept(trainer, told.epoch);
+  if (of_trainer == nullptr) return;
+  StreamEnd& end = of_trainer->stream_ends[told.epoch];
+  end.samples[told.worker] = told.samples;
+  end.workers = told.workers;
+  end.declared = told.declared;
+}
+
+void DataIdentity::hear(std::int64_t trainer, const DrawsMessage& told) {
+  Trainer* of_trainer = kept(trainer, told.epoch);
+  if (of_trainer == nullptr) return;
+  for (const auto& [generator, hash] : told.hashes)
+    of_trainer->draws[generator][told.epoch][told.worker] = hash;
+  for (const std::string& own : told.own) {
+    if (of_trainer->own_generators.size() < kMostNames) of_trainer->own_generators.insert(own);
   }
 }
 
-void DataIdentity::hear_stream_end(StreamEnd& end, const nlohmann::json& message) {
-  end.samples[worker_in(message)] = count_in(message, "samples", 0);
-  end.workers = std::min<std::int64_t>(count_in(message, "workers", 1), kMostWorkers);
-  end.declared = count_in(message, "declared", 0);
-}
-
-void DataIdentity::hear_draws(Trainer& told, const Epoch& epoch, const nlohmann::json& message) {
-  for (const char* generator : {"python", "numpy", "torch", kOwnGenerators}) {
-    if (!message.contains(generator)) continue;
-    told.draws[generator][epoch][worker_in(message)] = text_in(message, generator);
-  }
-  for (const auto& own : message.value("own", std::vector<std::string>{})) {
-    if (told.own_generators.size() < kMostNames) told.own_generators.insert(bounded_text(own));
-  }
-}
-
-void DataIdentity::hear_settings(Trainer& told, const Epoch& epoch, const nlohmann::json& message) {
-  Settings values;
-  for (const auto& [name, value] : message.value("values", Settings{})) {
-    if (values.size() < kMostNames) values[bounded_text(name)] = bounded_text(value);
-  }
-  if (message.contains("worker")) {
-    told.settings_of_workers[epoch][worker_in(message)] = values;
+void DataIdentity::hear(std::int64_t trainer, const SettingsMessage& told) {
+  Trainer* of_trainer = kept(trainer, told.epoch);
+  if (of_trainer == nullptr) return;
+  if (told.worker) {
+    of_trainer->settings_of_workers[told.epoch][*told.worker] = told.values;
   } else {
-    told.settings[epoch] = values;
+    of_trainer->settings[told.epoch] = told.values;
   }
 }
+
+void DataIdentity::hear(std::int64_t, const UnnamedMessage&) { unnamed_ = true; }
 
 std::int64_t DataIdentity::repeated_orders() const {
   std::int64_t most = 0;
@@ -127,8 +104,8 @@ std::int64_t DataIdentity::repeated_orders() const {
 
 // Processes without a rank may well be jobs of their own.
 std::int64_t DataIdentity::alike_ranks() const {
-  std::map<Epoch, std::map<std::int32_t, std::string>> orders;
-  std::map<std::pair<Epoch, std::int64_t>, std::map<std::int32_t, std::string>> streams;
+  std::map<DataEpoch, std::map<std::int32_t, std::string>> orders;
+  std::map<std::pair<DataEpoch, std::int64_t>, std::map<std::int32_t, std::string>> streams;
   for (const auto& [process, trainer] : trainers_) {
     const std::int32_t rank = trainer.identity.rank;
     if (rank < 0) continue;
@@ -152,7 +129,7 @@ bool DataIdentity::is_copied(const StreamEnd& end) {
 std::int64_t DataIdentity::exhausted_epochs(const Trainer& trainer) {
   std::int64_t exhausted = 0;
   for (const auto& [epoch, end] : trainer.stream_ends) {
-    const auto first = trainer.stream_ends.find({epoch.first, 0});
+    const auto first = trainer.stream_ends.find({epoch.iterator, 0});
     if (first == trainer.stream_ends.end()) continue;
     exhausted += std::any_of(end.samples.begin(), end.samples.end(), [&](const auto& worker) {
       const auto gave = first->second.samples.find(worker.first);
@@ -211,7 +188,7 @@ void DataIdentity::add_draws(Faults& faults) const {
 std::set<std::string> DataIdentity::stale_settings(const Trainer& trainer) {
   std::set<std::string> stale;
   for (const auto& [epoch, of_workers] : trainer.settings_of_workers) {
-    const auto first = trainer.settings.find({epoch.first, 0});
+    const auto first = trainer.settings.find({epoch.iterator, 0});
     const auto now = trainer.settings.find(epoch);
     if (first == trainer.settings.end() || now == trainer.settings.end()) continue;
     for (const auto& [name, was] : first->second) {

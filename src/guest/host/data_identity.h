@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope::guest {
@@ -23,10 +23,14 @@ struct TrainerIdentity {
 
 class DataIdentity {
  public:
-  static bool understands(const std::string& what);  // kind of message
   void know(const TrainerIdentity& trainer);
   // `trainer`: the process that the message is about.
-  void hear(std::int64_t trainer, const nlohmann::json& message);
+  void hear(std::int64_t trainer, const OrderMessage& told);
+  void hear(std::int64_t trainer, const StreamMessage& told);
+  void hear(std::int64_t trainer, const StreamEndMessage& told);
+  void hear(std::int64_t trainer, const DrawsMessage& told);
+  void hear(std::int64_t trainer, const SettingsMessage& told);
+  void hear(std::int64_t trainer, const UnnamedMessage& told);
 
   // The counts that say that something is wrong, and what it is called in the program.
   struct Faults {
@@ -36,28 +40,25 @@ class DataIdentity {
   Faults faults() const;
 
  private:
-  using Epoch = std::pair<std::int64_t, std::int64_t>;  // iterator, generation
-  using Hashes = std::map<std::int64_t, std::string>;   // by worker
-  using Settings = std::map<std::string, std::string>;  // of the data set, by name
+  using Hashes = std::map<std::int64_t, std::string>;  // by worker
   struct StreamEnd {
     std::map<std::int64_t, std::int64_t> samples;  // by worker
     std::int64_t workers = 0, declared = 0;
   };
   struct Trainer {
     TrainerIdentity identity;
-    std::set<Epoch> epochs;  // of which something is kept: a job of days has many
-    std::map<Epoch, std::string> orders, shuffled_orders;
-    std::map<Epoch, Hashes> streams;
-    std::map<Epoch, StreamEnd> stream_ends;
-    std::map<std::string, std::map<Epoch, Hashes>> draws;  // by generator: "numpy"
-    std::set<std::string> own_generators;                  // that the data set holds
-    std::map<Epoch, Settings> settings;
-    std::map<Epoch, std::map<std::int64_t, Settings>> settings_of_workers;
+    std::set<DataEpoch> epochs;  // of which something is kept: a job of days has many
+    std::map<DataEpoch, std::string> orders, shuffled_orders;
+    std::map<DataEpoch, Hashes> streams;
+    std::map<DataEpoch, StreamEnd> stream_ends;
+    std::map<std::string, std::map<DataEpoch, Hashes>> draws;  // by generator: "numpy"
+    std::set<std::string> own_generators;                      // that the data set holds
+    std::map<DataEpoch, DatasetSettings> settings;
+    std::map<DataEpoch, std::map<std::int64_t, DatasetSettings>> settings_of_workers;
   };
 
-  static void hear_stream_end(StreamEnd& end, const nlohmann::json& message);
-  static void hear_draws(Trainer& told, const Epoch& epoch, const nlohmann::json& message);
-  static void hear_settings(Trainer& told, const Epoch& epoch, const nlohmann::json& message);
+  // Null: more is not kept of the process.
+  Trainer* kept(std::int64_t trainer, const DataEpoch& epoch);
   static bool is_copied(const StreamEnd& end);
   static std::int64_t exhausted_epochs(const Trainer& trainer);
   static std::set<std::string> stale_settings(const Trainer& trainer);

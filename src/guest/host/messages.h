@@ -7,14 +7,16 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
 #include "guest/host/data_identity.h"
 #include "guest/host/injected.h"
+#include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/trainers.h"
 #include "guest/host/user_code.h"
+#include "guest/protocol/message_kinds.h"
 
 namespace loaderscope::guest {
 
@@ -39,9 +41,26 @@ class Messages {
   std::vector<Metric> padding() const;
 
  private:
-  void understand(const Member& member, const std::string& text);
-  void meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader);
-  void fail(const nlohmann::json& message);
+  // How one kind is understood, and what is done then.
+  struct Handler {
+    MessageKind kind;
+    void (*handle)(Messages& messages, const Member& member, const nlohmann::json& message);
+  };
+  template <auto parse, auto act>
+  static constexpr Handler handler(MessageKind kind);
+  static const Handler* handler_of(std::string_view what);  // null: of no kind that we know
+
+  void meet_loader(const Member& member, const LoaderMessage& told);
+  void degrade(const Member& member, const Degradation& told);
+  void refuse(const Member&, const std::string& sentence) { refusal_ = sentence; }
+  void fail(const Member& member, const std::string& sentence);
+  void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
+  void watch_gpu(const Member& member, const NoContent&) { trainers_.of(member).watch_gpu(); }
+  void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
+  void watch_threads(const Member& member, const ThreadsMessage& told);
+  void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
+  template <class Told>
+  void check_data(const Member& member, const Told& told);
   DataIdentity& identity_of(const Member& member, std::int32_t iterator);
 
   Trainers& trainers_;
@@ -51,7 +70,7 @@ class Messages {
   std::string not_looked_into_;
   std::map<std::int32_t, DataIdentity> identities_;  // by the number of the loader
   UserCode user_code_;
-  std::map<pid_t, std::pair<std::int64_t, std::int64_t>> padding_;  // real and padded elements
+  std::map<pid_t, PaddingCounts> padding_;
   Injected injected_;
 };
 

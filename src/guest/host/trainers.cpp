@@ -8,8 +8,7 @@
 namespace loaderscope::guest {
 
 TrainerProcess& Trainers::of(const Member& member) {
-  const pid_t pid = member.is_worker ? member.trainer : member.pid;
-  Trainer& trainer = trainers_.try_emplace(pid, given_).first->second;
+  Trainer& trainer = trainers_.try_emplace(member.training_process(), given_).first->second;
   if (!member.is_worker) trainer.rank = member.rank;
   return trainer.process;
 }

@@ -21,23 +21,30 @@ std::map<std::string, double> counts(const DataIdentity& identity) {
   return counts;
 }
 
-json order(int epoch, const char* hash, bool shuffled = true) {
-  return {{"what", "order"}, {"iterator", epoch}, {"hash", hash}, {"shuffled", shuffled}};
+OrderMessage order(int epoch, const char* hash, bool shuffled = true) {
+  return parse_order({{"iterator", epoch}, {"hash", hash}, {"shuffled", shuffled}});
 }
 
-json of_worker(const char* what, int epoch, int worker, json more) {
-  more.update({{"what", what}, {"iterator", 0}, {"generation", epoch}, {"worker", worker}});
+json of_worker(int epoch, int worker, json more) {
+  more.update({{"iterator", 0}, {"generation", epoch}, {"worker", worker}});
   return more;
 }
 
-json stream_end(int epoch, int worker, int samples, int declared = 0) {
-  return of_worker("stream_end", epoch, worker,
-                   {{"samples", samples}, {"workers", 2}, {"declared", declared}});
+StreamMessage stream(int epoch, int worker, const std::string& hash) {
+  return parse_stream(of_worker(epoch, worker, {{"hash", hash}}));
+}
+
+DrawsMessage draws(int epoch, int worker, json hashes) {
+  return parse_draws(of_worker(epoch, worker, std::move(hashes)));
+}
+
+StreamEndMessage stream_end(int epoch, int worker, int samples, int declared = 0) {
+  return parse_stream_end(
+      of_worker(epoch, worker, {{"samples", samples}, {"workers", 2}, {"declared", declared}}));
 }
 
 json settings(int epoch, const char* difficulty) {
-  return {{"what", "settings"},
-          {"iterator", 0},
+  return {{"iterator", 0},
           {"generation", epoch},
           {"values", {{"difficulty", difficulty}, {"seen", "x"}}}};
 }
@@ -49,8 +56,8 @@ TEST(DataIdentity, OtherOrdersAndOtherDrawsAreRight) {
     identity.hear(1, order(epoch, std::to_string(epoch).c_str()));
     for (int worker = 0; worker < 3; ++worker) {
       const std::string own = std::to_string(10 * epoch + worker);
-      identity.hear(1, of_worker("draws", epoch, worker, {{"numpy", own}}));
-      identity.hear(1, of_worker("stream", epoch, worker, {{"hash", own}}));
+      identity.hear(1, draws(epoch, worker, {{"numpy", own}}));
+      identity.hear(1, stream(epoch, worker, own));
     }
   }
   EXPECT_THAT(identity.faults().metrics, IsEmpty());
@@ -89,7 +96,7 @@ TEST(DataIdentity, RanksWithTheSameStreamAreAFault) {
   DataIdentity identity;
   for (int rank = 0; rank < 2; ++rank) {
     identity.know({rank, rank, true});
-    identity.hear(rank, of_worker("stream", 0, 0, {{"hash", "a"}}));
+    identity.hear(rank, stream(0, 0, "a"));
   }
   EXPECT_THAT(counts(identity), ElementsAre(Pair("data.alike_ranks", 1)));
 }
@@ -97,9 +104,8 @@ TEST(DataIdentity, RanksWithTheSameStreamAreAFault) {
 TEST(DataIdentity, WorkersWithTheSameStreamOrSeedAreAFault) {
   DataIdentity identity;
   for (int worker = 0; worker < 4; ++worker) {
-    identity.hear(1, of_worker("stream", 0, worker, {{"hash", "a"}}));
-    identity.hear(
-        1, of_worker("draws", 0, worker, {{"numpy", "b"}, {"dataset", "c"}, {"own", {"rng"}}}));
+    identity.hear(1, stream(0, worker, "a"));
+    identity.hear(1, draws(0, worker, {{"numpy", "b"}, {"dataset", "c"}, {"own", {"rng"}}}));
   }
   EXPECT_THAT(counts(identity),
               UnorderedElementsAre(Pair("data.alike_streams", 3), Pair("data.alike_seeds", 3)));
@@ -115,7 +121,7 @@ TEST(DataIdentity, SeedsMayComeAgainWhereEpochsAreMeantToBeAlike) {
     identity.know({1, 0, shuffles});
     for (int epoch = 0; epoch < 3; ++epoch) {
       for (int worker = 0; worker < 2; ++worker) {
-        identity.hear(1, of_worker("draws", epoch, worker, {{"torch", std::to_string(worker)}}));
+        identity.hear(1, draws(epoch, worker, {{"torch", std::to_string(worker)}}));
       }
     }
     EXPECT_EQ(counts(identity).count("data.repeated_seeds"), shuffles ? 1U : 0U);
@@ -150,11 +156,11 @@ TEST(DataIdentity, AStreamThatRunsDryIsAFault) {
 TEST(DataIdentity, WhatTheTrainerSetsAnewAndWorkersKeepIsAFault) {
   const auto with = [](const char* of_worker_now) {
     DataIdentity identity;
-    identity.hear(1, settings(0, "easy"));
-    identity.hear(1, settings(1, "hard"));
+    identity.hear(1, parse_settings(settings(0, "easy")));
+    identity.hear(1, parse_settings(settings(1, "hard")));
     json worker = settings(1, of_worker_now);
     worker["worker"] = 0;
-    identity.hear(1, worker);
+    identity.hear(1, parse_settings(worker));
     return identity.faults().details;
   };
   EXPECT_THAT(with("easy"), ElementsAre(Detail{"data.stale_settings", "dataset.difficulty"}));
@@ -164,7 +170,7 @@ TEST(DataIdentity, WhatTheTrainerSetsAnewAndWorkersKeepIsAFault) {
 
 TEST(DataIdentity, SamplesWithoutNumbersAreSaid) {
   DataIdentity identity;
-  identity.hear(1, {{"what", "unnamed"}});
+  identity.hear(1, UnnamedMessage{});
   EXPECT_THAT(counts(identity), ElementsAre(Pair("data.unnamed_samples", 1)));
 }
 

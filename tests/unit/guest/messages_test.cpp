@@ -15,13 +15,26 @@ namespace {
 using ::testing::HasSubstr;
 
 nlohmann::json a_loader() {
-  return {{"what", "loader"},      {"iterator", 0},        {"loader", 0},
-          {"num_workers", 2},      {"prefetch_factor", 2}, {"batch_size", 8},
-          {"samples", 80},         {"batches", 0},         {"is_opaque", false},
-          {"pin_memory", false},   {"in_order", true},     {"persistent_workers", false},
-          {"drop_last", false},    {"shuffle", false},     {"iterable", false},
-          {"mp_context", "fork"},  {"dataset", "Photos"},  {"sampler", "SequentialSampler"},
-          {"place", "train.py:12"}};
+  return {{"what", "loader"},
+          {"iterator", 0},
+          {"loader", 0},
+          {"num_workers", 2},
+          {"prefetch_factor", 2},
+          {"batch_size", 8},
+          {"samples", 80},
+          {"batches", 0},
+          {"is_opaque", false},
+          {"pin_memory", false},
+          {"in_order", true},
+          {"persistent_workers", false},
+          {"drop_last", false},
+          {"shuffle", false},
+          {"iterable", false},
+          {"mp_context", "fork"},
+          {"dataset", "Photos"},
+          {"sampler", "SequentialSampler"},
+          {"place", "train.py:12"},
+          {"code", {{"collate", "pad (train.py:4)"}}}};
 }
 
 class MessagesTest : public testing::Test {
@@ -40,7 +53,7 @@ class MessagesTest : public testing::Test {
 TEST_F(MessagesTest, NamesOfAnyLengthAreCut) {
   nlohmann::json message = a_loader();
   message["dataset"] = std::string(150'000, 'D');
-  const LoaderFacts loader = parse_loader_facts(message.dump());
+  const LoaderFacts loader = parse_loader_facts(message);
   EXPECT_LE(loader.dataset.size(), kLongestName);
   EXPECT_EQ(loader.place, "train.py:12");
 }
@@ -49,7 +62,7 @@ TEST_F(MessagesTest, CountsOfObjectsThatLieAreBroughtIntoRange) {
   nlohmann::json message = a_loader();
   message["num_workers"] = std::int64_t{1} << 60;
   message["batch_size"] = -8;
-  const LoaderFacts loader = parse_loader_facts(message.dump());
+  const LoaderFacts loader = parse_loader_facts(message);
   EXPECT_EQ(loader.num_workers, kMostWorkers);
   EXPECT_EQ(loader.batch_size, 0);
 }
@@ -70,6 +83,14 @@ TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
   ASSERT_GE(messages_.notes().size(), 2U);
   for (const std::string& note : messages_.notes())
     EXPECT_THAT(note, HasSubstr("a message was not understood"));
+}
+
+TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
+  hear(a_loader());
+  EXPECT_TRUE(messages_.notes().empty());
+  const std::vector<Detail> details = messages_.user_code();
+  ASSERT_EQ(details.size(), 1U);
+  EXPECT_EQ(details.front().text, "pad (train.py:4)");
 }
 
 TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {
