@@ -1,7 +1,9 @@
 """The Python side of the guest without PyTorch: guest_test.py LIBRARY, where LIBRARY is libloaderscope_guest.so."""
 
+import ast
 import contextlib
 import functools
+import graphlib
 import inspect
 import io
 import json
@@ -45,6 +47,32 @@ def link_of(role):
     with contextlib.suppress(FileNotFoundError):
         os.remove(link)
     return link
+
+
+def modules_that_are_imported_by(path):
+    """Of our package, also within functions."""
+    with open(path, encoding="utf-8") as file:
+        nodes = list(ast.walk(ast.parse(file.read())))
+    package, imported = "loaderscope_guest", set()
+    for node in nodes:
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name.name}" for name in node.names] if node.module == package else [node.module]
+        elif isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        imported.update(name.split(".")[1] for name in names if name.startswith(package + "."))
+    return imported
+
+
+class Package(unittest.TestCase):
+    def test_no_module_needs_itself_by_others(self):
+        folder = os.path.join(PACKAGE, "loaderscope_guest")
+        imported = {name[:-3]: modules_that_are_imported_by(os.path.join(folder, name))
+                    for name in os.listdir(folder) if name.endswith(".py")}
+        self.assertIn("library", imported["making"])  # they are seen
+        order = list(graphlib.TopologicalSorter(imported).static_order())  # a CycleError names the circle
+        self.assertLess(order.index("library"), order.index("torch_loader"))
+        self.assertEqual(set(order), set(imported))
 
 
 class Hooks(unittest.TestCase):

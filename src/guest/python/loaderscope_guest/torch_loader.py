@@ -163,7 +163,8 @@ _METHODS = (
 )
 
 
-def install(module: ModuleType) -> None:
+def install(module: ModuleType, begin_in_worker: Callable[[], None]) -> None:
+    worker.install(begin_in_worker)
     overrides.install(module.DataLoader)
     for class_name, name, wrap in _METHODS:
         owner = getattr(module, class_name, None)

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Callable
 
-from loaderscope_guest import device, foreign, handed, hooks, messages, settings, sizes
+from loaderscope_guest import device, foreign, handed, measuring, messages, settings, sizes
 
 
 def _imported(flag: str, place: str) -> Callable[..., Any]:
@@ -71,7 +71,7 @@ def _maker() -> Callable[[], Any]:
 
 def main() -> None:
     trainer = settings.TRAINER
-    hooks.look_into_stages()
+    measuring.look_into_stages()
     make = _maker()
     own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
     if own_step is None:

@@ -9,7 +9,7 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, Callable, Iterator
 
-from loaderscope_guest import hooks, inject, library, making, messages
+from loaderscope_guest import inject, library, making, messages
 from loaderscope_guest.clock import now
 from loaderscope_guest.protocol import FACT, ROLE
 from loaderscope_guest.settings import RANK
@@ -22,6 +22,7 @@ class WorkerLoop:
     `spawn`, which pickles it."""
 
     def __init__(self, iterator: int, started: int) -> None:
+        self.begin = _begin_in_worker
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
@@ -31,7 +32,7 @@ class WorkerLoop:
 
         loop = _original_loop or original._worker_loop
         try:
-            hooks.install()  # a process without our environment has none
+            self.begin()  # a process without our environment has no hooks
             arguments, named = self._hook(loop, arguments, named)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
@@ -67,6 +68,7 @@ def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any)
     return timed
 
 
+_begin_in_worker: Callable[[], None] = lambda: None
 _original_loop: Any = None
 _turn = Turn()  # what is swapped belongs to all threads
 
@@ -89,3 +91,9 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
             setattr(BaseProcess, "start", start)
             utils._worker_loop = _original_loop
             making.current = before
+
+
+def install(begin_in_worker: Callable[[], None]) -> None:
+    """`begin_in_worker`: begins measuring in a process that is to be a worker. It can be pickled."""
+    global _begin_in_worker
+    _begin_in_worker = begin_in_worker
