@@ -2,6 +2,7 @@
 #include "guest/host/host.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -11,9 +12,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "base/fd.h"
 #include "guest/protocol/descriptor.h"
+#include "tools/pretend_member.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::guest {
@@ -21,6 +24,7 @@ namespace {
 
 using source::Fd;
 
+constexpr pid_t kNobody = 1 << 30;  // no process has this number
 constexpr const char* kHello = R"({"role": "trainer", "rank": -1, "pid": 12})";
 
 class HostTest : public testing::Test {
@@ -88,6 +92,53 @@ TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
   EXPECT_LE(::recv(line, &byte, 1, MSG_DONTWAIT), 0);
   EXPECT_NE(errno, EAGAIN);
   EXPECT_EQ(host_.turned_away(), 1);
+}
+
+// What a process says before it has ended is heard, in order.
+TEST_F(HostTest, AProcessIsHeardToItsEndAndLetGo) {
+  PretendMember process;
+  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello(kNobody))); });
+  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
+  joins.join();
+  for (const char* word : {"one", "two", "three"}) process.say({{"text", word}});
+  process.leave();
+  std::vector<std::string> heard;
+  host_.look([&](Member& member, const std::string& message) {
+    EXPECT_EQ(member.pid, kNobody);
+    heard.push_back(message);
+  });
+  EXPECT_THAT(
+      heard, testing::ElementsAre(R"({"text":"one"})", R"({"text":"two"})", R"({"text":"three"})"));
+  EXPECT_TRUE(host_.members().front()->ended());
+  host_.let_go([](const Member&) { return true; });
+  EXPECT_TRUE(host_.members().empty());
+}
+
+// It is not to keep the host from the others.
+TEST_F(HostTest, AProcessThatNeverStopsTalkingIsInterrupted) {
+  const Fd line = make_line();
+  connect(line, kHello);
+  int heard = 0;
+  host_.look([&](Member&, const std::string&) {
+    ++heard;
+    EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  });
+  EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  host_.look([&](Member&, const std::string&) {
+    ++heard;
+    EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  });
+  EXPECT_GT(heard, 10);
+  EXPECT_LT(heard, 1000);
+}
+
+TEST_F(HostTest, ProcessesThatComeLateAreAskedToStopAsOthersAre) {
+  host_.ask_to_stop();
+  PretendMember process;
+  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello())); });
+  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
+  joins.join();
+  EXPECT_TRUE(process.must_stop());
 }
 
 TEST_F(HostTest, CountsOfLossesThatAreWrittenOverStayCounts) {

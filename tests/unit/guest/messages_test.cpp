@@ -8,6 +8,7 @@
 #include <string>
 
 #include "guest/protocol/bounded.h"
+#include "tools/pretend_member.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -15,26 +16,9 @@ namespace {
 using ::testing::HasSubstr;
 
 nlohmann::json a_loader() {
-  return {{"what", "loader"},
-          {"iterator", 0},
-          {"loader", 0},
-          {"num_workers", 2},
-          {"prefetch_factor", 2},
-          {"batch_size", 8},
-          {"samples", 80},
-          {"batches", 0},
-          {"is_opaque", false},
-          {"pin_memory", false},
-          {"in_order", true},
-          {"persistent_workers", false},
-          {"drop_last", false},
-          {"shuffle", false},
-          {"iterable", false},
-          {"mp_context", "fork"},
-          {"dataset", "Photos"},
-          {"sampler", "SequentialSampler"},
-          {"place", "train.py:12"},
-          {"code", {{"collate", "pad (train.py:4)"}}}};
+  nlohmann::json loader = pretended_loader();
+  loader["code"] = {{"collate", "pad (train.py:4)"}};
+  return loader;
 }
 
 class MessagesTest : public testing::Test {
@@ -91,6 +75,50 @@ TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
   const std::vector<Detail> details = messages_.user_code();
   ASSERT_EQ(details.size(), 1U);
   EXPECT_EQ(details.front().text, "pad (train.py:4)");
+}
+
+TEST_F(MessagesTest, OfAKindThatIsNoneNothingIsKept) {
+  hear({{"what", "gossip"}, {"text", "no"}});
+  hear({{"text", "no"}});
+  EXPECT_TRUE(messages_.notes().empty());
+}
+
+TEST_F(MessagesTest, TheFirstFailureCounts) {
+  hear({{"what", "failed"}, {"text", "Traceback\nOSError: disk"}, {"worker", 3}});
+  hear({{"what", "failed"}, {"text", "ValueError: later"}, {"worker", nullptr}});
+  EXPECT_EQ(messages_.failure(), "worker 3: OSError: disk");
+}
+
+TEST_F(MessagesTest, ALoaderThatIsNotMeasuredIsRemembered) {
+  hear({{"what", "degraded"}, {"text", "part of it"}, {"loader", false}});
+  hear({{"what", "degraded"}, {"text", "all of it"}, {"loader", true}});
+  EXPECT_EQ(messages_.not_looked_into(), "all of it");
+  EXPECT_THAT(messages_.notes(), testing::ElementsAre("part of it", "all of it"));
+}
+
+TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
+  hear({{"what", "padding"}, {"real", 10}, {"padded", 20}});
+  hear({{"what", "padding"}, {"real", 60}, {"padded", 80}});  // in place of the one before
+  member_.pid = 13;
+  hear({{"what", "padding"}, {"real", 20}, {"padded", 20}});
+  ASSERT_EQ(messages_.padding().size(), 1U);
+  EXPECT_NEAR(messages_.padding().front().value, 0.2, 1e-12);
+}
+
+TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
+  hear(a_loader());
+  for (const int epoch : {0, 1}) {
+    hear({{"what", "order"},
+          {"iterator", 0},
+          {"generation", epoch},
+          {"hash", "a"},
+          {"shuffled", true}});
+  }
+  EXPECT_TRUE(messages_.faults(nullptr).metrics.empty());
+  RunConfig config;
+  const Training measured(config, parse_loader_facts(a_loader()));
+  ASSERT_EQ(messages_.faults(&measured).metrics.size(), 1U);
+  EXPECT_EQ(messages_.faults(&measured).metrics.front().name, "data.repeated_orders");
 }
 
 TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {
