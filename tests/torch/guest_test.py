@@ -320,20 +320,20 @@ class Files(unittest.TestCase):
 
 class Identity(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import data_identity, random_numbers
+        from loaderscope_guest import wrong_data_samples, wrong_data_state
 
         self.said = []
-        for module in (data_identity, random_numbers):
+        for module in (wrong_data_samples, wrong_data_state):
             before = module.library
             self.addCleanup(setattr, module, "library", before)
             module.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
 
     def test_orders_are_told_apart(self):
-        from loaderscope_guest import data_identity
+        from loaderscope_guest import wrong_data_samples
 
         iteration = types.SimpleNamespace(number=0, generation=0)
         for indices in (range(12), range(11, -1, -1), range(5)):
-            order = data_identity.Order(shuffled=True)
+            order = wrong_data_samples.Order(shuffled=True)
             order.add(iteration, list(indices))
             order.say(iteration)
             order.say(iteration)
@@ -342,7 +342,7 @@ class Identity(unittest.TestCase):
         self.assertEqual(self.said[0]["samples"], 12)
 
     def test_which_samplers_shuffle(self):
-        from loaderscope_guest.data_identity import shuffles
+        from loaderscope_guest.wrong_data_samples import shuffles
 
         def loader(**sampler):
             return types.SimpleNamespace(sampler=types.SimpleNamespace(**sampler))
@@ -353,7 +353,7 @@ class Identity(unittest.TestCase):
         self.assertFalse(shuffles(loader()))
 
     def test_streams_of_alike_samples_say_nothing(self):
-        from loaderscope_guest.data_identity import Stream
+        from loaderscope_guest.wrong_data_samples import Stream
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
         for samples in ([0, 0, 0, 0, 0], [1, 2, 3, 4, 5]):
@@ -369,7 +369,7 @@ class Identity(unittest.TestCase):
     def test_only_generators_that_are_used_are_told(self):
         import random
 
-        from loaderscope_guest.random_numbers import FirstDraws
+        from loaderscope_guest.wrong_data_state import FirstDraws
 
         dataset = types.SimpleNamespace(rng=random.Random(1), idle=random.Random(2))
         making = types.SimpleNamespace(iterator=0, generation=0, worker=0, dataset=dataset)
@@ -383,7 +383,7 @@ class Identity(unittest.TestCase):
 
 class DatasetValues(unittest.TestCase):
     def test_settings_are_plain_values_wherever_they_stand(self):
-        from loaderscope_guest.dataset_values import settings_of
+        from loaderscope_guest.wrong_data_state import settings_of
 
         transform = types.SimpleNamespace(p=0.5, table=object())
         dataset = types.SimpleNamespace(size=3, names=["a", "b"], transforms=[transform], lock=print, huge="x" * 5000)
@@ -396,7 +396,7 @@ class DatasetValues(unittest.TestCase):
                          ["transforms.0.p"])
 
     def test_endless_ones_end(self):
-        from loaderscope_guest.dataset_values import settings_of
+        from loaderscope_guest.wrong_data_state import settings_of
 
         dataset = types.SimpleNamespace(count=1)
         dataset.itself = dataset

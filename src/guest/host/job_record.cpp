@@ -116,7 +116,7 @@ void say_which_loader(RunRecord& record, const Trainers& trainers) {
 
 void put_beside_account(RunRecord& record, const Training* measured, const Messages& messages,
                         const ProcessWatch& watch) {
-  DataIdentity::Faults faults = messages.faults(measured);
+  DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   move_to(record.metrics, messages.padding());
   move_to(record.metrics, taken_by_processes(record, watch));

@@ -64,7 +64,7 @@ void Messages::hear(const Member& member, const std::string& text) {
 void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
   trainers_.of(member).add_iterator(told.iterator, told.loader);
   const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
-  identity_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
+  checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
   user_code_.know_names(told.code);
 }
 
@@ -84,7 +84,7 @@ void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
 
 template <class Told>
 void Messages::check_data(const Member& member, const Told& told) {
-  identity_of(member, told.epoch.iterator).hear(member.training_process(), told);
+  checks_of(member, told.epoch.iterator).hear(member.training_process(), told);
 }
 
 void Messages::note(const std::string& whole) {
@@ -93,14 +93,14 @@ void Messages::note(const std::string& whole) {
     notes_.push_back(text);
 }
 
-DataIdentity& Messages::identity_of(const Member& member, std::int32_t iterator) {
-  return identities_[trainers_.of(member).loader_of(iterator)];
+DataChecks& Messages::checks_of(const Member& member, std::int32_t iterator) {
+  return checks_[trainers_.of(member).loader_of(iterator)];
 }
 
-DataIdentity::Faults Messages::faults(const Training* measured) const {
+DataFaults Messages::faults(const Training* measured) const {
   if (measured == nullptr) return {};
-  const auto identity = identities_.find(measured->loader().number);
-  return identity == identities_.end() ? DataIdentity::Faults{} : identity->second.faults();
+  const auto checks = checks_.find(measured->loader().number);
+  return checks == checks_.end() ? DataFaults{} : checks->second.faults();
 }
 
 std::vector<Metric> Messages::padding() const {

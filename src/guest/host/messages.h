@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "guest/host/data_identity.h"
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/trainers.h"
 #include "guest/host/user_code.h"
+#include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
 
 namespace loaderscope::guest {
@@ -36,7 +36,7 @@ class Messages {
   // The first loader that could not be described, and why; "": none.
   const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
-  DataIdentity::Faults faults(const Training* measured) const;
+  DataFaults faults(const Training* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
 
@@ -61,14 +61,14 @@ class Messages {
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
   template <class Told>
   void check_data(const Member& member, const Told& told);
-  DataIdentity& identity_of(const Member& member, std::int32_t iterator);
+  DataChecks& checks_of(const Member& member, std::int32_t iterator);
 
   Trainers& trainers_;
   ProcessWatch& watch_;
   std::string failure_, refusal_;
   std::vector<std::string> notes_;
   std::string not_looked_into_;
-  std::map<std::int32_t, DataIdentity> identities_;  // by the number of the loader
+  std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   UserCode user_code_;
   std::map<pid_t, PaddingCounts> padding_;
   Injected injected_;

@@ -4,7 +4,7 @@ import functools
 from types import ModuleType
 from typing import Any, Callable, Iterator
 
-from loaderscope_guest import data_identity, fastai_loader, inject, library, making, messages
+from loaderscope_guest import fastai_loader, inject, library, making, messages, wrong_data_samples
 from loaderscope_guest.padding import padding
 from loaderscope_guest.protocol import SAMPLE
 from loaderscope_guest.sizes import length_of
@@ -50,7 +50,7 @@ class _Samples:
         self._tells_samples = fastai_loader.is_stand_in(dataset)
         self._count = 0
         info = get_worker_info()
-        self._identity = data_identity.Stream(info.num_workers if info else 1, dataset)
+        self._identity = wrong_data_samples.Stream(info.num_workers if info else 1, dataset)
 
     def __iter__(self) -> "_Samples":
         return self

@@ -2,7 +2,7 @@
 
 from typing import Any, Dict, List
 
-from loaderscope_guest import data_identity, dataset_values, library, making, messages
+from loaderscope_guest import library, making, messages, wrong_data_samples, wrong_data_state
 from loaderscope_guest.protocol import FACT, MESSAGE
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
@@ -13,12 +13,12 @@ class Iteration:
 
     def __init__(self, number: int, begun: int, loader: Any) -> None:
         self.number = number
-        self.shuffled = data_identity.shuffles(loader)
+        self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
         self.making = making.Making(number, 0)  # of a loader without workers
         self.taken = 0
-        self.order = data_identity.Order(self.shuffled)
+        self.order = wrong_data_samples.Order(self.shuffled)
         self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
 
     def fact(self, kind: int, batch: int = -1, worker: int = 0, begin: int = 0, end: int = 0, cpu: int = 0,
@@ -28,7 +28,7 @@ class Iteration:
     def restart(self, at: int) -> None:
         self.generation += 1
         self.taken = 0
-        self.order = data_identity.Order(self.shuffled)
+        self.order = wrong_data_samples.Order(self.shuffled)
         self._received.clear()
         self.fact(FACT.epoch, begin=at)
 
@@ -36,7 +36,7 @@ class Iteration:
         """What the trainer's own copy of the data set is set to when an epoch begins."""
         with messages.never_failing("the data set is"):
             library.say(what=MESSAGE.settings, iterator=self.number, generation=self.generation,
-                        values=dataset_values.settings_of(dataset))
+                        values=wrong_data_state.settings_of(dataset))
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _CUT_SHORT:

@@ -4,7 +4,7 @@ import multiprocessing
 import sys
 from typing import Any, Dict
 
-from loaderscope_guest import data_identity, fastai_loader, messages, places, user_code
+from loaderscope_guest import fastai_loader, messages, places, user_code, wrong_data_samples
 from loaderscope_guest.sizes import attribute, length_of
 
 
@@ -53,7 +53,7 @@ def _shards(dataset: Any) -> int:
 def describe(loader: Any) -> Dict[str, Any]:
     """A program may make PyTorch's iterators for an object of its own, which has what an iterator asks for and not all
     that a DataLoader has."""
-    sampler = data_identity.sampler_of(loader)
+    sampler = wrong_data_samples.sampler_of(loader)
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
@@ -65,7 +65,7 @@ def describe(loader: Any) -> Dict[str, Any]:
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
         "drop_last": bool(attribute(loader, "drop_last")),
-        "shuffle": data_identity.shuffles(loader),
+        "shuffle": wrong_data_samples.shuffles(loader),
         "mp_context": _start_method(loader),
         **_length(loader, sampler, iterable),
         "dataset": type(loader.dataset).__name__,

@@ -3,7 +3,7 @@
 from threading import get_ident
 from typing import Any, Callable, Dict, Optional
 
-from loaderscope_guest import dataset_values, inject, library, messages, random_numbers, threads
+from loaderscope_guest import inject, library, messages, threads, wrong_data_state
 from loaderscope_guest.clock import now
 from loaderscope_guest.protocol import FACT, MESSAGE, SAMPLE
 from loaderscope_guest.sizes import bytes_of, length_of, samples_of
@@ -78,11 +78,11 @@ class Making:
 
     def _begin_epoch(self) -> None:
         with messages.never_failing("the random numbers of a worker are"):
-            self._draws = random_numbers.FirstDraws(self)
+            self._draws = wrong_data_state.FirstDraws(self)
         if self.generation > 0:
             with messages.never_failing("the data set of a worker is"):
                 library.say(what=MESSAGE.settings, iterator=self.iterator, generation=self.generation,
-                            worker=self.worker, values=dataset_values.settings_of(self.dataset))
+                            worker=self.worker, values=wrong_data_state.settings_of(self.dataset))
 
     def _end_first_batch(self) -> None:
         draws, self._draws = self._draws, None

@@ -1,9 +1,14 @@
-"""What the user's data set is made of: the values in its attributes and in those of what it holds."""
+"""What a worker makes samples from, so that workers and epochs that make the same of it are noticed: the random numbers
+that it draws, and the values in its data set. Nothing is drawn, and nothing kept but hashes."""
 
+import random
+import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from loaderscope_guest.fingerprint import fingerprint
+from loaderscope_guest import library
+from loaderscope_guest.protocol import MESSAGE
+from loaderscope_guest.wrong_data_samples import fingerprint
 
 _DEEPEST = 3
 _MOST = 200  # values that are looked at
@@ -63,3 +68,39 @@ def _state_text(state: Any) -> bytes:
     if isinstance(state, dict):
         return b"".join(str(key).encode() + _state_text(value) for key, value in state.items())
     return state.tobytes() if hasattr(state, "tobytes") else repr(state).encode()
+
+
+_OWN = "dataset."  # in front of the name of a generator that the data set holds
+
+
+def _states(dataset: Any) -> Dict[str, str]:
+    states = {"python": repr(random.getstate()).encode()}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        state = numpy.random.get_state()
+        states["numpy"] = state[1].tobytes() + str(state[2]).encode()
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        states["torch"] = torch.random.get_rng_state().numpy().tobytes()
+    for name, state_of in generators_of(dataset).items():
+        states[_OWN + name] = state_of()
+    return {name: fingerprint(state) for name, state in states.items()}
+
+
+class FirstDraws:
+    """Of one worker and epoch: looked at before and behind the first batch. Generators that the batch did not use say
+    nothing."""
+
+    def __init__(self, making: Any) -> None:
+        self._dataset = making.dataset
+        self._before = _states(self._dataset)
+
+    def say(self, making: Any) -> None:
+        after = _states(self._dataset)
+        used = [name for name, state in self._before.items() if after.get(name) != state]
+        own: List[str] = [name for name in used if name.startswith(_OWN)]
+        hashes = {name: self._before[name] for name in used if name not in own}
+        if own:
+            hashes["dataset"] = fingerprint("".join(self._before[name] for name in own).encode())
+        library.say(what=MESSAGE.draws, iterator=making.iterator, generation=making.generation, worker=making.worker,
+                    own=[name[len(_OWN):] for name in own], **hashes)
