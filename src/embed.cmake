@@ -23,7 +23,7 @@ foreach(module ${modules})
 endforeach()
 embed(libloaderscope_guest.so ${LIBRARY})
 file(WRITE ${OUTPUT} "// Made by src/embed.cmake.
-#include \"guest/host/embedded.h\"
+#include \"guest/host/guest_files.h\"
 
 ${assembler}
 ${symbols}

@@ -1,5 +1,4 @@
-#include "guest/host/job_record.h"
-
+// What a measured job turned out to be, as the parts of its record.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "guest/host/job.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope::guest {
@@ -33,15 +33,15 @@ void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& 
 }
 
 // Where every measured step of every rank has the GPU's own times, the account is the GPU's.
-void say_gpu(RunRecord& record, const std::vector<Training*>& trainings) {
+void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   std::int64_t steps = 0, of_gpu = 0, late = 0;
   Nanos copied = 0;
   Bytes bytes = 0;
   bool watched = false;
-  for (const Training* training : trainings) {
-    steps += training->window().steps();
-    of_gpu += training->window().steps_of_gpu();
-    const GpuTimeline* gpu = training->gpu();
+  for (const LoaderHistory* history : histories) {
+    steps += history->window().steps();
+    of_gpu += history->window().steps_of_gpu();
+    const GpuTimeline* gpu = history->gpu();
     if (gpu == nullptr) continue;
     watched = true;
     late += gpu->late();
@@ -78,30 +78,30 @@ void move_to(Rows& to, Rows from) {
 
 }  // namespace
 
-void put_trainings(RunRecord& record, const std::vector<Training*>& trainings, Nanos started) {
-  for (Training* training : trainings) {
+void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
+  for (LoaderHistory* history : histories) {
     if (record.ranks.empty()) {
-      put_into(record.config, training->loader(), static_cast<std::int64_t>(trainings.size()));
-      record.before_first_ask.emplace_back("script", training->first_ask() - started);
+      put_into(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
+      record.before_first_ask.emplace_back("script", history->first_ask() - started);
     }
-    record.input_ended_in_warmup |= training->window().input_ended_in_warmup();
-    record.ranks.push_back(training->finish());
+    record.input_ended_in_warmup |= history->window().input_ended_in_warmup();
+    record.ranks.push_back(history->finish());
   }
-  const std::int64_t shards = trainings.empty() ? 0 : trainings.front()->loader().shards;
+  const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
   if (shards > 0)
     record.metrics.push_back({"data.shards", "1",
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
   if (!record.ranks.empty())
-    put_measured(record.config, record.ranks.front(), trainings.front()->loader());
-  say_gpu(record, trainings);
+    put_measured(record.config, record.ranks.front(), histories.front()->loader());
+  say_gpu(record, histories);
 }
 
-void say_which_loader(RunRecord& record, const Trainers& trainers) {
-  const Training* training = trainers.first_measured();
-  if (training == nullptr) return;
-  const std::int64_t others = trainers.other_iterations();
-  const LoaderFacts& loader = training->loader();
+void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
+  const LoaderHistory* history = training.first_measured();
+  if (history == nullptr) return;
+  const std::int64_t others = training.other_iterations();
+  const LoaderFacts& loader = history->loader();
   std::string note = loader.is_opaque
                          ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
                          : fmt::format("measured is the DataLoader of {}, made at {}",
@@ -114,7 +114,7 @@ void say_which_loader(RunRecord& record, const Trainers& trainers) {
   record.notes.push_back(note);
 }
 
-void put_beside_account(RunRecord& record, const Training* measured, const Messages& messages,
+void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
                         const ProcessWatch& watch) {
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));

@@ -14,8 +14,8 @@ constexpr std::size_t kMostNotes = 64;  // of different ones
 
 }  // namespace
 
-Messages::Messages(const RunConfig& config, Trainers& trainers, ProcessWatch& watch)
-    : trainers_(trainers), watch_(watch), injected_(config) {}
+Messages::Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch)
+    : training_(training), watch_(watch), injected_(config) {}
 
 template <auto parse, auto act>
 constexpr Messages::Handler Messages::handler(MessageKind kind) {
@@ -62,7 +62,7 @@ void Messages::hear(const Member& member, const std::string& text) {
 }
 
 void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
-  trainers_.of(member).add_iterator(told.iterator, told.loader);
+  training_.of(member).add_iterator(told.iterator, told.loader);
   const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
   checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
   user_code_.know_names(told.code);
@@ -94,10 +94,10 @@ void Messages::note(const std::string& whole) {
 }
 
 DataChecks& Messages::checks_of(const Member& member, std::int32_t iterator) {
-  return checks_[trainers_.of(member).loader_of(iterator)];
+  return checks_[training_.of(member).loader_of(iterator)];
 }
 
-DataFaults Messages::faults(const Training* measured) const {
+DataFaults Messages::faults(const LoaderHistory* measured) const {
   if (measured == nullptr) return {};
   const auto checks = checks_.find(measured->loader().number);
   return checks == checks_.end() ? DataFaults{} : checks->second.faults();

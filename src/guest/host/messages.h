@@ -13,7 +13,7 @@
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
-#include "guest/host/trainers.h"
+#include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
 #include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
@@ -22,9 +22,9 @@ namespace loaderscope::guest {
 
 class Messages {
  public:
-  // What is about the batches of a loader goes to `trainers`, what is about threads to `watch`.
+  // What is about the batches of a loader goes to `training`, what is about threads to `watch`.
   // All outlive this.
-  Messages(const RunConfig& config, Trainers& trainers, ProcessWatch& watch);
+  Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch);
 
   void hear(const Member& member, const std::string& text);
   void note(const std::string& whole);  // cut where it is long
@@ -36,7 +36,7 @@ class Messages {
   // The first loader that could not be described, and why; "": none.
   const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
-  DataFaults faults(const Training* measured) const;
+  DataFaults faults(const LoaderHistory* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
 
@@ -55,7 +55,7 @@ class Messages {
   void refuse(const Member&, const std::string& sentence) { refusal_ = sentence; }
   void fail(const Member& member, const std::string& sentence);
   void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
-  void watch_gpu(const Member& member, const NoContent&) { trainers_.of(member).watch_gpu(); }
+  void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
@@ -63,7 +63,7 @@ class Messages {
   void check_data(const Member& member, const Told& told);
   DataChecks& checks_of(const Member& member, std::int32_t iterator);
 
-  Trainers& trainers_;
+  TrainingProcesses& training_;
   ProcessWatch& watch_;
   std::string failure_, refusal_;
   std::vector<std::string> notes_;

@@ -13,7 +13,6 @@
 
 #include "guest/host/job_process.h"
 #include "guest/host/lock_watch.h"
-#include "guest/host/look_pace.h"
 #include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
 #include "machine/process_counters.h"

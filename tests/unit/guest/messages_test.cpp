@@ -28,7 +28,7 @@ class MessagesTest : public testing::Test {
   void hear(const nlohmann::json& message) { messages_.hear(member_, message.dump()); }
 
   RunConfig config_;
-  Trainers trainers_{config_};
+  TrainingProcesses trainers_{config_};
   ProcessWatch watch_;
   Messages messages_{config_, trainers_, watch_};
   Member member_{-1};
@@ -116,7 +116,7 @@ TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
   }
   EXPECT_TRUE(messages_.faults(nullptr).metrics.empty());
   RunConfig config;
-  const Training measured(config, parse_loader_facts(a_loader()));
+  const LoaderHistory measured(config, parse_loader_facts(a_loader()));
   ASSERT_EQ(messages_.faults(&measured).metrics.size(), 1U);
   EXPECT_EQ(messages_.faults(&measured).metrics.front().name, "data.repeated_orders");
 }

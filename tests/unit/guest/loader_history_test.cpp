@@ -1,5 +1,5 @@
 // What processes report becomes steps: a job of known times, written as its processes would.
-#include "guest/host/trainer_process.h"
+#include "guest/host/training_process.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
   return fact;
 }
 
-class TrainingTest : public testing::Test {
+class LoaderHistoryTest : public testing::Test {
  protected:
-  TrainingTest() : trainer_(make_page()), worker_(make_page()) {
+  LoaderHistoryTest() : trainer_(make_page()), worker_(make_page()) {
     given_.command.given = true;
     given_.duration.value = 0;
     given_.warmup.value = {0, 0};
@@ -111,10 +111,10 @@ class TrainingTest : public testing::Test {
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
   std::vector<Fact> moved_;  // by the program, when it has taken a batch
-  TrainerProcess trainer_process_{given_};
+  TrainingProcess trainer_process_{given_};
 };
 
-TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
+TEST_F(LoaderHistoryTest, StepsWaitForWhatTheWorkerDid) {
   epoch(0, kSecond, 5);
   read();
   ASSERT_NE(trainer_process_.measured(), nullptr);
@@ -137,7 +137,7 @@ TEST_F(TrainingTest, StepsWaitForWhatTheWorkerDid) {
 // Finished at 10, 20, .. and 4 ms on its way, 3 of which its feeder waits for a core; then the
 // trainer waits for one for 1 ms. Trained until 17, 27, ..: of the 8 ms to the next take 3 are of
 // its making, 4 of its sending and 1 of the trainer. Of the first, 10 are.
-TEST_F(TrainingTest, WaitingForACoreOnTheWayIsContention) {
+TEST_F(LoaderHistoryTest, WaitingForACoreOnTheWayIsContention) {
   sending_ = 4 * kMs;
   sending_queued_ = 3 * kMs;
   waking_ = kMs;
@@ -153,14 +153,14 @@ TEST_F(TrainingTest, WaitingForACoreOnTheWayIsContention) {
 }
 
 // A queue that takes 1 ms to give what is in it says nothing of the window.
-TEST_F(TrainingTest, AWorkerThatHasItsTaskDoesNotRest) {
+TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {
   rest_ = kMs;
   const auto why = reasons();
   EXPECT_EQ(why[Why::latency], 0);
   EXPECT_GT(why[Why::capacity], 0);
 }
 
-TEST_F(TrainingTest, AWorkerThatHasNoTaskRests) {
+TEST_F(LoaderHistoryTest, AWorkerThatHasNoTaskRests) {
   rest_ = kMs;
   dispatched_after_ = kMs / 2;
   const auto why = reasons();
@@ -169,7 +169,7 @@ TEST_F(TrainingTest, AWorkerThatHasNoTaskRests) {
 }
 
 // It has two threads or processes of its own, of which nothing is told.
-TEST_F(TrainingTest, OfAnOpaqueLoaderTheWaitIsKnown) {
+TEST_F(LoaderHistoryTest, OfAnOpaqueLoaderTheWaitIsKnown) {
   loader_.is_opaque = true;
   loader_.num_workers = 2;
   trainer_process_.add_iterator(0, loader_);
@@ -198,7 +198,7 @@ TEST_F(TrainingTest, OfAnOpaqueLoaderTheWaitIsKnown) {
   EXPECT_EQ(compute, 5 * 2 * kMs);
 }
 
-TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
+TEST_F(LoaderHistoryTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
   epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
   epoch(1, kSecond + 100 * kMs, 3);
   read();
@@ -212,7 +212,7 @@ TEST_F(TrainingTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
 }
 
 // Two epochs, whose worker the trainer ended for 1 ms and started for 5 ms.
-TEST_F(TrainingTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
+TEST_F(LoaderHistoryTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
   epoch(0, kSecond, 5);
   ThreadLog::Entry up;
   up.span = {2 * kSecond, 2 * kSecond + 8 * kMs};
@@ -234,7 +234,7 @@ TEST_F(TrainingTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
   EXPECT_EQ(record.stages[Stage::startup].wall, 3 * kMs);  // what it did itself, behind that
 }
 
-TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
+TEST_F(LoaderHistoryTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   epoch(0, kSecond, 3);
   Nanos at = kSecond + 40 * kMs;
   for (int k = 0; k < 2; ++k) {
@@ -253,7 +253,7 @@ TEST_F(TrainingTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
   EXPECT_EQ(last.stall[Cause::transport], kMs);  // the hand-over is all that is left
 }
 
-TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
+TEST_F(LoaderHistoryTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   epoch(0, kSecond, 5);
   trainer_process_.read(*worker_, {0, 0});
   trainer_process_.advance(false);
@@ -262,7 +262,7 @@ TEST_F(TrainingTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 5);
 }
 
-TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
+TEST_F(LoaderHistoryTest, AStepWhoseEndIsNotKnownIsNone) {
   trainer_process_.add_iterator(0, loader_);
   PageRings(*trainer_).facts.push(fact(FactKind::epoch, -1, kSecond));
   PageRings(*trainer_).facts.push(fact(FactKind::dispatched, 0, kSecond));
@@ -275,7 +275,7 @@ TEST_F(TrainingTest, AStepWhoseEndIsNotKnownIsNone) {
   EXPECT_EQ(computes, std::vector<Nanos>{});
 }
 
-TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
+TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
   LoaderFacts other = loader_;
   other.number = 1;
   trainer_process_.add_iterator(7, other);
@@ -291,7 +291,7 @@ TEST_F(TrainingTest, AnotherLoaderIsLeftOut) {
 }
 
 // A validation of more batches came first, without gradients.
-TEST_F(TrainingTest, TheLoaderWithGradientsIsMeasured) {
+TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
   loader_.number = 1;
   gradients_ = 0;
   epoch(0, kSecond, 9);
@@ -304,7 +304,7 @@ TEST_F(TrainingTest, TheLoaderWithGradientsIsMeasured) {
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
 }
 
-TEST_F(TrainingTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
+TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
   epoch(0, kSecond, 4);
   loader_.number = 1;
   epoch(1, 2 * kSecond, 6);
@@ -315,7 +315,7 @@ TEST_F(TrainingTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
   EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
 }
 
-TEST_F(TrainingTest, CopiesOfTheProgramAreNotTraining) {
+TEST_F(LoaderHistoryTest, CopiesOfTheProgramAreNotTraining) {
   // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
   const Nanos take = kSecond + 20 * kMs;
   moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
@@ -333,7 +333,7 @@ TEST_F(TrainingTest, CopiesOfTheProgramAreNotTraining) {
   EXPECT_EQ(computes, (std::vector<Nanos>{2 * kMs, kMs, 2 * kMs}));
 }
 
-class TrainedByUs : public TrainingTest {
+class TrainedByUs : public LoaderHistoryTest {
  protected:
   TrainedByUs() { given_.command.given = false; }
 
@@ -367,7 +367,7 @@ TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
   EXPECT_EQ(record.window(), 37 * kMs);
 }
 
-TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
+TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
   epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
   trainer_process_.watch_gpu();
   const auto kernel = [&](Nanos begin, Nanos end) {
@@ -398,13 +398,13 @@ TEST_F(TrainingTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
 }
 
 // PyTorch allows it: a loader of one worker has three in its second epoch.
-TEST_F(TrainingTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
+TEST_F(LoaderHistoryTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
   epoch(0, kSecond, 3);
   loader_.num_workers = 3;
   by_worker_ = 2;
   epoch(1, 2 * kSecond, 3);
   read();
-  const Training& training = *trainer_process_.measured();
+  const LoaderHistory& training = *trainer_process_.measured();
   EXPECT_EQ(training.first_workers(), 1);
   EXPECT_EQ(training.loader().num_workers, 3);
   const RankRecord record = trainer_process_.measured()->finish();
@@ -415,7 +415,7 @@ TEST_F(TrainingTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
 }
 
 // Its worker could not join: that a batch came is all that is known of it.
-TEST_F(TrainingTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
+TEST_F(LoaderHistoryTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
   epoch(0, kSecond, 3);
   const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
   tell(fact(FactKind::ask, -1, kSecond + 40 * kMs));
@@ -427,7 +427,7 @@ TEST_F(TrainingTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
   EXPECT_EQ(record.samples, 16);
 }
 
-TEST_F(TrainingTest, WhatIsWrittenOverAPageIsNotBelieved) {
+TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
   epoch(0, kSecond, 3);
   read();
   Fact beyond = fact(FactKind::begun, 3, kSecond, kSecond);
@@ -441,7 +441,7 @@ TEST_F(TrainingTest, WhatIsWrittenOverAPageIsNotBelieved) {
 }
 
 // Of an iterator that nobody has told of: they are not kept for ever.
-TEST_F(TrainingTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
+TEST_F(LoaderHistoryTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
   Fact lost = fact(FactKind::ask, -1, kSecond);
   lost.iterator = 99;
   for (int look = 0; look < 20; ++look) {

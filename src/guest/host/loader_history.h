@@ -17,10 +17,10 @@
 
 namespace loaderscope::guest {
 
-class Training {
+class LoaderHistory {
  public:
   // `given`: how long to measure. It outlives this.
-  Training(const RunConfig& given, const LoaderFacts& loader);
+  LoaderHistory(const RunConfig& given, const LoaderFacts& loader);
 
   // From now on the process tells what its GPU does.
   void watch_gpu() { gpu_.emplace(); }

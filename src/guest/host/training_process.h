@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "guest/host/training.h"
+#include "guest/host/loader_history.h"
 
 namespace loaderscope::guest {
 
@@ -17,10 +17,10 @@ struct Writer {
   std::int32_t iterator = -1;  // that a worker makes batches for; -1: it is the trainer
 };
 
-class TrainerProcess {
+class TrainingProcess {
  public:
   // `given`: how long to measure. It outlives this.
-  explicit TrainerProcess(const RunConfig& given) : given_(given) {}
+  explicit TrainingProcess(const RunConfig& given) : given_(given) {}
 
   void add_iterator(std::int32_t number, const LoaderFacts& loader);
   // From now on the process tells what its GPU does.
@@ -36,8 +36,8 @@ class TrainerProcess {
   // The loader that the program trains with; null before any has given a batch. A validation may
   // come first: one whose batches are taken with gradients goes before one without, then the one
   // that the program has spent far more time with, then the first.
-  Training* measured();
-  const Training* measured() const;
+  LoaderHistory* measured();
+  const LoaderHistory* measured() const;
   // Of its other loaders.
   std::int64_t other_iterations() const;
   // The number of the loader that `iterator` belongs to; -1: not known.
@@ -57,7 +57,7 @@ class TrainerProcess {
 
   // A batch taken for a device of ours.
   struct Take {
-    Training* training;
+    LoaderHistory* history;
     std::int64_t step;  // of that training
   };
 
@@ -71,11 +71,11 @@ class TrainerProcess {
   void take_spans(Process& process);
   bool take_span(const Writer& writer, const Span& span);
   bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
-  Training* training_with(const LoaderFacts& loader);  // null: too many of them
+  LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them
 
   const RunConfig& given_;
-  std::map<std::int32_t, LoaderFacts> loaders_;  // by iterator
-  std::map<std::int32_t, Training> trainings_;   // by the number of the loader
+  std::map<std::int32_t, LoaderFacts> loaders_;      // by iterator
+  std::map<std::int32_t, LoaderHistory> histories_;  // by the number of the loader
   std::map<const Page*, Process> processes_;
   std::deque<Take> takes_;  // whose compute is not known
   std::int64_t takes_before_ = 0;

@@ -1,9 +1,9 @@
-#include "guest/host/settings.h"
-
+// What is written for the Python side of a run.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "engine/pipeline/plan.h"
+#include "guest/host/guest_files.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/engine_table.h"
 #include "settings/resolve_guest.h"

@@ -1,4 +1,4 @@
-#include "guest/host/training.h"
+#include "guest/host/loader_history.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,10 +23,10 @@ Interval interval_of(const Fact& fact) {
 
 }  // namespace
 
-Training::Training(const RunConfig& given, const LoaderFacts& loader)
+LoaderHistory::LoaderHistory(const RunConfig& given, const LoaderFacts& loader)
     : given_(given), loader_(loader), first_workers_(loader.num_workers), window_(given, loader) {}
 
-void Training::gpu_did(const GpuRecord& record) {
+void LoaderHistory::gpu_did(const GpuRecord& record) {
   if (!gpu_) return;
   if (record.copy) {
     gpu_->copy(record.begin, record.end, record.bytes);
@@ -35,20 +35,20 @@ void Training::gpu_did(const GpuRecord& record) {
   }
 }
 
-void Training::advance(bool no_more) {
+void LoaderHistory::advance(bool no_more) {
   if (no_more && open_) end_open_step();
   if (no_more) complete_on_device(computed_before_);
   fold_steps(no_more);
 }
 
 // The program has ended while it trained the last batch, or when it asked for another one.
-void Training::end_open_step() {
+void LoaderHistory::end_open_step() {
   const bool asked_again = asked_ > batches_known_[*open_].events.take;
   if (asked_again) close_step(asked_);
   open_.reset();
 }
 
-bool Training::take_fact(const Fact& fact, const LoaderFacts& loader) {
+bool LoaderHistory::take_fact(const Fact& fact, const LoaderFacts& loader) {
   if (fact.kind == FactKind::epoch) {
     begin_epoch(fact, loader);
     return true;
@@ -59,7 +59,7 @@ bool Training::take_fact(const Fact& fact, const LoaderFacts& loader) {
   return true;
 }
 
-void Training::take_fact(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   if (fact.kind == FactKind::ask) asked_ = fact.begin;
   if (fact.kind == FactKind::ended) stopped_for_ = fact.end - fact.begin;
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
@@ -85,7 +85,7 @@ void Training::take_fact(const Fact& fact, Epoch& epoch) {
 }
 
 // In the order in which an epoch gives them, whichever process speaks of one first.
-std::optional<std::int64_t> Training::number_of(Epoch& epoch, std::int64_t batch) {
+std::optional<std::int64_t> LoaderHistory::number_of(Epoch& epoch, std::int64_t batch) {
   constexpr std::int64_t kMostAhead = std::int64_t{1} << 20;
   constexpr std::size_t kMostRuns = std::size_t{1} << 16;
   if (batch > epoch.next + kMostAhead) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<std::int64_t> Training::number_of(Epoch& epoch, std::int64_t batch
 
 // What the script did between two epochs is its own, as what it does between two batches is; what
 // the iterator took to end is booked as if it had ended when the next one begins.
-void Training::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
+void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
   if (open_) {
     const Nanos take = batches_known_[*open_].events.take;
     close_step(std::max(take, fact.begin - stopped_for_.value_or(0)));
@@ -127,7 +127,7 @@ void Training::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
 
 // Batches of an epoch that was left before its end are never taken: it gave none since the one
 // before the next began.
-void Training::forget_cut_short() {
+void LoaderHistory::forget_cut_short() {
   for (auto batch = batches_known_.begin(); batch != batches_known_.end();) {
     const Epoch* epoch = batch->second.epoch;
     const bool is_left =
@@ -138,7 +138,7 @@ void Training::forget_cut_short() {
 
 // One worker after another: what is between two of them belongs to the later one, and the end of
 // those of the epoch before to the first.
-void Training::started(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::started(const Fact& fact, Epoch& epoch) {
   Span span;
   span.begin = std::min(epoch.busy_since, fact.begin);
   span.end = epoch.busy_since = fact.end;
@@ -147,14 +147,14 @@ void Training::started(const Fact& fact, Epoch& epoch) {
   starts_[fact.worker] = span;
 }
 
-void Training::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
+void LoaderHistory::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   if (epoch.dispatch == 0) epoch.dispatch = fact.begin;
   StepEvents& events = known(batch, epoch).events;
   events.dispatched = fact.begin;
   events.worker = fact.worker;
 }
 
-void Training::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
+void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   if (open_) close_step(asked_);
   // A batch that is taken for another one is none whose making is known.
   if (batches_known_[batch].events.take != 0) batch = batches_++;
@@ -189,7 +189,7 @@ void Training::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
 }
 
 // None of the loader's work is in it, and none of its numbers are its own.
-void Training::replayed(const Fact& fact, Epoch& epoch) {
+void LoaderHistory::replayed(const Fact& fact, Epoch& epoch) {
   const std::int64_t number = -++replays_;
   Batch& again = batches_known_[number];
   again.begun = again.finished = again.sent = again.received = true;
@@ -199,13 +199,13 @@ void Training::replayed(const Fact& fact, Epoch& epoch) {
   taken(fact, number, epoch);
 }
 
-void Training::moved(std::int64_t batch, Nanos length) {
+void LoaderHistory::moved(std::int64_t batch, Nanos length) {
   const auto found = batches_known_.find(batch);
   if (found != batches_known_.end()) found->second.moved += length;
 }
 
 // What the program does in a step is training, wherever between its copies it does it.
-void Training::close_step(Nanos compute_end) {
+void LoaderHistory::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
   StepEvents& events = batch.events;
   const Nanos begin = std::min(events.take + batch.moved, compute_end);
@@ -215,7 +215,7 @@ void Training::close_step(Nanos compute_end) {
   open_.reset();
 }
 
-void Training::complete(std::int64_t number) {
+void LoaderHistory::complete(std::int64_t number) {
   Batch& batch = batches_known_[number];
   batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
   batch.complete_since = monotonic_now();
@@ -226,7 +226,7 @@ void Training::complete(std::int64_t number) {
 // A loader around the DataLoader may take several batches before it gives one, and give what is
 // left when there is none to take. What is computed between two takes is one step, that of the
 // batch taken last: for it the computing waited.
-void Training::of_device(const Fact& fact) {
+void LoaderHistory::of_device(const Fact& fact) {
   complete_on_device(fact.count);
   const auto found = on_device_.find(fact.count);
   if (found == on_device_.end()) return;
@@ -240,7 +240,7 @@ void Training::of_device(const Fact& fact) {
 }
 
 // Those whose number is less: nothing more is computed of them.
-void Training::complete_on_device(std::int64_t before) {
+void LoaderHistory::complete_on_device(std::int64_t before) {
   while (!on_device_.empty() && on_device_.begin()->first < before) {
     const std::int64_t number = on_device_.begin()->second;
     on_device_.erase(on_device_.begin());
@@ -257,17 +257,17 @@ void Training::complete_on_device(std::int64_t before) {
   }
 }
 
-bool Training::may_know(std::int64_t batch) const {
+bool LoaderHistory::may_know(std::int64_t batch) const {
   return batches_known_.size() < kMostUnderWay || batches_known_.contains(batch);
 }
 
-Training::Batch& Training::known(std::int64_t batch, const Epoch& epoch) {
+LoaderHistory::Batch& LoaderHistory::known(std::int64_t batch, const Epoch& epoch) {
   Batch& result = batches_known_[batch];
   result.epoch = &epoch;
   return result;
 }
 
-void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
+void LoaderHistory::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
   StepEvents& events = batch.events;
   const Interval interval = interval_of(fact);
   switch (fact.kind) {
@@ -306,7 +306,7 @@ void Training::of_batch(const Fact& fact, Batch& batch, std::int64_t number) {
   }
 }
 
-bool Training::take_span(std::int32_t worker, const Span& span) {
+bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
   if (span.batch < 0) {
     // Of one worker the spans come in the order of time, those of its predecessor first.
     const auto start = starts_.find(worker);
@@ -329,13 +329,13 @@ bool Training::take_span(std::int32_t worker, const Span& span) {
   return true;
 }
 
-bool Training::all_known(const Batch& batch) const {
+bool LoaderHistory::all_known(const Batch& batch) const {
   if (!batch.begun || !batch.finished) return false;
   if (batch.events.made_by_trainer) return true;
   return batch.sent && batch.received && (!batch.pins || batch.deliverable);
 }
 
-bool Training::gpu_known(const Batch& batch) const {
+bool LoaderHistory::gpu_known(const Batch& batch) const {
   if (!gpu_ || !trains_itself() || window_.ended()) return true;
   if (batch.next_take == 0) return false;
   return gpu_->known_until() >= batch.next_take ||
@@ -344,7 +344,7 @@ bool Training::gpu_known(const Batch& batch) const {
 
 // Kernels run when the host has long gone on: what the GPU did until the next batch was taken is
 // the step's.
-void Training::put_gpu_view(Batch& batch) {
+void LoaderHistory::put_gpu_view(Batch& batch) {
   if (!gpu_ || !trains_itself()) return;
   StepEvents& events = batch.events;
   const Nanos end = batch.next_take != 0 ? batch.next_take : kNever;
@@ -356,7 +356,7 @@ void Training::put_gpu_view(Batch& batch) {
   batch.gpu = true;
 }
 
-void Training::fold_steps(bool no_more) {
+void LoaderHistory::fold_steps(bool no_more) {
   while (!complete_.empty()) {
     const auto found = batches_known_.find(complete_.front());
     if (found == batches_known_.end()) {
@@ -375,7 +375,7 @@ void Training::fold_steps(bool no_more) {
 }
 
 // Of a batch whose maker could not tell us: like the others.
-Training::Size Training::usual_size() const {
+LoaderHistory::Size LoaderHistory::usual_size() const {
   const auto known = static_cast<double>(std::max<std::int64_t>(sized_, 1));
   const double samples =
       loader_.batch_size > 0 ? static_cast<double>(loader_.batch_size) : sized_samples_ / known;
@@ -383,7 +383,7 @@ Training::Size Training::usual_size() const {
   return {static_cast<std::int32_t>(std::llround(samples)), std::llround(samples * of_one)};
 }
 
-void Training::remember_size(Batch& batch) {
+void LoaderHistory::remember_size(Batch& batch) {
   constexpr std::size_t kMost = 64;  // more are never kept
   StepEvents& events = batch.events;
   if (!batch.finished) {
@@ -403,7 +403,7 @@ void Training::remember_size(Batch& batch) {
   }
 }
 
-RankRecord Training::finish() {
+RankRecord LoaderHistory::finish() {
   advance(true);
   return window_.finish();
 }

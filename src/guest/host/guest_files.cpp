@@ -1,4 +1,4 @@
-#include "guest/host/belongings.h"
+#include "guest/host/guest_files.h"
 
 #include <sys/statvfs.h>
 
@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "guest/host/embedded.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
@@ -46,12 +45,13 @@ std::string place_of_folders() {
 
 }  // namespace
 
-Belongings::Belongings() : folder_(place_of_folders(), kName) {
+GuestFiles::GuestFiles(std::string_view settings) : folder_(place_of_folders(), kName) {
   for (const EmbeddedFile& file : embedded_files()) write(std::string(file.name), file.content);
+  write("settings.json", settings);
   for (const char* name : {kSeen, kUnmeasured}) fs::create_directory(folder() + name);
 }
 
-void Belongings::write(const std::string& name, std::string_view content) const {
+void GuestFiles::write(const std::string& name, std::string_view content) const {
   const fs::path path = fs::path(folder()) / name;
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
@@ -64,7 +64,7 @@ void Belongings::write(const std::string& name, std::string_view content) const 
   }
 }
 
-int Belongings::pythons_seen() const {
+int GuestFiles::pythons_seen() const {
   int seen = 0;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder() + kSeen, ignored)) {
@@ -74,7 +74,7 @@ int Belongings::pythons_seen() const {
   return seen;
 }
 
-std::vector<Unmeasured> Belongings::unmeasured() const {
+std::vector<Unmeasured> GuestFiles::unmeasured() const {
   std::vector<Unmeasured> all;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder() + kUnmeasured, ignored)) {

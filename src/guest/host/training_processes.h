@@ -9,26 +9,26 @@
 
 #include "guest/host/hook_series.h"
 #include "guest/host/member.h"
-#include "guest/host/trainer_process.h"
+#include "guest/host/training_process.h"
 #include "loaderscope/engine.h"
 
 namespace loaderscope::guest {
 
-class Trainers {
+class TrainingProcesses {
  public:
   // `given`: how long to measure. It outlives this.
-  explicit Trainers(const RunConfig& given) : given_(given) {}
+  explicit TrainingProcesses(const RunConfig& given) : given_(given) {}
 
   // The one that `member` is or works for.
-  TrainerProcess& of(const Member& member);
+  TrainingProcess& of(const Member& member);
   void advance(bool no_more);
   void ended(pid_t process);
 
   // The measured loaders of those that have one, by the rank of the process.
-  std::vector<Training*> by_rank();
-  const Training* first_measured() const;  // null: none has one
-  std::int64_t other_iterations() const;   // of loaders that are not measured
-  std::int64_t left_out() const;           // facts and spans that led nowhere
+  std::vector<LoaderHistory*> by_rank();
+  const LoaderHistory* first_measured() const;  // null: none has one
+  std::int64_t other_iterations() const;        // of loaders that are not measured
+  std::int64_t left_out() const;                // facts and spans that led nowhere
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;
@@ -43,19 +43,19 @@ class Trainers {
   bool each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const;
 
  private:
-  struct Trainer {
-    explicit Trainer(const RunConfig& given) : process(given) {}
+  struct ProcessOfRank {
+    explicit ProcessOfRank(const RunConfig& given) : process(given) {}
 
-    TrainerProcess process;
+    TrainingProcess process;
     std::int32_t rank = 0;
     bool ended = false;
   };
 
-  std::vector<const Training*> measured() const;
-  bool is_of_no_account(const Trainer& trainer) const;
+  std::vector<const LoaderHistory*> measured() const;
+  bool is_of_no_account(const ProcessOfRank& one) const;
 
   const RunConfig& given_;
-  std::map<pid_t, Trainer> trainers_;
+  std::map<pid_t, ProcessOfRank> processes_;
 };
 
 }  // namespace loaderscope::guest

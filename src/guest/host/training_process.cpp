@@ -1,4 +1,4 @@
-#include "guest/host/trainer_process.h"
+#include "guest/host/training_process.h"
 
 #include "base/thread_meter.h"
 #include "guest/host/report_checks.h"
@@ -13,7 +13,7 @@ constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMostGpuRecords = std::size_t{1} << 20;
 
 // Whether `later` is what the program trains with, rather than `earlier`.
-bool goes_before(const Training& later, const Training& earlier) {
+bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
   constexpr Nanos kFarMore = 2;
   if (later.with_gradients() != earlier.with_gradients()) return later.with_gradients();
   return later.spent() > kFarMore * earlier.spent();
@@ -33,12 +33,12 @@ bool take_believed(SharedRing<Report>& ring, const Taker& take) {
 
 }  // namespace
 
-void TrainerProcess::add_iterator(std::int32_t number, const LoaderFacts& loader) {
+void TrainingProcess::add_iterator(std::int32_t number, const LoaderFacts& loader) {
   loaders_.emplace(number, loader);
 }
 
 // Facts first: the spans of a batch that is told to be finished have been written.
-bool TrainerProcess::read(Page& page, const Writer& writer) {
+bool TrainingProcess::read(Page& page, const Writer& writer) {
   Process& process = processes_.try_emplace(&page, page).first->second;
   process.writer = writer;
   PageRings& rings = process.rings;
@@ -55,22 +55,22 @@ bool TrainerProcess::read(Page& page, const Writer& writer) {
          believed;
 }
 
-void TrainerProcess::watch_gpu() {
+void TrainingProcess::watch_gpu() {
   watches_gpu_ = true;
-  for (auto& [number, training] : trainings_) training.watch_gpu();
+  for (auto& [number, history] : histories_) history.watch_gpu();
 }
 
 // Kernels are not told apart by the loader whose batch they compute.
-void TrainerProcess::take_gpu_records() {
-  if (trainings_.empty()) return;
+void TrainingProcess::take_gpu_records() {
+  if (histories_.empty()) return;
   for (const GpuRecord& record : gpu_records_) {
-    for (auto& [number, training] : trainings_) training.gpu_did(record);
+    for (auto& [number, history] : histories_) history.gpu_did(record);
   }
   gpu_records_.clear();
 }
 
 // What is asked for before it is known of which loader has the iterator -1.
-void TrainerProcess::note_asking(const Fact& fact) {
+void TrainingProcess::note_asking(const Fact& fact) {
   if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
   if (fact.kind == FactKind::take || fact.kind == FactKind::replayed ||
       fact.kind == FactKind::ended || fact.kind == FactKind::failed) {
@@ -78,7 +78,7 @@ void TrainerProcess::note_asking(const Fact& fact) {
   }
 }
 
-bool TrainerProcess::let_go(const Page& page) {
+bool TrainingProcess::let_go(const Page& page) {
   const auto found = processes_.find(&page);
   if (found == processes_.end()) return true;
   const Process& process = found->second;
@@ -88,7 +88,7 @@ bool TrainerProcess::let_go(const Page& page) {
 }
 
 // The trainer has joined first, and says where an epoch's batches begin.
-void TrainerProcess::advance(bool no_more) {
+void TrainingProcess::advance(bool no_more) {
   for (auto& [page, process] : processes_) {
     if (process.writer.iterator < 0) take_facts(process);
   }
@@ -97,12 +97,12 @@ void TrainerProcess::advance(bool no_more) {
     take_spans(process);
   }
   take_gpu_records();
-  for (auto& [number, training] : trainings_) training.advance(no_more);
+  for (auto& [number, history] : histories_) history.advance(no_more);
 }
 
 // Until one needs what has not come yet; where too many wait behind it, that will not come.
 template <class Report, class Taker>
-void TrainerProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
+void TrainingProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
   while (!reports.empty()) {
     const bool taken = take(reports.front());
     if (!taken && reports.size() <= kMostWaiting) return;
@@ -111,12 +111,12 @@ void TrainerProcess::take_in_order(std::deque<Report>& reports, const Taker& tak
   }
 }
 
-void TrainerProcess::take_facts(Process& process) {
+void TrainingProcess::take_facts(Process& process) {
   take_in_order(process.facts, [&](const Fact& fact) { return take_fact(fact); });
 }
 
 // False: what it needs has not come yet.
-bool TrainerProcess::take_fact(const Fact& fact) {
+bool TrainingProcess::take_fact(const Fact& fact) {
   if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
     of_device(fact);
     return true;
@@ -124,67 +124,67 @@ bool TrainerProcess::take_fact(const Fact& fact) {
   if (fact.iterator < 0) return true;
   if (!knows(fact.iterator)) return false;
   const LoaderFacts& loader = loaders_.at(fact.iterator);
-  Training* training = training_with(loader);
-  if (training == nullptr) return true;
-  if (!training->take_fact(fact, loader)) return false;
+  LoaderHistory* history = history_of(loader);
+  if (history == nullptr) return true;
+  if (!history->take_fact(fact, loader)) return false;
   const bool takes = fact.kind == FactKind::take || fact.kind == FactKind::replayed;
-  if (takes && !trains_itself(given_)) takes_.push_back({training, training->taken() - 1});
+  if (takes && !trains_itself(given_)) takes_.push_back({history, history->taken() - 1});
   return true;
 }
 
 // It is told by the number of the batch among all that the process has taken.
-void TrainerProcess::of_device(Fact fact) {
+void TrainingProcess::of_device(Fact fact) {
   while (!takes_.empty() && takes_before_ < fact.count) {
     takes_.pop_front();
     ++takes_before_;
   }
   if (takes_.empty() || takes_before_ != fact.count) return;
   fact.count = takes_.front().step;
-  takes_.front().training->of_device(fact);
+  takes_.front().history->of_device(fact);
 }
 
-void TrainerProcess::take_spans(Process& process) {
+void TrainingProcess::take_spans(Process& process) {
   take_in_order(process.spans, [&](const Span& span) { return take_span(process.writer, span); });
 }
 
-bool TrainerProcess::take_span(const Writer& writer, const Span& span) {
+bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
   const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
   if (!knows(iterator)) return false;
-  Training* training = training_with(loaders_.at(iterator));
-  return training == nullptr || training->take_span(writer.worker, span);
+  LoaderHistory* history = history_of(loaders_.at(iterator));
+  return history == nullptr || history->take_span(writer.worker, span);
 }
 
-Training* TrainerProcess::training_with(const LoaderFacts& loader) {
-  const auto found = trainings_.find(loader.number);
-  if (found != trainings_.end()) return &found->second;
-  if (trainings_.size() == kMostLoaders) return nullptr;
-  Training& training = trainings_.try_emplace(loader.number, given_, loader).first->second;
-  if (watches_gpu_) training.watch_gpu();
-  return &training;
+LoaderHistory* TrainingProcess::history_of(const LoaderFacts& loader) {
+  const auto found = histories_.find(loader.number);
+  if (found != histories_.end()) return &found->second;
+  if (histories_.size() == kMostLoaders) return nullptr;
+  LoaderHistory& history = histories_.try_emplace(loader.number, given_, loader).first->second;
+  if (watches_gpu_) history.watch_gpu();
+  return &history;
 }
 
-const Training* TrainerProcess::measured() const {
-  const Training* best = nullptr;
-  for (const auto& [number, training] : trainings_) {
-    if (training.taken() == 0) continue;
-    if (best == nullptr || goes_before(training, *best)) best = &training;
+const LoaderHistory* TrainingProcess::measured() const {
+  const LoaderHistory* best = nullptr;
+  for (const auto& [number, history] : histories_) {
+    if (history.taken() == 0) continue;
+    if (best == nullptr || goes_before(history, *best)) best = &history;
   }
   return best;
 }
 
-Training* TrainerProcess::measured() {
-  return const_cast<Training*>(static_cast<const TrainerProcess*>(this)->measured());
+LoaderHistory* TrainingProcess::measured() {
+  return const_cast<LoaderHistory*>(static_cast<const TrainingProcess*>(this)->measured());
 }
 
-std::int64_t TrainerProcess::other_iterations() const {
-  const Training* own = measured();
+std::int64_t TrainingProcess::other_iterations() const {
+  const LoaderHistory* own = measured();
   std::int64_t iterations = 0;
-  for (const auto& [number, training] : trainings_)
-    iterations += &training == own ? 0 : training.iterations();
+  for (const auto& [number, history] : histories_)
+    iterations += &history == own ? 0 : history.iterations();
   return iterations;
 }
 
-std::int32_t TrainerProcess::loader_of(std::int32_t iterator) const {
+std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
   const auto found = loaders_.find(iterator);
   return found == loaders_.end() ? -1 : found->second.number;
 }

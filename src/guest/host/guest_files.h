@@ -4,13 +4,26 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/private_folder.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/run_config.h"
 
 namespace loaderscope::guest {
+
+// A file that is part of the program, by its place below the folder.
+struct EmbeddedFile {
+  std::string_view name;  // "python/sitecustomize.py"
+  std::string_view content;
+};
+std::span<const EmbeddedFile> embedded_files();  // made by src/embed.cmake
+
+// What the Python side of a run has to know. `replay` may be null.
+std::string settings_json(const RunConfig& config, const ReplayTurns* replay);
 
 // A process that could not tell what it does, and why.
 struct Unmeasured {
@@ -19,21 +32,22 @@ struct Unmeasured {
   std::string reason;
 };
 
-class Belongings {
+class GuestFiles {
  public:
   // Throws RunError when the temporary folder cannot be written, or no library can be loaded from
-  // it.
-  Belongings();
+  // it. `settings`: those of settings_json.
+  explicit GuestFiles(std::string_view settings);
 
   const std::string& folder() const { return folder_.path(); }
   std::string python_path() const { return folder() + "/python"; }
   std::string socket_path() const { return folder() + "/host"; }
-  void write(const std::string& name, std::string_view content) const;
   // How many Python programs have been started with the package on their path.
   int pythons_seen() const;
   std::vector<Unmeasured> unmeasured() const;
 
  private:
+  void write(const std::string& name, std::string_view content) const;
+
   source::PrivateFolder folder_;
 };
 
