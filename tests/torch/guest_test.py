@@ -147,10 +147,10 @@ class Said(unittest.TestCase):
 
 class Overrides(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import overrides
+        from loaderscope_guest import construction
 
-        self.overrides = overrides
-        self.addCleanup(overrides.OVERRIDES.clear)
+        self.overrides = construction
+        self.addCleanup(construction.OVERRIDES.clear)
 
     def applied(self, given, **flags):
         def init(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
@@ -413,13 +413,13 @@ class PaddingShare(unittest.TestCase):
             return self.count
 
     def test_of_samples_that_differ(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         samples = [{"ids": self.Tensor(3), "x": self.Tensor(8)}, {"ids": self.Tensor(5), "x": self.Tensor(8)}]
         self.assertEqual(real_and_padded(samples, {"ids": self.Tensor(10), "x": self.Tensor(16)}), (8, 10))
 
     def test_of_others_nothing_is_claimed(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         alike = [self.Tensor(4), self.Tensor(4)]
         self.assertEqual(real_and_padded(alike, self.Tensor(8)), (0, 0))
@@ -429,7 +429,7 @@ class PaddingShare(unittest.TestCase):
         self.assertEqual(real_and_padded("text", None), (0, 0))
 
     def test_of_lists_of_numbers(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
 
@@ -545,10 +545,10 @@ class Numbers(unittest.TestCase):
     """Of DataLoaders."""
 
     def setUp(self):
-        from loaderscope_guest import loaders, places
+        from loaderscope_guest import construction, loaders
 
         self.loaders = loaders.Loaders()
-        self.places = places
+        self.places = construction
 
     def number(self, loader):
         self.places.remember(loader)
@@ -599,7 +599,7 @@ class TypesMadeInC(unittest.TestCase):
 class TinySamples(unittest.TestCase):
     def making(self, nanoseconds):
         """Of a batch of two samples that took so long."""
-        from loaderscope_guest import clock, inject, making
+        from loaderscope_guest import inject, library, making
         from loaderscope_guest.fetcher import _Dataset, watch
 
         inject._by_stage.clear()
@@ -608,7 +608,7 @@ class TinySamples(unittest.TestCase):
         maker._says_draws = False
         fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
         watch(fetcher, maker)
-        maker.begin(0, 0, clock.now() - nanoseconds, [0, 1])
+        maker.begin(0, 0, library.now() - nanoseconds, [0, 1])
         values = [fetcher.dataset[key] for key in (0, 1)]
         self.assertEqual(values, [10, 11])
         self.assertEqual(maker.samples, 2)
@@ -659,11 +659,11 @@ class Tensor:
 
 class Moves(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import inject, moves
+        from loaderscope_guest import gpu, inject
 
-        self.moves, self.facts = moves, []
+        self.moves, self.facts = gpu, []
         original = Tensor.to, Tensor.copy_
-        moves.install(types.SimpleNamespace(Tensor=Tensor))
+        gpu.install(types.SimpleNamespace(Tensor=Tensor))
         self.original = original
         self.addCleanup(self.restore, original, inject.apply)
         inject.apply = lambda stage: self.facts.append(stage)
@@ -718,14 +718,14 @@ class Moves(unittest.TestCase):
 
 class Handed(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import delivered, handed, messages
+        from loaderscope_guest import delivered, messages
 
-        self.delivered = delivered.delivered = handed.delivered = delivered.Delivered()
+        self.delivered = delivered.delivered = delivered.Delivered()
         delivered._follows = True
         self.said = []
         self.addCleanup(setattr, messages, "degraded", messages.degraded)
         messages.degraded = self.said.append
-        self.handed = handed.Handed()
+        self.handed = delivered.Handed()
 
     def deliver(self):
         batch = [Tensor(), {"y": Tensor()}]
@@ -776,7 +776,7 @@ class Handed(unittest.TestCase):
         self.assertIn("each of 5 batches came 2.0 ms late", self.said[1])
 
     def test_a_loader_with_next(self):
-        from loaderscope_guest import handed
+        from loaderscope_guest import delivered
 
         made = []
 
@@ -788,9 +788,9 @@ class Handed(unittest.TestCase):
             def next(self):
                 return self.left.pop(0) if self.left else (None, None)
 
-        loader = handed.iterable(Prefetcher(), Prefetcher)
+        loader = delivered.iterable(Prefetcher(), Prefetcher)
         self.assertEqual([list(loader), list(loader), len(made)], [[1, 2], [1, 2], 2])
-        self.assertIsNone(handed.iterable(7, None))
+        self.assertIsNone(delivered.iterable(7, None))
 
 
 class Gpu(unittest.TestCase):

@@ -7,11 +7,10 @@ costs the training. What it does in threads and processes of its own meanwhile i
 import sys
 from typing import Any, Dict, Iterator, Optional
 
-from loaderscope_guest import asking, inject, library, making, messages, replay, settings
-from loaderscope_guest.clock import now
-from loaderscope_guest.iteration import Iteration
+from loaderscope_guest import inject, library, making, messages, replay, settings
+from loaderscope_guest.iteration import Iteration, ask, given, given_again
+from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.loaders import FOREIGN, loaders
-from loaderscope_guest.protocol import FACT, MESSAGE, SAMPLE
 from loaderscope_guest.sizes import samples_of
 
 _NO_ITERATOR = -1
@@ -107,9 +106,9 @@ class Watched:
         return self._iteration
 
     def _watched_next(self, batches: Iterator[Any], iteration: Iteration) -> Any:
-        asked = asking.ask(iteration)
+        asked = ask(iteration)
         if replay.is_next():
-            return asking.given_again(iteration)
+            return given_again(iteration)
         before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())
         if library.flags.timing:
@@ -133,5 +132,5 @@ class Watched:
         iteration.fact(FACT.dispatched, iteration.taken, begin=asked)
         self._making.samples = samples_of(batch)
         self._making.finish(batch, by_trainer=True)
-        asking.given(iteration, iteration.taken, batch, asked)
+        given(iteration, iteration.taken, batch, asked)
 

@@ -68,9 +68,9 @@ def _say_unhooked(sentence: str) -> None:
 
         messages.degraded(sentence)
     except Exception:  # our library cannot be loaded
-        from loaderscope_guest import unmeasured
+        from loaderscope_guest import settings
 
-        unmeasured.leave_word("program", sentence)
+        settings.leave_word("program", sentence)
 
 
 def after_import(name: str, callback: Callback) -> None:

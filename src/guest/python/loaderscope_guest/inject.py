@@ -6,7 +6,7 @@ import time
 from typing import Any, Dict, List
 
 from loaderscope_guest import library
-from loaderscope_guest.protocol import MESSAGE
+from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.settings import INJECTIONS, RANK, SEED
 
 _draws = random.Random(SEED)  # of our own: the program's draws stay what they are

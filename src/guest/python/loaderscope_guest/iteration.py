@@ -1,9 +1,14 @@
-"""One iterator of a loader that is measured."""
+"""One iterator of a loader that is measured: a training loop asks it for batches and is given them, and is ended there
+once it has been measured."""
 
+import signal
+import threading
 from typing import Any, Dict, List
 
-from loaderscope_guest import library, making, messages, wrong_data_samples, wrong_data_state
-from loaderscope_guest.protocol import FACT, MESSAGE
+from loaderscope_guest import gpu, library, making, messages, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest.delivered import delivered
+from loaderscope_guest.library import FACT, MESSAGE, now
+
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
@@ -51,3 +56,64 @@ class Iteration:
         if not waiting:
             del self._received[id(data)]
         return batch
+
+
+def ask(iteration: Iteration) -> int:
+    """When the loop asked, which ends its step."""
+    if library.flags.must_stop():
+        gpu.watch.finish()
+        _end_program()
+    at = now()
+    gpu.step.end()
+    iteration.fact(FACT.ask, begin=at)
+    return at
+
+
+def given_again(iteration: Iteration) -> Any:
+    """A batch that was delivered before, where it is its turn: see `replay`."""
+    number, batch = replay.take()
+    iteration.fact(FACT.replayed, number, begin=now())
+    _begin_step(iteration, -1, batch, 0)
+    return batch
+
+
+def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
+    at = now()
+    iteration.fact(FACT.take, number, begin=at, count=int(with_gradients))
+    iteration.taken += 1
+    replay.taken(batch)
+    _begin_step(iteration, number, batch, at - asked)
+
+
+def _begin_step(iteration: Iteration, number: int, batch: Any, waited: int) -> None:
+    delivered.add(batch, waited)
+    gpu.watch.look()
+    gpu.step.begin(iteration, number)
+
+
+_SIGNAL = signal.SIGRTMAX - 3  # of no known use
+_is_installed = False
+_is_told = threading.Lock()
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise SystemExit(0)
+
+
+def install_ending() -> None:
+    global _is_installed
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(_SIGNAL) == signal.SIG_DFL:
+        signal.signal(_SIGNAL, _stop)
+        _is_installed = True
+
+
+def _end_program() -> None:
+    """By a SystemExit, so that the script's own clean-up runs. Does not return.
+
+    A loader may run in a thread of its own, where a SystemExit ends that thread alone and the main thread waits for a
+    batch for ever. The main thread is then given its SystemExit by a signal, as only a signal wakes a thread that waits
+    for another. No class of our own: threads are silent about SystemExit alone."""
+    main = threading.main_thread()
+    if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
+        signal.pthread_kill(main.ident or 0, _SIGNAL)
+    raise SystemExit(0)

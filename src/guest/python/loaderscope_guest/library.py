@@ -1,14 +1,50 @@
-"""The C library of this process. Before `join` everything does nothing."""
+"""The C library of this process, and what this package has in common with the host. The library tells it, which is built
+from the same headers as the host: none of it is written down here. Before `join` everything does nothing."""
 
 import ctypes
 import errno
 import json
 import os
-from typing import Any, List
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any, Dict, List
 
-from loaderscope_guest import unmeasured
-from loaderscope_guest.protocol import LONGEST_MESSAGE, ROLE, functions
+from loaderscope_guest import settings
 from loaderscope_guest.settings import FOLDER
+
+
+now = time.monotonic_ns  # of CLOCK_MONOTONIC, as everywhere in loaderscope
+_PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
+_TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "text": ctypes.c_char_p,
+                          "address": ctypes.c_void_p}
+
+
+def _told() -> Dict[str, Any]:
+    tell = ctypes.CDLL(_PATH).lsg_protocol
+    tell.restype = ctypes.c_char_p
+    return json.loads(tell())
+
+
+_all = _told()
+FACT = SimpleNamespace(**_all["facts"])  # kinds of facts, by name
+MESSAGE = SimpleNamespace(**_all["messages"])  # kinds of messages, likewise: their "what"
+ROLE = SimpleNamespace(**_all["roles"])  # of a process
+SAMPLE = SimpleNamespace(**_all["samples"])  # in place of a sample's number
+STAGES: Dict[str, int] = _all["stages"]  # name -> number
+LONGEST_MESSAGE: int = _all["longest_message"]  # bytes
+
+
+def functions(load: Any) -> Any:
+    """Those of the library. `load`: ctypes.PyDLL, which calls them with the interpreter's lock, or ctypes.CDLL."""
+    library = load(_PATH)
+    found = SimpleNamespace()
+    for name, (result, *arguments) in _all["functions"].items():
+        function = getattr(library, f"lsg_{name}")
+        function.restype, function.argtypes = _TYPES[result], [_TYPES[argument] for argument in arguments]
+        setattr(found, name, function)
+    return found
+
 
 # With the interpreter's lock: one thread at a time writes.
 _library = functions(ctypes.PyDLL)
@@ -74,7 +110,7 @@ def join(**who: Any) -> bool:
     who["pid"] = os.getpid()
     error = _library.join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
     if error != 0:
-        unmeasured.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
+        settings.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
         return False
     flags.joined(who["role"])
     while _unsaid:
@@ -113,3 +149,18 @@ def say_spelled(message: bytes) -> None:
         _library.say(message)
     else:
         _unsaid.append(message)
+
+
+class Turn:
+    """A lock that the child of a fork finds open, whoever had it."""
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def __call__(self) -> Any:
+        """For `with`."""
+        return self._lock

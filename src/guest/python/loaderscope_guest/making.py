@@ -3,9 +3,8 @@
 from threading import get_ident
 from typing import Any, Callable, Dict, Optional
 
-from loaderscope_guest import inject, library, messages, threads, wrong_data_state
-from loaderscope_guest.clock import now
-from loaderscope_guest.protocol import FACT, MESSAGE, SAMPLE
+from loaderscope_guest import inject, library, messages, wrong_data_state
+from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.sizes import bytes_of, length_of, samples_of
 from loaderscope_guest.user_code import spending
 
@@ -89,7 +88,7 @@ class Making:
         with messages.never_failing("the random numbers of a worker are"):
             draws.say(self)
         if self.generation == 0:
-            threads.say()
+            messages.say_threads()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0

@@ -21,12 +21,12 @@ def look_into_stages() -> None:
 
 
 def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import ending, fastai_loader, moves, torch_loader
+    from loaderscope_guest import fetcher, gpu, iteration, torch_loader
 
-    ending.install()
+    iteration.install_ending()
     torch_loader.install(module, begin_in_worker=begin)
-    moves.install(sys.modules["torch"])
-    hooks.after_import("fastai.data.load", fastai_loader.install)
+    gpu.install(sys.modules["torch"])
+    hooks.after_import("fastai.data.load", fetcher.install_in_fastai)
     look_into_stages()
 
 

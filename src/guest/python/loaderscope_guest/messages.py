@@ -1,6 +1,7 @@
-"""Sentences for the host. Each degradation is said once per process."""
+"""What is said to the host in sentences, and of the process as a whole. Each degradation is said once per process."""
 
 import contextlib
+import ctypes
 import functools
 import multiprocessing.connection
 import re
@@ -8,10 +9,10 @@ import signal
 import sys
 import traceback
 import weakref
-from typing import Any, Iterable, Iterator, Optional, Set
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
 
 from loaderscope_guest import library
-from loaderscope_guest.protocol import MESSAGE, ROLE
+from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
@@ -117,3 +118,25 @@ def failed(error: BaseException, iterator: Any, where: str = "") -> None:
         library.say(what=MESSAGE.failed, text=dead, worker=None)
         return
     library.say(what=MESSAGE.failed, text=text + where, worker=_worker_in(text))
+
+
+_POOLS: Dict[str, Callable[[Any], int]] = {
+    "torch": lambda module: module.get_num_threads(),
+    "cv2": lambda module: module.getNumThreads(),
+}
+
+
+def _runtime() -> Tuple[int, int]:
+    """Where the interpreter's state stands, which holds the lock, and its size; 0: not known."""
+    try:
+        address = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime"))
+    except ValueError:
+        return 0, 0
+    return address, library.object_size(address)
+
+
+def say_threads() -> None:
+    """Those that libraries start in this process, and where its interpreter's lock is."""
+    with never_failing("the threads of a process are"):
+        sizes = {name: size(sys.modules[name]) for name, size in _POOLS.items() if name in sys.modules}
+        library.say(what=MESSAGE.threads, pools=sizes, runtime=_runtime())

@@ -5,9 +5,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import clock, inject, library, messages, moves
+from loaderscope_guest import gpu, inject, library, messages
 from loaderscope_guest.delivered import delivered, device_of
-from loaderscope_guest.protocol import FACT
+from loaderscope_guest.library import FACT
 
 _MATRIX = 2048  # rows of what is multiplied
 _CALIBRATED_MS = 20.0
@@ -114,7 +114,7 @@ class _Step(NamedTuple):
 class TorchDevice:
     """Steps are copied and computed in order; `in_flight` of them at once."""
 
-    def __init__(self, trainer: Dict[str, Any], torch: Any, now: Callable[[], int] = clock.now) -> None:
+    def __init__(self, trainer: Dict[str, Any], torch: Any, now: Callable[[], int] = library.now) -> None:
         self._trainer = trainer
         self._cuda = torch.cuda
         self._clock = _Clock(torch.cuda, now)
@@ -132,7 +132,7 @@ class TorchDevice:
 
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
-        moves.step.end()  # what follows is not the loader's
+        gpu.step.end()  # what follows is not the loader's
         self._clock.keep()
         copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:

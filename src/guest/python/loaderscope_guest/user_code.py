@@ -7,8 +7,7 @@ import os
 from typing import Any, Dict, Iterator, List, Tuple
 
 from loaderscope_guest import library, messages
-from loaderscope_guest.clock import now
-from loaderscope_guest.protocol import MESSAGE
+from loaderscope_guest.library import MESSAGE, now
 
 _LONGEST = 100  # characters of a name
 _MOST = 64  # names whose time is kept apart

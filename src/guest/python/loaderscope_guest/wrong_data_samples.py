@@ -5,7 +5,7 @@ import hashlib
 from typing import Any, List, Set
 
 from loaderscope_guest import library
-from loaderscope_guest.protocol import MESSAGE
+from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.sizes import length_of
 
 _FIRST_BATCHES = 16  # of an epoch: their order is its fingerprint

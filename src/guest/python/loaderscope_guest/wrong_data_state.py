@@ -7,7 +7,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from loaderscope_guest import library
-from loaderscope_guest.protocol import MESSAGE
+from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.wrong_data_samples import fingerprint
 
 _DEEPEST = 3

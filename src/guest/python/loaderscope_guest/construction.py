@@ -1,12 +1,66 @@
-"""Arguments of DataLoader that were given as flags of loaderscope take the place of the program's."""
+"""Where the program makes its DataLoaders; arguments that were given as flags of loaderscope take the place of the
+program's."""
 
 import functools
 import inspect
+import os
 import sys
-from typing import Any, Dict
+import weakref
+from typing import Any, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import messages, places
+from loaderscope_guest import messages
 from loaderscope_guest.settings import OVERRIDES
+
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+class Place(NamedTuple):
+    line: str  # FILE:LINE, of the program's own where it has one
+    stack: Tuple[str, ...]  # all of them, the innermost first
+
+
+UNKNOWN = Place("an unknown place", ())
+
+
+def _of_torch() -> str:
+    file = getattr(sys.modules.get("torch"), "__file__", None)
+    return os.path.dirname(file) + os.sep if file else _OURS
+
+
+def here() -> Place:
+    """Of the caller, outside PyTorch."""
+    inner = (_OURS, _of_torch())
+    stack: List[str] = []
+    line = ""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(inner):
+            stack.append(f"{name}:{frame.f_lineno}")
+            if not line and not any(packages in name for packages in _PACKAGES):
+                line = stack[-1]
+        frame = frame.f_back
+    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack))
+
+
+_places: "weakref.WeakKeyDictionary[Any, Place]" = weakref.WeakKeyDictionary()
+
+
+def remember(loader: Any) -> None:
+    try:
+        _places[loader] = here()
+    except TypeError:  # a class of the program's that has no hash
+        pass
+
+
+def of(loader: Any) -> Place:
+    try:
+        return _places.get(loader, UNKNOWN)
+    except TypeError:
+        return UNKNOWN
+
 
 _FLAGS = {"multiprocessing_context": "mp-context"}
 _NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context")
@@ -14,7 +68,7 @@ _NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_conte
 
 def _refuse(argument: str, reason: str) -> None:
     flag = _FLAGS.get(argument, argument.replace("_", "-"))
-    messages.refuse(f"{flag}: {places.here().line} {reason}; change it there, or leave out --{flag}")
+    messages.refuse(f"{flag}: {here().line} {reason}; change it there, or leave out --{flag}")
 
 
 def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:
@@ -56,7 +110,7 @@ def install(loader: Any) -> None:
 
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        places.remember(self)
+        remember(self)
         if not OVERRIDES:
             return original(self, *arguments, **named)
         bound = signature.bind(self, *arguments, **named)
