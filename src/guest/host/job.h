@@ -11,7 +11,7 @@
 #include "guest/host/child.h"
 #include "guest/host/consumption.h"
 #include "guest/host/guest_files.h"
-#include "guest/host/hook_series.h"
+#include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/messages.h"
 #include "guest/host/process_watch.h"

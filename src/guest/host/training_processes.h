@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "guest/host/hook_series.h"
+#include "guest/host/hook_cost.h"
 #include "guest/host/member.h"
 #include "guest/host/training_process.h"
 #include "loaderscope/engine.h"
