@@ -88,7 +88,7 @@ class Job {
 // What the job turned out to be, as parts of its record (job_record.cpp).
 
 // Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
-// its GPUs did. `trainings` are by rank, and have folded all that they know; they are used up.
+// its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
 void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
 
 // A note on the loader that is measured; nothing where none is.
