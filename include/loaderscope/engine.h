@@ -19,8 +19,7 @@ struct FittedCosts;
 struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
   std::int64_t samples = 0;
-  double fraction = 0;         // of the window, 0 to 1
-  std::string waits_for = {};  // why there are no steps, where it is known
+  double fraction = 0;  // of the window, 0 to 1
 };
 
 // The stages that a run leaves out. What they would have made is replayed: batches stay valid.

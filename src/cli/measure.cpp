@@ -26,7 +26,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.replay = replay;
-  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction, p.waits_for); };
+  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
   try {
     RunRecord record = run_engine(config, context);
     complete(record, machine, notes);

@@ -12,9 +12,8 @@
 namespace loaderscope {
 
 std::string progress_line(std::int64_t done, const std::string& what, double fraction,
-                          double elapsed_s, const std::string& waits_for) {
-  if (done == 0 && fraction <= 0)
-    return "no " + what + " yet" + (waits_for.empty() ? "" : ": " + waits_for);
+                          double elapsed_s) {
+  if (done == 0 && fraction <= 0) return "no " + what + " yet";
   const double rate = elapsed_s > 0 ? static_cast<double>(done) / elapsed_s : 0;
   std::string line = fmt::format("{} {}, {:.4g} {}/s", done, what, rate, what);
   if (fraction <= 0) return line;
@@ -33,11 +32,11 @@ ProgressPrinter::~ProgressPrinter() {
   if (line_shown_) std::fputs("\r\033[K", stderr);
 }
 
-void ProgressPrinter::show(std::int64_t done, double fraction, const std::string& waits_for) {
+void ProgressPrinter::show(std::int64_t done, double fraction) {
   const Clock::time_point now = Clock::now();
   if (now < next_) return;
   const double elapsed_s = std::chrono::duration<double>(now - begin_).count();
-  const std::string line = progress_line(done, what_, fraction, elapsed_s, waits_for);
+  const std::string line = progress_line(done, what_, fraction, elapsed_s);
   if (on_terminal_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     line_shown_ = true;

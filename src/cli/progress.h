@@ -8,9 +8,9 @@
 namespace loaderscope {
 
 // "42 %, 1260 steps, 315 steps/s, 5.5 s left"; with no fraction known "1260 files, 315 files/s";
-// with nothing done "no steps yet", and what it waits for where that is known.
+// with nothing done "no steps yet".
 std::string progress_line(std::int64_t done, const std::string& what, double fraction,
-                          double elapsed_s, const std::string& waits_for = {});
+                          double elapsed_s);
 
 class ProgressPrinter {
  public:
@@ -20,7 +20,7 @@ class ProgressPrinter {
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
   // From one thread at a time. `fraction` 0: not known.
-  void show(std::int64_t done, double fraction, const std::string& waits_for = {});
+  void show(std::int64_t done, double fraction);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -77,12 +77,6 @@ void PathWalker::begin_batch(Worker& worker, Nanos begin) {
   worker.chain.extend(begin, comes_up ? Cause::startup : Cause::other);
 }
 
-PathWalker::Worker& PathWalker::worker(std::int32_t index) {
-  const auto place = static_cast<std::size_t>(index);
-  if (place >= workers_.size()) workers_.resize(place + 1);
-  return workers_[place];
-}
-
 void PathWalker::made(std::int32_t index, std::span<const Span> spans) {
   if (spans.empty()) return;
   Worker& worker = this->worker(index);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "loaderscope/run_record.h"
+#include "record/by_worker.h"
 
 namespace loaderscope {
 
@@ -46,7 +47,7 @@ class PathWalker {
     std::int32_t epoch = -1;
   };
 
-  Worker& worker(std::int32_t index);
+  Worker& worker(std::int32_t number) { return of_worker(workers_, number); }
   void begin_batch(Worker& worker, Nanos begin);
   PathChain hand_over(const StepEvents& events);
   void copy(const StepEvents& events, const PathChain& taken);

@@ -35,14 +35,6 @@ void RankFolder::first_ask(Nanos at) {
   path_.first_ask(at);
 }
 
-// There may come to be more of them than there were at first: a program may change its loader
-// between two epochs.
-RankFolder::Worker& RankFolder::worker(std::int32_t index) {
-  const auto place = static_cast<std::size_t>(index);
-  if (place >= workers_.size()) workers_.resize(place + 1);
-  return workers_[place];
-}
-
 RankFolder::Part& RankFolder::part_of(std::int32_t index, std::int64_t batch) {
   Worker& worker = this->worker(index);
   if (worker.part == nullptr || worker.batch != batch) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loaderscope/recorder.h"
+#include "record/by_worker.h"
 #include "record/path_walker.h"
 #include "record/sample_reservoir.h"
 #include "record/span_queue.h"
@@ -56,7 +57,7 @@ class RankFolder {
   using InFlight = std::map<std::pair<std::int64_t, std::int32_t>, Part>;  // by batch and worker
   using Parts = std::vector<InFlight::node_type>;                          // of one batch
 
-  Worker& worker(std::int32_t index);
+  Worker& worker(std::int32_t number) { return of_worker(workers_, number); }
   Part& part_of(std::int32_t worker, std::int64_t batch);
   Part& add_part(const InFlight::key_type& key);
   void take_parts(std::int64_t batch);

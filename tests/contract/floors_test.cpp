@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -50,14 +48,11 @@ const std::vector<std::vector<Folder>>& floors() {
 }
 
 // Folders that are one library with the folder that they stand in.
-bool is_one_library(std::string_view folder) {
-  constexpr std::array<std::string_view, 3> kLibraries = {"device", "analysis", "experiment"};
-  return std::find(kLibraries.begin(), kLibraries.end(), folder) != kLibraries.end();
-}
-
 std::string library_of(const std::string& folder) {
-  const std::string outer = folder.substr(0, folder.find('/'));
-  return is_one_library(outer) ? outer : folder;
+  for (const std::string library : {"device", "analysis", "experiment", "guest/host"}) {
+    if (folder.starts_with(library + '/')) return library;
+  }
+  return folder;
 }
 
 bool has_word(std::string_view words, std::string_view word) {
@@ -130,6 +125,7 @@ TEST(Floors, SeeWhatGoesUpOrSideways) {
   EXPECT_GT(place_of("cli/run.cpp")->floor, place_of("report/text_table.h")->floor);
   EXPECT_EQ(place_of("source/walk.h")->floor, place_of("decode/limits.h")->floor);
   EXPECT_EQ(place_of("analysis/fit/fit.h")->folder, "analysis");
+  EXPECT_EQ(place_of("guest/host/wrong_data/data_checks.h")->folder, "guest/host");
   EXPECT_EQ(place_of("loaderscope/units.h")->folder, "base");
   EXPECT_FALSE(place_of("attic/old.h"));
   const fs::path file = fs::temp_directory_path() / ("floors-" + std::to_string(::getpid()) + ".h");

@@ -32,7 +32,7 @@ void check_kept(const Messages& messages) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const RunConfig config;
-  Trainers trainers(config);
+  TrainingProcesses trainers(config);
   ProcessWatch watch;
   Messages messages(config, trainers, watch);
   Member trainer(-1), worker(-1);

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <span>
 
-#include "guest/host/trainer_process.h"
+#include "guest/host/training_process.h"
 #include "unit/guest/made_page.h"
 
 namespace {
@@ -99,7 +99,7 @@ class FuzzedJob {
   void finish() {
     read();
     process_.advance(true);
-    if (Training* training = process_.measured()) check(training->finish());
+    if (LoaderHistory* training = process_.measured()) check(training->finish());
   }
 
  private:
@@ -120,7 +120,7 @@ class FuzzedJob {
   RunConfig given_;
   PagePointer trainer_ = make_page(), worker_ = make_page();
   bool believes_trainer_ = true, believes_worker_ = true;
-  TrainerProcess process_{given_};
+  TrainingProcess process_{given_};
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 """The Python side of the guest without PyTorch: guest_test.py LIBRARY, where LIBRARY is libloaderscope_guest.so."""
 
+import ast
 import contextlib
 import functools
+import graphlib
 import inspect
 import io
 import json
@@ -17,7 +19,6 @@ from unittest import mock
 
 FOLDER = tempfile.mkdtemp()
 SETTINGS = {
-    "stages": {"read": 0, "read.decompress": 1, "decode": 2, "augment": 3, "collate": 4, "opaque": 5},
     "overrides": {},
     "inject": [],
     "seed": 0,
@@ -46,6 +47,32 @@ def link_of(role):
     with contextlib.suppress(FileNotFoundError):
         os.remove(link)
     return link
+
+
+def modules_that_are_imported_by(path):
+    """Of our package, also within functions."""
+    with open(path, encoding="utf-8") as file:
+        nodes = list(ast.walk(ast.parse(file.read())))
+    package, imported = "loaderscope_guest", set()
+    for node in nodes:
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{name.name}" for name in node.names] if node.module == package else [node.module]
+        elif isinstance(node, ast.Import):
+            names = [name.name for name in node.names]
+        imported.update(name.split(".")[1] for name in names if name.startswith(package + "."))
+    return imported
+
+
+class Package(unittest.TestCase):
+    def test_no_module_needs_itself_by_others(self):
+        folder = os.path.join(PACKAGE, "loaderscope_guest")
+        imported = {name[:-3]: modules_that_are_imported_by(os.path.join(folder, name))
+                    for name in os.listdir(folder) if name.endswith(".py")}
+        self.assertIn("library", imported["making"])  # they are seen
+        order = list(graphlib.TopologicalSorter(imported).static_order())  # a CycleError names the circle
+        self.assertLess(order.index("library"), order.index("torch_loader"))
+        self.assertEqual(set(order), set(imported))
 
 
 class Hooks(unittest.TestCase):
@@ -98,15 +125,11 @@ class Said(unittest.TestCase):
         self.assertEqual(message["what"], "loader")
         self.assertLess(len(text), 2000)
 
-    def test_only_the_hosts_own_word_ends_the_program(self):
+    def test_before_a_host_has_answered_the_program_goes_on_and_is_timed(self):
         from loaderscope_guest import library
 
-        flags = library.Flags()
-        self.assertFalse(flags.must_stop())
-        flags._shared = library._Shared(0xFFFFFFFF, 1)
-        self.assertFalse(flags.must_stop())
-        flags._shared = library._Shared(library._STOP, 1)
-        self.assertTrue(flags.must_stop())
+        self.assertFalse(library.Flags().must_stop())
+        self.assertTrue(library.Flags().timing_wanted())
 
     def test_a_host_that_does_not_answer_is_waited_for_once(self):
         from loaderscope_guest import library
@@ -124,10 +147,10 @@ class Said(unittest.TestCase):
 
 class Overrides(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import overrides
+        from loaderscope_guest import construction
 
-        self.overrides = overrides
-        self.addCleanup(overrides.OVERRIDES.clear)
+        self.overrides = construction
+        self.addCleanup(construction.OVERRIDES.clear)
 
     def applied(self, given, **flags):
         def init(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
@@ -297,20 +320,20 @@ class Files(unittest.TestCase):
 
 class Identity(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import data_identity, random_numbers
+        from loaderscope_guest import wrong_data_samples, wrong_data_state
 
         self.said = []
-        for module in (data_identity, random_numbers):
+        for module in (wrong_data_samples, wrong_data_state):
             before = module.library
             self.addCleanup(setattr, module, "library", before)
             module.library = types.SimpleNamespace(say=lambda **message: self.said.append(message))
 
     def test_orders_are_told_apart(self):
-        from loaderscope_guest import data_identity
+        from loaderscope_guest import wrong_data_samples
 
         iteration = types.SimpleNamespace(number=0, generation=0)
         for indices in (range(12), range(11, -1, -1), range(5)):
-            order = data_identity.Order(shuffled=True)
+            order = wrong_data_samples.Order(shuffled=True)
             order.add(iteration, list(indices))
             order.say(iteration)
             order.say(iteration)
@@ -319,7 +342,7 @@ class Identity(unittest.TestCase):
         self.assertEqual(self.said[0]["samples"], 12)
 
     def test_which_samplers_shuffle(self):
-        from loaderscope_guest.data_identity import shuffles
+        from loaderscope_guest.wrong_data_samples import shuffles
 
         def loader(**sampler):
             return types.SimpleNamespace(sampler=types.SimpleNamespace(**sampler))
@@ -330,7 +353,7 @@ class Identity(unittest.TestCase):
         self.assertFalse(shuffles(loader()))
 
     def test_streams_of_alike_samples_say_nothing(self):
-        from loaderscope_guest.data_identity import Stream
+        from loaderscope_guest.wrong_data_samples import Stream
 
         making = types.SimpleNamespace(iterator=0, generation=0, worker=1)
         for samples in ([0, 0, 0, 0, 0], [1, 2, 3, 4, 5]):
@@ -346,7 +369,7 @@ class Identity(unittest.TestCase):
     def test_only_generators_that_are_used_are_told(self):
         import random
 
-        from loaderscope_guest.random_numbers import FirstDraws
+        from loaderscope_guest.wrong_data_state import FirstDraws
 
         dataset = types.SimpleNamespace(rng=random.Random(1), idle=random.Random(2))
         making = types.SimpleNamespace(iterator=0, generation=0, worker=0, dataset=dataset)
@@ -360,7 +383,7 @@ class Identity(unittest.TestCase):
 
 class DatasetValues(unittest.TestCase):
     def test_settings_are_plain_values_wherever_they_stand(self):
-        from loaderscope_guest.dataset_values import settings_of
+        from loaderscope_guest.wrong_data_state import settings_of
 
         transform = types.SimpleNamespace(p=0.5, table=object())
         dataset = types.SimpleNamespace(size=3, names=["a", "b"], transforms=[transform], lock=print, huge="x" * 5000)
@@ -373,7 +396,7 @@ class DatasetValues(unittest.TestCase):
                          ["transforms.0.p"])
 
     def test_endless_ones_end(self):
-        from loaderscope_guest.dataset_values import settings_of
+        from loaderscope_guest.wrong_data_state import settings_of
 
         dataset = types.SimpleNamespace(count=1)
         dataset.itself = dataset
@@ -390,13 +413,13 @@ class PaddingShare(unittest.TestCase):
             return self.count
 
     def test_of_samples_that_differ(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         samples = [{"ids": self.Tensor(3), "x": self.Tensor(8)}, {"ids": self.Tensor(5), "x": self.Tensor(8)}]
         self.assertEqual(real_and_padded(samples, {"ids": self.Tensor(10), "x": self.Tensor(16)}), (8, 10))
 
     def test_of_others_nothing_is_claimed(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         alike = [self.Tensor(4), self.Tensor(4)]
         self.assertEqual(real_and_padded(alike, self.Tensor(8)), (0, 0))
@@ -406,7 +429,7 @@ class PaddingShare(unittest.TestCase):
         self.assertEqual(real_and_padded("text", None), (0, 0))
 
     def test_of_lists_of_numbers(self):
-        from loaderscope_guest.padding import real_and_padded
+        from loaderscope_guest.sizes import real_and_padded
 
         self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
 
@@ -522,10 +545,10 @@ class Numbers(unittest.TestCase):
     """Of DataLoaders."""
 
     def setUp(self):
-        from loaderscope_guest import loaders, places
+        from loaderscope_guest import construction, loaders
 
         self.loaders = loaders.Loaders()
-        self.places = places
+        self.places = construction
 
     def number(self, loader):
         self.places.remember(loader)
@@ -576,7 +599,7 @@ class TypesMadeInC(unittest.TestCase):
 class TinySamples(unittest.TestCase):
     def making(self, nanoseconds):
         """Of a batch of two samples that took so long."""
-        from loaderscope_guest import clock, inject, making
+        from loaderscope_guest import inject, library, making
         from loaderscope_guest.fetcher import _Dataset, watch
 
         inject._by_stage.clear()
@@ -585,7 +608,7 @@ class TinySamples(unittest.TestCase):
         maker._says_draws = False
         fetcher.dataset = _Dataset([10, 11], gives_batches=False, maker=maker)
         watch(fetcher, maker)
-        maker.begin(0, 0, clock.now() - nanoseconds, [0, 1])
+        maker.begin(0, 0, library.now() - nanoseconds, [0, 1])
         values = [fetcher.dataset[key] for key in (0, 1)]
         self.assertEqual(values, [10, 11])
         self.assertEqual(maker.samples, 2)
@@ -636,11 +659,11 @@ class Tensor:
 
 class Moves(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import inject, moves
+        from loaderscope_guest import gpu, inject
 
-        self.moves, self.facts = moves, []
+        self.moves, self.facts = gpu, []
         original = Tensor.to, Tensor.copy_
-        moves.install(types.SimpleNamespace(Tensor=Tensor))
+        gpu.install(types.SimpleNamespace(Tensor=Tensor))
         self.original = original
         self.addCleanup(self.restore, original, inject.apply)
         inject.apply = lambda stage: self.facts.append(stage)
@@ -695,14 +718,14 @@ class Moves(unittest.TestCase):
 
 class Handed(unittest.TestCase):
     def setUp(self):
-        from loaderscope_guest import delivered, handed, messages
+        from loaderscope_guest import delivered, messages
 
-        self.delivered = delivered.delivered = handed.delivered = delivered.Delivered()
+        self.delivered = delivered.delivered = delivered.Delivered()
         delivered._follows = True
         self.said = []
         self.addCleanup(setattr, messages, "degraded", messages.degraded)
         messages.degraded = self.said.append
-        self.handed = handed.Handed()
+        self.handed = delivered.Handed()
 
     def deliver(self):
         batch = [Tensor(), {"y": Tensor()}]
@@ -753,7 +776,7 @@ class Handed(unittest.TestCase):
         self.assertIn("each of 5 batches came 2.0 ms late", self.said[1])
 
     def test_a_loader_with_next(self):
-        from loaderscope_guest import handed
+        from loaderscope_guest import delivered
 
         made = []
 
@@ -765,9 +788,9 @@ class Handed(unittest.TestCase):
             def next(self):
                 return self.left.pop(0) if self.left else (None, None)
 
-        loader = handed.iterable(Prefetcher(), Prefetcher)
+        loader = delivered.iterable(Prefetcher(), Prefetcher)
         self.assertEqual([list(loader), list(loader), len(made)], [[1, 2], [1, 2], 2])
-        self.assertIsNone(handed.iterable(7, None))
+        self.assertIsNone(delivered.iterable(7, None))
 
 
 class Gpu(unittest.TestCase):

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "guest/host/job_process.h"
-#include "guest/host/look_pace.h"
 #include "machine/other_programs.h"
 #include "machine/process_counters.h"
 

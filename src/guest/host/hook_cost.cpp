@@ -1,10 +1,21 @@
 #include "guest/host/hook_cost.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "base/quantiles.h"
 
 namespace loaderscope::guest {
+namespace {
+
+constexpr Nanos kMostSettling = 40 * kSecond;
+// Of a window: what is spent behind it, and within it, where half of it is not timed.
+constexpr Nanos kBehind = 5, kWithin = 20;
+constexpr Nanos kLater = 4;  // times as late, and as long
+
+}  // namespace
 
 HookCost::HookCost(Nanos at, std::int64_t steps, Nanos length, std::int64_t settle)
     : turn_(std::clamp<Nanos>(length, 2 * kSecond, 20 * kSecond) / static_cast<Nanos>(kTurns)),
@@ -34,6 +45,67 @@ std::optional<HookCost::Share> HookCost::share() const {
   }
   const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
   return Share{median_of(costs), *least, *most};
+}
+
+// False where more time would pass until batches are of the new turn than can be waited.
+bool HookSeries::begin(const Seen& seen, Nanos length) {
+  const Nanos step = seen.steps > 0 ? seen.window / seen.steps : 0;
+  const auto settling = static_cast<Nanos>(HookCost::kTurns) * seen.ahead * step;
+  if (settling > kMostSettling) {
+    why_not_ = "its steps take too long for turns";
+    return false;
+  }
+  series_.emplace(seen.clock, seen.taken, length, seen.ahead);
+  return true;
+}
+
+bool HookSeries::behind_window(const Seen& seen) {
+  if (!why_not_.empty()) return true;
+  if (!series_ && !begin(seen, seen.window / kBehind)) return true;
+  series_->look(seen.clock, seen.taken);
+  if (series_->over()) done_ = series_;
+  return series_->over();
+}
+
+void HookSeries::meanwhile(const Seen& seen) {
+  if (!why_not_.empty()) return;
+  within_ = true;
+  if (!series_) {
+    if (seen.window < next_at_) return;
+    next_at_ = kLater * seen.window;
+    if (!begin(seen, seen.window / kWithin)) return;
+  }
+  series_->look(seen.clock, seen.taken);
+  if (!series_->over()) return;
+  done_ = series_;
+  series_.reset();
+}
+
+void HookSeries::say(RunRecord& record) const {
+  const auto share = done_ ? done_->share() : std::nullopt;
+  if (!share) {
+    const std::string ended =
+        within_ ? "the job is too short, " + show_duration(kFirstAt) + " of steps are needed"
+                : "the program ended before";
+    record.notes.push_back("what timing the stages costs was not measured: " +
+                           (why_not_.empty() ? ended : why_not_));
+    return;
+  }
+  if (!share->is_known()) {
+    record.notes.push_back(fmt::format(
+        "what timing the stages costs cannot be told: its turns of {} differ by {:.0f} % of the "
+        "step rate; a longer window can tell",
+        show_duration(done_->length()), 100 * (share->high - share->low)));
+    return;
+  }
+  record.notes.push_back(fmt::format(
+      "timing the stages costs {:.1f} % of the step rate (on and off by turns for {}: {:.1f} to "
+      "{:.1f} %){}",
+      100 * share->median, show_duration(done_->length()), 100 * share->low, 100 * share->high,
+      within_ ? "; what was not timed is opaque" : ""));
+  record.metrics.push_back({"hooks.cost_share", "1",
+                            "of the step rate that timing the stages costs",
+                            std::round(1e4 * share->median) * 1e-4});
 }
 
 }  // namespace loaderscope::guest

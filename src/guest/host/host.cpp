@@ -1,4 +1,4 @@
-#include "guest/protocol/bounded.h"
+#include "guest/host/host.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -7,39 +7,22 @@
 
 #include <cerrno>
 #include <cstring>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "guest/protocol/bounded.h"
+#include "guest/host/message_contents.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kMessagesAtOnce = 256;  // of one member: it is not to keep us from the others
 
-// Throws json::exception or ValueError where it is none.
-std::int32_t number_in(const json& hello, const char* name, std::int64_t least, std::int64_t most,
-                       std::int64_t otherwise) {
-  const std::int64_t number = hello.value(name, otherwise);
-  if (number < least || number > most) throw ValueError(std::string(name) + ": out of range");
-  return static_cast<std::int32_t>(number);
-}
-
+// False: it says nothing that makes sense, or cannot be given a page.
 bool introduce(Member& member, const std::string& message) {
-  constexpr std::int64_t kAny = std::numeric_limits<std::int32_t>::max();
   try {
-    const json hello = parse_message(message);
-    member.pid = number_in(hello, "pid", 1, kAny, 0);
-    member.is_worker = hello.value("role", "") == "worker";
-    member.trainer = number_in(hello, "trainer", member.is_worker ? 1 : 0, kAny, 0);
-    member.rank = number_in(hello, "rank", -1, kAny, -1);
-    member.worker = number_in(hello, "worker", 0, kMostWorkers - 1, 0);
-    member.iterator = number_in(hello, "iterator", -1, kMostIterators - 1, -1);
-  } catch (const json::exception&) {
+    static_cast<Hello&>(member) = parse_hello(message);
+  } catch (const nlohmann::json::exception&) {
     return false;
   } catch (const ValueError&) {
     return false;

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "engine/pipeline/progress_beat.h"
-#include "guest/host/belongings.h"
 #include "guest/host/child.h"
 #include "guest/host/consumption.h"
-#include "guest/host/hook_series.h"
+#include "guest/host/guest_files.h"
+#include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/messages.h"
 #include "guest/host/process_watch.h"
 #include "guest/host/program_output.h"
 #include "guest/host/second_signal.h"
-#include "guest/host/trainers.h"
+#include "guest/host/training_processes.h"
 #include "guest/host/unseen.h"
 #include "loaderscope/engine.h"
 
@@ -54,7 +54,6 @@ class Job {
   void check_end() const;
   void check_taken() const;
   std::string program() const;
-  Progress progress() const;
   void say_unmeasured(RunRecord& record) const;
   void say_changes(RunRecord& record) const;
   RunRecord record();
@@ -62,14 +61,14 @@ class Job {
   const RunConfig& config_;
   const EngineContext& context_;
   const std::vector<std::string>& command_;
-  Belongings belongings_;
+  GuestFiles files_;
   Host host_;
   ProgramOutput output_;
   Child child_;
   Nanos started_;
   std::time_t began_;          // likewise, of the clock that files have
   std::set<pid_t> processes_;  // all that have joined
-  Trainers trainers_;
+  TrainingProcesses training_;
   ProcessWatch watch_;
   Messages messages_;
   Consumption consumption_;
@@ -85,5 +84,18 @@ class Job {
   int stop_level_ = 0;
   std::optional<int> status_;
 };
+
+// What the job turned out to be, as parts of its record (job_record.cpp).
+
+// Of a job that has ended and was started at `started`: its ranks, the settings in force, and what
+// its GPUs did. `histories` are by rank, and have folded all that they know; they are used up.
+void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started);
+
+// A note on the loader that is measured; nothing where none is.
+void say_which_loader(RunRecord& record, const TrainingProcesses& training);
+
+// What is known of the job beside the times of its batches. The ranks are in the record by now.
+void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
+                        const ProcessWatch& watch);
 
 }  // namespace loaderscope::guest

@@ -47,19 +47,19 @@ void Job::check_end() const {
 
 // A program that ended well, and gave nothing to measure.
 void Job::check_taken() const {
-  if (belongings_.pythons_seen() == 0) {
+  if (files_.pythons_seen() == 0) {
     throw RunError(program() +
                    ": no Python was started that could be measured; name a Python program, and "
                    "leave out Python's own flags -E, -I and -S");
   }
-  if (left_behind_ && (trains_on_ || trainers_.first_measured() == nullptr)) {
+  if (left_behind_ && (trains_on_ || training_.first_measured() == nullptr)) {
     throw RunError(program() +
                    ": ended, and left processes behind that go on without it; start it in the "
                    "foreground");
   }
-  if (trainers_.first_measured() != nullptr) return;
+  if (training_.first_measured() != nullptr) return;
   std::string unseen = messages_.not_looked_into();
-  for (const Unmeasured& one : belongings_.unmeasured()) {
+  for (const Unmeasured& one : files_.unmeasured()) {
     if (unseen.empty() && processes_.count(one.process) == 0) unseen = one.reason;
   }
   throw RunError(
@@ -67,18 +67,11 @@ void Job::check_taken() const {
       (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
 }
 
-Progress Job::progress() const {
-  Progress progress = trainers_.progress();
-  if (trainers_.first_measured() == nullptr)
-    progress.waits_for = Unseen::cause(belongings_.pythons_seen(), messages_.not_looked_into());
-  return progress;
-}
-
 // Of their batches only that they came is known.
 void Job::say_unmeasured(RunRecord& record) const {
   std::int64_t workers = 0;
   std::string reason;
-  for (const Unmeasured& one : belongings_.unmeasured()) {
+  for (const Unmeasured& one : files_.unmeasured()) {
     if (!one.is_worker || processes_.count(one.process) > 0) continue;
     ++workers;
     reason = one.reason;
@@ -95,11 +88,11 @@ void Job::say_unmeasured(RunRecord& record) const {
 
 // A loader may be given other workers between two epochs.
 void Job::say_changes(RunRecord& record) const {
-  const Training* training = trainers_.first_measured();
-  if (training == nullptr || training->first_workers() == training->loader().num_workers) return;
+  const LoaderHistory* history = training_.first_measured();
+  if (history == nullptr || history->first_workers() == history->loader().num_workers) return;
   record.notes.push_back(fmt::format(
       "num_workers was changed from {} to {} between epochs: the settings shown are the last ones",
-      training->first_workers(), training->loader().num_workers));
+      history->first_workers(), history->loader().num_workers));
 }
 
 }  // namespace loaderscope::guest

@@ -1,5 +1,4 @@
-#include "guest/host/job_record.h"
-
+// What a measured job turned out to be, as the parts of its record.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +6,31 @@
 #include <iterator>
 #include <utility>
 
+#include "guest/host/job.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope::guest {
 namespace {
+
+// The values in force.
+void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
+  const bool has_workers = loader.num_workers > 0;
+  config.executor.value = loader.is_opaque ? Executor::opaque
+                          : has_workers    ? Executor::processes
+                                           : Executor::inline_;
+  config.num_workers.value = loader.num_workers;
+  if (has_workers && loader.prefetch_factor > 0)
+    config.prefetch_factor.value = loader.prefetch_factor;
+  config.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
+  config.samples.value = loader.samples * ranks;
+  config.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  config.persistent_workers.value = loader.persistent_workers;
+  config.in_order.value = loader.in_order;
+  config.drop_last.value = loader.drop_last;
+  config.shuffle.value = loader.shuffle;
+  config.mp_context.value = value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
+  config.ranks.value = ranks;
+}
 
 // What the program's data and training turned out to be, as the settings that they would be.
 void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
@@ -33,15 +53,15 @@ void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& 
 }
 
 // Where every measured step of every rank has the GPU's own times, the account is the GPU's.
-void say_gpu(RunRecord& record, const std::vector<Training*>& trainings) {
+void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
   std::int64_t steps = 0, of_gpu = 0, late = 0;
   Nanos copied = 0;
   Bytes bytes = 0;
   bool watched = false;
-  for (const Training* training : trainings) {
-    steps += training->window().steps();
-    of_gpu += training->window().steps_of_gpu();
-    const GpuTimeline* gpu = training->gpu();
+  for (const LoaderHistory* history : histories) {
+    steps += history->window().steps();
+    of_gpu += history->window().steps_of_gpu();
+    const GpuTimeline* gpu = history->gpu();
     if (gpu == nullptr) continue;
     watched = true;
     late += gpu->late();
@@ -78,30 +98,30 @@ void move_to(Rows& to, Rows from) {
 
 }  // namespace
 
-void put_trainings(RunRecord& record, const std::vector<Training*>& trainings, Nanos started) {
-  for (Training* training : trainings) {
+void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
+  for (LoaderHistory* history : histories) {
     if (record.ranks.empty()) {
-      put_into(record.config, training->loader(), static_cast<std::int64_t>(trainings.size()));
-      record.before_first_ask.emplace_back("script", training->first_ask() - started);
+      put_into(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
+      record.before_first_ask.emplace_back("script", history->first_ask() - started);
     }
-    record.input_ended_in_warmup |= training->window().input_ended_in_warmup();
-    record.ranks.push_back(training->finish());
+    record.input_ended_in_warmup |= history->window().input_ended_in_warmup();
+    record.ranks.push_back(history->finish());
   }
-  const std::int64_t shards = trainings.empty() ? 0 : trainings.front()->loader().shards;
+  const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
   if (shards > 0)
     record.metrics.push_back({"data.shards", "1",
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
   if (!record.ranks.empty())
-    put_measured(record.config, record.ranks.front(), trainings.front()->loader());
-  say_gpu(record, trainings);
+    put_measured(record.config, record.ranks.front(), histories.front()->loader());
+  say_gpu(record, histories);
 }
 
-void say_which_loader(RunRecord& record, const Trainers& trainers) {
-  const Training* training = trainers.first_measured();
-  if (training == nullptr) return;
-  const std::int64_t others = trainers.other_iterations();
-  const LoaderFacts& loader = training->loader();
+void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
+  const LoaderHistory* history = training.first_measured();
+  if (history == nullptr) return;
+  const std::int64_t others = training.other_iterations();
+  const LoaderFacts& loader = history->loader();
   std::string note = loader.is_opaque
                          ? fmt::format("measured is the {} of {}", loader.dataset, loader.place)
                          : fmt::format("measured is the DataLoader of {}, made at {}",
@@ -114,9 +134,9 @@ void say_which_loader(RunRecord& record, const Trainers& trainers) {
   record.notes.push_back(note);
 }
 
-void put_beside_account(RunRecord& record, const Training* measured, const Messages& messages,
+void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
                         const ProcessWatch& watch) {
-  DataIdentity::Faults faults = messages.faults(measured);
+  DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   move_to(record.metrics, messages.padding());
   move_to(record.metrics, taken_by_processes(record, watch));

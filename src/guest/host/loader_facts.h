@@ -32,10 +32,4 @@ struct LoaderFacts {
   std::int64_t seen_workers() const { return is_opaque ? 0 : num_workers; }
 };
 
-// Throws ValueError where the message is not one.
-LoaderFacts parse_loader_facts(const std::string& message);
-
-// `config` with the values in force.
-void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks);
-
 }  // namespace loaderscope::guest

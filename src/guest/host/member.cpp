@@ -7,32 +7,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "guest/protocol/descriptor.h"
+#include "guest/protocol/message_kinds.h"
 #include "machine/process_stat.h"
 
 namespace loaderscope::guest {
 namespace {
-
-constexpr std::size_t kLongestMessage = std::size_t{1} << 18;
-
-bool send_descriptor(int line, int descriptor) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-  return ::sendmsg(line, &message, MSG_NOSIGNAL) == 1;
-}
 
 bool is_running(pid_t pid) {
   const auto stat = read_process_stat("/proc/" + std::to_string(pid));

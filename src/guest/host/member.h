@@ -1,5 +1,5 @@
 // One process of a measured job, seen from the host: its line, its page, and what it said of
-// itself.
+// itself, which is set by the host.
 #pragma once
 
 #include <sys/types.h>
@@ -7,11 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "guest/host/message_contents.h"
 #include "guest/protocol/page.h"
 
 namespace loaderscope::guest {
 
-class Member {
+class Member : public Hello {
  public:
   // Takes over the connection.
   explicit Member(int line) : line_(line) {}
@@ -35,13 +36,9 @@ class Member {
   void time_stages(bool on);
   std::int64_t lost() const;
 
-  // Who it is; set by the host.
-  pid_t pid = 0;
-  bool is_worker = false;
-  std::int32_t rank = 0;
-  std::int32_t worker = 0;
-  pid_t trainer = 0;            // of a worker: for which process it works
-  std::int32_t iterator = -1;   // of the trainer, that a worker makes batches for
+  // Which process trains: it, or the one that it works for.
+  pid_t training_process() const { return is_worker ? trainer : pid; }
+
   bool is_read_to_end = false;  // its page, after it had ended; set by whoever reads it
 
  private:

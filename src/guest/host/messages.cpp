@@ -1,42 +1,59 @@
 #include "guest/host/messages.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "guest/protocol/bounded.h"
-#include "guest/protocol/page.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::guest {
 namespace {
 
-// The last line of an exception's text, which is its own sentence.
-std::string last_line(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  const auto begin = text.rfind('\n');
-  return begin == text.npos ? text : text.substr(begin + 1);
-}
-
 constexpr std::size_t kMostNotes = 64;  // of different ones
-
-std::int32_t iterator_in(const nlohmann::json& message, std::int32_t otherwise) {
-  const std::int64_t number = message.value("iterator", std::int64_t{otherwise});
-  if (number < -1 || number >= kMostIterators) throw ValueError("no iterator has that number");
-  return static_cast<std::int32_t>(number);
-}
-
-pid_t trainer_of(const Member& member) { return member.is_worker ? member.trainer : member.pid; }
 
 }  // namespace
 
-Messages::Messages(const RunConfig& config, Trainers& trainers, ProcessWatch& watch)
-    : trainers_(trainers), watch_(watch), injected_(config) {}
+Messages::Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch)
+    : training_(training), watch_(watch), injected_(config) {}
+
+template <auto parse, auto act>
+constexpr Messages::Handler Messages::handler(MessageKind kind) {
+  return {kind, [](Messages& messages, const Member& member, const nlohmann::json& message) {
+            (messages.*act)(member, parse(message));
+          }};
+}
+
+const Messages::Handler* Messages::handler_of(std::string_view what) {
+  static constexpr std::array kHandlers = {
+      handler<parse_loader, &Messages::meet_loader>(MessageKind::loader),
+      handler<parse_degradation, &Messages::degrade>(MessageKind::degraded),
+      handler<parse_refusal, &Messages::refuse>(MessageKind::refused),
+      handler<parse_failure, &Messages::fail>(MessageKind::failed),
+      handler<parse_injected, &Messages::inject>(MessageKind::injected),
+      handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
+      handler<parse_spent, &Messages::spend>(MessageKind::spent),
+      handler<parse_threads, &Messages::watch_threads>(MessageKind::threads),
+      handler<parse_padding, &Messages::pad>(MessageKind::padding),
+      handler<parse_order, &Messages::check_data<OrderMessage>>(MessageKind::order),
+      handler<parse_stream, &Messages::check_data<StreamMessage>>(MessageKind::stream),
+      handler<parse_stream_end, &Messages::check_data<StreamEndMessage>>(MessageKind::stream_end),
+      handler<parse_draws, &Messages::check_data<DrawsMessage>>(MessageKind::draws),
+      handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
+      handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
+  };
+  static_assert(kHandlers.size() == kMessageNames.size());
+  const auto found = std::find_if(kHandlers.begin(), kHandlers.end(), [&](const Handler& one) {
+    return kMessageNames[static_cast<std::size_t>(one.kind)] == what;
+  });
+  return found == kHandlers.end() ? nullptr : &*found;
+}
 
 void Messages::hear(const Member& member, const std::string& text) {
   try {
-    understand(member, text);
+    const nlohmann::json message = parse_message(text);
+    const Handler* handler = handler_of(message.value("what", ""));
+    if (handler != nullptr) handler->handle(*this, member, message);
   } catch (const nlohmann::json::exception& error) {
     note(std::string("a message was not understood: ") + error.what());
   } catch (const ValueError& error) {
@@ -44,38 +61,30 @@ void Messages::hear(const Member& member, const std::string& text) {
   }
 }
 
-void Messages::understand(const Member& member, const std::string& text) {
-  const nlohmann::json message = parse_message(text);
-  const std::string what = message.value("what", "");
-  if (what == "loader") {
-    meet_loader(member, iterator_in(message, 0), parse_loader_facts(text));
-    user_code_.hear_loader(message);
-  } else if (what == "degraded") {
-    note(message.value("text", ""));
-    if (message.value("loader", false) && not_looked_into_.empty())
-      not_looked_into_ = bounded_text(message.value("text", ""), kLongestSentence);
-  } else if (what == "gpu") {
-    trainers_.of(member).watch_gpu();
-  } else if (DataIdentity::understands(what)) {
-    identity_of(member, iterator_in(message, -1)).hear(trainer_of(member), message);
-  } else if (what == "spent") {
-    user_code_.hear_spent(member.pid, message);
-  } else if (what == "threads") {
-    watch_.hear({member.pid, member.is_worker}, message);
-  } else if (what == "padding") {
-    padding_[member.pid] = {message.at("real"), message.at("padded")};
-  } else if (what == "injected") {
-    injected_.executed(static_cast<std::size_t>(message.value("number", std::int64_t{0})));
-  } else if (what == "refused") {
-    refusal_ = bounded_text(message.value("text", ""), kLongestSentence);
-  } else if (what == "failed") {
-    fail(message);
-  }
+void Messages::meet_loader(const Member& member, const LoaderMessage& told) {
+  training_.of(member).add_iterator(told.iterator, told.loader);
+  const bool every_epoch_differs = told.loader.shuffle || told.loader.iterable;
+  checks_of(member, told.iterator).know({member.pid, member.rank, every_epoch_differs});
+  user_code_.know_names(told.code);
 }
 
-void Messages::meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader) {
-  trainers_.of(member).add_iterator(iterator, loader);
-  identity_of(member, iterator).know({member.pid, member.rank, loader.shuffle || loader.iterable});
+void Messages::degrade(const Member&, const Degradation& told) {
+  note(told.text);
+  if (told.of_loader && not_looked_into_.empty()) not_looked_into_ = told.text;
+}
+
+// The first one counts.
+void Messages::fail(const Member&, const std::string& sentence) {
+  if (failure_.empty()) failure_ = sentence;
+}
+
+void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
+  watch_.hear({member.pid, member.is_worker}, told);
+}
+
+template <class Told>
+void Messages::check_data(const Member& member, const Told& told) {
+  checks_of(member, told.epoch.iterator).hear(member.training_process(), told);
 }
 
 void Messages::note(const std::string& whole) {
@@ -84,29 +93,21 @@ void Messages::note(const std::string& whole) {
     notes_.push_back(text);
 }
 
-// The first one counts.
-void Messages::fail(const nlohmann::json& message) {
-  if (!failure_.empty()) return;
-  failure_ = bounded_text(last_line(message.value("text", "")), kLongestSentence);
-  if (message.contains("worker") && message["worker"].is_number_integer())
-    failure_ = fmt::format("worker {}: {}", message["worker"].get<std::int64_t>(), failure_);
+DataChecks& Messages::checks_of(const Member& member, std::int32_t iterator) {
+  return checks_[training_.of(member).loader_of(iterator)];
 }
 
-DataIdentity& Messages::identity_of(const Member& member, std::int32_t iterator) {
-  return identities_[trainers_.of(member).loader_of(iterator)];
-}
-
-DataIdentity::Faults Messages::faults(const Training* measured) const {
+DataFaults Messages::faults(const LoaderHistory* measured) const {
   if (measured == nullptr) return {};
-  const auto identity = identities_.find(measured->loader().number);
-  return identity == identities_.end() ? DataIdentity::Faults{} : identity->second.faults();
+  const auto checks = checks_.find(measured->loader().number);
+  return checks == checks_.end() ? DataFaults{} : checks->second.faults();
 }
 
 std::vector<Metric> Messages::padding() const {
   double real = 0, padded = 0;
   for (const auto& [process, elements] : padding_) {
-    real += static_cast<double>(elements.first);
-    padded += static_cast<double>(elements.second);
+    real += static_cast<double>(elements.real);
+    padded += static_cast<double>(elements.padded);
   }
   if (padded <= 0) return {};
   return {{"collate.padding_share", "1",

@@ -7,22 +7,24 @@
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "guest/host/data_identity.h"
 #include "guest/host/injected.h"
+#include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
-#include "guest/host/trainers.h"
+#include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
+#include "guest/host/wrong_data/data_checks.h"
+#include "guest/protocol/message_kinds.h"
 
 namespace loaderscope::guest {
 
 class Messages {
  public:
-  // What is about the batches of a loader goes to `trainers`, what is about threads to `watch`.
+  // What is about the batches of a loader goes to `training`, what is about threads to `watch`.
   // All outlive this.
-  Messages(const RunConfig& config, Trainers& trainers, ProcessWatch& watch);
+  Messages(const RunConfig& config, TrainingProcesses& training, ProcessWatch& watch);
 
   void hear(const Member& member, const std::string& text);
   void note(const std::string& whole);  // cut where it is long
@@ -34,24 +36,41 @@ class Messages {
   // The first loader that could not be described, and why; "": none.
   const std::string& not_looked_into() const { return not_looked_into_; }
   // The data of `measured`, which may be null.
-  DataIdentity::Faults faults(const Training* measured) const;
+  DataFaults faults(const LoaderHistory* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
 
  private:
-  void understand(const Member& member, const std::string& text);
-  void meet_loader(const Member& member, std::int32_t iterator, const LoaderFacts& loader);
-  void fail(const nlohmann::json& message);
-  DataIdentity& identity_of(const Member& member, std::int32_t iterator);
+  // How one kind is understood, and what is done then.
+  struct Handler {
+    MessageKind kind;
+    void (*handle)(Messages& messages, const Member& member, const nlohmann::json& message);
+  };
+  template <auto parse, auto act>
+  static constexpr Handler handler(MessageKind kind);
+  static const Handler* handler_of(std::string_view what);  // null: of no kind that we know
 
-  Trainers& trainers_;
+  void meet_loader(const Member& member, const LoaderMessage& told);
+  void degrade(const Member& member, const Degradation& told);
+  void refuse(const Member&, const std::string& sentence) { refusal_ = sentence; }
+  void fail(const Member& member, const std::string& sentence);
+  void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
+  void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
+  void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
+  void watch_threads(const Member& member, const ThreadsMessage& told);
+  void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
+  template <class Told>
+  void check_data(const Member& member, const Told& told);
+  DataChecks& checks_of(const Member& member, std::int32_t iterator);
+
+  TrainingProcesses& training_;
   ProcessWatch& watch_;
   std::string failure_, refusal_;
   std::vector<std::string> notes_;
   std::string not_looked_into_;
-  std::map<std::int32_t, DataIdentity> identities_;  // by the number of the loader
+  std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   UserCode user_code_;
-  std::map<pid_t, std::pair<std::int64_t, std::int64_t>> padding_;  // real and padded elements
+  std::map<pid_t, PaddingCounts> padding_;
   Injected injected_;
 };
 

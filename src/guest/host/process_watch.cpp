@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 
@@ -46,14 +45,12 @@ std::vector<std::filesystem::path> entries_of(const std::string& folder) {
 
 }  // namespace
 
-void ProcessWatch::hear(const JobProcess& process, const nlohmann::json& message) {
-  const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
-  locks_.know(process.pid, {static_cast<std::uint64_t>(runtime.first),
-                            static_cast<std::uint64_t>(runtime.second)});
+void ProcessWatch::hear(const JobProcess& process, const ThreadsMessage& told) {
+  locks_.know(process.pid, told.interpreter);
   if (!process.is_worker) return;
-  for (const auto& [library, threads] : message.at("pools").items()) {
+  for (const auto& [library, threads] : told.pools) {
     if (pools_.size() >= kMostPools && !pools_.contains(library)) continue;
-    pools_[library] = std::max(pools_[library], threads.get<std::int64_t>());
+    pools_[library] = std::max(pools_[library], threads);
   }
 }
 

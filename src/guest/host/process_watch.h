@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,7 +13,7 @@
 
 #include "guest/host/job_process.h"
 #include "guest/host/lock_watch.h"
-#include "guest/host/look_pace.h"
+#include "guest/host/message_contents.h"
 #include "loaderscope/run_record.h"
 #include "machine/process_counters.h"
 
@@ -22,8 +21,7 @@ namespace loaderscope::guest {
 
 class ProcessWatch {
  public:
-  // A message of kind "threads".
-  void hear(const JobProcess& process, const nlohmann::json& message);
+  void hear(const JobProcess& process, const ThreadsMessage& told);
   // Locks of a few processes in turn are looked at every time, the rest of all now and then.
   void look(const std::vector<JobProcess>& processes);
 

@@ -23,9 +23,7 @@ bool is_stretch(Nanos begin, Nanos end, Nanos latest) {
 }  // namespace
 
 bool is_possible(Fact& fact, Nanos now) {
-  if (!is_in(static_cast<int>(fact.kind), static_cast<int>(FactKind::epoch),
-             static_cast<int>(kLastFactKind)))
-    return false;
+  if (!is_in(static_cast<int>(fact.kind), 1, static_cast<int>(kFactNames.size()) - 1)) return false;
   const bool of_device = fact.kind == FactKind::copied || fact.kind == FactKind::computed;
   const Nanos end = fact.end == 0 ? fact.begin : fact.end;
   if (!is_stretch(fact.begin, end, now + (of_device ? kFarAhead : kAhead)) ||

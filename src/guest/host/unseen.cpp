@@ -22,6 +22,12 @@ std::string what_waits(const RunConfig& config) {
   return "";
 }
 
+std::string cause(int pythons, const std::string& why) {
+  if (pythons == 0) return "no Python was started in it that could be measured";
+  if (!why.empty()) return "no batch was seen: " + why;
+  return "no torch.utils.data.DataLoader has given it a batch";
+}
+
 }  // namespace
 
 Unseen::Unseen(const RunConfig& config) : config_(config), next_(first_of(config)) {}
@@ -30,12 +36,6 @@ bool Unseen::is_due(Nanos since) {
   if (since < next_) return false;
   next_ = 2 * since;
   return true;
-}
-
-std::string Unseen::cause(int pythons, const std::string& why) {
-  if (pythons == 0) return "no Python was started in it that could be measured";
-  if (!why.empty()) return "no batch was seen: " + why;
-  return "no torch.utils.data.DataLoader has given it a batch";
 }
 
 std::string Unseen::sentence(const std::string& program, Nanos since, int pythons,

@@ -18,10 +18,8 @@ class Unseen {
   // To be called often, while no batch has been asked for; `since`: the program was started. True:
   // it is to be said now.
   bool is_due(Nanos since);
-  // `pythons`: that were started in the program so far; `why`: a loader that was seen is not
-  // measured, "" where there is none.
-  static std::string cause(int pythons, const std::string& why);
-  // A sentence about `program`.
+  // A sentence about `program`. `pythons`: that were started in it so far; `why`: a loader that was
+  // seen is not measured, "" where there is none.
   std::string sentence(const std::string& program, Nanos since, int pythons,
                        const std::string& why) const;
 

@@ -1,11 +1,6 @@
 #include "guest/host/user_code.h"
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <tuple>
-
-#include "guest/protocol/bounded.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -32,23 +27,12 @@ void add_largest(std::vector<Detail>& details, const std::string& stage,
 
 }  // namespace
 
-void UserCode::hear_spent(std::int64_t process, const nlohmann::json& message) {
-  std::map<std::string, Spent> spent;
-  for (const auto& [stage, name, time] :
-       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>()) {
-    if (std::isfinite(time) && time > 0) spent[bounded_text(stage)][bounded_text(name)] += time;
-  }
-  spent_[process] = std::move(spent);
-}
-
-void UserCode::hear_loader(const nlohmann::json& message) {
-  if (!names_.empty() || !message.contains("code")) return;
-  for (const auto& [stage, name] : message.at("code").items())
-    names_[bounded_text(stage)] = bounded_text(name.get<std::string>());
+void UserCode::know_names(const NamesByStage& names) {
+  if (names_.empty()) names_ = names;
 }
 
 std::vector<Detail> UserCode::details() const {
-  std::map<std::string, Spent> sums;  // by stage
+  SpentTimes sums;
   for (const auto& [process, stages] : spent_) {
     for (const auto& [stage, spent] : stages) {
       for (const auto& [name, time] : spent) sums[stage][name] += time;

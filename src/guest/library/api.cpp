@@ -63,10 +63,9 @@ int lsg_join(const char* socket_path, const char* hello) {
 
 void lsg_say(const char* message) { membership.say(message); }
 
-const volatile std::uint32_t* lsg_flags(void) {
-  Page* page = membership.page();
-  return page == nullptr ? nullptr : reinterpret_cast<const volatile std::uint32_t*>(&page->stop);
-}
+int lsg_must_stop(void) { return membership.must_stop() ? 1 : 0; }
+
+int lsg_timing_wanted(void) { return membership.timing_wanted() ? 1 : 0; }
 
 std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
 
@@ -79,8 +78,9 @@ std::int64_t lsg_object_size(std::int64_t address) {
   return static_cast<std::int64_t>(static_cast<const ElfW(Sym)*>(symbol)->st_size);
 }
 
-void lsg_begin_work(std::int64_t batch) {
-  if (StageStack* stack = made_stack()) stack->begin_work(batch);
+void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t batch) {
+  if (StageStack* stack = made_stack())
+    stack->begin_work(packed_batch(iterator, generation, batch));
 }
 
 void lsg_sample(std::int64_t sample) {

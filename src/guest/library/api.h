@@ -7,21 +7,29 @@
 
 #define LOADERSCOPE_API extern "C" __attribute__((visibility("default")))
 
+// What Python has to know of this library and of the host, as JSON: the kinds of facts and
+// messages, the stages and the functions below. Both are built from the same headers, and Python
+// writes none of it down.
+LOADERSCOPE_API const char* lsg_protocol(void);
+
 // Connects to the host and says who this process is (JSON). 0, or an errno.
 LOADERSCOPE_API int lsg_join(const char* socket_path, const char* hello);
 // One message (JSON) to the host.
 LOADERSCOPE_API void lsg_say(const char* message);
-// Two numbers of the host: `stop`, `timing`. Null before the process has joined.
-LOADERSCOPE_API const volatile std::uint32_t* lsg_flags(void);
+// What the host wants: that the program ends at the next batch (0 until then), that stages are
+// timed (1 unless it says otherwise).
+LOADERSCOPE_API int lsg_must_stop(void);
+LOADERSCOPE_API int lsg_timing_wanted(void);
 LOADERSCOPE_API std::int64_t lsg_thread_cpu_ns(void);
 // Of the exported object at `address`, in bytes; 0: not known.
 LOADERSCOPE_API std::int64_t lsg_object_size(std::int64_t address);
 
-// The calling thread makes batch `batch`: what it does until `lsg_end_work` is written down as
+// The calling thread makes a batch: what it does until `lsg_end_work` is written down as
 // spans, of stage `opaque` unless it has entered another one. A stage entered within a stage takes
 // its time out of the outer one's. Other threads' stages are not written down.
-LOADERSCOPE_API void lsg_begin_work(std::int64_t batch);
-// The next one; -1: none, but what handles the batch; -2: all of them at once.
+LOADERSCOPE_API void lsg_begin_work(std::int32_t iterator, std::int32_t generation,
+                                    std::int64_t batch);
+// The next one, or one of StageStack's words in place of a number.
 LOADERSCOPE_API void lsg_sample(std::int64_t sample);
 LOADERSCOPE_API void lsg_enter(int stage);
 LOADERSCOPE_API void lsg_leave(std::int64_t bytes);

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "guest/protocol/descriptor.h"
+
 namespace loaderscope::guest {
 namespace {
 
@@ -32,29 +34,6 @@ int connect_to(const char* path) {
   const int error = errno;
   ::close(line);
   return -error;
-}
-
-// The descriptor that the host answers with, or -errno.
-int receive_descriptor(int line) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
-  ssize_t length = 0;
-  do {
-    length = ::recvmsg(line, &message, MSG_CMSG_CLOEXEC);
-  } while (length < 0 && errno == EINTR);
-  if (length < 0) return -errno;
-  if ((message.msg_flags & MSG_CTRUNC) != 0) return -EMFILE;  // no descriptor was left for it
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -EPROTO;
-  int descriptor = -1;
-  std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-  return descriptor;
 }
 
 // 0: it is closed, or no socket.
@@ -95,6 +74,14 @@ int Membership::try_to_join(const char* socket_path, const char* hello) {
   page_ = page;
   rings_.emplace(*page);
   return page->version == Page::kVersion ? 0 : EPROTO;
+}
+
+bool Membership::must_stop() const {
+  return page_ != nullptr && page_->stop.load(std::memory_order_relaxed) == Page::kStop;
+}
+
+bool Membership::timing_wanted() const {
+  return page_ == nullptr || page_->timing.load(std::memory_order_relaxed) != 0;
 }
 
 bool Membership::has_line() const { return socket_ >= 0 && identity_of(socket_) == identity_; }

@@ -14,7 +14,9 @@ class Membership {
   // 0 or an errno; once per process, and never again with a host that has not answered (EAGAIN).
   int join(const char* socket_path, const char* hello);
   void say(const char* message);
-  Page* page() const { return page_; }
+  // What the host wants; before it has joined that the program goes on, and stages are timed.
+  bool must_stop() const;
+  bool timing_wanted() const;
   // What it reports by; null before it has joined.
   PageRings* rings() { return rings_ ? &*rings_ : nullptr; }
   void leave();  // also in the child of a fork: the line and the page are the parent's

@@ -13,7 +13,8 @@ class StageStack {
   explicit StageStack(ThreadLog& log) : writer_(&log) {}
 
   void begin_work(std::int64_t batch);
-  void sample(std::int64_t sample);  // or one of the following
+  // The number of a sample, or: none, but what handles the batch; all of them at once.
+  void sample(std::int64_t sample);
   static constexpr std::int64_t kBetweenSamples = -1, kWholeBatch = -2;
   void enter(Stage stage);
   void leave(Bytes bytes);

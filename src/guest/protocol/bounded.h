@@ -2,6 +2,7 @@
 // of any size.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
@@ -21,7 +22,21 @@ inline std::string bounded_text(std::string text, std::size_t longest = kLongest
 }
 
 // A number that no count or time of ours can hold is as large as one can be. Throws
-// nlohmann::json::exception.
+// nlohmann::json::exception, as what follows does where a value is of another kind.
 nlohmann::json parse_message(const std::string& text);
+
+// What `message` says of `name`: "" where it says nothing.
+std::string text_in(const nlohmann::json& message, const char* name,
+                    std::size_t longest = kLongestName);
+
+struct Range {
+  std::int64_t least, most;
+};
+// `otherwise`: where it says nothing. Throws ValueError for a number beyond the range.
+std::int64_t number_in(const nlohmann::json& message, const char* name, const Range& range,
+                       std::int64_t otherwise);
+// Likewise, brought into range.
+std::int64_t clamped_in(const nlohmann::json& message, const char* name, const Range& range,
+                        std::int64_t otherwise);
 
 }  // namespace loaderscope::guest

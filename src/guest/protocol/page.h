@@ -2,38 +2,30 @@
 // is asked to do. The host makes it, the process gets it when it joins.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "loaderscope/recorder.h"
 #include "record/shared_ring.h"
 
 namespace loaderscope::guest {
 
-// What the host is told beside spans. The numbers are part of the C interface (library/api.h).
 enum class FactKind : std::uint8_t {
-  epoch = 1,    // of the trainer, at `begin`: it wants an iterator, or the same one again
-  dispatched,   // at `begin`, to `worker`
-  ask,          // at `begin`
-  take,         // at `begin`; `count` 1: gradients are wanted
-  ended,        // the iterator had nothing left: asked at `begin`, said so at `end`
-  received,     // out of the workers' queue, `begin` to `end`; `count` 1: by a pin thread
-  pinned,       // `begin` to `end`
-  deliverable,  // at `begin`, in the queue of the pin thread
-  begun,        // by a worker at `end`; it had rested since `begin`
-  finished,     // by a worker at `begin`: `count` samples, `bytes` delivered
-  sent,         // by a worker's feeder, `begin` to `end`
-  copied,       // by the device of a trainer of ours, `begin` to `end`; `count` is the number of
-                // the last batch taken, the first one being 0
-  computed,     // likewise
-  replayed,     // at `begin`: the batch that was taken as the `batch`th, from 0, is taken again
-  moved,        // by the program's own trainer to a device, `begin` to `end`; `batch` < 0: the one
-                // taken last
-  failed,       // an exception came instead of a batch: asked at `begin`, raised at `end`
-  started,      // `worker` by the trainer's thread, `begin` to `end`
+  none,
+#define FACT_KIND(name) name,
+#include "guest/protocol/fact_kinds.def"
+#undef FACT_KIND
 };
 
-inline constexpr FactKind kLastFactKind = FactKind::started;
+// By their numbers.
+inline constexpr std::array kFactNames = {
+    std::string_view(),
+#define FACT_KIND(name) std::string_view(#name),
+#include "guest/protocol/fact_kinds.def"
+#undef FACT_KIND
+};
 
 struct Fact {
   Nanos begin = 0;
@@ -71,6 +63,11 @@ struct GpuRecord {
 // A span's batch while it is on its way: iterator, generation, batch within it.
 inline constexpr int kBatchBits = 28;
 inline constexpr int kGenerationBits = 16;
+inline std::int64_t packed_batch(std::int32_t iterator, std::int32_t generation,
+                                 std::int64_t batch) {
+  const std::int64_t epoch = (std::int64_t{iterator} << kGenerationBits) | generation;
+  return (epoch << kBatchBits) | batch;
+}
 inline std::int64_t batch_of(const Span& span) {
   return span.batch & ((std::int64_t{1} << kBatchBits) - 1);
 }

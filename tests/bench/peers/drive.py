@@ -1,6 +1,6 @@
 """`python -m peers.drive PIPELINE SETTINGS`: takes batches from one loader in this fresh process, and prints the facts as JSON.
 
-SETTINGS is JSON: `options` of loaderscope_pipelines, `warmup` steps, `images` to take after them, and `spawned`, the instant of
+SETTINGS is JSON: the `options` of the pipelines, `warmup` steps, `images` to take after them, and `spawned`, the instant of
 CLOCK_MONOTONIC at which this process was started."""
 
 import json
@@ -9,8 +9,7 @@ import sys
 import time
 from typing import Any, Dict, Iterator
 
-import loaderscope_pipelines as pipelines
-from peers import process_tree
+from peers import pipelines, process_tree
 
 
 def endless(loader: Any) -> Iterator[Any]:

@@ -10,7 +10,7 @@ NATIVE = "native"
 class Engine:
     name: str
     what: str  # as the report says it
-    pipeline: str = ""  # of loaderscope_pipelines
+    pipeline: str = ""  # of peers.pipelines
     packages: Tuple[str, ...] = ()  # of PyPI, whose versions the report gives
     promise: Optional[float] = None  # native is at least so many times as fast
 

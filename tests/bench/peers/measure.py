@@ -27,7 +27,7 @@ class Failed(Exception):
 class Plan:
     loaderscope: pathlib.Path
     python: pathlib.Path
-    options: Dict[str, Any]  # of loaderscope_pipelines.Options
+    options: Dict[str, Any]  # of peers.pipelines.Options
     warmup: int  # steps
     images: int  # at least so many after the warm-up
 

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "guest/host/hook_series.h"
-
 namespace loaderscope::guest {
 namespace {
 

@@ -2,16 +2,21 @@
 #include "guest/host/host.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "base/fd.h"
+#include "guest/protocol/descriptor.h"
+#include "tools/pretend_member.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::guest {
@@ -19,6 +24,7 @@ namespace {
 
 using source::Fd;
 
+constexpr pid_t kNobody = 1 << 30;  // no process has this number
 constexpr const char* kHello = R"({"role": "trainer", "rank": -1, "pid": 12})";
 
 class HostTest : public testing::Test {
@@ -38,20 +44,7 @@ class HostTest : public testing::Test {
   }
 
   // What the host answers with; none where it has hung up.
-  static Fd answer_on(const Fd& line) {
-    char byte = 0;
-    iovec data{&byte, 1};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    if (::recvmsg(line, &message, MSG_DONTWAIT) <= 0) return Fd();
-    int descriptor = -1;
-    std::memcpy(&descriptor, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof descriptor);
-    return Fd(descriptor);
-  }
+  static Fd answer_on(const Fd& line) { return Fd(std::max(-1, receive_descriptor(line))); }
 
   source::TempFolder folder_;
   std::string path_ = folder_ / "host";
@@ -99,6 +92,53 @@ TEST_F(HostTest, WhoKnocksWhereNoFileCanBeOpenedIsTurnedAway) {
   EXPECT_LE(::recv(line, &byte, 1, MSG_DONTWAIT), 0);
   EXPECT_NE(errno, EAGAIN);
   EXPECT_EQ(host_.turned_away(), 1);
+}
+
+// What a process says before it has ended is heard, in order.
+TEST_F(HostTest, AProcessIsHeardToItsEndAndLetGo) {
+  PretendMember process;
+  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello(kNobody))); });
+  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
+  joins.join();
+  for (const char* word : {"one", "two", "three"}) process.say({{"text", word}});
+  process.leave();
+  std::vector<std::string> heard;
+  host_.look([&](Member& member, const std::string& message) {
+    EXPECT_EQ(member.pid, kNobody);
+    heard.push_back(message);
+  });
+  EXPECT_THAT(
+      heard, testing::ElementsAre(R"({"text":"one"})", R"({"text":"two"})", R"({"text":"three"})"));
+  EXPECT_TRUE(host_.members().front()->ended());
+  host_.let_go([](const Member&) { return true; });
+  EXPECT_TRUE(host_.members().empty());
+}
+
+// It is not to keep the host from the others.
+TEST_F(HostTest, AProcessThatNeverStopsTalkingIsInterrupted) {
+  const Fd line = make_line();
+  connect(line, kHello);
+  int heard = 0;
+  host_.look([&](Member&, const std::string&) {
+    ++heard;
+    EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  });
+  EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  host_.look([&](Member&, const std::string&) {
+    ++heard;
+    EXPECT_GT(::send(line, "{}", 2, MSG_NOSIGNAL), 0);
+  });
+  EXPECT_GT(heard, 10);
+  EXPECT_LT(heard, 1000);
+}
+
+TEST_F(HostTest, ProcessesThatComeLateAreAskedToStopAsOthersAre) {
+  host_.ask_to_stop();
+  PretendMember process;
+  std::thread joins([&] { EXPECT_TRUE(process.join(path_, trainer_hello())); });
+  while (host_.members().empty() || host_.members().front()->page() == nullptr) look();
+  joins.join();
+  EXPECT_TRUE(process.must_stop());
 }
 
 TEST_F(HostTest, CountsOfLossesThatAreWrittenOverStayCounts) {

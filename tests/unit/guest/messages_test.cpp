@@ -8,6 +8,7 @@
 #include <string>
 
 #include "guest/protocol/bounded.h"
+#include "tools/pretend_member.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -15,13 +16,9 @@ namespace {
 using ::testing::HasSubstr;
 
 nlohmann::json a_loader() {
-  return {{"what", "loader"},      {"iterator", 0},        {"loader", 0},
-          {"num_workers", 2},      {"prefetch_factor", 2}, {"batch_size", 8},
-          {"samples", 80},         {"batches", 0},         {"is_opaque", false},
-          {"pin_memory", false},   {"in_order", true},     {"persistent_workers", false},
-          {"drop_last", false},    {"shuffle", false},     {"iterable", false},
-          {"mp_context", "fork"},  {"dataset", "Photos"},  {"sampler", "SequentialSampler"},
-          {"place", "train.py:12"}};
+  nlohmann::json loader = pretended_loader();
+  loader["code"] = {{"collate", "pad (train.py:4)"}};
+  return loader;
 }
 
 class MessagesTest : public testing::Test {
@@ -31,7 +28,7 @@ class MessagesTest : public testing::Test {
   void hear(const nlohmann::json& message) { messages_.hear(member_, message.dump()); }
 
   RunConfig config_;
-  Trainers trainers_{config_};
+  TrainingProcesses trainers_{config_};
   ProcessWatch watch_;
   Messages messages_{config_, trainers_, watch_};
   Member member_{-1};
@@ -40,7 +37,7 @@ class MessagesTest : public testing::Test {
 TEST_F(MessagesTest, NamesOfAnyLengthAreCut) {
   nlohmann::json message = a_loader();
   message["dataset"] = std::string(150'000, 'D');
-  const LoaderFacts loader = parse_loader_facts(message.dump());
+  const LoaderFacts loader = parse_loader_facts(message);
   EXPECT_LE(loader.dataset.size(), kLongestName);
   EXPECT_EQ(loader.place, "train.py:12");
 }
@@ -49,7 +46,7 @@ TEST_F(MessagesTest, CountsOfObjectsThatLieAreBroughtIntoRange) {
   nlohmann::json message = a_loader();
   message["num_workers"] = std::int64_t{1} << 60;
   message["batch_size"] = -8;
-  const LoaderFacts loader = parse_loader_facts(message.dump());
+  const LoaderFacts loader = parse_loader_facts(message);
   EXPECT_EQ(loader.num_workers, kMostWorkers);
   EXPECT_EQ(loader.batch_size, 0);
 }
@@ -70,6 +67,58 @@ TEST_F(MessagesTest, WhatIsNotUnderstoodIsANote) {
   ASSERT_GE(messages_.notes().size(), 2U);
   for (const std::string& note : messages_.notes())
     EXPECT_THAT(note, HasSubstr("a message was not understood"));
+}
+
+TEST_F(MessagesTest, ALoaderIsMetWithTheNamesOfItsCode) {
+  hear(a_loader());
+  EXPECT_TRUE(messages_.notes().empty());
+  const std::vector<Detail> details = messages_.user_code();
+  ASSERT_EQ(details.size(), 1U);
+  EXPECT_EQ(details.front().text, "pad (train.py:4)");
+}
+
+TEST_F(MessagesTest, OfAKindThatIsNoneNothingIsKept) {
+  hear({{"what", "gossip"}, {"text", "no"}});
+  hear({{"text", "no"}});
+  EXPECT_TRUE(messages_.notes().empty());
+}
+
+TEST_F(MessagesTest, TheFirstFailureCounts) {
+  hear({{"what", "failed"}, {"text", "Traceback\nOSError: disk"}, {"worker", 3}});
+  hear({{"what", "failed"}, {"text", "ValueError: later"}, {"worker", nullptr}});
+  EXPECT_EQ(messages_.failure(), "worker 3: OSError: disk");
+}
+
+TEST_F(MessagesTest, ALoaderThatIsNotMeasuredIsRemembered) {
+  hear({{"what", "degraded"}, {"text", "part of it"}, {"loader", false}});
+  hear({{"what", "degraded"}, {"text", "all of it"}, {"loader", true}});
+  EXPECT_EQ(messages_.not_looked_into(), "all of it");
+  EXPECT_THAT(messages_.notes(), testing::ElementsAre("part of it", "all of it"));
+}
+
+TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
+  hear({{"what", "padding"}, {"real", 10}, {"padded", 20}});
+  hear({{"what", "padding"}, {"real", 60}, {"padded", 80}});  // in place of the one before
+  member_.pid = 13;
+  hear({{"what", "padding"}, {"real", 20}, {"padded", 20}});
+  ASSERT_EQ(messages_.padding().size(), 1U);
+  EXPECT_NEAR(messages_.padding().front().value, 0.2, 1e-12);
+}
+
+TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
+  hear(a_loader());
+  for (const int epoch : {0, 1}) {
+    hear({{"what", "order"},
+          {"iterator", 0},
+          {"generation", epoch},
+          {"hash", "a"},
+          {"shuffled", true}});
+  }
+  EXPECT_TRUE(messages_.faults(nullptr).metrics.empty());
+  RunConfig config;
+  const LoaderHistory measured(config, parse_loader_facts(a_loader()));
+  ASSERT_EQ(messages_.faults(&measured).metrics.size(), 1U);
+  EXPECT_EQ(messages_.faults(&measured).metrics.front().name, "data.repeated_orders");
 }
 
 TEST_F(MessagesTest, TimesThatAreNoneDoNotSpoilTheOthers) {

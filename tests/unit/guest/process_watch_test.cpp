@@ -17,7 +17,7 @@ std::map<std::string, double> values(const ProcessWatch& watch) {
 TEST(ProcessWatch, SeesThreadsMemoryAndFilesOfAWorker) {
   ProcessWatch watch;
   const JobProcess self = {::getpid(), true};
-  watch.hear(self, {{"pools", {{"cv2", 8}}}, {"runtime", {0, 0}}});
+  watch.hear(self, parse_threads({{"pools", {{"cv2", 8}}}, {"runtime", {0, 0}}}));
   watch.look({self});
   const auto seen = values(watch);
   EXPECT_GE(seen.at("workers.threads"), 1);

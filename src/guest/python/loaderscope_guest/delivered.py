@@ -1,12 +1,14 @@
 """What the measured DataLoader has delivered to the program: how many batches, and which tensors are whose, also after
-they were copied to a device."""
+they were copied to a device; and what a loader of the user gives to our trainer of it: between the two there may be a
+loader of his own, such as a prefetcher, and its faults."""
 
 import weakref
 from collections.abc import Mapping
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Set, Tuple
 
 from loaderscope_guest import messages, settings
 from loaderscope_guest.sizes import attribute
+
 
 _DEEPEST = 4
 _PARTS = 16  # of a batch: some of its tensors tell which one it is
@@ -70,3 +72,96 @@ class Delivered:
 
 
 delivered = Delivered()
+
+
+_LEAST_HELD = 4  # batches, before it is a habit
+
+
+class ByNext:
+    """A loader that has next() instead of an iterator, and gives None (or a tuple of them) at its end. It has one
+    epoch: for the next one another is made."""
+
+    def __init__(self, first: Any, make: Callable[[], Any]) -> None:
+        self._first: Any = first
+        self._make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        loader, self._first = self._first, None
+        if loader is None:
+            loader = self._make()
+        while True:
+            batch = loader.next()
+            if batch is None or isinstance(batch, (list, tuple)) and all(part is None for part in batch):
+                return
+            yield batch
+
+
+def iterable(loader: Any, make: Callable[[], Any]) -> Any:
+    """The loader as something to iterate over; None where it is no loader."""
+    if hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"):
+        return loader
+    return ByNext(loader, make) if callable(getattr(loader, "next", None)) else None
+
+
+class Handed:
+    """Tells what is wrong with what is given, epoch by epoch."""
+
+    def __init__(self) -> None:
+        self._held = 0
+        self._held_for = 0  # ns
+        self._begin_epoch()
+
+    def _begin_epoch(self) -> None:
+        self._first = delivered.count
+        self._given = 0
+        self._known: Set[int] = set()
+        self._first_device: Optional[str] = None
+
+    def end_epoch(self) -> None:
+        """A loader may fetch the first batch of the next one before it is asked for it."""
+        fetched = delivered.count - self._first
+        if self._given < fetched:
+            messages.degraded(f"the loader gave {self._given} of the {fetched} batches that its DataLoader delivered "
+                              "in an epoch")
+        self._begin_epoch()
+
+    def asked(self) -> None:
+        self._delivered = delivered.count
+
+    def given(self, batch: Any) -> None:
+        self._look_for_repeats(batch)
+        self._look_at_device(device_of(batch))
+        self._look_for_held()
+        self._given += 1
+
+    def _look_for_repeats(self, batch: Any) -> None:
+        number = delivered.which(batch)
+        if number is None:
+            return
+        if number in self._known:
+            messages.degraded(f"wrong data: the loader gave batch {number - self._first} of an epoch twice")
+        self._known.add(number)
+
+    def _look_at_device(self, device: str) -> None:
+        if self._first_device is None:
+            self._first_device = device
+        elif self._first_device == "cpu" and device != "cpu":
+            messages.degraded(f"the first batch of an epoch stays on the CPU, others come on {device}")
+            self._first_device = device
+        if device != "cpu":
+            messages.degraded(f"batches come on {device} already: the trainer copies nothing, h2d is what the "
+                              "loader's own copies took")
+
+    def _look_for_held(self) -> None:
+        """It had the batch that it gives when it fetched another one."""
+        fetched = delivered.count - self._delivered
+        if fetched == 1 and delivered.count - self._first >= self._given + 2:
+            self._held += 1
+            self._held_for += delivered.waited
+
+    def end(self) -> None:
+        if self._held >= _LEAST_HELD:
+            messages.degraded(
+                f"the loader holds a ready batch until its DataLoader has given the next one: each of {self._held} "
+                f"batches came {self._held_for / self._held / 1e6:.1f} ms late; let it give a batch before it "
+                "fetches the next")

@@ -1,13 +1,65 @@
-"""What a process makes batches with: its data set, which gives samples one by one, and what collates them."""
+"""What a process makes batches with: its data set, which gives samples one by one, and what collates them.
+
+fastai's DataLoader makes PyTorch's iterators itself, for a stand-in whose samples are its whole batches: what it makes of
+them one by one is seen where it does so."""
 
 import functools
 from types import ModuleType
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Dict, Iterator
 
-from loaderscope_guest import data_identity, fastai_loader, inject, library, making, messages
-from loaderscope_guest.padding import padding
-from loaderscope_guest.sizes import length_of
+from loaderscope_guest import construction, inject, library, making, messages, user_code, wrong_data_samples
+from loaderscope_guest.library import SAMPLE
+from loaderscope_guest.sizes import attribute, length_of, padding
 from loaderscope_guest.stages import COLLATE
+
+
+def is_fastai_stand_in(loader: Any) -> bool:
+    return (type(loader).__module__, type(loader).__name__) == ("fastai.data.load", "_FakeLoader")
+
+
+def fastai_facts_of(stand_in: Any) -> Dict[str, Any]:
+    """That differ from what the stand-in says of itself."""
+    if not is_fastai_stand_in(stand_in):
+        return {}
+    loader = attribute(stand_in, "d")
+    size, samples, dataset = (attribute(loader, name) for name in ("bs", "n", "dataset"))
+    return {
+        "batch_size": size if isinstance(size, int) else 0,
+        "samples": samples if isinstance(samples, int) else length_of(dataset),
+        "drop_last": bool(attribute(loader, "drop_last")),
+        "shuffle": bool(attribute(loader, "shuffle")),
+        "dataset": type(dataset).__name__,
+        "code": {"opaque": user_code.maker_of(dataset), "collate": "fa_collate"},
+    }
+
+
+def _remembered(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        construction.remember(self)
+        original(self, *arguments, **named)
+
+    return __init__
+
+
+def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
+    """`tell`: given what makes the batch and the argument, where the calling thread makes one that is timed."""
+
+    @functools.wraps(original)
+    def told(self: Any, argument: Any) -> Any:
+        maker = making.current
+        if maker is not None and library.flags.timing and maker.is_here():
+            tell(maker, argument)
+        return original(self, argument)
+
+    return told
+
+
+def install_in_fastai(module: ModuleType) -> None:
+    stand_in, loader = module._FakeLoader, module.DataLoader
+    stand_in.__init__ = _remembered(stand_in.__init__)
+    loader.do_item = _timed_in_fastai(loader.do_item, lambda maker, key: maker.next_sample(key))
+    loader.do_batch = _timed_in_fastai(loader.do_batch, lambda maker, samples: library.sample(SAMPLE.between))
 
 
 class _Dataset:
@@ -46,10 +98,10 @@ class _Samples:
         self._iterator = iterator
         self._making = maker
         self._gives_batches = gives_batches
-        self._tells_samples = fastai_loader.is_stand_in(dataset)
+        self._tells_samples = is_fastai_stand_in(dataset)
         self._count = 0
         info = get_worker_info()
-        self._identity = data_identity.Stream(info.num_workers if info else 1, dataset)
+        self._identity = wrong_data_samples.Stream(info.num_workers if info else 1, dataset)
 
     def __iter__(self) -> "_Samples":
         return self
@@ -77,7 +129,7 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
     def timed(samples: Any) -> Any:
         if not library.flags.timing or not maker.is_here():
             return collate(samples)
-        library.sample(making.BETWEEN_SAMPLES)
+        library.sample(SAMPLE.between)
         library.enter(COLLATE)
         maker.depth += 1
         maker.stage = COLLATE
@@ -119,7 +171,7 @@ def _hook(fetcher: Any, maker: making.Making) -> Any:
         watch(fetcher, maker)
     else:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
-    if callable(getattr(fetcher, "collate_fn", None)) and not fastai_loader.is_stand_in(maker.dataset):
+    if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_stand_in(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
     return fetcher
 

@@ -7,9 +7,9 @@ costs the training. What it does in threads and processes of its own meanwhile i
 import sys
 from typing import Any, Dict, Iterator, Optional
 
-from loaderscope_guest import asking, inject, library, making, messages, replay, settings
-from loaderscope_guest.clock import now
-from loaderscope_guest.iteration import Iteration
+from loaderscope_guest import inject, library, making, messages, replay, settings
+from loaderscope_guest.iteration import Iteration, ask, given, given_again
+from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.loaders import FOREIGN, loaders
 from loaderscope_guest.sizes import samples_of
 
@@ -82,7 +82,7 @@ class Watched:
         if self._iteration is not None:
             return self._watched_next(batches, self._iteration)
         asked = now()
-        library.fact(library.ASK, _NO_ITERATOR, 0, 0, -1, asked, 0, 0, 0, 0)
+        library.fact(FACT.ask, _NO_ITERATOR, 0, 0, -1, asked, 0, 0, 0, 0)
         batch = next(batches)
         if loaders.has_given:
             self._is_around = True
@@ -106,19 +106,19 @@ class Watched:
         return self._iteration
 
     def _watched_next(self, batches: Iterator[Any], iteration: Iteration) -> Any:
-        asked = asking.ask(iteration)
+        asked = ask(iteration)
         if replay.is_next():
-            return asking.given_again(iteration)
+            return given_again(iteration)
         before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())
         if library.flags.timing:
-            library.sample(making.WHOLE_BATCH)
+            library.sample(SAMPLE.whole_batch)
         inject.apply("opaque", 0)
         try:
             batch = next(batches)
         except StopIteration:
             library.end_work(True)
-            iteration.fact(library.ENDED, begin=asked, end=now())
+            iteration.fact(FACT.ended, begin=asked, end=now())
             raise
         finally:
             making.current = before
@@ -128,9 +128,9 @@ class Watched:
     def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
         if not self._described:
             self._described = True
-            library.say(what="loader", iterator=iteration.number, loader=FOREIGN, **_describe(self._loader, batch))
-        iteration.fact(library.DISPATCHED, iteration.taken, begin=asked)
+            library.say(what=MESSAGE.loader, iterator=iteration.number, loader=FOREIGN, **_describe(self._loader, batch))
+        iteration.fact(FACT.dispatched, iteration.taken, begin=asked)
         self._making.samples = samples_of(batch)
         self._making.finish(batch, by_trainer=True)
-        asking.given(iteration, iteration.taken, batch, asked)
+        given(iteration, iteration.taken, batch, asked)
 

@@ -68,9 +68,9 @@ def _say_unhooked(sentence: str) -> None:
 
         messages.degraded(sentence)
     except Exception:  # our library cannot be loaded
-        from loaderscope_guest import unmeasured
+        from loaderscope_guest import settings
 
-        unmeasured.leave_word("program", sentence)
+        settings.leave_word("program", sentence)
 
 
 def after_import(name: str, callback: Callback) -> None:
@@ -81,33 +81,9 @@ def after_import(name: str, callback: Callback) -> None:
         _finder.callbacks.setdefault(name, []).append(callback)
 
 
-_looks_into_stages = False
-
-
-def look_into_stages() -> None:
-    global _looks_into_stages
-    if _looks_into_stages:
-        return
-    from loaderscope_guest import files, stages
-
-    _looks_into_stages = True
-    stages.install()
-    files.install()
-
-
-def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import ending, fastai_loader, moves, torch_loader
-
-    ending.install()
-    torch_loader.install(module)
-    moves.install(sys.modules["torch"])
-    after_import("fastai.data.load", fastai_loader.install)
-    look_into_stages()
-
-
-def install() -> None:
-    """Once; more often does nothing."""
+def see_imports() -> bool:
+    """From now on. False: they are seen already."""
     if _finder in sys.meta_path:
-        return
+        return False
     sys.meta_path.insert(0, _finder)  # type: ignore[arg-type]
-    after_import("torch.utils.data.dataloader", _on_torch_loader)
+    return True

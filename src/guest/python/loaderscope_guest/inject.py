@@ -6,6 +6,7 @@ import time
 from typing import Any, Dict, List
 
 from loaderscope_guest import library
+from loaderscope_guest.library import MESSAGE
 from loaderscope_guest.settings import INJECTIONS, RANK, SEED
 
 _draws = random.Random(SEED)  # of our own: the program's draws stay what they are
@@ -24,7 +25,7 @@ class _Injection:
     def extra(self) -> float:
         """Of this execution, in seconds."""
         if self.executed == 0:
-            library.say(what="injected", number=self.number)
+            library.say(what=MESSAGE.injected, number=self.number)
         self.executed += 1
         if self.executed % self.every != 0:
             return 0.0

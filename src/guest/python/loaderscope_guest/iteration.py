@@ -1,8 +1,14 @@
-"""One iterator of a loader that is measured."""
+"""One iterator of a loader that is measured: a training loop asks it for batches and is given them, and is ended there
+once it has been measured."""
 
+import signal
+import threading
 from typing import Any, Dict, List
 
-from loaderscope_guest import data_identity, dataset_values, library, making, messages
+from loaderscope_guest import gpu, library, making, messages, replay, wrong_data_samples, wrong_data_state
+from loaderscope_guest.delivered import delivered
+from loaderscope_guest.library import FACT, MESSAGE, now
+
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
 
@@ -12,12 +18,12 @@ class Iteration:
 
     def __init__(self, number: int, begun: int, loader: Any) -> None:
         self.number = number
-        self.shuffled = data_identity.shuffles(loader)
+        self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun
         self.making = making.Making(number, 0)  # of a loader without workers
         self.taken = 0
-        self.order = data_identity.Order(self.shuffled)
+        self.order = wrong_data_samples.Order(self.shuffled)
         self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
 
     def fact(self, kind: int, batch: int = -1, worker: int = 0, begin: int = 0, end: int = 0, cpu: int = 0,
@@ -27,15 +33,15 @@ class Iteration:
     def restart(self, at: int) -> None:
         self.generation += 1
         self.taken = 0
-        self.order = data_identity.Order(self.shuffled)
+        self.order = wrong_data_samples.Order(self.shuffled)
         self._received.clear()
-        self.fact(library.EPOCH, begin=at)
+        self.fact(FACT.epoch, begin=at)
 
     def say_settings(self, dataset: Any) -> None:
         """What the trainer's own copy of the data set is set to when an epoch begins."""
         with messages.never_failing("the data set is"):
-            library.say(what="settings", iterator=self.number, generation=self.generation,
-                        values=dataset_values.settings_of(dataset))
+            library.say(what=MESSAGE.settings, iterator=self.number, generation=self.generation,
+                        values=wrong_data_state.settings_of(dataset))
 
     def received(self, batch: Any, data: Any) -> None:
         if isinstance(batch, int) and type(data).__name__ not in _CUT_SHORT:
@@ -50,3 +56,64 @@ class Iteration:
         if not waiting:
             del self._received[id(data)]
         return batch
+
+
+def ask(iteration: Iteration) -> int:
+    """When the loop asked, which ends its step."""
+    if library.flags.must_stop():
+        gpu.watch.finish()
+        _end_program()
+    at = now()
+    gpu.step.end()
+    iteration.fact(FACT.ask, begin=at)
+    return at
+
+
+def given_again(iteration: Iteration) -> Any:
+    """A batch that was delivered before, where it is its turn: see `replay`."""
+    number, batch = replay.take()
+    iteration.fact(FACT.replayed, number, begin=now())
+    _begin_step(iteration, -1, batch, 0)
+    return batch
+
+
+def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
+    at = now()
+    iteration.fact(FACT.take, number, begin=at, count=int(with_gradients))
+    iteration.taken += 1
+    replay.taken(batch)
+    _begin_step(iteration, number, batch, at - asked)
+
+
+def _begin_step(iteration: Iteration, number: int, batch: Any, waited: int) -> None:
+    delivered.add(batch, waited)
+    gpu.watch.look()
+    gpu.step.begin(iteration, number)
+
+
+_SIGNAL = signal.SIGRTMAX - 3  # of no known use
+_is_installed = False
+_is_told = threading.Lock()
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise SystemExit(0)
+
+
+def install_ending() -> None:
+    global _is_installed
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(_SIGNAL) == signal.SIG_DFL:
+        signal.signal(_SIGNAL, _stop)
+        _is_installed = True
+
+
+def _end_program() -> None:
+    """By a SystemExit, so that the script's own clean-up runs. Does not return.
+
+    A loader may run in a thread of its own, where a SystemExit ends that thread alone and the main thread waits for a
+    batch for ever. The main thread is then given its SystemExit by a signal, as only a signal wakes a thread that waits
+    for another. No class of our own: threads are silent about SystemExit alone."""
+    main = threading.main_thread()
+    if threading.current_thread() is not main and main.is_alive() and _is_installed and _is_told.acquire(blocking=False):
+        signal.pthread_kill(main.ident or 0, _SIGNAL)
+    raise SystemExit(0)

@@ -1,109 +1,95 @@
-"""The C library of this process. Before `join` everything does nothing."""
+"""The C library of this process, and what this package has in common with the host. The library tells it, which is built
+from the same headers as the host: none of it is written down here. Before `join` everything does nothing."""
 
 import ctypes
 import errno
 import json
 import os
+import threading
+import time
+from types import SimpleNamespace
 from typing import Any, Dict, List
 
-from loaderscope_guest import unmeasured
+from loaderscope_guest import settings
 from loaderscope_guest.settings import FOLDER
 
-_I, _L = ctypes.c_int32, ctypes.c_int64
-_SIGNATURES: Dict[str, Any] = {
-    "lsg_join": (ctypes.c_int, [ctypes.c_char_p, ctypes.c_char_p]),
-    "lsg_say": (None, [ctypes.c_char_p]),
-    "lsg_flags": (ctypes.c_void_p, []),
-    "lsg_thread_cpu_ns": (_L, []),
-    "lsg_begin_work": (None, [_L]),
-    "lsg_sample": (None, [_L]),
-    "lsg_enter": (None, [ctypes.c_int]),
-    "lsg_leave": (None, [_L]),
-    "lsg_end_work": (None, [ctypes.c_int]),
-    "lsg_start_up": (None, [_L, _L]),
-    "lsg_rest": (None, [_L, _L]),
-    "lsg_fact": (None, [ctypes.c_int, _I, _I, _I, _L, _L, _L, _L, _L, _L]),
-    "lsg_object_size": (_L, [_L]),
-    "lsg_device_collect": (None, []),
-    "lsg_gpu_watch": (ctypes.c_char_p, []),
-    "lsg_gpu_record": (None, [ctypes.c_int]),
-    "lsg_gpu_flush": (None, []),
-}
+
+now = time.monotonic_ns  # of CLOCK_MONOTONIC, as everywhere in loaderscope
+_PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
+_TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "text": ctypes.c_char_p,
+                          "address": ctypes.c_void_p}
 
 
-def _load() -> ctypes.PyDLL:
-    library = ctypes.PyDLL(os.path.join(FOLDER, "libloaderscope_guest.so"))
-    for name, (result, arguments) in _SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
-    return library
+def _told() -> Dict[str, Any]:
+    tell = ctypes.CDLL(_PATH).lsg_protocol
+    tell.restype = ctypes.c_char_p
+    return json.loads(tell())
 
 
-_library = _load()
-thread_cpu_ns = _library.lsg_thread_cpu_ns
-begin_work = _library.lsg_begin_work
-sample = _library.lsg_sample
-enter = _library.lsg_enter
-leave = _library.lsg_leave
-end_work = _library.lsg_end_work
-start_up = _library.lsg_start_up
-rest = _library.lsg_rest
-fact = _library.lsg_fact
-object_size = _library.lsg_object_size
-collect = _library.lsg_device_collect
-gpu_watch = _library.lsg_gpu_watch
-gpu_record = _library.lsg_gpu_record
-
-gpu_flush = _library.lsg_gpu_flush
-
-# Kinds of facts; FactKind of the host.
-EPOCH, DISPATCHED, ASK, TAKE, ENDED, RECEIVED, PINNED, DELIVERABLE, BEGUN, FINISHED, SENT = range(1, 12)
-COPIED, COMPUTED, REPLAYED, MOVED, FAILED, STARTED = range(12, 18)
-
-_BATCH_BITS, _GENERATION_BITS = 28, 16  # of a span's batch
+_all = _told()
+FACT = SimpleNamespace(**_all["facts"])  # kinds of facts, by name
+MESSAGE = SimpleNamespace(**_all["messages"])  # kinds of messages, likewise: their "what"
+ROLE = SimpleNamespace(**_all["roles"])  # of a process
+SAMPLE = SimpleNamespace(**_all["samples"])  # in place of a sample's number
+STAGES: Dict[str, int] = _all["stages"]  # name -> number
+LONGEST_MESSAGE: int = _all["longest_message"]  # bytes
 
 
-def begin_batch(iterator: int, generation: int, batch: int) -> None:
-    begin_work((iterator << _GENERATION_BITS | generation) << _BATCH_BITS | batch)
+def functions(load: Any) -> Any:
+    """Those of the library. `load`: ctypes.PyDLL, which calls them with the interpreter's lock, or ctypes.CDLL."""
+    library = load(_PATH)
+    found = SimpleNamespace()
+    for name, (result, *arguments) in _all["functions"].items():
+        function = getattr(library, f"lsg_{name}")
+        function.restype, function.argtypes = _TYPES[result], [_TYPES[argument] for argument in arguments]
+        setattr(found, name, function)
+    return found
 
 
-_STOP = 0x706F7473  # Page::kStop of the host
-
-
-class _Shared(ctypes.Structure):
-    _fields_ = [("stop", ctypes.c_uint32), ("timing", ctypes.c_uint32)]
+# With the interpreter's lock: one thread at a time writes.
+_library = functions(ctypes.PyDLL)
+thread_cpu_ns = _library.thread_cpu_ns
+begin_work = _library.begin_work
+sample = _library.sample
+enter = _library.enter
+leave = _library.leave
+end_work = _library.end_work
+start_up = _library.start_up
+rest = _library.rest
+fact = _library.fact
+object_size = _library.object_size
+collect = _library.device_collect
+gpu_watch = _library.gpu_watch
+gpu_record = _library.gpu_record
+gpu_flush = _library.gpu_flush
 
 
 class Flags:
     """What the host wants, as far as this process has looked."""
 
     def __init__(self) -> None:
-        self._shared = _Shared(0, 1)
         self.joined_pid = 0
-        self.role = ""  # trainer, worker
+        self.role = ""  # a ROLE
         self.timing = True  # of the batch that is made; looked at once per batch
 
     def joined(self, role: str) -> None:
         self.joined_pid = os.getpid()
         self.role = role
-        self._shared = _Shared.from_address(_library.lsg_flags())
 
     def forget(self) -> None:
         self.joined_pid = 0
-        self._shared = _Shared(0, 1)
 
     def must_stop(self) -> bool:
-        return self._shared.stop == _STOP
+        return _library.must_stop() != 0
 
     def timing_wanted(self) -> bool:
-        return self._shared.timing != 0
+        return _library.timing_wanted() != 0
 
     def is_joined(self) -> bool:
         return self.joined_pid == os.getpid()
 
     def is_worker(self) -> bool:
-        return self.is_joined() and self.role == "worker"
+        return self.is_joined() and self.role == ROLE.worker
 
     def look(self) -> None:
         self.timing = self.timing_wanted()
@@ -114,7 +100,6 @@ flags = Flags()
 
 _unsaid: List[bytes] = []
 _NOT_TAKEN_IN = {errno.EPROTO: "loaderscope could not take it in", errno.EAGAIN: "loaderscope did not answer"}
-_LONGEST = 200_000  # bytes of a message
 _LONGEST_TEXT, _MOST_PARTS = 200, 200  # characters and parts of a value in one that would be longer
 
 
@@ -123,9 +108,9 @@ def join(**who: Any) -> bool:
     if flags.joined_pid == os.getpid():
         return True
     who["pid"] = os.getpid()
-    error = _library.lsg_join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
+    error = _library.join(os.path.join(FOLDER, "host").encode(), json.dumps(who).encode())
     if error != 0:
-        unmeasured.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
+        settings.leave_word(who["role"], _NOT_TAKEN_IN.get(error) or os.strerror(error))
         return False
     flags.joined(who["role"])
     while _unsaid:
@@ -151,7 +136,7 @@ def _encoded(message: Any) -> bytes:
 
 def spelled(**message: Any) -> bytes:
     text = _encoded(message)
-    return text if len(text) <= _LONGEST else _encoded(_cut(message))
+    return text if len(text) <= LONGEST_MESSAGE else _encoded(_cut(message))
 
 
 def say(**message: Any) -> None:
@@ -161,6 +146,21 @@ def say(**message: Any) -> None:
 
 def say_spelled(message: bytes) -> None:
     if flags.joined_pid == os.getpid():
-        _library.lsg_say(message)
+        _library.say(message)
     else:
         _unsaid.append(message)
+
+
+class Turn:
+    """A lock that the child of a fork finds open, whoever had it."""
+
+    def __init__(self) -> None:
+        self._renew()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._lock = threading.RLock()
+
+    def __call__(self) -> Any:
+        """For `with`."""
+        return self._lock

@@ -3,12 +3,11 @@
 from threading import get_ident
 from typing import Any, Callable, Dict, Optional
 
-from loaderscope_guest import dataset_values, inject, library, messages, random_numbers, threads
-from loaderscope_guest.clock import now
+from loaderscope_guest import inject, library, messages, wrong_data_state
+from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
 from loaderscope_guest.sizes import bytes_of, length_of, samples_of
 from loaderscope_guest.user_code import spending
 
-BETWEEN_SAMPLES, WHOLE_BATCH = -1, -2  # instead of a sample's number
 _TINY = 50_000  # ns of a sample
 
 
@@ -67,29 +66,29 @@ class Making:
         self.samples = 0
         self.thread = get_ident()
         library.flags.look()
-        library.begin_batch(self.iterator, self.generation, batch)
+        library.begin_work(self.iterator, self.generation, batch)
         if not library.flags.timing or not self._tells_samples:
-            library.sample(WHOLE_BATCH)  # opaque, all of it
+            library.sample(SAMPLE.whole_batch)  # opaque, all of it
         self._begun = begun + now() - entered  # what we did ourselves is none of its time
-        self.fact(library.BEGUN, rested_since, begun)
+        self.fact(FACT.begun, rested_since, begun)
         if not self._tells_samples:
             self.samples = length_of(keys) or None
             self._begin_stages(self.samples or 1)
 
     def _begin_epoch(self) -> None:
         with messages.never_failing("the random numbers of a worker are"):
-            self._draws = random_numbers.FirstDraws(self)
+            self._draws = wrong_data_state.FirstDraws(self)
         if self.generation > 0:
             with messages.never_failing("the data set of a worker is"):
-                library.say(what="settings", iterator=self.iterator, generation=self.generation, worker=self.worker,
-                            values=dataset_values.settings_of(self.dataset))
+                library.say(what=MESSAGE.settings, iterator=self.iterator, generation=self.generation,
+                            worker=self.worker, values=wrong_data_state.settings_of(self.dataset))
 
     def _end_first_batch(self) -> None:
         draws, self._draws = self._draws, None
         with messages.never_failing("the random numbers of a worker are"):
             draws.say(self)
         if self.generation == 0:
-            threads.say()
+            messages.say_threads()
 
     def finish(self, data: Any, by_trainer: bool) -> None:
         self.thread = 0
@@ -97,7 +96,7 @@ class Making:
             self._stop_telling_samples_apart()
         library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
-        self.fact(library.FINISHED, now(), count=count, size=bytes_of(data))
+        self.fact(FACT.finished, now(), count=count, size=bytes_of(data))
         if self._draws is not None:
             self._end_first_batch()
         spending.say()
@@ -106,14 +105,14 @@ class Making:
         messages.degraded("the data set gives whole batches: their samples are not told apart")
         self.samples = samples
         if library.flags.timing:
-            library.sample(WHOLE_BATCH)
+            library.sample(SAMPLE.whole_batch)
         self._begin_stages(self.samples or 1)
 
     def batch_of_told_samples(self) -> None:
         """Of a data set that gives whole batches, and says itself when it makes each of their samples."""
         self.samples = None
         if library.flags.timing:
-            library.sample(BETWEEN_SAMPLES)
+            library.sample(SAMPLE.between)
 
     def _begin_stages(self, samples_at_once: int) -> None:
         self.depth = 0
@@ -131,7 +130,7 @@ class Making:
     def next_sample(self, key: Any, is_name: bool = True) -> None:
         if self.named and not (is_name and type(key) is int):
             self.named = False
-            library.say(what="unnamed", iterator=self.iterator)
+            library.say(what=MESSAGE.unnamed, iterator=self.iterator)
         number = key if type(key) is int else self.samples
         self.samples = (self.samples or 0) + 1
         if library.flags.timing:

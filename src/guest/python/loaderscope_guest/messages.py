@@ -1,6 +1,7 @@
-"""Sentences for the host. Each degradation is said once per process."""
+"""What is said to the host in sentences, and of the process as a whole. Each degradation is said once per process."""
 
 import contextlib
+import ctypes
 import functools
 import multiprocessing.connection
 import re
@@ -8,9 +9,10 @@ import signal
 import sys
 import traceback
 import weakref
-from typing import Any, Iterable, Iterator, Optional, Set
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
 
 from loaderscope_guest import library
+from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
 _said: Set[str] = set()
@@ -18,13 +20,13 @@ _LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": 
 
 
 def join_as_trainer() -> bool:
-    return library.join(role="trainer", rank=RANK)
+    return library.join(role=ROLE.trainer, rank=RANK)
 
 
 def refuse(sentence: str) -> None:
     """Our side of the job cannot begin."""
     join_as_trainer()
-    library.say(what="refused", text=sentence)
+    library.say(what=MESSAGE.refused, text=sentence)
     raise SystemExit(1)
 
 
@@ -33,7 +35,7 @@ def degraded(sentence: str, loader: bool = False) -> None:
     if sentence in _said:
         return
     _said.add(sentence)
-    library.say(what="degraded", text=sentence, loader=loader)
+    library.say(what=MESSAGE.degraded, text=sentence, loader=loader)
 
 
 @contextlib.contextmanager
@@ -102,7 +104,7 @@ def _say_dead_workers(hook: Any, kind: Any, error: Any, where: Any) -> None:
         # The error has taken the iterator along, which has then ended workers that were well.
         all_dead.append(_dead_workers(_workers_before, said_of=str(error)))
         for dead in filter(None, all_dead):
-            library.say(what="failed", text=dead, worker=None)
+            library.say(what=MESSAGE.failed, text=dead, worker=None)
     hook(kind, error, where)
 
 
@@ -113,6 +115,28 @@ def failed(error: BaseException, iterator: Any, where: str = "") -> None:
         _wait_for_a_death(iterator)
     dead = _dead_workers(_workers_of(iterator))
     if dead:
-        library.say(what="failed", text=dead, worker=None)
+        library.say(what=MESSAGE.failed, text=dead, worker=None)
         return
-    library.say(what="failed", text=text + where, worker=_worker_in(text))
+    library.say(what=MESSAGE.failed, text=text + where, worker=_worker_in(text))
+
+
+_POOLS: Dict[str, Callable[[Any], int]] = {
+    "torch": lambda module: module.get_num_threads(),
+    "cv2": lambda module: module.getNumThreads(),
+}
+
+
+def _runtime() -> Tuple[int, int]:
+    """Where the interpreter's state stands, which holds the lock, and its size; 0: not known."""
+    try:
+        address = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "_PyRuntime"))
+    except ValueError:
+        return 0, 0
+    return address, library.object_size(address)
+
+
+def say_threads() -> None:
+    """Those that libraries start in this process, and where its interpreter's lock is."""
+    with never_failing("the threads of a process are"):
+        sizes = {name: size(sys.modules[name]) for name, size in _POOLS.items() if name in sys.modules}
+        library.say(what=MESSAGE.threads, pools=sizes, runtime=_runtime())

@@ -1,5 +1,7 @@
-"""What the host wants of this run, from the private folder that it made."""
+"""What the host wants of this run, from the private folder that it made; and word for it there from a process that has no
+line to it."""
 
+import contextlib
 import json
 import os
 from typing import Any, Dict, List, Optional
@@ -23,10 +25,17 @@ def _local_rank() -> int:
 
 
 _all = _read()
-STAGES: Dict[str, int] = _all["stages"]  # name -> number
 OVERRIDES: Dict[str, Any] = _all["overrides"]  # of the DataLoader's arguments
 INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]
 REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn with the loader and without
 TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
 RANK = _local_rank()  # of this process; -1: it has none
+
+_LONGEST_REASON = 1000  # characters of a reason
+
+
+def leave_word(role: str, reason: str) -> None:
+    """Why this process is not measured. A link, because making one needs no file descriptor: there may be none left."""
+    with contextlib.suppress(OSError, ValueError):
+        os.symlink(reason[:_LONGEST_REASON] or role, f"{FOLDER}/unmeasured/{os.getpid()}-{role}")

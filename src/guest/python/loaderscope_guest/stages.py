@@ -10,8 +10,7 @@ from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from loaderscope_guest import hooks, inject, library, making, messages, user_code
-from loaderscope_guest.clock import now
-from loaderscope_guest.settings import STAGES
+from loaderscope_guest.library import STAGES, now
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
     STAGES[name] for name in ("read", "read.decompress", "decode", "augment", "collate")

@@ -5,8 +5,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Callable, Deque, Dict, List, NamedTuple, Optional, Tuple
 
-from loaderscope_guest import clock, inject, library, messages, moves
+from loaderscope_guest import gpu, inject, library, messages
 from loaderscope_guest.delivered import delivered, device_of
+from loaderscope_guest.library import FACT
 
 _MATRIX = 2048  # rows of what is multiplied
 _CALIBRATED_MS = 20.0
@@ -113,7 +114,7 @@ class _Step(NamedTuple):
 class TorchDevice:
     """Steps are copied and computed in order; `in_flight` of them at once."""
 
-    def __init__(self, trainer: Dict[str, Any], torch: Any, now: Callable[[], int] = clock.now) -> None:
+    def __init__(self, trainer: Dict[str, Any], torch: Any, now: Callable[[], int] = library.now) -> None:
         self._trainer = trainer
         self._cuda = torch.cuda
         self._clock = _Clock(torch.cuda, now)
@@ -131,7 +132,7 @@ class TorchDevice:
 
     def train(self, batch: Any, size: int) -> None:
         """Submits the copy and the compute of one step."""
-        moves.step.end()  # what follows is not the loader's
+        gpu.step.end()  # what follows is not the loader's
         self._clock.keep()
         copy, there = self._copied(batch) if device_of(batch) == "cpu" else (None, batch)
         if copy is not None and self._trainer["own_copy_stream"]:
@@ -164,8 +165,8 @@ class TorchDevice:
         while self._steps and self._steps[0].compute[1].query():
             step = self._steps.popleft()
             if step.copy is not None:
-                self._report(library.COPIED, step.taken, step.copy)
-            self._report(library.COMPUTED, step.taken, step.compute)
+                self._report(FACT.copied, step.taken, step.copy)
+            self._report(FACT.computed, step.taken, step.compute)
 
     def _report(self, kind: int, taken: int, events: Tuple[Any, Any]) -> None:
         begin, end = (self._clock.time_of(event) for event in events)

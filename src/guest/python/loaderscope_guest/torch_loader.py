@@ -6,13 +6,12 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import (asking, fetcher, in_trainer, library, messages, overrides, pin_thread, replay, worker,
-                               worker_queues)
-from loaderscope_guest.clock import now
+from loaderscope_guest import construction, fetcher, messages, queues, replay, worker
 from loaderscope_guest.delivered import device_of
-from loaderscope_guest.in_trainer import InTrainer
-from loaderscope_guest.iteration import Iteration
+from loaderscope_guest.iteration import Iteration, ask, given, given_again
+from loaderscope_guest.library import FACT, now
 from loaderscope_guest.loaders import loaders
+from loaderscope_guest.worker import InTrainer
 
 
 def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -23,23 +22,23 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         iteration = self.__dict__.get("_loaderscope")
         if iteration is None:
             return original(self)
-        asked = asking.ask(iteration)
+        asked = ask(iteration)
         if replay.is_next():
-            return asking.given_again(iteration)
+            return given_again(iteration)
         try:
             data = original(self)
         except StopIteration:
-            iteration.fact(library.ENDED, begin=asked, end=now())
+            iteration.fact(FACT.ended, begin=asked, end=now())
             iteration.order.say(iteration)
             raise
         except BaseException as error:
-            iteration.fact(library.FAILED, begin=asked, end=now())
+            iteration.fact(FACT.failed, begin=asked, end=now())
             if isinstance(error, Exception):
                 messages.failed(error, self)
             raise
         loaders.has_given = True
         is_first = iteration.taken == 0
-        asking.given(iteration, iteration.batch_of(data), data, asked, with_gradients())
+        given(iteration, iteration.batch_of(data), data, asked, with_gradients())
         if is_first:
             _look_at_first(data)
         return data
@@ -71,7 +70,7 @@ def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., No
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:
                 _enter(hooked, worker.of_iteration, module, self._loaderscope)
-                _enter(hooked, pin_thread.of_iteration, module, self._loaderscope)
+                _enter(hooked, queues.pinning_of_iteration, module, self._loaderscope)
             original(self, loader, *more, **named)
         if self._loaderscope is not None and hasattr(self, "_workers"):
             messages.watch_workers(self)
@@ -81,7 +80,7 @@ def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., No
 
 def _time_receiving(iterator: Any, iteration: Iteration) -> None:
     try:
-        worker_queues.time_receiving(iterator._worker_result_queue, iteration)
+        queues.time_receiving(iterator._worker_result_queue, iteration)
     except AttributeError as error:
         messages.degraded(f"how long batches travel is not seen: {error!r}")
 
@@ -121,7 +120,7 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            iteration.fact(library.DISPATCHED, batch, self._task_info[batch][0], begin=at)
+            iteration.fact(FACT.dispatched, batch, self._task_info[batch][0], begin=at)
 
     return _try_put_index
 
@@ -162,8 +161,9 @@ _METHODS = (
 )
 
 
-def install(module: ModuleType) -> None:
-    overrides.install(module.DataLoader)
+def install(module: ModuleType, begin_in_worker: Callable[[], None]) -> None:
+    worker.install(begin_in_worker)
+    construction.install(module.DataLoader)
     for class_name, name, wrap in _METHODS:
         owner = getattr(module, class_name, None)
         method = getattr(owner, name, None)
@@ -175,4 +175,4 @@ def install(module: ModuleType) -> None:
         owner = getattr(module, class_name)
         owner.__init__ = _init(owner.__init__, module)
     fetcher.install(module)
-    in_trainer.install(module)
+    worker.install_in_trainer(module)

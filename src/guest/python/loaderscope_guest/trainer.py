@@ -1,13 +1,78 @@
 """`python -m loaderscope_guest.trainer`: takes batches from the user's own loader, or from one of a pipeline that we bring,
-as a training loop does, on a device or with the user's own training step."""
+as a training loop does, on a device or with the user's own training step. The device is a simulated one, or none, as
+loaderscope's own loader has them; or a GPU."""
 
+import ctypes
 import functools
 import importlib
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Dict
 
-from loaderscope_guest import device, foreign, handed, hooks, messages, settings, sizes
+from loaderscope_guest import foreign, inject, library, measuring, messages, settings, sizes
+from loaderscope_guest.delivered import Handed, delivered, iterable, tensors_of
+from loaderscope_guest.library import functions
+
+
+# Without the interpreter's lock: these wait, and the threads of the loader must go on.
+_waiting = functions(ctypes.CDLL)
+
+
+class Device:
+    """Steps are copied and computed in order; `in_flight` of them at once."""
+
+    def __init__(self, trainer: Dict[str, Any]) -> None:
+        self._trainer = trainer
+        self._step = 0
+        _waiting.device_open(trainer["device"] == "sim", trainer["own_copy_stream"], trainer["in_flight"])
+
+    def wait_for_room(self) -> None:
+        if self._step >= self._trainer["in_flight"]:
+            _waiting.device_wait(self._step - self._trainer["in_flight"])
+        library.collect()
+
+    def train(self, batch: Any, size: int) -> None:
+        """Submits the copy and the compute of one step."""
+        trainer = self._trainer
+        inject.apply("launch")
+        rate = trainer["link_rate"]
+        host, held, duration = 0, 0, 0
+        tensor = next(tensors_of(batch), None)
+        if tensor is None or tensor.device.type == "cpu":  # else there is nothing to copy
+            duration = int(size / rate * 1e9) if rate > 0 else 0
+            if trainer["device"] == "sim":  # the other one copies nothing
+                duration += int(inject.extra("h2d") * 1e9)
+            if tensor is not None:  # a pageable copy touches the bytes, of this part at least
+                host, held = tensor.data_ptr(), tensor.element_size() * tensor.nelement()
+        _waiting.device_copy(self._step, delivered.count - 1, host, held, duration, trainer["copied_by_caller"],
+                                 trainer["sync_copies"])
+        times = trainer["compute"]
+        _waiting.device_compute(self._step, times[self._step % len(times)])
+        library.collect()
+        self._step += 1
+
+    def finish(self) -> None:
+        if self._step > 0:
+            _waiting.device_wait(self._step - 1)
+        library.collect()
+
+
+def _check_device(trainer: Dict[str, Any]) -> None:
+    """Refuses what is not here."""
+    if trainer["device"] == "cuda":
+        from loaderscope_guest import torch_device
+
+        torch_device.refuse_without_gpu()
+
+
+def _open_device(trainer: Dict[str, Any]) -> Any:
+    if trainer["device"] != "cuda":
+        return Device(trainer)
+    import torch
+
+    from loaderscope_guest import torch_device
+
+    return torch_device.TorchDevice(trainer, torch)
 
 
 def _imported(flag: str, place: str) -> Callable[..., Any]:
@@ -26,7 +91,7 @@ def _imported(flag: str, place: str) -> Callable[..., Any]:
     return function
 
 
-def _epochs(loader: Any, step: Callable[[Any], None], before: Callable[[], None], seen: handed.Handed) -> None:
+def _epochs(loader: Any, step: Callable[[Any], None], before: Callable[[], None], seen: Handed) -> None:
     most = settings.TRAINER["epochs"]
     epoch = 0
     while most == 0 or epoch < most:
@@ -71,14 +136,14 @@ def _maker() -> Callable[[], Any]:
 
 def main() -> None:
     trainer = settings.TRAINER
-    hooks.look_into_stages()
+    measuring.look_into_stages()
     make = _maker()
     own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
     if own_step is None:
-        device.check(trainer)
-    seen = handed.Handed()
+        _check_device(trainer)
+    seen = Handed()
     made = make()
-    batches = handed.iterable(made, make)
+    batches = iterable(made, make)
     if batches is None:
         messages.refuse(f"--loader {trainer['loader']}: what it makes, a {type(made).__name__}, gives no batches; return a "
                         "DataLoader, or a loader around one")
@@ -92,9 +157,9 @@ def main() -> None:
         seen.end()
 
 
-def _train(loader: Any, seen: handed.Handed) -> None:
+def _train(loader: Any, seen: Handed) -> None:
     """On a device of ours."""
-    on = device.open_device(settings.TRAINER)
+    on = _open_device(settings.TRAINER)
     try:
         _epochs(loader, lambda batch: on.train(batch, sizes.bytes_of(batch)), on.wait_for_room, seen)
     finally:

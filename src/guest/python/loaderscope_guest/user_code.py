@@ -7,7 +7,7 @@ import os
 from typing import Any, Dict, Iterator, List, Tuple
 
 from loaderscope_guest import library, messages
-from loaderscope_guest.clock import now
+from loaderscope_guest.library import MESSAGE, now
 
 _LONGEST = 100  # characters of a name
 _MOST = 64  # names whose time is kept apart
@@ -95,7 +95,7 @@ class Spending:
         if not self._spent or at - self._said < _SAY_EVERY:
             return
         self._said = at
-        library.say(what="spent", parts=[[stage, name, spent] for (stage, name), (spent,) in self._spent.items()])
+        library.say(what=MESSAGE.spent, parts=[[stage, name, spent] for (stage, name), (spent,) in self._spent.items()])
 
 
 spending = Spending()

@@ -1,4 +1,5 @@
-"""A worker process: what its loop is handed so that it can be looked into."""
+"""Where batches are made: in a worker process, whose loop is handed what it can be looked into by, or by the trainer itself,
+where an iterator has no workers."""
 
 import contextlib
 import functools
@@ -9,11 +10,62 @@ from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, Callable, Iterator
 
-from loaderscope_guest import hooks, inject, library, making, messages
-from loaderscope_guest.clock import now
+from loaderscope_guest import inject, library, making, messages
+from loaderscope_guest.fetcher import watch
+from loaderscope_guest.library import FACT, ROLE, Turn, now
+from loaderscope_guest.queues import Results, Tasks, in_hand
 from loaderscope_guest.settings import RANK
-from loaderscope_guest.turns import Turn
-from loaderscope_guest.worker_queues import Results, Tasks
+
+
+class InTrainer:
+    """The fetcher of an iterator without workers."""
+
+    def __init__(self, fetcher: Any, maker: making.Making) -> None:
+        self._fetcher = fetcher
+        self._making = maker
+        watch(fetcher, maker)
+        self._batch = 0
+        self._begun = 0
+
+    def begin(self) -> None:
+        """Before the sampler says which samples are next: that is part of the batch's making."""
+        self._begun = now()
+        library.rest(self._begun, self._begun)
+
+    def end(self) -> None:
+        """The sampler has none left."""
+        library.begin_work(self._making.iterator, self._making.generation, self._batch)
+        library.end_work(True)
+
+    def fetch(self, index: Any) -> Any:
+        before, making.current = making.current, self._making
+        batch, self._batch = self._batch, self._batch + 1
+        at, self._begun = self._begun or now(), 0
+        self._making.fact(FACT.dispatched, at, batch=batch)
+        self._making.begin(batch, at, at, index)
+        data = None
+        try:
+            data = self._fetcher.fetch(index)
+        finally:
+            self._making.finish(data, by_trainer=True)
+            making.current = before
+            in_hand.iteration, in_hand.batch = self._making, batch
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._fetcher, name)
+
+
+def install_in_trainer(module: ModuleType) -> None:
+    single = module._SingleProcessDataLoaderIter.__init__
+
+    @functools.wraps(single)
+    def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
+        single(self, loader, *more, **named)
+        if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
+            self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making)
+
+    module._SingleProcessDataLoaderIter.__init__ = with_fetcher
 
 
 class WorkerLoop:
@@ -21,6 +73,7 @@ class WorkerLoop:
     `spawn`, which pickles it."""
 
     def __init__(self, iterator: int, started: int) -> None:
+        self.begin = _begin_in_worker
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
@@ -30,7 +83,7 @@ class WorkerLoop:
 
         loop = _original_loop or original._worker_loop
         try:
-            hooks.install()  # a process without our environment has none
+            self.begin()  # a process without our environment has no hooks
             arguments, named = self._hook(loop, arguments, named)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
@@ -39,7 +92,7 @@ class WorkerLoop:
     def _hook(self, loop: Callable[..., None], arguments: Any, named: Any) -> Any:
         bound = inspect.signature(loop).bind(*arguments, **named)
         number = bound.arguments["worker_id"]
-        if not library.join(role="worker", rank=RANK, iterator=self.iterator, worker=number,
+        if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
                             trainer=self.trainer):
             return arguments, named
         making.current = making.Making(self.iterator, number)
@@ -60,12 +113,13 @@ def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any)
         loop.started, cpu = now(), library.thread_cpu_ns()
         begun = loop.started
         start(process)
-        iteration.fact(library.STARTED, worker=next(numbers), begin=begun, end=now(),
+        iteration.fact(FACT.started, worker=next(numbers), begin=begun, end=now(),
                        cpu=library.thread_cpu_ns() - cpu)
 
     return timed
 
 
+_begin_in_worker: Callable[[], None] = lambda: None
 _original_loop: Any = None
 _turn = Turn()  # what is swapped belongs to all threads
 
@@ -88,3 +142,9 @@ def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
             setattr(BaseProcess, "start", start)
             utils._worker_loop = _original_loop
             making.current = before
+
+
+def install(begin_in_worker: Callable[[], None]) -> None:
+    """`begin_in_worker`: begins measuring in a process that is to be a worker. It can be pickled."""
+    global _begin_in_worker
+    _begin_in_worker = begin_in_worker

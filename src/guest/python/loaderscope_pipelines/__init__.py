@@ -9,10 +9,7 @@ from types import ModuleType
 
 from loaderscope_pipelines.options import Options
 
-__all__ = ["PIPELINES", "Options", "module_of"]
-
-# `loaderscope run --loader` has those of torch, webdataset and dali; the others are what it is compared with.
-PIPELINES = ("torch:pillow", "torch:opencv", "webdataset:pillow", "dali:cpu", "spdl:ffmpeg", "ffcv:jpeg")
+__all__ = ["Options", "module_of"]
 
 
 def module_of(pipeline: str) -> ModuleType:

@@ -7,8 +7,8 @@ import random
 import tempfile
 import unittest
 
-import loaderscope_pipelines as pipelines
-from loaderscope_pipelines.spdl_ffmpeg import random_crop
+from peers import pipelines
+from peers.pipelines.spdl_ffmpeg import random_crop
 
 
 class PipelineTest(unittest.TestCase):

@@ -1,0 +1,149 @@
+// How a job comes to its end: what it is ended for, who is asked to end, and who is waited for.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/thread_meter.h"
+#include "guest/host/job.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::guest {
+namespace {
+
+// With a program that is to end: until it is asked by a signal, until it is killed, and until its
+// processes have said their last.
+constexpr Nanos kUntilTerminated = 10 * kSecond;
+constexpr Nanos kUntilKilled = 15 * kSecond;
+constexpr Nanos kLastWords = kSecond;
+// Until workers have seen that their trainer is gone: PyTorch's look every five seconds.
+constexpr Nanos kUntilWorkersEnd = 8 * kSecond;
+constexpr Nanos kUntilHelpersEnd = 6 * kSecond;  // of a program that was killed
+
+// Another job's, in a container that shares the folder, may be named by the same number.
+bool is_own_since(const std::filesystem::path& segment, std::time_t begin) {
+  struct stat state {};
+  return ::stat(segment.c_str(), &state) == 0 && state.st_uid == ::geteuid() &&
+         state.st_mtime >= begin;
+}
+
+// PyTorch names its segments in /dev/shm by the process; one that was killed may leave some.
+void remove_shared_memory_of(const std::set<pid_t>& processes, std::time_t begin) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
+    const std::string name = entry.path().filename().string();
+    constexpr std::string_view kPrefix = "torch_";
+    if (!name.starts_with(kPrefix)) continue;
+    const long process = std::atol(name.c_str() + kPrefix.size());
+    if (processes.count(static_cast<pid_t>(process)) > 0 && is_own_since(entry.path(), begin))
+      std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
+}  // namespace
+
+// A worker that goes on, and whose trainer is gone.
+bool Job::is_orphan(const Member& member) const {
+  if (!member.is_worker || member.ended()) return false;
+  const auto& members = host_.members();
+  return std::none_of(members.begin(), members.end(), [&](const auto& other) {
+    return other->page() != nullptr && other->pid == member.trainer && !other->ended();
+  });
+}
+
+// Orphans end by themselves; others that go on, go on without us.
+bool Job::has_more_to_say(Nanos since_end) const {
+  const auto& members = host_.members();
+  return std::any_of(members.begin(), members.end(), [&](const auto& member) {
+    return !member->ended() && since_end <= (is_orphan(*member) ? kUntilWorkersEnd : kLastWords);
+  });
+}
+
+// What was killed because it would not end takes the rest along, and so does the user's second
+// signal.
+void Job::end_or_leave_the_rest() {
+  left_behind_ = child_.has_offspring();
+  const std::vector<JobProcess> still_there = running();
+  trains_on_ = std::any_of(still_there.begin(), still_there.end(),
+                           [](const JobProcess& process) { return !process.is_worker; });
+  if (stop_level_ > 1 || (second_signal_ && second_signal_->came())) {
+    child_.end_all();
+  } else {
+    for (const auto& member : host_.members()) {
+      if (is_orphan(*member)) child_.end_offspring(member->pid);
+    }
+    // Helpers, such as those that keep the workers' shared memory, end behind them.
+    const bool killed = status_ && WIFSIGNALED(*status_);
+    child_.await_offspring(killed ? kUntilHelpersEnd : kLastWords);
+    child_.let_offspring_go();
+  }
+  if (!child_.has_offspring()) remove_shared_memory_of(processes_, began_);
+}
+
+void Job::look_for_signals() {
+  if (second_signal_) {
+    if (second_signal_->came()) child_.signal(SIGKILL);
+    return;
+  }
+  if (context_.stop_signal == nullptr || context_.stop_signal->load() == 0) return;
+  second_signal_.emplace();
+  child_.signal(SIGINT);
+  begin_to_stop();
+}
+
+void Job::begin_to_stop() {
+  if (stopping_since_ != 0) return;
+  stopping_since_ = monotonic_now();
+  host_.ask_to_stop();
+}
+
+void Job::stop_harder() {
+  if (stopping_since_ == 0) return;
+  const Nanos since = monotonic_now() - stopping_since_;
+  if (since > kUntilTerminated && stop_level_ == 0) {
+    child_.signal(SIGTERM);
+    ++stop_level_;
+  }
+  if (since > kUntilKilled && stop_level_ == 1) {
+    child_.signal(SIGKILL);
+    ++stop_level_;
+  }
+}
+
+void Job::watch_for_silence() {
+  const Nanos allowed = config_.timeout;
+  if (allowed == 0 || stopping_since_ != 0 || training_.longest_wait() <= allowed) return;
+  give_up(fmt::format(
+      "{}: no batch came for {}; look at what the workers wait for, or give a longer --timeout",
+      program(), show_duration(allowed)));
+}
+
+// It may prepare its data for hours: what it is asked to end for is seen in its batches alone.
+void Job::watch_for_a_loader() {
+  const Nanos since = monotonic_now() - started_;
+  const bool is_seen = training_.first_measured() != nullptr || training_.longest_wait() > 0;
+  if (status_ || stopping_since_ != 0 || is_seen || !unseen_.is_due(since)) return;
+  output_.say(
+      unseen_.sentence(program(), since, files_.pythons_seen(), messages_.not_looked_into()));
+}
+
+void Job::give_up(const std::string& why) {
+  child_.end_all();
+  remove_shared_memory_of(processes_, began_);
+  throw RunError(why);
+}
+
+// A job of hours is not to end in an error that was certain after its first batches.
+void Job::watch_injections() {
+  constexpr std::int64_t kEnough = 20, kEach = 4;  // batches, and of each worker
+  if (stopping_since_ != 0 || !training_.each_has_taken(kEnough, kEach)) return;
+  const std::string missing = messages_.injected().missing(true);
+  if (!missing.empty()) give_up(missing);
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,142 @@
+// What the batches of one DataLoader went through, put together from what its processes report, and
+// folded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "guest/host/gpu_timeline.h"
+#include "guest/host/loader_facts.h"
+#include "guest/host/measured_window.h"
+#include "guest/protocol/page.h"
+#include "settings/resolve_guest.h"
+
+namespace loaderscope::guest {
+
+class LoaderHistory {
+ public:
+  // `given`: how long to measure. It outlives this.
+  LoaderHistory(const RunConfig& given, const LoaderFacts& loader);
+
+  // From now on the process tells what its GPU does.
+  void watch_gpu() { gpu_.emplace(); }
+  void gpu_did(const GpuRecord& record);
+  // Facts and spans of this loader's iterators. False: what they need has not come yet. `loader`:
+  // as it was when the fact's iterator was made; a program may change its settings in between.
+  bool take_fact(const Fact& fact, const LoaderFacts& loader);
+  bool take_span(std::int32_t worker, const Span& span);
+  // Of a device of ours: `count` is the step.
+  void of_device(const Fact& fact);
+  // Folds the steps that are known. `no_more`: what is missing will not come.
+  void advance(bool no_more);
+
+  const LoaderFacts& loader() const { return loader_; }  // as it was last
+  std::int64_t first_workers() const { return first_workers_; }
+  const MeasuredWindow& window() const { return window_; }
+  std::int64_t taken() const { return steps_; }  // batches, also outside the window
+  // Batches that came behind another one of their epoch, and when the last did on a clock that
+  // stands still between epochs.
+  std::int64_t taken_within_epochs() const { return steps_ - epochs_taken_from_; }
+  Nanos clock_within_epochs() const { return last_taken_ - between_epochs_; }
+  Nanos first_ask() const { return first_ask_; }
+  Nanos last_taken() const { return last_taken_; }  // when a batch was
+  // What it is to the program: how long its steps took, whether gradients were wanted of one, and
+  // how often it was iterated.
+  Nanos spent() const { return spent_; }
+  bool with_gradients() const { return with_gradients_; }
+  std::int64_t iterations() const { return epoch_ + 1; }
+  // What is known of the GPU; null where it is not watched.
+  const GpuTimeline* gpu() const { return gpu_ ? &*gpu_ : nullptr; }
+  RankRecord finish();
+
+ private:
+  using EpochName = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
+  // Several may be under way: a program may take a look at a batch of a second iterator.
+  struct Epoch {
+    // Batches and what number they have in the whole training, where the two begin to go on by
+    // one: once, unless the batches of another epoch come between.
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    std::int64_t next = 0;    // batch that has no number yet
+    bool by_trainer = false;  // it has no workers
+    Nanos begun = 0, dispatch = 0;
+    // Until when the trainer's thread was busy with the workers: those of the epoch before that
+    // ended, and those of this one that were started.
+    Nanos busy_since = 0;
+    std::int32_t taken_in = 0;  // how many epochs had begun when a batch of it was taken last
+    bool fresh = true;          // none has been
+  };
+  struct Batch {
+    StepEvents events;
+    const Epoch* epoch = nullptr;
+    bool begun = false, finished = false, sent = false, received = false, pins = false,
+         deliverable = false;
+    std::int64_t replays = -1;  // the step whose batch it is again
+    Nanos moved = 0;            // by the program to a device, all copies together
+    Nanos next_take = 0;        // 0: not yet
+    bool gpu = false;           // copy and compute are its own times
+    Nanos complete_since = 0;   // all of its compute is known
+  };
+  // Of a batch of an epoch; nothing where it was forgotten long ago.
+  std::optional<std::int64_t> number_of(Epoch& epoch, std::int64_t batch);
+  struct Size {
+    std::int32_t samples = 0;
+    Bytes bytes = 0;
+  };
+
+  bool trains_itself() const { return loaderscope::trains_itself(given_); }
+  void begin_epoch(const Fact& fact, const LoaderFacts& loader);
+  void forget_cut_short();
+  void take_fact(const Fact& fact, Epoch& epoch);
+  void started(const Fact& fact, Epoch& epoch);
+  void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
+  void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
+  void replayed(const Fact& fact, Epoch& epoch);
+  void close_step(Nanos compute_end);
+  void end_open_step();
+  void complete(std::int64_t number);
+  void complete_on_device(std::int64_t before);
+  bool may_know(std::int64_t batch) const;
+  Batch& known(std::int64_t batch, const Epoch& epoch);
+  void of_batch(const Fact& fact, Batch& batch, std::int64_t number);
+  void moved(std::int64_t batch, Nanos length);
+  bool all_known(const Batch& batch) const;
+  bool gpu_known(const Batch& batch) const;
+  void put_gpu_view(Batch& batch);
+  void fold_steps(bool no_more);
+  void remember_size(Batch& batch);
+  Size usual_size() const;
+
+  const RunConfig& given_;
+  LoaderFacts loader_;
+  std::int64_t first_workers_;
+  MeasuredWindow window_;
+
+  std::map<EpochName, Epoch> epochs_;
+  std::map<std::int32_t, Span> starts_;  // of workers that have not come up yet
+  std::int64_t batches_ = 0;             // that have a number
+  std::map<std::int64_t, Batch> batches_known_;
+  std::map<std::int64_t, std::int64_t> on_device_;  // steps of a device of ours: their batches
+  Nanos device_end_ = 0;                            // of the last of them that is complete
+  std::int64_t computed_before_ = 0;                // the number of the first that is not known
+  std::deque<std::int64_t> complete_;               // steps whose compute is known, in order
+  std::vector<Size> first_sizes_;  // of the first batches taken, which may be replayed
+  std::int64_t sized_ = 0;         // batches whose makers have said how large they are
+  double sized_samples_ = 0, sized_bytes_ = 0;
+  std::int64_t replays_ = 0;
+  std::optional<std::int64_t> open_;        // the batch that the trainer has
+  std::optional<std::int64_t> taken_last_;  // before the one that it takes
+  std::optional<GpuTimeline> gpu_;
+  std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
+  Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0, spent_ = 0;
+  Nanos between_epochs_ = 0;
+  std::int64_t epochs_taken_from_ = 0;
+  bool with_gradients_ = false;
+  std::int32_t epoch_ = -1;  // that has begun last
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,161 @@
+// The steps of a loader, once all that belongs to them is known or will not come any more.
+#include <algorithm>
+#include <cmath>
+
+#include "base/thread_meter.h"
+#include "guest/host/loader_history.h"
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
+constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
+
+}  // namespace
+
+void LoaderHistory::advance(bool no_more) {
+  if (no_more && open_) end_open_step();
+  if (no_more) complete_on_device(computed_before_);
+  fold_steps(no_more);
+}
+
+// The program has ended while it trained the last batch, or when it asked for another one.
+void LoaderHistory::end_open_step() {
+  const bool asked_again = asked_ > batches_known_[*open_].events.take;
+  if (asked_again) close_step(asked_);
+  open_.reset();
+}
+
+// What the program does in a step is training, wherever between its copies it does it.
+void LoaderHistory::close_step(Nanos compute_end) {
+  Batch& batch = batches_known_[*open_];
+  StepEvents& events = batch.events;
+  const Nanos begin = std::min(events.take + batch.moved, compute_end);
+  if (batch.moved > 0) events.copy = {events.take, begin, 0, 0};
+  events.compute = {begin, compute_end, 0, 0};
+  complete(*open_);
+  open_.reset();
+}
+
+void LoaderHistory::complete(std::int64_t number) {
+  Batch& batch = batches_known_[number];
+  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
+  batch.complete_since = monotonic_now();
+  spent_ += batch.events.compute.end - batch.events.ask;
+  complete_.push_back(number);
+}
+
+// A loader around the DataLoader may take several batches before it gives one, and give what is
+// left when there is none to take. What is computed between two takes is one step, that of the
+// batch taken last: for it the computing waited.
+void LoaderHistory::of_device(const Fact& fact) {
+  complete_on_device(fact.count);
+  const auto found = on_device_.find(fact.count);
+  if (found == on_device_.end()) return;
+  StepEvents& events = batches_known_[found->second].events;
+  Interval& whole = fact.kind == FactKind::copied ? events.copy : events.compute;
+  whole = {fact.begin - whole.wall(), fact.end, 0, 0};
+  if (fact.kind == FactKind::copied) return;
+  if (events.copy.ran() && events.copy.end > whole.begin)
+    events.copy = {whole.begin - events.copy.wall(), whole.begin, 0, 0};
+  computed_before_ = fact.count + 1;
+}
+
+// Those whose number is less: nothing more is computed of them.
+void LoaderHistory::complete_on_device(std::int64_t before) {
+  while (!on_device_.empty() && on_device_.begin()->first < before) {
+    const std::int64_t number = on_device_.begin()->second;
+    on_device_.erase(on_device_.begin());
+    Batch& batch = batches_known_[number];
+    StepEvents& events = batch.events;
+    if (!events.compute.ran()) {
+      const Nanos at = std::max(events.take + batch.moved, device_end_);
+      events.compute = {at, at, 0, 0};
+    }
+    if (batch.moved > 0 && !events.copy.ran())
+      events.copy = {events.take, std::min(events.take + batch.moved, events.compute.begin), 0, 0};
+    device_end_ = events.compute.end;
+    complete(number);
+  }
+}
+
+bool LoaderHistory::all_known(const Batch& batch) const {
+  if (!batch.begun || !batch.finished) return false;
+  if (batch.events.made_by_trainer) return true;
+  return batch.sent && batch.received && (!batch.pins || batch.deliverable);
+}
+
+bool LoaderHistory::gpu_known(const Batch& batch) const {
+  if (!gpu_ || !trains_itself() || window_.ended()) return true;
+  if (batch.next_take == 0) return false;
+  return gpu_->known_until() >= batch.next_take ||
+         monotonic_now() - batch.complete_since > kGpuPatience;
+}
+
+// Kernels run when the host has long gone on: what the GPU did until the next batch was taken is
+// the step's.
+void LoaderHistory::put_gpu_view(Batch& batch) {
+  if (!gpu_ || !trains_itself()) return;
+  StepEvents& events = batch.events;
+  const Nanos end = batch.next_take != 0 ? batch.next_take : kNever;
+  const std::optional<GpuTimeline::Work> work = gpu_->take(events.take, end);
+  if (!work) return;
+  events.copy = work->copy;
+  events.compute = work->compute;
+  events.ready = events.copy.ran() ? events.copy.end : events.compute.begin;
+  batch.gpu = true;
+}
+
+void LoaderHistory::fold_steps(bool no_more) {
+  while (!complete_.empty()) {
+    const auto found = batches_known_.find(complete_.front());
+    if (found == batches_known_.end()) {
+      complete_.pop_front();
+      continue;
+    }
+    Batch& batch = found->second;
+    const bool waited = monotonic_now() - batch.complete_since > kPatience;
+    if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
+    remember_size(batch);
+    put_gpu_view(batch);
+    window_.step(batch.events, batch.gpu);
+    batches_known_.erase(found);
+    complete_.pop_front();
+  }
+}
+
+// Of a batch whose maker could not tell us: like the others.
+LoaderHistory::Size LoaderHistory::usual_size() const {
+  const auto known = static_cast<double>(std::max<std::int64_t>(sized_, 1));
+  const double samples =
+      loader_.batch_size > 0 ? static_cast<double>(loader_.batch_size) : sized_samples_ / known;
+  const double of_one = sized_samples_ > 0 ? sized_bytes_ / sized_samples_ : 0;
+  return {static_cast<std::int32_t>(std::llround(samples)), std::llround(samples * of_one)};
+}
+
+void LoaderHistory::remember_size(Batch& batch) {
+  constexpr std::size_t kMost = 64;  // more are never kept
+  StepEvents& events = batch.events;
+  if (!batch.finished) {
+    events.samples = usual_size().samples;
+    events.delivered_bytes = usual_size().bytes;
+  }
+  const auto index = static_cast<std::size_t>(std::max<std::int64_t>(batch.replays, 0));
+  if (batch.replays < 0) {
+    sized_ += batch.finished;
+    sized_samples_ += batch.finished ? events.samples : 0;
+    sized_bytes_ += batch.finished ? static_cast<double>(events.delivered_bytes) : 0;
+    if (first_sizes_.size() < kMost)
+      first_sizes_.push_back({events.samples, events.delivered_bytes});
+  } else if (index < first_sizes_.size()) {
+    events.samples = first_sizes_[index].samples;
+    events.delivered_bytes = first_sizes_[index].bytes;
+  }
+}
+
+RankRecord LoaderHistory::finish() {
+  advance(true);
+  return window_.finish();
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,179 @@
+#include "guest/host/message_contents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
+
+#include "guest/protocol/bounded.h"
+#include "guest/protocol/message_kinds.h"
+#include "guest/protocol/page.h"
+
+namespace loaderscope::guest {
+namespace {
+
+using nlohmann::json;
+
+constexpr Range kAnyId = {0, std::numeric_limits<std::int32_t>::max()};
+constexpr Range kIterators = {-1, kMostIterators - 1};
+constexpr Range kWorkers = {0, kMostWorkers - 1};
+constexpr Range kBatches = {0, std::int64_t{1} << 28};  // at once: in a queue, or samples in one
+constexpr Range kSamples = {0, std::int64_t{1} << 40};  // of a data set
+constexpr std::size_t kMostNames = 256;                 // in a data set
+
+std::int32_t iterator_in(const json& message, std::int32_t otherwise) {
+  return static_cast<std::int32_t>(number_in(message, "iterator", kIterators, otherwise));
+}
+
+std::int64_t worker_in(const json& message) { return clamped_in(message, "worker", kWorkers, 0); }
+
+DataEpoch epoch_in(const json& message) {
+  return {iterator_in(message, -1), message.value("generation", std::int64_t{0})};
+}
+
+// The last line of an exception's text, which is its own sentence.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const auto begin = text.rfind('\n');
+  return begin == text.npos ? text : text.substr(begin + 1);
+}
+
+}  // namespace
+
+Hello parse_hello(const std::string& text) {
+  const json message = parse_message(text);
+  const auto id = [&](const char* name, std::int64_t least, std::int64_t otherwise) {
+    return static_cast<std::int32_t>(number_in(message, name, {least, kAnyId.most}, otherwise));
+  };
+  Hello hello;
+  hello.pid = id("pid", 1, 0);
+  hello.is_worker = message.value("role", "") == kWorkerRole;
+  hello.trainer = id("trainer", hello.is_worker ? 1 : 0, 0);
+  hello.rank = id("rank", -1, -1);
+  hello.worker = static_cast<std::int32_t>(number_in(message, "worker", kWorkers, 0));
+  hello.iterator = iterator_in(message, -1);
+  return hello;
+}
+
+LoaderMessage parse_loader(const json& message) {
+  LoaderMessage told;
+  told.iterator = iterator_in(message, 0);
+  told.loader = parse_loader_facts(message);
+  const json code = message.value("code", json::object());
+  for (const auto& [stage, name] : code.items())
+    told.code[bounded_text(stage)] = bounded_text(name.get<std::string>());
+  return told;
+}
+
+// Numbers come from objects of the program's own, which may say anything.
+LoaderFacts parse_loader_facts(const json& message) {
+  const auto count = [&](const char* name, const Range& range) {
+    return std::clamp(message.at(name).get<std::int64_t>(), range.least, range.most);
+  };
+  const auto name = [&](const char* of) { return bounded_text(message.at(of).get<std::string>()); };
+  LoaderFacts facts;
+  facts.number = static_cast<std::int32_t>(count("loader", kAnyId));
+  facts.num_workers = count("num_workers", {0, kMostWorkers});
+  facts.prefetch_factor = count("prefetch_factor", kBatches);
+  facts.batch_size = count("batch_size", kBatches);
+  facts.samples = count("samples", kSamples);
+  facts.batches = count("batches", kSamples);
+  facts.shards = message.value("shards", std::int64_t{0});
+  message.at("is_opaque").get_to(facts.is_opaque);
+  message.at("pin_memory").get_to(facts.pin_memory);
+  message.at("persistent_workers").get_to(facts.persistent_workers);
+  message.at("in_order").get_to(facts.in_order);
+  message.at("drop_last").get_to(facts.drop_last);
+  message.at("shuffle").get_to(facts.shuffle);
+  message.at("iterable").get_to(facts.iterable);
+  facts.mp_context = name("mp_context");
+  facts.dataset = name("dataset");
+  facts.sampler = name("sampler");
+  facts.place = name("place");
+  return facts;
+}
+
+Degradation parse_degradation(const json& message) {
+  return {text_in(message, "text", kLongestSentence), message.value("loader", false)};
+}
+
+std::string parse_refusal(const json& message) {
+  return text_in(message, "text", kLongestSentence);
+}
+
+std::string parse_failure(const json& message) {
+  const std::string text = bounded_text(last_line(message.value("text", "")), kLongestSentence);
+  const auto worker = message.find("worker");
+  if (worker == message.end() || !worker->is_number_integer()) return text;
+  return fmt::format("worker {}: {}", worker->get<std::int64_t>(), text);
+}
+
+std::size_t parse_injected(const json& message) {
+  return static_cast<std::size_t>(message.value("number", std::int64_t{0}));
+}
+
+NoContent parse_nothing(const json&) { return {}; }
+
+SpentTimes parse_spent(const json& message) {
+  SpentTimes spent;
+  for (const auto& [stage, name, time] :
+       message.at("parts").get<std::vector<std::tuple<std::string, std::string, double>>>()) {
+    if (std::isfinite(time) && time > 0) spent[bounded_text(stage)][bounded_text(name)] += time;
+  }
+  return spent;
+}
+
+ThreadsMessage parse_threads(const json& message) {
+  const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
+  ThreadsMessage told;
+  told.interpreter = {static_cast<std::uint64_t>(runtime.first),
+                      static_cast<std::uint64_t>(runtime.second)};
+  message.at("pools").get_to(told.pools);
+  return told;
+}
+
+PaddingCounts parse_padding(const json& message) {
+  return {message.at("real").get<std::int64_t>(), message.at("padded").get<std::int64_t>()};
+}
+
+OrderMessage parse_order(const json& message) {
+  return {epoch_in(message), text_in(message, "hash"), message.value("shuffled", false)};
+}
+
+StreamMessage parse_stream(const json& message) {
+  return {epoch_in(message), worker_in(message), text_in(message, "hash")};
+}
+
+StreamEndMessage parse_stream_end(const json& message) {
+  return {epoch_in(message), worker_in(message), clamped_in(message, "samples", kSamples, 0),
+          clamped_in(message, "workers", {0, kMostWorkers}, 1),
+          clamped_in(message, "declared", kSamples, 0)};
+}
+
+DrawsMessage parse_draws(const json& message) {
+  DrawsMessage told{epoch_in(message), worker_in(message), {}, {}};
+  for (const char* generator : {"python", "numpy", "torch", kOwnGenerators}) {
+    if (message.contains(generator)) told.hashes[generator] = text_in(message, generator);
+  }
+  for (const auto& own : message.value("own", std::vector<std::string>{})) {
+    if (told.own.size() < kMostNames) told.own.push_back(bounded_text(own));
+  }
+  return told;
+}
+
+SettingsMessage parse_settings(const json& message) {
+  SettingsMessage told{epoch_in(message), std::nullopt, {}};
+  if (message.contains("worker")) told.worker = worker_in(message);
+  for (const auto& [name, value] : message.value("values", DatasetSettings{})) {
+    if (told.values.size() < kMostNames) told.values[bounded_text(name)] = bounded_text(value);
+  }
+  return told;
+}
+
+UnnamedMessage parse_unnamed(const json& message) { return {epoch_in(message)}; }
+
+}  // namespace loaderscope::guest

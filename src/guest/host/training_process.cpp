@@ -1,0 +1,192 @@
+#include "guest/host/training_process.h"
+
+#include "base/thread_meter.h"
+#include "guest/host/report_checks.h"
+
+namespace loaderscope::guest {
+namespace {
+
+// Of one process. A program that makes ever new ones is not followed further.
+constexpr std::size_t kMostLoaders = 16;
+// What is kept while something before it has not come: far more than comes in a look.
+constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
+constexpr std::size_t kMostGpuRecords = std::size_t{1} << 20;
+
+// Whether `later` is what the program trains with, rather than `earlier`.
+bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
+  constexpr Nanos kFarMore = 2;
+  if (later.with_gradients() != earlier.with_gradients()) return later.with_gradients();
+  return later.spent() > kFarMore * earlier.spent();
+}
+
+// False: something in it cannot be; what is behind it is left out.
+template <class Report, class Taker>
+bool take_believed(SharedRing<Report>& ring, const Taker& take) {
+  Nanos now = monotonic_now();
+  bool believed = true;
+  const bool whole = ring.take_all([&](Report report) {
+    believed = believed && (is_possible(report, now) || is_possible(report, now = monotonic_now()));
+    if (believed) take(report);
+  });
+  return whole && believed;
+}
+
+}  // namespace
+
+void TrainingProcess::add_iterator(std::int32_t number, const LoaderFacts& loader) {
+  loaders_.emplace(number, loader);
+}
+
+// Facts first: the spans of a batch that is told to be finished have been written.
+bool TrainingProcess::read(Page& page, const Writer& writer) {
+  Process& process = processes_.try_emplace(&page, page).first->second;
+  process.writer = writer;
+  PageRings& rings = process.rings;
+  bool believed = take_believed(rings.facts, [&](const Fact& fact) {
+    note_asking(fact);
+    process.facts.push_back(fact);
+  });
+  believed &= take_believed(
+      rings.spans, [&](const ThreadLog::Entry& entry) { process.spans.push_back(entry.span); });
+  if (!watches_gpu_) return believed;
+  if (gpu_records_.size() > kMostGpuRecords) gpu_records_.clear();  // of before the first loader
+  return take_believed(rings.gpu,
+                       [&](const GpuRecord& record) { gpu_records_.push_back(record); }) &&
+         believed;
+}
+
+void TrainingProcess::watch_gpu() {
+  watches_gpu_ = true;
+  for (auto& [number, history] : histories_) history.watch_gpu();
+}
+
+// Kernels are not told apart by the loader whose batch they compute.
+void TrainingProcess::take_gpu_records() {
+  if (histories_.empty()) return;
+  for (const GpuRecord& record : gpu_records_) {
+    for (auto& [number, history] : histories_) history.gpu_did(record);
+  }
+  gpu_records_.clear();
+}
+
+// What is asked for before it is known of which loader has the iterator -1.
+void TrainingProcess::note_asking(const Fact& fact) {
+  if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
+  if (fact.kind == FactKind::take || fact.kind == FactKind::replayed ||
+      fact.kind == FactKind::ended || fact.kind == FactKind::failed) {
+    asking_since_ = 0;
+  }
+}
+
+bool TrainingProcess::let_go(const Page& page) {
+  const auto found = processes_.find(&page);
+  if (found == processes_.end()) return true;
+  const Process& process = found->second;
+  if (!process.facts.empty() || !process.spans.empty()) return false;
+  processes_.erase(found);
+  return true;
+}
+
+// The trainer has joined first, and says where an epoch's batches begin.
+void TrainingProcess::advance(bool no_more) {
+  for (auto& [page, process] : processes_) {
+    if (process.writer.iterator < 0) take_facts(process);
+  }
+  for (auto& [page, process] : processes_) {
+    if (process.writer.iterator >= 0) take_facts(process);
+    take_spans(process);
+  }
+  take_gpu_records();
+  for (auto& [number, history] : histories_) history.advance(no_more);
+}
+
+// Until one needs what has not come yet; where too many wait behind it, that will not come.
+template <class Report, class Taker>
+void TrainingProcess::take_in_order(std::deque<Report>& reports, const Taker& take) {
+  while (!reports.empty()) {
+    const bool taken = take(reports.front());
+    if (!taken && reports.size() <= kMostWaiting) return;
+    left_out_ += !taken;
+    reports.pop_front();
+  }
+}
+
+void TrainingProcess::take_facts(Process& process) {
+  take_in_order(process.facts, [&](const Fact& fact) { return take_fact(fact); });
+}
+
+// False: what it needs has not come yet.
+bool TrainingProcess::take_fact(const Fact& fact) {
+  if (fact.kind == FactKind::copied || fact.kind == FactKind::computed) {
+    of_device(fact);
+    return true;
+  }
+  if (fact.iterator < 0) return true;
+  if (!knows(fact.iterator)) return false;
+  const LoaderFacts& loader = loaders_.at(fact.iterator);
+  LoaderHistory* history = history_of(loader);
+  if (history == nullptr) return true;
+  if (!history->take_fact(fact, loader)) return false;
+  const bool takes = fact.kind == FactKind::take || fact.kind == FactKind::replayed;
+  if (takes && !trains_itself(given_)) takes_.push_back({history, history->taken() - 1});
+  return true;
+}
+
+// It is told by the number of the batch among all that the process has taken.
+void TrainingProcess::of_device(Fact fact) {
+  while (!takes_.empty() && takes_before_ < fact.count) {
+    takes_.pop_front();
+    ++takes_before_;
+  }
+  if (takes_.empty() || takes_before_ != fact.count) return;
+  fact.count = takes_.front().step;
+  takes_.front().history->of_device(fact);
+}
+
+void TrainingProcess::take_spans(Process& process) {
+  take_in_order(process.spans, [&](const Span& span) { return take_span(process.writer, span); });
+}
+
+bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
+  const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
+  if (!knows(iterator)) return false;
+  LoaderHistory* history = history_of(loaders_.at(iterator));
+  return history == nullptr || history->take_span(writer.worker, span);
+}
+
+LoaderHistory* TrainingProcess::history_of(const LoaderFacts& loader) {
+  const auto found = histories_.find(loader.number);
+  if (found != histories_.end()) return &found->second;
+  if (histories_.size() == kMostLoaders) return nullptr;
+  LoaderHistory& history = histories_.try_emplace(loader.number, given_, loader).first->second;
+  if (watches_gpu_) history.watch_gpu();
+  return &history;
+}
+
+const LoaderHistory* TrainingProcess::measured() const {
+  const LoaderHistory* best = nullptr;
+  for (const auto& [number, history] : histories_) {
+    if (history.taken() == 0) continue;
+    if (best == nullptr || goes_before(history, *best)) best = &history;
+  }
+  return best;
+}
+
+LoaderHistory* TrainingProcess::measured() {
+  return const_cast<LoaderHistory*>(static_cast<const TrainingProcess*>(this)->measured());
+}
+
+std::int64_t TrainingProcess::other_iterations() const {
+  const LoaderHistory* own = measured();
+  std::int64_t iterations = 0;
+  for (const auto& [number, history] : histories_)
+    iterations += &history == own ? 0 : history.iterations();
+  return iterations;
+}
+
+std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
+  const auto found = loaders_.find(iterator);
+  return found == loaders_.end() ? -1 : found->second.number;
+}
+
+}  // namespace loaderscope::guest

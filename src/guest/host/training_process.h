@@ -1,0 +1,88 @@
+// One process that trains, with its workers: hands what they report to the DataLoader that it is
+// about, and says which of its DataLoaders is the one to measure.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "guest/host/loader_history.h"
+
+namespace loaderscope::guest {
+
+// Who writes a page.
+struct Writer {
+  std::int32_t worker = 0;
+  std::int32_t iterator = -1;  // that a worker makes batches for; -1: it is the trainer
+};
+
+class TrainingProcess {
+ public:
+  // `given`: how long to measure. It outlives this.
+  explicit TrainingProcess(const RunConfig& given) : given_(given) {}
+
+  void add_iterator(std::int32_t number, const LoaderFacts& loader);
+  // From now on the process tells what its GPU does.
+  void watch_gpu();
+  // Takes what a process of this job has written so far. False: no process of ours can have written
+  // that, and what is behind it is not taken.
+  bool read(Page& page, const Writer& writer);
+  // Of a process that has ended and was read since: true when nothing of it is needed any more.
+  bool let_go(const Page& page);
+  // Folds the steps that are known. `no_more`: what is missing will not come.
+  void advance(bool no_more);
+
+  // The loader that the program trains with; null before any has given a batch. A validation may
+  // come first: one whose batches are taken with gradients goes before one without, then the one
+  // that the program has spent far more time with, then the first.
+  LoaderHistory* measured();
+  const LoaderHistory* measured() const;
+  // Of its other loaders.
+  std::int64_t other_iterations() const;
+  // The number of the loader that `iterator` belongs to; -1: not known.
+  std::int32_t loader_of(std::int32_t iterator) const;
+  std::int64_t left_out() const { return left_out_; }   // facts and spans that led nowhere
+  Nanos asking_since() const { return asking_since_; }  // for a batch; 0: is not
+
+ private:
+  struct Process {
+    explicit Process(Page& page) : rings(page) {}
+
+    PageRings rings;
+    std::deque<Fact> facts;
+    std::deque<Span> spans;
+    Writer writer;
+  };
+
+  // A batch taken for a device of ours.
+  struct Take {
+    LoaderHistory* history;
+    std::int64_t step;  // of that training
+  };
+
+  void note_asking(const Fact& fact);
+  void take_gpu_records();
+  void of_device(Fact fact);
+  template <class Report, class Taker>
+  void take_in_order(std::deque<Report>& reports, const Taker& take);
+  void take_facts(Process& process);
+  bool take_fact(const Fact& fact);
+  void take_spans(Process& process);
+  bool take_span(const Writer& writer, const Span& span);
+  bool knows(std::int32_t iterator) const { return loaders_.count(iterator) > 0; }
+  LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them
+
+  const RunConfig& given_;
+  std::map<std::int32_t, LoaderFacts> loaders_;      // by iterator
+  std::map<std::int32_t, LoaderHistory> histories_;  // by the number of the loader
+  std::map<const Page*, Process> processes_;
+  std::deque<Take> takes_;  // whose compute is not known
+  std::int64_t takes_before_ = 0;
+  bool watches_gpu_ = false;
+  std::vector<GpuRecord> gpu_records_;  // of the trainer's process, before a loader is known
+  Nanos asking_since_ = 0;
+  std::int64_t left_out_ = 0;
+};
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,152 @@
+#include "guest/host/training_processes.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/thread_meter.h"
+
+namespace loaderscope::guest {
+
+TrainingProcess& TrainingProcesses::of(const Member& member) {
+  ProcessOfRank& one = processes_.try_emplace(member.training_process(), given_).first->second;
+  if (!member.is_worker) one.rank = member.rank;
+  return one.process;
+}
+
+void TrainingProcesses::advance(bool no_more) {
+  for (auto& [pid, one] : processes_) one.process.advance(no_more);
+}
+
+void TrainingProcesses::ended(pid_t process) {
+  const auto found = processes_.find(process);
+  if (found != processes_.end()) found->second.ended = true;
+}
+
+// Of processes that are the same rank one trains: not one that looked at a few batches and ended,
+// and of those that follow upon each other, the one that trains longest.
+bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
+  constexpr std::int64_t kFarMore = 10;
+  const LoaderHistory* own = one.process.measured();
+  if (own == nullptr) return false;
+  return std::any_of(processes_.begin(), processes_.end(), [&](const auto& entry) {
+    const LoaderHistory* other = entry.second.process.measured();
+    if (other == nullptr || other == own || entry.second.rank != one.rank) return false;
+    if (one.ended && other->taken() > kFarMore * own->taken()) return true;
+    const bool follow = (one.ended && other->first_ask() >= own->last_taken()) ||
+                        (entry.second.ended && own->first_ask() >= other->last_taken());
+    if (!follow) return false;
+    return other->spent() > own->spent() ||
+           (other->spent() == own->spent() && other->first_ask() < own->first_ask());
+  });
+}
+
+std::vector<LoaderHistory*> TrainingProcesses::by_rank() {
+  std::vector<std::pair<std::int32_t, LoaderHistory*>> ranked;
+  for (auto& [pid, one] : processes_) {
+    LoaderHistory* history = one.process.measured();
+    if (history != nullptr && !is_of_no_account(one)) ranked.emplace_back(one.rank, history);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<LoaderHistory*> histories;
+  for (const auto& [rank, history] : ranked) histories.push_back(history);
+  return histories;
+}
+
+std::vector<const LoaderHistory*> TrainingProcesses::measured() const {
+  std::vector<const LoaderHistory*> histories;
+  for (const auto& [pid, one] : processes_) {
+    const LoaderHistory* history = one.process.measured();
+    if (history != nullptr && !is_of_no_account(one)) histories.push_back(history);
+  }
+  return histories;
+}
+
+const LoaderHistory* TrainingProcesses::first_measured() const {
+  const auto histories = measured();
+  return histories.empty() ? nullptr : histories.front();
+}
+
+std::int64_t TrainingProcesses::other_iterations() const {
+  std::int64_t iterations = 0;
+  for (const auto& [pid, one] : processes_) iterations += one.process.other_iterations();
+  return iterations;
+}
+
+std::int64_t TrainingProcesses::left_out() const {
+  std::int64_t left_out = 0;
+  for (const auto& [pid, one] : processes_) left_out += one.process.left_out();
+  return left_out;
+}
+
+bool TrainingProcesses::window_begun() const {
+  const auto histories = measured();
+  return std::any_of(histories.begin(), histories.end(),
+                     [](const LoaderHistory* history) { return history->window().begun(); });
+}
+
+bool TrainingProcesses::in_window() const {
+  const auto histories = measured();
+  return std::any_of(histories.begin(), histories.end(),
+                     [](const LoaderHistory* history) { return history->window().is_open(); });
+}
+
+bool TrainingProcesses::windows_ended() const {
+  const auto histories = measured();
+  return !histories.empty() &&
+         std::all_of(histories.begin(), histories.end(),
+                     [](const LoaderHistory* history) { return history->window().ended(); });
+}
+
+Nanos TrainingProcesses::window_end() const {
+  Nanos end = 0;
+  for (const LoaderHistory* history : measured()) end = std::max(end, history->window().end());
+  return end;
+}
+
+HookSeries::Seen TrainingProcesses::seen() const {
+  HookSeries::Seen seen;
+  for (const LoaderHistory* history : measured()) {
+    seen.window = std::max(seen.window, history->window().length());
+    seen.steps = std::max(seen.steps, history->window().steps());
+    seen.taken += history->taken_within_epochs();
+    seen.clock = std::max(seen.clock, history->clock_within_epochs());
+    const LoaderFacts& loader = history->loader();
+    seen.ahead += loader.num_workers * loader.prefetch_factor;
+  }
+  return seen;
+}
+
+Progress TrainingProcesses::progress() const {
+  const auto histories = measured();
+  Progress progress;
+  progress.fraction = histories.empty() ? 0 : 1;
+  for (const LoaderHistory* history : histories) {
+    progress.steps += history->window().steps();
+    progress.samples += history->window().samples();
+    progress.fraction = std::min(progress.fraction, history->window().fraction());
+  }
+  return progress;
+}
+
+Nanos TrainingProcesses::longest_wait() const {
+  const Nanos now = monotonic_now();
+  Nanos longest = 0;
+  for (const auto& [pid, one] : processes_) {
+    const Nanos since = one.process.asking_since();
+    if (since != 0 && !one.ended) longest = std::max(longest, now - since);
+  }
+  return longest;
+}
+
+bool TrainingProcesses::each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const {
+  return !processes_.empty() &&
+         std::all_of(processes_.begin(), processes_.end(), [&](const auto& entry) {
+           const LoaderHistory* history = entry.second.process.measured();
+           if (history == nullptr) return false;
+           const std::int64_t workers = history->loader().num_workers;
+           return history->taken() >= std::max(batches, of_each_worker * workers);
+         });
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,61 @@
+// All processes of a job that train: what they are to the job together.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "guest/host/hook_cost.h"
+#include "guest/host/member.h"
+#include "guest/host/training_process.h"
+#include "loaderscope/engine.h"
+
+namespace loaderscope::guest {
+
+class TrainingProcesses {
+ public:
+  // `given`: how long to measure. It outlives this.
+  explicit TrainingProcesses(const RunConfig& given) : given_(given) {}
+
+  // The one that `member` is or works for.
+  TrainingProcess& of(const Member& member);
+  void advance(bool no_more);
+  void ended(pid_t process);
+
+  // The measured loaders of those that have one, by the rank of the process.
+  std::vector<LoaderHistory*> by_rank();
+  const LoaderHistory* first_measured() const;  // null: none has one
+  std::int64_t other_iterations() const;        // of loaders that are not measured
+  std::int64_t left_out() const;                // facts and spans that led nowhere
+
+  // The window of the job is that of its ranks together.
+  bool window_begun() const;
+  bool in_window() const;
+  bool windows_ended() const;
+  Nanos window_end() const;  // as far as it is known
+  HookSeries::Seen seen() const;
+  Progress progress() const;
+  // How long one has asked for a batch, the longest of them; 0: none does.
+  Nanos longest_wait() const;
+  // False where there is none.
+  bool each_has_taken(std::int64_t batches, std::int64_t of_each_worker) const;
+
+ private:
+  struct ProcessOfRank {
+    explicit ProcessOfRank(const RunConfig& given) : process(given) {}
+
+    TrainingProcess process;
+    std::int32_t rank = 0;
+    bool ended = false;
+  };
+
+  std::vector<const LoaderHistory*> measured() const;
+  bool is_of_no_account(const ProcessOfRank& one) const;
+
+  const RunConfig& given_;
+  std::map<pid_t, ProcessOfRank> processes_;
+};
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,120 @@
+"""Where the program makes its DataLoaders; arguments that were given as flags of loaderscope take the place of the
+program's."""
+
+import functools
+import inspect
+import os
+import sys
+import weakref
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+from loaderscope_guest import messages
+from loaderscope_guest.settings import OVERRIDES
+
+
+_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+class Place(NamedTuple):
+    line: str  # FILE:LINE, of the program's own where it has one
+    stack: Tuple[str, ...]  # all of them, the innermost first
+
+
+UNKNOWN = Place("an unknown place", ())
+
+
+def _of_torch() -> str:
+    file = getattr(sys.modules.get("torch"), "__file__", None)
+    return os.path.dirname(file) + os.sep if file else _OURS
+
+
+def here() -> Place:
+    """Of the caller, outside PyTorch."""
+    inner = (_OURS, _of_torch())
+    stack: List[str] = []
+    line = ""
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(inner):
+            stack.append(f"{name}:{frame.f_lineno}")
+            if not line and not any(packages in name for packages in _PACKAGES):
+                line = stack[-1]
+        frame = frame.f_back
+    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack))
+
+
+_places: "weakref.WeakKeyDictionary[Any, Place]" = weakref.WeakKeyDictionary()
+
+
+def remember(loader: Any) -> None:
+    try:
+        _places[loader] = here()
+    except TypeError:  # a class of the program's that has no hash
+        pass
+
+
+def of(loader: Any) -> Place:
+    try:
+        return _places.get(loader, UNKNOWN)
+    except TypeError:
+        return UNKNOWN
+
+
+_FLAGS = {"multiprocessing_context": "mp-context"}
+_NEED_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context")
+
+
+def _refuse(argument: str, reason: str) -> None:
+    flag = _FLAGS.get(argument, argument.replace("_", "-"))
+    messages.refuse(f"{flag}: {here().line} {reason}; change it there, or leave out --{flag}")
+
+
+def _refuse_what_is_fixed(given: Dict[str, Any]) -> None:
+    if given.get("batch_sampler") is not None:
+        for argument in ("batch_size", "shuffle", "drop_last"):
+            if argument in OVERRIDES:
+                _refuse(argument, "gives DataLoader a batch_sampler, which decides it")
+    if "shuffle" in OVERRIDES and given.get("sampler") is not None:
+        _refuse("shuffle", "gives DataLoader a sampler, which decides the order")
+    if "batch_size" in OVERRIDES and given.get("batch_size", 1) is None:
+        _refuse("batch_size", "makes whole batches itself (batch_size=None)")
+
+
+def refuse_for(loader: Any) -> None:
+    """One for which the program has made PyTorch's iterator itself, without a DataLoader."""
+    for argument in OVERRIDES:
+        if not isinstance(loader, sys.modules["torch.utils.data.dataloader"].DataLoader):
+            _refuse(argument, f"makes PyTorch's iterator for a {type(loader).__name__}, which takes no argument of "
+                              "DataLoader")
+
+
+def apply(signature: inspect.Signature, given: Dict[str, Any]) -> None:
+    """Changes `given`, the arguments by name, to what the flags say."""
+    _refuse_what_is_fixed(given)
+    for argument, value in OVERRIDES.items():
+        if argument not in signature.parameters:
+            _refuse(argument, "runs with a PyTorch that does not have it")
+        given[argument] = value
+    if given.get("num_workers", 0) == 0:
+        for argument in _NEED_WORKERS:
+            if argument in OVERRIDES:
+                _refuse(argument, "makes a DataLoader without workers (num_workers=0)")
+            given.pop(argument, None)
+
+
+def install(loader: Any) -> None:
+    original = loader.__init__
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        remember(self)
+        if not OVERRIDES:
+            return original(self, *arguments, **named)
+        bound = signature.bind(self, *arguments, **named)
+        apply(signature, bound.arguments)
+        original(*bound.args, **bound.kwargs)
+
+    loader.__init__ = __init__

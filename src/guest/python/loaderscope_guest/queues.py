@@ -1,0 +1,179 @@
+"""The queues between a trainer and its workers: tasks one way, batches the other way, and how long these travel; and the
+thread that copies each finished batch into page-locked memory, and that copy without workers."""
+
+import contextlib
+import multiprocessing.queues
+import threading
+import weakref
+from types import ModuleType
+from typing import Any, Iterator
+
+from loaderscope_guest import inject, library, making
+from loaderscope_guest.library import FACT, now
+
+
+class Tasks:
+    """The worker's queue of tasks."""
+
+    def __init__(self, queue: Any, started: int) -> None:
+        self._queue = queue
+        self._started = started
+        self._resting = 0
+
+    def get(self, *arguments: Any, **named: Any) -> Any:
+        if self._started:
+            library.start_up(self._started, now())
+            self._started = 0
+        since = now()
+        task = self._queue.get(*arguments, **named)
+        at = now()
+        library.rest(since, at)
+        if isinstance(task, tuple) and len(task) == 2:
+            making.current.begin(task[0], since, now(), task[1])
+        elif type(task).__name__ == "_ResumeIteration":
+            making.current.next_epoch()
+        return task
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class Results:
+    """The queue to the trainer. What its feeder thread sends is timed."""
+
+    def __init__(self, queue: Any) -> None:
+        self._queue = queue
+        self._sending = _Sending(queue)
+
+    def put(self, result: Any, *arguments: Any, **named: Any) -> None:
+        if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
+            making.current.finish(result[1], by_trainer=False)
+        self._queue.put(result, *arguments, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._queue, name)
+
+
+class _Sending:
+    """From the begin of pickling until the bytes have been handed over, in the queue's feeder thread."""
+
+    def __init__(self, queue: Any) -> None:
+        self._thread = threading.local()
+        self._send_bytes = queue._send_bytes
+        queue._send_bytes = self.send_bytes
+        pickler = multiprocessing.queues._ForkingPickler  # type: ignore[attr-defined]
+        sending = self
+
+        class Pickler:
+            loads = pickler.loads
+
+            @staticmethod
+            def dumps(obj: Any, *more: Any) -> Any:
+                sending.begin(obj)
+                return pickler.dumps(obj, *more)
+
+        multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+
+    def begin(self, obj: Any) -> None:
+        thread = self._thread
+        thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
+        thread.generation = making.current.generation
+        thread.begun, thread.cpu = now(), library.thread_cpu_ns()
+        if thread.batch is not None:
+            inject.apply("transport", making.current.worker)
+
+    def send_bytes(self, data: Any, *more: Any) -> None:
+        self._send_bytes(data, *more)
+        thread = self._thread
+        if getattr(thread, "batch", None) is not None:
+            maker = making.current
+            library.fact(FACT.sent, maker.iterator, thread.generation, maker.worker, thread.batch, thread.begun,
+                         now(), library.thread_cpu_ns() - thread.cpu, 0, 0)
+            thread.batch = None
+
+
+def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
+    """In the trainer: from the first byte of a result until it is an object."""
+    receive, get = queue._recv_bytes, type(queue).get
+    itself = weakref.ref(queue)  # it is to end when nobody has it any more, and not when garbage is collected
+    begun = [0, 0]
+
+    def timed_receive(*arguments: Any) -> Any:
+        begun[0], begun[1] = now(), library.thread_cpu_ns()
+        return receive(*arguments)
+
+    def timed_get(*arguments: Any, **named: Any) -> Any:
+        result = get(itself(), *arguments, **named)
+        batch = result[0] if isinstance(result, tuple) else None
+        if isinstance(batch, int):
+            inject.apply("transport.recv")
+            iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
+                           cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
+        return result
+
+    queue._recv_bytes, queue.get = timed_receive, timed_get
+
+
+in_hand = threading.local()  # what the calling thread is about to pin: `.iteration` and `.batch`
+
+
+class _In:
+    def __init__(self, queue: Any, iteration: Any) -> None:
+        self._queue = queue
+        time_receiving(queue, iteration, by_pin_thread=True)
+
+    def get(self, *arguments: Any, **named: Any) -> Any:
+        result = self._queue.get(*arguments, **named)
+        in_hand.batch = result[0]
+        return result
+
+
+class _Out:
+    def __init__(self, queue: Any, iteration: Any) -> None:
+        self._queue = queue
+        self._iteration = iteration
+
+    def put(self, result: Any, *arguments: Any, **named: Any) -> None:
+        at = now()
+        self._queue.put(result, *arguments, **named)
+        if isinstance(result[0], int):
+            self._iteration.fact(FACT.deliverable, result[0], begin=at)
+
+
+class _Pinning:
+    """The outermost call per thread; PyTorch calls it again for the parts of a batch."""
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def __call__(self, data: Any, *more: Any, **named: Any) -> Any:
+        iteration = getattr(in_hand, "iteration", None)
+        batch = getattr(in_hand, "batch", None)
+        if iteration is None or not isinstance(batch, int):
+            return self._original(data, *more, **named)
+        in_hand.batch = None
+        begun, cpu = now(), library.thread_cpu_ns()
+        try:
+            inject.apply("pin")
+            return self._original(data, *more, **named)
+        finally:
+            iteration.fact(FACT.pinned, batch=batch, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
+
+
+@contextlib.contextmanager
+def pinning_of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
+    """Within that of the workers, one thread at a time."""
+    pins = module._utils.pin_memory
+    loop = pins._pin_memory_loop
+    if not isinstance(pins.pin_memory, _Pinning):
+        pins.pin_memory = _Pinning(pins.pin_memory)
+
+    def pin_memory_loop(in_queue: Any, out_queue: Any, *more: Any, **named: Any) -> None:
+        in_hand.iteration = iteration
+        loop(_In(in_queue, iteration), _Out(out_queue, iteration), *more, **named)
+
+    pins._pin_memory_loop = pin_memory_loop
+    try:
+        yield
+    finally:
+        pins._pin_memory_loop = loop

@@ -1,0 +1,106 @@
+"""What a worker makes samples from, so that workers and epochs that make the same of it are noticed: the random numbers
+that it draws, and the values in its data set. Nothing is drawn, and nothing kept but hashes."""
+
+import random
+import sys
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+from loaderscope_guest import library
+from loaderscope_guest.library import MESSAGE
+from loaderscope_guest.wrong_data_samples import fingerprint
+
+_DEEPEST = 3
+_MOST = 200  # values that are looked at
+_MOST_OF_LIST = 32
+_LONGEST = 200  # characters of a name
+_CODE = (ModuleType, type, FunctionType, MethodType, BuiltinFunctionType)
+_PLAIN = (bool, int, float, str, type(None))
+
+
+def _parts(value: Any) -> List[Tuple[str, Any]]:
+    if type(value) in (list, tuple):
+        return [(str(place), part) for place, part in enumerate(value[:_MOST_OF_LIST])]
+    attributes = getattr(value, "__dict__", None)
+    return list(attributes.items()) if isinstance(attributes, dict) else []
+
+
+def values_of(dataset: Any) -> Iterator[Tuple[str, Any]]:
+    """Names and values, breadth first: ("transform.p", 0.5). No more than a bounded number of them."""
+    waiting: List[Tuple[str, Any, int]] = [("", dataset, 0)]
+    looked_at = 0
+    while waiting and looked_at < _MOST:
+        name, value, depth = waiting.pop(0)
+        looked_at += 1
+        if 0 < len(name) <= _LONGEST:
+            yield name, value
+        if depth < _DEEPEST and not isinstance(value, _CODE + _PLAIN):
+            waiting += [(f"{name}.{part}" if name else part, held, depth + 1) for part, held in _parts(value)]
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (list, tuple) and len(value) <= _MOST_OF_LIST:
+        return all(isinstance(part, _PLAIN) for part in value)
+    return isinstance(value, _PLAIN) and (not isinstance(value, str) or len(value) < 1000)
+
+
+def settings_of(dataset: Any) -> Dict[str, str]:
+    """Fingerprints of what a script would set: numbers, words, short lists of them."""
+    return {name: fingerprint(repr(value).encode()) for name, value in values_of(dataset) if _is_plain(value)}
+
+
+def generators_of(dataset: Any) -> Dict[str, Callable[[], bytes]]:
+    """Its random number generators, by what tells their state."""
+    found: Dict[str, Callable[[], bytes]] = {}
+    for name, value in values_of(dataset):
+        kind = f"{type(value).__module__}.{type(value).__name__}"
+        if kind == "random.Random":
+            found[name] = lambda generator=value: repr(generator.getstate()).encode()
+        elif kind in ("numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"):
+            bits = value.bit_generator if hasattr(value, "bit_generator") else value._bit_generator
+            found[name] = lambda bits=bits: _state_text(bits.state)
+        elif kind in ("torch.Generator", "torch._C.Generator"):
+            found[name] = lambda generator=value: generator.get_state().numpy().tobytes()
+    return found
+
+
+def _state_text(state: Any) -> bytes:
+    if isinstance(state, dict):
+        return b"".join(str(key).encode() + _state_text(value) for key, value in state.items())
+    return state.tobytes() if hasattr(state, "tobytes") else repr(state).encode()
+
+
+_OWN = "dataset."  # in front of the name of a generator that the data set holds
+
+
+def _states(dataset: Any) -> Dict[str, str]:
+    states = {"python": repr(random.getstate()).encode()}
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        state = numpy.random.get_state()
+        states["numpy"] = state[1].tobytes() + str(state[2]).encode()
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        states["torch"] = torch.random.get_rng_state().numpy().tobytes()
+    for name, state_of in generators_of(dataset).items():
+        states[_OWN + name] = state_of()
+    return {name: fingerprint(state) for name, state in states.items()}
+
+
+class FirstDraws:
+    """Of one worker and epoch: looked at before and behind the first batch. Generators that the batch did not use say
+    nothing."""
+
+    def __init__(self, making: Any) -> None:
+        self._dataset = making.dataset
+        self._before = _states(self._dataset)
+
+    def say(self, making: Any) -> None:
+        after = _states(self._dataset)
+        used = [name for name, state in self._before.items() if after.get(name) != state]
+        own: List[str] = [name for name in used if name.startswith(_OWN)]
+        hashes = {name: self._before[name] for name in used if name not in own}
+        if own:
+            hashes["dataset"] = fingerprint("".join(self._before[name] for name in own).encode())
+        library.say(what=MESSAGE.draws, iterator=making.iterator, generation=making.generation, worker=making.worker,
+                    own=[name[len(_OWN):] for name in own], **hashes)

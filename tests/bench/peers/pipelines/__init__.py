@@ -1,0 +1,17 @@
+"""The pipelines that are compared: those that loaderscope brings, and here those that nothing but the comparison uses."""
+
+import importlib
+from types import ModuleType
+
+import loaderscope_pipelines
+from loaderscope_pipelines import Options
+
+__all__ = ["Options", "module_of"]
+
+_OWN = ("spdl:ffmpeg", "ffcv:jpeg")
+
+
+def module_of(pipeline: str) -> ModuleType:
+    if pipeline in _OWN:
+        return importlib.import_module(f"{__name__}.{pipeline.replace(':', '_')}")
+    return loaderscope_pipelines.module_of(pipeline)

@@ -1,0 +1,125 @@
+// Whole jobs of a pretended training program: what is known of them in the end, and how they end.
+#include "guest/host/job.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "guest/protocol/bounded.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::guest {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class JobTest : public testing::Test {
+ protected:
+  JobTest() {
+    config_.engine.set("torch");
+    config_.device.value = "script";
+    config_.warmup.value = {2, 0};
+    config_.duration.value = 0;
+    context_.measure_hooks = false;
+    context_.program_output = &printed_;
+  }
+
+  RunRecord run(const std::string& kind, int batches = 0) {
+    config_.command.set({LOADERSCOPE_PRETEND_TRAINER, kind, std::to_string(batches)});
+    return Job(config_, context_, config_.command.value).run();
+  }
+  std::string error_of(const std::string& kind, int batches = 0) {
+    try {
+      run(kind, batches);
+    } catch (const RunError& error) {
+      return error.what();
+    }
+    return "";
+  }
+
+  RunConfig config_;
+  EngineContext context_;
+  std::string printed_;
+};
+
+TEST_F(JobTest, IsMeasuredUntilItsProgramEnds) {
+  const RunRecord record = run("trains", 12);
+  ASSERT_EQ(record.ranks.size(), 1U);
+  EXPECT_EQ(record.ranks.front().steps(), 10);
+  EXPECT_EQ(record.ranks.front().samples, 80);
+  EXPECT_EQ(record.ranks.front().delivered_bytes, 8000);
+  EXPECT_GE(record.ranks.front().stages[Stage::decode].wall, 10 * kMillisecond);
+  EXPECT_EQ(record.config.num_workers.value, 1);
+  EXPECT_EQ(record.config.batch_size.value, 8);
+  EXPECT_EQ(record.lost_spans, 0);
+  EXPECT_FALSE(record.interrupted);
+  EXPECT_THAT(record.notes, Contains("measured is the DataLoader of Photos, made at train.py:12"));
+}
+
+TEST_F(JobTest, EndsItsProgramOnceItHasItsSteps) {
+  config_.steps.set(5);
+  const RunRecord record = run("trains", 1'000'000);
+  ASSERT_EQ(record.ranks.size(), 1U);
+  EXPECT_EQ(record.ranks.front().steps(), 5);
+}
+
+TEST_F(JobTest, NamesOfAnyLengthAreCut) {
+  for (const std::string& note : run("names-at-length", 12).notes)
+    EXPECT_LE(note.size(), 2 * kLongestSentence);
+}
+
+TEST_F(JobTest, AWorkerWithANumberThatNoneHasIsTurnedAway) {
+  const RunRecord record = run("joins-as-nobody", 12);
+  EXPECT_EQ(record.ranks.front().steps(), 10);
+}
+
+TEST_F(JobTest, WhatIsWrittenOverIsBelievedNoMore) {
+  const RunRecord record = run("writes-over-its-page", 12);
+  ASSERT_EQ(record.ranks.size(), 1U);
+  EXPECT_GT(record.ranks.front().steps(), 0);
+  EXPECT_GT(record.lost_spans, 0);
+  EXPECT_THAT(record.notes, Contains(HasSubstr("has written over the memory that it shares")));
+}
+
+TEST_F(JobTest, AWorkerIsHeardUntilItHasSeenThatItsTrainerIsGone) {
+  EXPECT_THAT(run("leaves-a-worker", 12).notes, Contains("last words"));
+}
+
+TEST_F(JobTest, AProgramThatDiesIsToldBySignal) {
+  EXPECT_THAT(error_of("dies", 12), AllOf(HasSubstr("SIGKILL"), HasSubstr("memory ran out")));
+}
+
+TEST_F(JobTest, AProgramThatDiesBehindItsStepsHasThem) {
+  config_.steps.set(5);
+  EXPECT_EQ(run("dies", 12).ranks.front().steps(), 5);
+}
+
+TEST_F(JobTest, AnExceptionIsToldByItsLastLine) {
+  const std::string error = error_of("raises", 12);
+  EXPECT_THAT(error, HasSubstr("worker 0: ValueError: no; its traceback is above"));
+  EXPECT_THAT(error, Not(HasSubstr("Traceback\n")));
+}
+
+TEST_F(JobTest, ARefusalIsTheWholeError) {
+  EXPECT_EQ(error_of("refuses"), "workers: not in this program");
+}
+
+TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
+  config_.timeout.set(kSecond / 2);
+  EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("no batch came for 500.0 ms"));
+}
+
+TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
+  EXPECT_THAT(error_of("takes-nothing"),
+              HasSubstr("ended without taking a batch from a torch.utils.data.DataLoader"));
+}
+
+TEST_F(JobTest, AProgramWithoutPythonIsAnError) {
+  config_.command.set({"true"});
+  EXPECT_THROW(Job(config_, context_, config_.command.value).run(), RunError);
+}
+
+}  // namespace
+}  // namespace loaderscope::guest

@@ -1,0 +1,457 @@
+// What processes report becomes steps: a job of known times, written as its processes would.
+#include "guest/host/training_process.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "unit/guest/made_page.h"
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr Nanos kMs = kMillisecond;
+
+Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+  Fact fact;
+  fact.kind = kind;
+  fact.batch = batch;
+  fact.begin = begin;
+  fact.end = end;
+  return fact;
+}
+
+class LoaderHistoryTest : public testing::Test {
+ protected:
+  LoaderHistoryTest() : trainer_(make_page()), worker_(make_page()) {
+    given_.command.given = true;
+    given_.duration.value = 0;
+    given_.warmup.value = {0, 0};
+    loader_.num_workers = 1;
+    loader_.prefetch_factor = 2;
+    loader_.batch_size = 4;
+  }
+
+  // One worker makes batch k in 10 ms from 10 k on; the trainer trains each for 2 ms.
+  void epoch(std::int32_t iterator, Nanos begin, int batches) {
+    trainer_process_.add_iterator(iterator, loader_);
+    const auto tell = [&](Page& page, Fact of_iterator) {
+      of_iterator.iterator = iterator;
+      PageRings(page).facts.push(of_iterator);
+    };
+    tell(*trainer_, fact(FactKind::epoch, -1, begin));
+    Nanos asked = begin;
+    for (int k = 0; k < batches; ++k) {
+      const Nanos from = begin + 10 * kMs * k, done = from + 10 * kMs;
+      tell(*trainer_, fact(FactKind::dispatched, k, from - rest_ + dispatched_after_));
+      Fact begun = fact(FactKind::begun, k, from - rest_, from);
+      begun.worker = by_worker_;
+      tell(*worker_, begun);
+      span(iterator, k, from, done);
+      Fact finished = fact(FactKind::finished, k, done);
+      finished.count = 4;
+      tell(*worker_, finished);
+      const Nanos there = done + sending_, taken = there + waking_;
+      Fact sent = fact(FactKind::sent, k, done, there);
+      sent.queued = sending_queued_;
+      tell(*worker_, sent);
+      tell(*trainer_, fact(FactKind::ask, -1, asked));
+      tell(*trainer_, fact(FactKind::received, k, taken, taken));
+      Fact take = fact(FactKind::take, k, taken);
+      take.queued = waking_;
+      take.count = gradients_;
+      tell(*trainer_, take);
+      for (const Fact& moved : moved_) {
+        if (moved.batch == k) tell(*trainer_, moved);
+      }
+      asked = taken + 2 * kMs;
+    }
+    tell(*trainer_, fact(FactKind::ask, -1, asked));
+    tell(*trainer_, fact(FactKind::ended, -1, asked, asked + kMs));
+  }
+
+  void span(std::int32_t iterator, std::int64_t batch, Nanos begin, Nanos end) {
+    span(*worker_, Stage::decode, iterator, batch, begin, end);
+  }
+
+  static void span(Page& page, Stage stage, std::int32_t iterator, std::int64_t batch, Nanos begin,
+                   Nanos end) {
+    ThreadLog::Entry entry;
+    entry.span.begin = begin;
+    entry.span.end = end;
+    entry.span.sample = 0;
+    entry.span.stage = stage;
+    entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
+    PageRings(page).spans.push(entry);
+  }
+
+  // Why five batches were waited for.
+  PerWhy<Nanos> reasons() {
+    epoch(0, kSecond, 5);
+    read();
+    PerWhy<Nanos> sum{};
+    trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+      for (Why why : {Why::capacity, Why::latency}) sum[why] += row.why[why];
+    });
+    return sum;
+  }
+
+  void read() {
+    EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
+    EXPECT_TRUE(trainer_process_.read(*worker_, {by_worker_, 0}));
+    trainer_process_.advance(false);
+  }
+
+  RunConfig given_;
+  LoaderFacts loader_;
+  std::int64_t gradients_ = 1;
+  std::int32_t by_worker_ = 0;
+  Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
+  Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
+  Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
+  PagePointer trainer_, worker_;
+  std::vector<Fact> moved_;  // by the program, when it has taken a batch
+  TrainingProcess trainer_process_{given_};
+};
+
+TEST_F(LoaderHistoryTest, StepsWaitForWhatTheWorkerDid) {
+  epoch(0, kSecond, 5);
+  read();
+  ASSERT_NE(trainer_process_.measured(), nullptr);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 5);
+  EXPECT_EQ(record.samples, 20);
+  // Five times 10 ms of making, 2 ms of each next one hidden behind training, and 2 ms of the last.
+  EXPECT_EQ(record.window(), 52 * kMs);
+  Nanos compute = 0, decode = 0, other = 0;
+  record.rows.for_each([&](const StepRow& row) {
+    compute += row.compute();
+    decode += row.stall[Cause::decode];
+    other += row.stall[Cause::other];
+  });
+  EXPECT_EQ(compute, 10 * kMs);
+  EXPECT_EQ(decode, 42 * kMs);
+  EXPECT_EQ(other, 0);
+}
+
+// Finished at 10, 20, .. and 4 ms on its way, 3 of which its feeder waits for a core; then the
+// trainer waits for one for 1 ms. Trained until 17, 27, ..: of the 8 ms to the next take 3 are of
+// its making, 4 of its sending and 1 of the trainer. Of the first, 10 are.
+TEST_F(LoaderHistoryTest, WaitingForACoreOnTheWayIsContention) {
+  sending_ = 4 * kMs;
+  sending_queued_ = 3 * kMs;
+  waking_ = kMs;
+  epoch(0, kSecond, 5);
+  read();
+  PerCause<Nanos> stall{};
+  trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+    for (std::size_t i = 0; i < kCauses; ++i) stall.at(i) += row.stall.at(i);
+  });
+  EXPECT_EQ(stall[Cause::decode], (10 + 4 * 3) * kMs);
+  EXPECT_EQ(stall[Cause::transport], 5 * kMs);
+  EXPECT_EQ(stall[Cause::contention], 5 * (3 + 1) * kMs);
+}
+
+// A queue that takes 1 ms to give what is in it says nothing of the window.
+TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {
+  rest_ = kMs;
+  const auto why = reasons();
+  EXPECT_EQ(why[Why::latency], 0);
+  EXPECT_GT(why[Why::capacity], 0);
+}
+
+TEST_F(LoaderHistoryTest, AWorkerThatHasNoTaskRests) {
+  rest_ = kMs;
+  dispatched_after_ = kMs / 2;
+  const auto why = reasons();
+  EXPECT_GT(why[Why::latency], 0);
+  EXPECT_EQ(why[Why::capacity], 0);
+}
+
+// It has two threads or processes of its own, of which nothing is told.
+TEST_F(LoaderHistoryTest, OfAnOpaqueLoaderTheWaitIsKnown) {
+  loader_.is_opaque = true;
+  loader_.num_workers = 2;
+  trainer_process_.add_iterator(0, loader_);
+  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
+  tell(fact(FactKind::epoch, -1, kSecond));
+  for (int k = 0; k < 5; ++k) {
+    const Nanos asked = kSecond + 10 * kMs * k, taken = asked + 8 * kMs;
+    tell(fact(FactKind::ask, -1, asked));
+    tell(fact(FactKind::begun, k, asked, asked));
+    span(*trainer_, Stage::opaque, 0, k, asked, taken);
+    tell(fact(FactKind::dispatched, k, asked));
+    tell(fact(FactKind::finished, k, taken));
+    tell(fact(FactKind::take, k, taken));
+  }
+  tell(fact(FactKind::ask, -1, kSecond + 50 * kMs));
+  trainer_process_.read(*trainer_, {});
+  trainer_process_.advance(false);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 5);
+  Nanos opaque = 0, compute = 0;
+  record.rows.for_each([&](const StepRow& row) {
+    opaque += row.stall[Cause::opaque];
+    compute += row.compute();
+  });
+  EXPECT_EQ(opaque, 5 * 8 * kMs);
+  EXPECT_EQ(compute, 5 * 2 * kMs);
+}
+
+TEST_F(LoaderHistoryTest, WhatTheScriptDoesBetweenEpochsIsTraining) {
+  epoch(0, kSecond, 3);  // ends at 1.032, and takes 1 ms to do so
+  epoch(1, kSecond + 100 * kMs, 3);
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 6);
+  std::vector<Nanos> computes;
+  record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
+  EXPECT_EQ(computes.at(1), 2 * kMs);
+  // From its take at 1.030 until the next epoch at 1.100, without what the iterator took to end.
+  EXPECT_EQ(computes.at(2), 69 * kMs);
+}
+
+// Two epochs, whose worker the trainer ended for 1 ms and started for 5 ms.
+TEST_F(LoaderHistoryTest, WhatTheTrainerTakesToStartAWorkerIsKnown) {
+  epoch(0, kSecond, 5);
+  ThreadLog::Entry up;
+  up.span = {2 * kSecond, 2 * kSecond + 8 * kMs};
+  up.span.stage = Stage::startup;
+  PageRings(*worker_).spans.push(up);
+  epoch(1, 2 * kSecond, 5);
+  Fact started = fact(FactKind::started, -1, 2 * kSecond, 2 * kSecond + 5 * kMs);
+  started.iterator = 1;
+  started.cpu = 4 * kMs;
+  PageRings(*trainer_).facts.push(started);
+  trainer_process_.read(*trainer_, {});
+  trainer_process_.read(*worker_, {0, 1});
+  trainer_process_.advance(false);
+  const RankRecord record = trainer_process_.measured()->finish();
+  const StageStats& parent = record.stages[Stage::startup_parent];
+  EXPECT_EQ(parent.count, 1);
+  EXPECT_EQ(parent.wall, 6 * kMs);
+  EXPECT_EQ(parent.cpu, 4 * kMs);
+  EXPECT_EQ(record.stages[Stage::startup].wall, 3 * kMs);  // what it did itself, behind that
+}
+
+TEST_F(LoaderHistoryTest, ABatchThatIsReplayedHasItsSamplesAndNoneOfItsWork) {
+  epoch(0, kSecond, 3);
+  Nanos at = kSecond + 40 * kMs;
+  for (int k = 0; k < 2; ++k) {
+    PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
+    PageRings(*trainer_).facts.push(fact(FactKind::replayed, k, at + kMs));
+    at += 5 * kMs;
+  }
+  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, at));
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 5);
+  EXPECT_EQ(record.samples, 20);
+  const StepRow last = record.rows.back();
+  EXPECT_EQ(last.samples, 4);
+  EXPECT_EQ(last.compute(), 4 * kMs);
+  EXPECT_EQ(last.stall[Cause::transport], kMs);  // the hand-over is all that is left
+}
+
+TEST_F(LoaderHistoryTest, FactsOfAWorkerMayComeBeforeTheTrainers) {
+  epoch(0, kSecond, 5);
+  trainer_process_.read(*worker_, {0, 0});
+  trainer_process_.advance(false);
+  EXPECT_EQ(trainer_process_.measured(), nullptr);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 5);
+}
+
+TEST_F(LoaderHistoryTest, AStepWhoseEndIsNotKnownIsNone) {
+  trainer_process_.add_iterator(0, loader_);
+  PageRings(*trainer_).facts.push(fact(FactKind::epoch, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::dispatched, 0, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::ask, -1, kSecond));
+  PageRings(*trainer_).facts.push(fact(FactKind::take, 0, kSecond + 5 * kMs));
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  std::vector<Nanos> computes;
+  record.rows.for_each([&](const StepRow& row) { computes.push_back(row.compute()); });
+  EXPECT_EQ(computes, std::vector<Nanos>{});
+}
+
+TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
+  LoaderFacts other = loader_;
+  other.number = 1;
+  trainer_process_.add_iterator(7, other);
+  Fact epoch_of_other = fact(FactKind::epoch, -1, kSecond);
+  epoch_of_other.iterator = 7;
+  PageRings(*trainer_).facts.push(epoch_of_other);
+  epoch(0, kSecond + kMs, 4);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 4);
+  EXPECT_EQ(record.first_ask, kSecond + kMs);
+}
+
+// A validation of more batches came first, without gradients.
+TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
+  loader_.number = 1;
+  gradients_ = 0;
+  epoch(0, kSecond, 9);
+  loader_.number = 2;
+  gradients_ = 1;
+  epoch(1, 2 * kSecond, 3);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 2);
+  EXPECT_EQ(trainer_process_.other_iterations(), 1);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {
+  epoch(0, kSecond, 4);
+  loader_.number = 1;
+  epoch(1, 2 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 0);
+  epoch(2, 3 * kSecond, 6);
+  read();
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
+}
+
+TEST_F(LoaderHistoryTest, CopiesOfTheProgramAreNotTraining) {
+  // Of batch 1, taken at 1.020 and trained until 1.022: its two halves.
+  const Nanos take = kSecond + 20 * kMs;
+  moved_ = {fact(FactKind::moved, 1, take, take + kMs / 2),
+            fact(FactKind::moved, 1, take + kMs, take + kMs + kMs / 2)};
+  epoch(0, kSecond, 3);
+  PageRings(*trainer_).facts.push(
+      fact(FactKind::moved, 9, take, take + kMs));  // of none that is known
+  read();
+  std::vector<Nanos> copies, computes;
+  trainer_process_.measured()->finish().rows.for_each([&](const StepRow& row) {
+    copies.push_back(row.stall[Cause::h2d]);
+    computes.push_back(row.compute());
+  });
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, 0}));
+  EXPECT_EQ(computes, (std::vector<Nanos>{2 * kMs, kMs, 2 * kMs}));
+}
+
+class TrainedByUs : public LoaderHistoryTest {
+ protected:
+  TrainedByUs() { given_.command.given = false; }
+
+  void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
+    Fact done = fact(kind, -1, begin, end);
+    done.count = taken;
+    PageRings(*trainer_).facts.push(done);
+  }
+};
+
+TEST_F(TrainedByUs, ALoaderThatHoldsABatchTrainsItWhenTheNextOneWasTaken) {
+  epoch(0, kSecond, 3);  // taken at 1.010, 1.020, 1.030
+  on_device(FactKind::copied, 1, kSecond + 20 * kMs, kSecond + 21 * kMs);
+  on_device(FactKind::computed, 1, kSecond + 21 * kMs, kSecond + 24 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 30 * kMs, kSecond + 33 * kMs);
+  on_device(FactKind::copied, 2, kSecond + 33 * kMs, kSecond + 34 * kMs);
+  on_device(FactKind::computed, 2, kSecond + 34 * kMs, kSecond + 37 * kMs);  // the last one
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 3);
+  std::vector<Nanos> computes, copies, decodes;
+  record.rows.for_each([&](const StepRow& row) {
+    computes.push_back(row.compute());
+    copies.push_back(row.stall[Cause::h2d]);
+    decodes.push_back(row.stall[Cause::decode]);
+    EXPECT_EQ(row.clamped, 0);
+  });
+  EXPECT_EQ(computes, (std::vector<Nanos>{0, 3 * kMs, 6 * kMs}));
+  EXPECT_EQ(copies, (std::vector<Nanos>{0, kMs, kMs}));
+  EXPECT_EQ(decodes, (std::vector<Nanos>{10 * kMs, 10 * kMs, 6 * kMs}));
+  EXPECT_EQ(record.window(), 37 * kMs);
+}
+
+TEST_F(LoaderHistoryTest, WhereTheGpuIsWatchedItsOwnTimesAreTheSteps) {
+  epoch(0, kSecond, 4);  // taken every 10 ms from 1.010 on, and the host goes on after 2 ms
+  trainer_process_.watch_gpu();
+  const auto kernel = [&](Nanos begin, Nanos end) {
+    PageRings(*trainer_).gpu.push({kSecond + begin, kSecond + end, 0, false});
+  };
+  PageRings(*trainer_).gpu.push({kSecond + 10 * kMs, kSecond + 11 * kMs, 64, true});
+  kernel(11 * kMs, 14 * kMs);
+  kernel(15 * kMs, 17 * kMs);
+  kernel(21 * kMs, 32 * kMs);  // into the next step
+  // Of the fourth batch none is known: that step is as the host saw it.
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  struct Seen {
+    Nanos compute, h2d, launch, decode;
+    bool operator==(const Seen&) const = default;
+  };
+  std::vector<Seen> seen;
+  record.rows.for_each([&](const StepRow& row) {
+    seen.push_back(
+        {row.compute(), row.stall[Cause::h2d], row.stall[Cause::launch], row.stall[Cause::decode]});
+  });
+  ASSERT_EQ(seen.size(), 4u);
+  EXPECT_EQ(seen[0], (Seen{5 * kMs, kMs, kMs, 10 * kMs}));
+  EXPECT_EQ(seen[1], (Seen{9 * kMs, 0, kMs, 3 * kMs}));
+  EXPECT_EQ(seen[2], (Seen{2 * kMs, 0, 0, 0}));
+  EXPECT_EQ(seen[3], (Seen{2 * kMs, 0, 0, 8 * kMs}));
+  EXPECT_EQ(trainer_process_.measured()->window().steps_of_gpu(), 3);
+}
+
+// PyTorch allows it: a loader of one worker has three in its second epoch.
+TEST_F(LoaderHistoryTest, WorkersThatComeBetweenEpochsAreMeasuredToo) {
+  epoch(0, kSecond, 3);
+  loader_.num_workers = 3;
+  by_worker_ = 2;
+  epoch(1, 2 * kSecond, 3);
+  read();
+  const LoaderHistory& training = *trainer_process_.measured();
+  EXPECT_EQ(training.first_workers(), 1);
+  EXPECT_EQ(training.loader().num_workers, 3);
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 6);
+  EXPECT_EQ(record.samples, 24);
+  EXPECT_EQ(record.rows.back().worker, 2);
+  EXPECT_EQ(record.rows.back().stall[Cause::decode], 8 * kMs);
+}
+
+// Its worker could not join: that a batch came is all that is known of it.
+TEST_F(LoaderHistoryTest, ABatchWhoseMakerIsNotSeenIsAsLargeAsTheOthers) {
+  epoch(0, kSecond, 3);
+  const auto tell = [&](const Fact& told) { PageRings(*trainer_).facts.push(told); };
+  tell(fact(FactKind::ask, -1, kSecond + 40 * kMs));
+  tell(fact(FactKind::take, 3, kSecond + 50 * kMs));
+  tell(fact(FactKind::ask, -1, kSecond + 52 * kMs));
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  EXPECT_EQ(record.steps(), 4);
+  EXPECT_EQ(record.samples, 16);
+}
+
+TEST_F(LoaderHistoryTest, WhatIsWrittenOverAPageIsNotBelieved) {
+  epoch(0, kSecond, 3);
+  read();
+  Fact beyond = fact(FactKind::begun, 3, kSecond, kSecond);
+  beyond.worker = -7;
+  PageRings(*worker_).facts.push(beyond);
+  EXPECT_FALSE(trainer_process_.read(*worker_, {0, 0}));
+  std::memset(static_cast<void*>(trainer_.get()), 0xff, Page::bytes());
+  EXPECT_FALSE(trainer_process_.read(*trainer_, {}));
+  trainer_process_.advance(false);
+  EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+// Of an iterator that nobody has told of: they are not kept for ever.
+TEST_F(LoaderHistoryTest, ReportsThatLeadNowhereAreLeftOutAndCounted) {
+  Fact lost = fact(FactKind::ask, -1, kSecond);
+  lost.iterator = 99;
+  for (int look = 0; look < 20; ++look) {
+    for (std::size_t i = 0; i < Page::kFacts; ++i) PageRings(*trainer_).facts.push(lost);
+    trainer_process_.read(*trainer_, {});
+    trainer_process_.advance(false);
+  }
+  EXPECT_GT(trainer_process_.left_out(), 0);
+  EXPECT_LT(trainer_process_.left_out(), static_cast<std::int64_t>(20 * Page::kFacts));
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
