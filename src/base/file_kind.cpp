@@ -1,6 +1,8 @@
 #include "base/file_kind.h"
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace loaderscope {
@@ -22,6 +24,14 @@ std::string_view kind_unless_file(const std::string& path) {
     default:
       return "";
   }
+}
+
+// An iterator over the stream's buffer would throw where a read fails.
+std::string readable_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  return text.str();
 }
 
 }  // namespace loaderscope

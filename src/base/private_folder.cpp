@@ -9,11 +9,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 #include <utility>
 
+#include "base/file_kind.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::source {
@@ -34,9 +33,7 @@ bool is_still_there(const Fd& folder) {
 }
 
 bool holds(const fs::path& file, const std::string& text) {
-  std::ifstream in(file, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(in), {}};
-  return content.find(text) != std::string::npos;
+  return readable_text(file.string()).find(text) != std::string::npos;
 }
 
 // Another process was started with the folder in its environment, or has mapped a file of it: it

@@ -152,6 +152,8 @@ Index index_manifest(std::istream& in, const std::string& path, std::string_view
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ":" + std::to_string(line) + ": " + error.what() +
                    "; correct this line of the manifest");
+  } catch (const std::ios_base::failure&) {
+    in.setstate(std::ios_base::badbit);
   }
   if (in.bad()) throw RunError(shown_text(path) + ": cannot be read to its end; check the storage");
   if (rows.size() == 0) {

@@ -32,8 +32,6 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
 std::string grey_jpeg() {
   made::JpegWish wish;
   wish.horizontal = wish.vertical = 1;

@@ -18,8 +18,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-using Words = std::vector<std::string>;
-
 Words make(const std::string& path, const Words& more = {}) {
   Words words = {"data", "make", path, "--size", "40x30", "--classes", "2"};
   words.insert(words.end(), more.begin(), more.end());

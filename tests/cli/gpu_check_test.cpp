@@ -16,8 +16,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using Words = std::vector<std::string>;
-
 constexpr const char* kPretendTests =
     "#!/bin/sh\n"
     "echo \"[==========] 12 tests from 3 test suites ran. (5 ms total)\"\n"

@@ -26,8 +26,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
 Words modelled(const std::string& command, const Words& more = {}) {
   Words words = {command, "--engine", "model", "--compute", "12ms", "--cost", "decode=1ms"};
   words.insert(words.end(), more.begin(), more.end());

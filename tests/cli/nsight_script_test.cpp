@@ -12,8 +12,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Words = std::vector<std::string>;
-
 // Writes its words down, and a report as nsys does.
 constexpr const char* kPretendNsys = R"(#!/usr/bin/env bash
 echo "$*" >> "$NSYS_LOG"

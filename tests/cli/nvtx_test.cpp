@@ -20,8 +20,6 @@ using ::testing::IsSupersetOf;
 using ::testing::UnorderedElementsAre;
 
 using Calls = std::vector<json>;
-using Words = std::vector<std::string>;
-
 class Nvtx : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -17,8 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
 // The history of predictions goes to a folder of the test.
 class ProveFlag : public testing::Test {
  protected:

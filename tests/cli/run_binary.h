@@ -11,6 +11,8 @@
 
 namespace loaderscope::testing_cli {
 
+using Words = std::vector<std::string>;
+
 struct Ended {
   int exit_code = -1;  // -N when signal N killed it
   std::string out, err;

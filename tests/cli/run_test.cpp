@@ -17,8 +17,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using Words = std::vector<std::string>;
-
 // A run of well under a second of ours: 100 steps of a loader that is too slow, in virtual time.
 Words small_run(const Words& more = {}) {
   Words words = {"run",       "--engine", "model",   "--compute", "12ms",    "--cost", "decode=1ms",

@@ -17,8 +17,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
 // Each batch takes 32 ms of decoding and 12 ms of the GPU: three workers keep it busy.
 Words in_model(const std::string& command, const Words& more) {
   Words words = {command, "--engine", "model", "--cost",  "decode=8ms", "--compute",
@@ -120,7 +118,8 @@ TEST(SweepCommand, VariesTheLengthOfARunToo) {
   const json answer = json::parse(ended.out);
   for (const json& one : answer.at("cases")) {
     for (const json& run : one.at("runs"))
-      EXPECT_EQ(std::to_string(run.at("steps").get<int>()), one.at("settings").at("steps"));
+      EXPECT_EQ(std::to_string(run.at("steps").get<int>()),
+                one.at("settings").at("steps").get<std::string>());
   }
 }
 

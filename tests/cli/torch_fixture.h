@@ -13,8 +13,6 @@
 
 namespace loaderscope::testing_cli {
 
-using Words = std::vector<std::string>;
-
 inline double seconds_at(const nlohmann::json& object, const char* name) {
   return object.at(name).get<double>();
 }

@@ -14,8 +14,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 
-using Words = std::vector<std::string>;
-
 class TorchProof : public TorchTest {
  protected:
   static Words of_loader(const std::string& name, const Words& more) {

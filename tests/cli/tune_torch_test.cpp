@@ -14,8 +14,6 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-using Words = std::vector<std::string>;
-
 class TorchExperiment : public TorchTest {
  protected:
   static Words loader(const std::string& command, const Words& more) {

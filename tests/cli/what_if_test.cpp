@@ -15,8 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-using Words = std::vector<std::string>;
-
 // The history of predictions goes to a folder of the test.
 class WhatIf : public testing::Test {
  protected:

@@ -196,7 +196,7 @@ TEST(Recorder, LosesNothingThatIsDrainedInTime) {
   std::atomic<int> writing = kWorkers;
   std::vector<std::thread> threads;
   for (std::int32_t worker = 0; worker < kWorkers; ++worker) {
-    threads.emplace_back([&, worker, &log = recorder.add_thread(0, worker)] {
+    threads.emplace_back([&, &log = recorder.add_thread(0, worker)] {
       for (std::int64_t i = 0; i < kSpans; ++i) {
         // A ringful, then wait until a drain that began later is over.
         const std::int64_t seen = drains;

@@ -82,6 +82,15 @@ TEST(Manifest, IsRelativeToTheOnePathIfThereIsOne) {
   EXPECT_THROW(open_files(options), UsageError);
 }
 
+// Reading it at 0 is an I/O error, as of a disk that fails.
+TEST(Manifest, AListThatCannotBeReadToItsEnd) {
+  const TempFolder data;
+  std::filesystem::create_symlink("/proc/self/mem", data / "list.csv");
+  SourceOptions options = without_cache({});
+  options.index_file = data / "list.csv";
+  EXPECT_THAT(message_of<RunError>([&] { open_files(options); }), HasSubstr("check the storage"));
+}
+
 TEST(Manifest, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(why_not("l.csv", ""), HasSubstr("the header is missing"));
   EXPECT_THAT(why_not("l.csv", "file,label\n"), HasSubstr("no column 'path'"));
