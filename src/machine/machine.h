@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <string_view>
 
 #include "loaderscope/run_record.h"
 
@@ -12,14 +11,6 @@ namespace loaderscope {
 // Never throws: what cannot be found out stays empty or 0; `cores` is at least a small positive
 // number.
 MachineFacts read_machine();
-
-// CPU quota in cores of the cgroup that this process is in, the smallest of the cgroup and its
-// parents; nothing when unlimited. `root` is "/", or a copy of /proc and /sys for tests. cgroup v1
-// and v2.
-std::optional<double> cgroup_cores(const std::filesystem::path& root);
-
-// Memory limit in bytes, found likewise.
-std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 
 // Memory that this process may still take: what the kernel could free, and what the limits of the
 // cgroup and its parents leave. Nothing when that cannot be found out.

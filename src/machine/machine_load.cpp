@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/thread_meter.h"
+#include "machine/cgroup.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
 

@@ -11,6 +11,7 @@
 
 #include "base/cpu_set.h"
 #include "base/thread_meter.h"
+#include "machine/cgroup.h"
 #include "machine/proc_file.h"
 #include "machine/process_stat.h"
 
@@ -24,17 +25,6 @@ std::optional<double> machine_steal() {
   if (!(file >> cpu >> user >> nice >> system >> idle >> iowait >> irq >> softirq >> steal))
     return std::nullopt;
   return steal / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
-
-std::optional<double> cgroup_throttled(const std::filesystem::path& root) {
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("0::")) continue;
-    const std::filesystem::path group = root / "sys/fs/cgroup" / line.substr(4);
-    const auto throttled = value_in((group / "cpu.stat").string(), "throttled_usec");
-    if (throttled) return static_cast<double>(*throttled) / 1e6;
-  }
-  return std::nullopt;
 }
 
 constexpr Bytes kKibi = 1024;

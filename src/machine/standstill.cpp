@@ -4,7 +4,7 @@
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
-#include "machine/machine.h"
+#include "machine/cgroup.h"
 
 namespace loaderscope {
 namespace {

@@ -14,6 +14,7 @@
 
 #include "base/cpu_set.h"
 #include "device/cuda/gpu_link.h"
+#include "machine/cgroup.h"
 #include "machine/machine.h"
 #include "machine/machine_load.h"
 #include "machine/proc_file.h"
@@ -24,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<const char*, 15> kFiles = {
+constexpr std::array<const char*, 16> kFiles = {
     "proc/self/cgroup",
     "proc/meminfo",
     "proc/stat",
@@ -39,7 +40,8 @@ constexpr std::array<const char*, 15> kFiles = {
     "sys/fs/cgroup/memory/a/memory.limit_in_bytes",
     "sys/bus/pci/devices/0000:65:00.0/numa_node",
     "sys/bus/pci/devices/0000:65:00.0/current_link_width",
-    "sys/devices/system/node/node0/cpulist"};
+    "sys/devices/system/node/node0/cpulist",
+    "sys/fs/cgroup/a/cpu.stat"};
 
 // A folder of this process, removed with it.
 class Root {
@@ -80,6 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   root.fill(text);
   demand(cgroup_cores(root.path()).value_or(1) > 0);
   demand(cgroup_memory(root.path()).value_or(1) > 0);
+  demand(cgroup_memory_left(root.path()).value_or(0) >= 0);
   demand(free_memory(root.path()).value_or(0) >= 0);
   static_cast<void>(read_machine_load(root.path()));
   static_cast<void>(read_process_stat((root.path() / "proc/1").string()));

@@ -9,6 +9,7 @@
 #include "analysis/findings/facts.h"
 #include "base/cpu_set.h"
 #include "dataset/make.h"
+#include "machine/cgroup.h"
 #include "machine/machine.h"
 #include "unit/dataset/contents.h"
 #include "unit/machine/pretend_root.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "machine/cgroup.h"
+#include "machine/process_counters.h"
 #include "unit/machine/pretend_root.h"
 
 namespace loaderscope {
@@ -46,6 +48,16 @@ TEST(Machine, UnlimitedDamagedOrMissingIsNoLimit) {
   root.write("sys/fs/cgroup/cpu.max", "0 x");
   EXPECT_EQ(cgroup_cores(root.path()), std::nullopt);
   EXPECT_EQ(cgroup_memory(root.path()), std::nullopt);
+}
+
+// A kernel writes "0::/"; what else writes such a file may leave the path out.
+TEST(Machine, AGroupWithoutAPathIsTheRoot) {
+  const PretendRoot root;
+  root.write("proc/self/cgroup", "0::\n");
+  root.write("sys/fs/cgroup/cpu.max", "50000 100000\n");
+  root.write("sys/fs/cgroup/cpu.stat", "usage_usec 5\nthrottled_usec 1500000\n");
+  EXPECT_EQ(cgroup_cores(root.path()), 0.5);
+  EXPECT_EQ(read_process_counters({}, root.path()).throttled_s, 1.5);
 }
 
 TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {

@@ -1,0 +1,154 @@
+#include "machine/cgroup.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+#include "machine/proc_file.h"
+
+namespace loaderscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kNoLimit = std::int64_t{1} << 60;  // v1 writes 2^63 in whole pages
+
+// The number that the text begins with; "max" is none.
+std::optional<std::int64_t> whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop == text.data()) return std::nullopt;
+  if (value <= -kNoLimit || value >= kNoLimit) return std::nullopt;
+  return value;
+}
+
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::optional<std::int64_t> number_in(const fs::path& file) { return whole(first_line(file)); }
+
+template <class T>
+void keep_smaller(std::optional<T>& best, std::optional<T> value) {
+  if (value && (!best || *value < *best)) best = value;
+}
+
+// "/a/b" of the line of /proc/self/cgroup whose controllers include `controller` ("" for v2).
+std::optional<std::string> cgroup_path(const fs::path& root, std::string_view controller) {
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {  // "4:cpu,cpuacct:/a/b" or "0::/a/b"
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    std::istringstream controllers(line.substr(first + 1, second - first - 1));
+    std::string name;
+    bool found = controller.empty() && second == first + 1;
+    while (!found && std::getline(controllers, name, ',')) found = name == controller;
+    if (found) return line.substr(second + 1);
+  }
+  return std::nullopt;
+}
+
+using Visit = std::function<void(const fs::path& folder)>;
+
+// Visits the folder of the cgroup of that controller under `mount`, and of each of its parents. In
+// a container the path of the host may not exist; the mount's root is then the group itself.
+void for_each_group(const fs::path& root, std::string_view controller, const char* mount,
+                    const Visit& visit) {
+  const auto group = cgroup_path(root, controller);
+  if (!group) return;
+  fs::path relative = fs::path(*group).relative_path();
+  for (; !relative.empty(); relative = relative.parent_path()) visit(root / mount / relative);
+  visit(root / mount);
+}
+
+constexpr const char* kMount = "sys/fs/cgroup";
+constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";  // of v1
+
+std::optional<double> quota_v2(const fs::path& folder) {
+  std::istringstream line(first_line(folder / "cpu.max"));  // "150000 100000" or "max 100000"
+  std::string quota, period;
+  line >> quota >> period;
+  const auto q = whole(quota), p = whole(period);
+  if (!q || !p || *q <= 0 || *p <= 0) return std::nullopt;
+  return static_cast<double>(*q) / static_cast<double>(*p);
+}
+
+std::optional<double> quota_v1(const fs::path& folder) {
+  const auto q = number_in(folder / "cpu.cfs_quota_us");
+  const auto p = number_in(folder / "cpu.cfs_period_us");
+  if (!q || !p || *q <= 0 || *p <= 0) return std::nullopt;
+  return static_cast<double>(*q) / static_cast<double>(*p);
+}
+
+std::optional<Bytes> limit_in(const fs::path& file) {
+  const auto limit = number_in(file);
+  return limit && *limit > 0 ? limit : std::nullopt;
+}
+
+// What a limit leaves; pages of files that nobody uses now make room when it is needed.
+std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, const char* used_file,
+                             std::string_view reclaimable) {
+  const auto limit = limit_in(folder / limit_file);
+  const auto used = number_in(folder / used_file);
+  if (!limit || !used) return std::nullopt;
+  const auto unused_files = value_in((folder / "memory.stat").string(), reclaimable).value_or(0);
+  return std::clamp<Bytes>(*limit - *used + std::clamp<Bytes>(unused_files, 0, kNoLimit), 0,
+                           *limit);
+}
+
+}  // namespace
+
+std::optional<double> cgroup_cores(const fs::path& root) {
+  std::optional<double> best;
+  for_each_group(root, "", kMount,
+                 [&](const fs::path& folder) { keep_smaller(best, quota_v2(folder)); });
+  for (const char* mount : {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"}) {
+    for_each_group(root, "cpu", mount,
+                   [&](const fs::path& folder) { keep_smaller(best, quota_v1(folder)); });
+  }
+  return best;
+}
+
+std::optional<Bytes> cgroup_memory(const fs::path& root) {
+  std::optional<Bytes> best;
+  for_each_group(root, "", kMount, [&](const fs::path& folder) {
+    keep_smaller(best, limit_in(folder / "memory.max"));
+  });
+  for_each_group(root, "memory", kMemoryMount, [&](const fs::path& folder) {
+    keep_smaller(best, limit_in(folder / "memory.limit_in_bytes"));
+  });
+  return best;
+}
+
+std::optional<Bytes> cgroup_memory_left(const fs::path& root) {
+  std::optional<Bytes> best;
+  for_each_group(root, "", kMount, [&](const fs::path& folder) {
+    keep_smaller(best, left_in(folder, "memory.max", "memory.current", "inactive_file"));
+  });
+  for_each_group(root, "memory", kMemoryMount, [&](const fs::path& folder) {
+    keep_smaller(best, left_in(folder, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                               "total_inactive_file"));
+  });
+  return best;
+}
+
+std::optional<double> cgroup_throttled(const fs::path& root) {
+  std::optional<double> own;  // of the group itself, the first that is visited and has the file
+  for_each_group(root, "", kMount, [&](const fs::path& folder) {
+    if (own) return;
+    const auto held_back = value_in((folder / "cpu.stat").string(), "throttled_usec");
+    if (held_back) own = static_cast<double>(*held_back) / 1e6;
+  });
+  return own;
+}
+
+}  // namespace loaderscope
