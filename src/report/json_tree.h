@@ -61,6 +61,7 @@ class JsonCursor {
   std::size_t size() const { return node_.items.size(); }
   bool is_null() const { return node_.kind == JsonNode::Kind::null; }
   const JsonNode& node() const { return node_; }
+  const std::string& place() const { return place_; }
 
   // Each throws when the value is of another kind or out of its range.
   void expect_object() const;

@@ -1,0 +1,55 @@
+// Reads back what was described. Throws RunError naming the place of what is not there, of another
+// kind or out of its range.
+#pragma once
+
+#include <deque>
+
+#include "report/form.h"
+#include "report/json_tree.h"
+
+namespace loaderscope {
+
+class ReadForm : public Form {
+ public:
+  // `most`: of every whole number and time, so that none of their sums overflows.
+  explicit ReadForm(const JsonCursor& root, std::int64_t most = Whole::kMost)
+      : Form(Does::read), most_(most) {
+    open_.push_back({root, Shape::object});
+  }
+
+  void text(Name name, std::string& value, Sentence) override;
+  void word(Name name, std::string& value, const std::vector<std::string_view>& words,
+            Sentence) override;
+  void flag(Name name, bool& value, Sentence) override;
+  void whole(Name name, std::int64_t& value, Sentence, Whole within) override;
+  void real(Name name, double& value, Sentence, Real within) override;
+  void seconds(Name name, Nanos& value, Sentence, Whole within) override;
+  void settings(RunConfig& config) override;
+  using Form::whole;
+  using Form::word;
+
+  // Of what is being read.
+  [[noreturn]] void fail(std::string_view what) const { open_.back().json.fail(what); }
+
+ protected:
+  void enter(Name name, Shape shape, Sentence, Lines) override;
+  void leave() override { open_.pop_back(); }
+  bool begins(Name name, bool there, Missing missing) override;
+  bool more() override;
+  std::string next_key() override;
+  void keys(const std::vector<std::string_view>& words) override { open_.back().words = words; }
+
+ private:
+  struct Level {
+    JsonCursor json;
+    Shape shape;
+    std::size_t next = 0;  // in a list, row or entries
+    std::vector<std::string_view> words{};
+  };
+  JsonCursor take(Name name);
+
+  std::int64_t most_;
+  std::deque<Level> open_;  // which moves none, as each refers to the one before
+};
+
+}  // namespace loaderscope

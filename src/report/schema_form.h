@@ -1,0 +1,46 @@
+// What can stand in a result, as JSON Schema.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+
+#include "report/form.h"
+
+namespace loaderscope {
+
+class SchemaForm : public Form {
+ public:
+  SchemaForm();
+  ~SchemaForm() override;
+
+  void text(Name name, std::string& value, Sentence sentence) override;
+  void word(Name name, std::string& value, const std::vector<std::string_view>& words,
+            Sentence sentence) override;
+  void flag(Name name, bool& value, Sentence sentence) override;
+  void whole(Name name, std::int64_t& value, Sentence sentence, Whole within) override;
+  void real(Name name, double& value, Sentence sentence, Real within) override;
+  void seconds(Name name, Nanos& value, Sentence sentence, Whole within) override;
+  void settings(RunConfig& config) override;
+  using Form::whole;
+  using Form::word;
+
+  // Of the object that was described; groups of metrics may stand beside its members.
+  nlohmann::ordered_json take();
+
+ protected:
+  void enter(Name name, Shape shape, Sentence sentence, Lines) override;
+  void leave() override;
+  bool begins(Name name, bool there, Missing missing) override;
+  void keys(const std::vector<std::string_view>& words) override;
+
+ private:
+  struct Level;
+  void add(Name name, nlohmann::ordered_json node, std::optional<Missing> missing);
+  void add(Name name, const char* type, Sentence sentence, nlohmann::ordered_json more);
+
+  std::vector<Level> open_;
+  std::optional<Missing> missing_;  // how the next value may be missing
+};
+
+}  // namespace loaderscope
