@@ -56,6 +56,16 @@ void Form::shown_word(Name name, std::string_view value, const std::vector<std::
   if (!reads()) word(name, text, words, sentence);
 }
 
+void Form::shown_or_null(Name name, const std::string& text, Sentence sentence) {
+  shown(name, text.empty() ? std::nullopt : std::optional(text), sentence);
+}
+
+void Form::shown_texts(Name name, const std::vector<std::string>& items, Sentence sentence,
+                       Lines lines) {
+  shown_list(
+      name, items, sentence, [&](const std::string& item) { shown("", item, ""); }, lines);
+}
+
 void Form::texts(Name name, std::vector<std::string>& items, Sentence sentence, Lines lines) {
   list(
       name, items, sentence, [&](std::string& item) { text("", item, ""); }, lines);

@@ -84,11 +84,21 @@ class Form {
                   Sentence sentence);
   template <class T, class... Bounds>
   void shown(Name name, const std::optional<T>& value, Sentence sentence, Bounds... bounds);
+  void shown_or_null(Name name, const std::string& text, Sentence sentence);  // null: empty
+  void shown_texts(Name name, const std::vector<std::string>& items, Sentence sentence,
+                   Lines lines = Lines::each);
+  template <class Item, class Element>
+  void shown_list(Name name, const std::vector<Item>& items, Sentence sentence,
+                  const Element& element, Lines lines = Lines::each);
 
   // --- several values ---
   // `members()` shows those of an object, or the places of a row.
   template <class Members>
   void object(Name name, Sentence sentence, const Members& members, Lines lines = Lines::each);
+  // All of the members, or none.
+  template <class Members>
+  void object_or_empty(Name name, bool there, Sentence sentence, const Members& members,
+                       Lines lines = Lines::each);
   template <class Places>
   void row(Name name, Sentence sentence, const Places& places);
   // `element(item)` shows an item under the name "".
@@ -98,7 +108,8 @@ class Form {
   // `entry(key, item)` shows an item under its key. `words`: what keys can be; empty: anything.
   template <class Item, class Entry>
   void entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
-               const Entry& entry, const std::vector<std::string_view>& words = {});
+               const Entry& entry, const std::vector<std::string_view>& words = {},
+               Lines lines = Lines::each);
   void texts(Name name, std::vector<std::string>& items, Sentence sentence,
              Lines lines = Lines::each);
   // `value(item)` shows it under `name`.
@@ -107,6 +118,9 @@ class Form {
   // Where it is not `there`, nothing is shown.
   template <class Value>
   void if_there(Name name, bool there, Missing missing, const Value& value);
+
+  // What is read must hold, or reading ends with an error that says `otherwise`.
+  virtual void check([[maybe_unused]] bool holds, [[maybe_unused]] std::string_view otherwise) {}
 
   // What rows for people have and JSON has not, as it follows from the rest.
   virtual void column(Name, Nanos) {}
@@ -123,6 +137,7 @@ class Form {
   virtual bool more() { return false; }                       // reading: a list or entries go on
   virtual std::string next_key() { return {}; }               // reading entries
   virtual void keys(const std::vector<std::string_view>&) {}  // that entries can have: any if empty
+  virtual void may_be_empty() {}                              // the object
 
  private:
   Does does_;
@@ -149,6 +164,15 @@ void Form::object(Name name, Sentence sentence, const Members& members, Lines li
   leave();
 }
 
+template <class Members>
+void Form::object_or_empty(Name name, bool there, Sentence sentence, const Members& members,
+                           Lines lines) {
+  enter(name, Shape::object, sentence, lines);
+  may_be_empty();
+  if (there || explains()) members();
+  leave();
+}
+
 template <class Places>
 void Form::row(Name name, Sentence sentence, const Places& places) {
   enter(name, Shape::row, sentence, Lines::one);
@@ -172,10 +196,23 @@ void Form::list(Name name, std::vector<Item>& items, Sentence sentence, const El
   leave();
 }
 
+template <class Item, class Element>
+void Form::shown_list(Name name, const std::vector<Item>& items, Sentence sentence,
+                      const Element& element, Lines lines) {
+  if (reads()) return;
+  enter(name, Shape::list, sentence, lines);
+  if (explains()) {
+    element(Item{});
+  } else {
+    for (const Item& item : items) element(item);
+  }
+  leave();
+}
+
 template <class Item, class Entry>
 void Form::entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
-                   const Entry& entry, const std::vector<std::string_view>& words) {
-  enter(name, Shape::entries, sentence, Lines::each);
+                   const Entry& entry, const std::vector<std::string_view>& words, Lines lines) {
+  enter(name, Shape::entries, sentence, lines);
   keys(words);
   if (explains()) {
     Item item{};

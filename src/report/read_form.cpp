@@ -18,7 +18,7 @@ bool is_among(const std::vector<std::string_view>& words, std::string_view text)
 }
 
 // The text of a setting as a flag would have it.
-std::string setting_text(const JsonCursor& json) {
+std::string text_of_setting(const JsonCursor& json) {
   switch (json.node().kind) {
     case JsonNode::Kind::text:
       return json.text();
@@ -35,7 +35,7 @@ std::string setting_text(const JsonCursor& json) {
 
 void set_from(const JsonCursor& json, std::string_view field, RunConfig& config) {
   try {
-    set_field(config, json.place() + ": config", field, setting_text(json));
+    set_field(config, json.place() + ": config", field, text_of_setting(json));
   } catch (const UsageError& error) {
     throw RunError(error.what());
   }

@@ -30,6 +30,9 @@ class ReadForm : public Form {
 
   // Of what is being read.
   [[noreturn]] void fail(std::string_view what) const { open_.back().json.fail(what); }
+  void check(bool holds, std::string_view otherwise) override {
+    if (!holds) fail(otherwise);
+  }
 
  protected:
   void enter(Name name, Shape shape, Sentence, Lines) override;
