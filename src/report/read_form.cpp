@@ -52,6 +52,7 @@ void read_setting(const JsonCursor& value, const Field& field, RunConfig& config
 
 JsonCursor ReadForm::take(Name name) {
   Level& level = open_.back();
+  if (open_.size() == 1 && root_ == Root::value) return level.json;
   if (level.shape == Shape::object) return level.json.at(name);
   if (level.next >= level.json.size())
     level.json.fail(fmt::format("has {} elements instead of more", level.json.size()));
