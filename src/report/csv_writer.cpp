@@ -1,70 +1,92 @@
 // One line per step, warm-up included. Times are seconds since the first ask of the rank.
+#include <algorithm>
+
+#include "report/describe.h"
 #include "report/json_stream.h"
-#include "report/keys.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
-class CsvLine {
+// The members of one object as the cells of a line, or their names. What JSON leaves out is 0.
+class CsvForm : public Form {
  public:
-  void text(std::string_view cell) { append(cell); }
-  void number(std::int64_t value) { append(fmt::format("{}", value)); }
-  void seconds(Nanos ns) { append(seconds_text(ns)); }
-  void end(std::ostream& out) {
-    line_.push_back('\n');
-    out.write(line_.data(), static_cast<std::streamsize>(line_.size()));
-    line_.clear();
+  enum class Line : std::uint8_t { names, values };
+
+  explicit CsvForm(Line line) : Form(Does::write), line_(line) {}
+
+  void text(Name name, std::string& value, Sentence) override { add(name, value); }
+  void word(Name name, std::string& value, const std::vector<std::string_view>&,
+            Sentence) override {
+    add(name, value);
   }
+  void flag(Name name, bool& value, Sentence) override { add(name, value ? "1" : "0"); }
+  void whole(Name name, std::int64_t& value, Sentence, Whole) override {
+    add(name, std::to_string(value));
+  }
+  void real(Name name, double& value, Sentence, Real) override {
+    add(name, fmt::format("{}", value));
+  }
+  void seconds(Name name, Nanos& value, Sentence, Whole) override {
+    if (entries_.empty()) return add(name, seconds_text(value));
+    const auto word = std::find(words_.begin(), words_.end(), name);
+    values_.at(static_cast<std::size_t>(word - words_.begin())) = value;
+  }
+  void settings(RunConfig&) override {}
+  void column(Name name, Nanos value) override { add(name, seconds_text(value)); }
+  using Form::whole;
+  using Form::word;
+
+  void end(std::ostream& out) {
+    line_text_.push_back('\n');
+    out.write(line_text_.data(), static_cast<std::streamsize>(line_text_.size()));
+    line_text_.clear();
+  }
+
+ protected:
+  void enter(Name name, Shape shape, Sentence, Lines) override {
+    if (shape == Shape::entries) entries_ = name;
+  }
+  void keys(const std::vector<std::string_view>& words) override {
+    words_ = words;
+    values_.assign(words.size(), 0);
+  }
+  void leave() override {
+    if (entries_.empty()) return;
+    const std::string of = entries_.substr(0, entries_.size() - std::string_view("_s").size());
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      add(fmt::format("{}_{}_s", of, words_[i]), seconds_text(values_[i]));
+    entries_.clear();
+  }
+  bool begins(Name, bool, Missing) override { return true; }
 
  private:
-  void append(std::string_view cell) {
-    if (line_.size() > 0) line_.push_back(',');
-    line_.append(cell);
+  void add(std::string_view name, std::string_view value) {
+    if (line_text_.size() > 0) line_text_.push_back(',');
+    line_text_.append(line_ == Line::names ? name : value);
   }
-  fmt::memory_buffer line_;
+
+  Line line_;
+  fmt::memory_buffer line_text_;
+  std::string entries_;  // whose keys become columns; "" outside of them
+  std::vector<std::string_view> words_;
+  std::vector<Nanos> values_;
 };
-
-void write_header(std::ostream& out) {
-  CsvLine line;
-  line.text("rank");
-  line.text("step");
-  for (const auto& key : keys::kStepCounts) line.text(key.name);
-  for (const auto& key : keys::kStepFlags) line.text(key.name);
-  for (const auto& key : keys::kStepTimes) line.text(key.name);
-  line.text("idle_s");
-  line.text("compute_s");
-  for (const auto& word : Words<Cause>::table()) line.text(fmt::format("stall_{}_s", word.name));
-  for (const auto& word : Words<Why>::table()) line.text(fmt::format("why_{}_s", word.name));
-  for (const auto& key : keys::kStepDurations) line.text(key.name);
-  line.end(out);
-}
-
-void write_row(std::ostream& out, CsvLine& line, std::int64_t rank, Nanos first_ask,
-               const StepRow& row) {
-  line.number(rank);
-  line.number(row.step);
-  for (const auto& key : keys::kStepCounts) line.number(row.*key.member);
-  for (const auto& key : keys::kStepFlags) line.number(row.*key.member ? 1 : 0);
-  for (const auto& key : keys::kStepTimes) line.seconds(row.*key.member - first_ask);
-  line.seconds(row.idle());
-  line.seconds(row.compute());
-  for (const auto& word : Words<Cause>::table()) line.seconds(row.stall[word.value]);
-  for (const auto& word : Words<Why>::table()) line.seconds(row.why[word.value]);
-  for (const auto& key : keys::kStepDurations) line.seconds(row.*key.member);
-  line.end(out);
-}
 
 }  // namespace
 
 void write_csv_report(std::ostream& out, const RunRecord& record, const Analysis&,
                       const ReportStyle&) {
-  write_header(out);
-  CsvLine line;
+  CsvForm names(CsvForm::Line::names), values(CsvForm::Line::values);
+  StepRow none;
+  describe_step(names, 0, none);
+  names.end(out);
   for (std::size_t r = 0; r < record.ranks.size(); ++r) {
     const RankRecord& rank = record.ranks[r];
-    rank.rows.for_each([&](const StepRow& row) {
-      write_row(out, line, static_cast<std::int64_t>(r), rank.first_ask, row);
+    values.origin = rank.first_ask;
+    rank.rows.for_each([&](StepRow row) {
+      describe_step(values, static_cast<std::int64_t>(r), row);
+      values.end(out);
     });
   }
 }

@@ -7,6 +7,7 @@
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/describe.h"
 
 namespace loaderscope {
 namespace {
@@ -25,7 +26,7 @@ void describe_value(Form& form, Form::Name name, Estimate& estimate, Form::Sente
         const bool is_possible = (estimate.mean == 0 || estimate.mean >= kSmallest) &&
                                  estimate.low >= -kLargest && estimate.low <= estimate.mean &&
                                  estimate.mean <= estimate.high && estimate.high <= kLargest;
-        form.check(is_possible, "is no value within its interval");
+        if (!is_possible) form.refuse("is no value within its interval");
       },
       Lines::one);
 }
@@ -35,8 +36,7 @@ void describe_account_of_run(Form& form, Account& account) {
       "account", "mean over ranks; compute and all causes add up to the window",
       [&] {
         form.seconds("window_s", account.window, "length of the window");
-        form.seconds("compute_s", account.compute, "of it the device computes");
-        show_seconds<Cause>(form, "stall_s", account.stall, "of it the device waits, by cause", "");
+        describe_stalls(form, account);
       },
       Lines::one);
 }
@@ -165,17 +165,17 @@ void describe_runs(Form& form, std::vector<CaseRun>& runs) {
   constexpr std::size_t kMostRuns = 1000;
   form.list("runs", runs, "one element per round",
             [&](CaseRun& run) { form.object("", "", [&] { describe_run_of_case(form, run); }); });
-  form.check(runs.size() <= kMostRuns, "has more than 1000 runs");
+  if (runs.size() > kMostRuns) form.refuse("has more than 1000 runs");
 }
 
-void describe_stops(Form& form, const Experiment& experiment) {
+void describe_stops(Form& form, Experiment& experiment) {
   form.shown("interrupted", experiment.interrupted, "stopped by a signal");
   form.shown("budget_spent", experiment.budget_spent, "the budget ended before the work");
 }
 
-void describe_notes(Form& form, const Experiment& experiment) {
-  form.shown_texts("notes", experiment.notes, "what a reader must know of the machine and the runs",
-                   Lines::one);
+void describe_notes(Form& form, Experiment& experiment) {
+  form.texts("notes", experiment.notes, "what a reader must know of the machine and the runs",
+             Lines::one);
 }
 
 }  // namespace loaderscope

@@ -34,7 +34,7 @@ void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& est
 inline constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
 void describe_runs(Form& form, std::vector<CaseRun>& runs);
 
-void describe_stops(Form& form, const Experiment& experiment);  // whether it ended early
-void describe_notes(Form& form, const Experiment& experiment);
+void describe_stops(Form& form, Experiment& experiment);  // whether it ended early
+void describe_notes(Form& form, Experiment& experiment);
 
 }  // namespace loaderscope

@@ -10,9 +10,9 @@ void Form::whole(Name name, std::int32_t& value, Sentence sentence) {
   if (reads()) value = static_cast<std::int32_t>(wide);
 }
 
-void Form::moment(Name name, Nanos& value, Sentence sentence) {
+void Form::moment(Name name, Nanos& value, Sentence sentence, Whole within) {
   Nanos since = value - origin;
-  seconds(name, since, sentence, kAnyTime);
+  seconds(name, since, sentence, within);
   if (reads()) value = origin + since;
 }
 
@@ -56,14 +56,8 @@ void Form::shown_word(Name name, std::string_view value, const std::vector<std::
   if (!reads()) word(name, text, words, sentence);
 }
 
-void Form::shown_or_null(Name name, const std::string& text, Sentence sentence) {
-  shown(name, text.empty() ? std::nullopt : std::optional(text), sentence);
-}
-
-void Form::shown_texts(Name name, const std::vector<std::string>& items, Sentence sentence,
-                       Lines lines) {
-  shown_list(
-      name, items, sentence, [&](const std::string& item) { shown("", item, ""); }, lines);
+void Form::text_or_null(Name name, std::string& value, Sentence sentence) {
+  if_there(name, !value.empty(), Missing::null, [&] { text(name, value, sentence); });
 }
 
 void Form::texts(Name name, std::vector<std::string>& items, Sentence sentence, Lines lines) {

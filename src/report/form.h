@@ -68,8 +68,9 @@ class Form {
   virtual void settings(RunConfig& config) = 0;
 
   void whole(Name name, std::int32_t& value, Sentence sentence);
-  void moment(Name name, Nanos& value, Sentence sentence);     // seconds since `origin`
-  void moment_ns(Name name, Nanos& value, Sentence sentence);  // likewise; never is null
+  // Seconds since `origin`.
+  void moment(Name name, Nanos& value, Sentence sentence, Whole within = kAnyTime);
+  void moment_ns(Name name, Nanos& value, Sentence sentence);  // never is null
   template <class Enum>
   void word(Name name, Enum& value, Sentence sentence);
 
@@ -84,12 +85,6 @@ class Form {
                   Sentence sentence);
   template <class T, class... Bounds>
   void shown(Name name, const std::optional<T>& value, Sentence sentence, Bounds... bounds);
-  void shown_or_null(Name name, const std::string& text, Sentence sentence);  // null: empty
-  void shown_texts(Name name, const std::vector<std::string>& items, Sentence sentence,
-                   Lines lines = Lines::each);
-  template <class Item, class Element>
-  void shown_list(Name name, const std::vector<Item>& items, Sentence sentence,
-                  const Element& element, Lines lines = Lines::each);
 
   // --- several values ---
   // `members()` shows those of an object, or the places of a row.
@@ -105,11 +100,15 @@ class Form {
   template <class Item, class Element>
   void list(Name name, std::vector<Item>& items, Sentence sentence, const Element& element,
             Lines lines = Lines::each);
+  // `pieces()` shows each itself, under the name "".
+  template <class Pieces>
+  void array(Name name, Sentence sentence, const Pieces& pieces);
   // `entry(key, item)` shows an item under its key. `words`: what keys can be; empty: anything.
   template <class Item, class Entry>
   void entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
                const Entry& entry, const std::vector<std::string_view>& words = {},
                Lines lines = Lines::each);
+  void text_or_null(Name name, std::string& value, Sentence sentence);  // null: ""
   void texts(Name name, std::vector<std::string>& items, Sentence sentence,
              Lines lines = Lines::each);
   // `value(item)` shows it under `name`.
@@ -119,8 +118,8 @@ class Form {
   template <class Value>
   void if_there(Name name, bool there, Missing missing, const Value& value);
 
-  // What is read must hold, or reading ends with an error that says `otherwise`.
-  virtual void check([[maybe_unused]] bool holds, [[maybe_unused]] std::string_view otherwise) {}
+  // Reading: what was read cannot be. Throws then, naming the place.
+  virtual void refuse(std::string_view) const {}
 
   // What rows for people have and JSON has not, as it follows from the rest.
   virtual void column(Name, Nanos) {}
@@ -180,6 +179,13 @@ void Form::row(Name name, Sentence sentence, const Places& places) {
   leave();
 }
 
+template <class Pieces>
+void Form::array(Name name, Sentence sentence, const Pieces& pieces) {
+  enter(name, Shape::list, sentence, Lines::each);
+  pieces();
+  leave();
+}
+
 template <class Item, class Element>
 void Form::list(Name name, std::vector<Item>& items, Sentence sentence, const Element& element,
                 Lines lines) {
@@ -192,19 +198,6 @@ void Form::list(Name name, std::vector<Item>& items, Sentence sentence, const El
     if (!reads()) {
       for (Item& item : items) element(item);
     }
-  }
-  leave();
-}
-
-template <class Item, class Element>
-void Form::shown_list(Name name, const std::vector<Item>& items, Sentence sentence,
-                      const Element& element, Lines lines) {
-  if (reads()) return;
-  enter(name, Shape::list, sentence, lines);
-  if (explains()) {
-    element(Item{});
-  } else {
-    for (const Item& item : items) element(item);
   }
   leave();
 }
@@ -255,7 +248,7 @@ void show_seconds(Form& form, std::string_view name, Values& values, std::string
 
 template <class Enum, class Values>
 void show_seconds_but_zeros(Form& form, std::string_view name, Values& values,
-                            std::string_view sentence, std::string_view of_each, Whole within) {
+                            std::string_view sentence, std::string_view of_each) {
   std::vector<std::pair<std::string, Nanos>> items;
   for (const auto& word : Words<Enum>::table()) {
     if (values[word.value] != 0) items.emplace_back(word.name, values[word.value]);
@@ -263,8 +256,7 @@ void show_seconds_but_zeros(Form& form, std::string_view name, Values& values,
   if (form.reads()) items.clear();
   form.entries(
       name, items, sentence,
-      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each, within); },
-      names_of<Enum>());
+      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each); }, names_of<Enum>());
   if (!form.reads()) return;
   for (const auto& [key, ns] : items) values[*value_of<Enum>(key)] = ns;
 }

@@ -30,8 +30,8 @@ void describe_measure(Form& form, Form::Name name, const Measure& measure,
       Lines::one);
 }
 
-void describe_damaged(Form& form, const DatasetInfo& info) {
-  const auto file = [&](const DamagedFile& damaged) {
+void describe_damaged(Form& form, DatasetInfo& info) {
+  const auto file = [&](DamagedFile& damaged) {
     form.object(
         "", "",
         [&] {
@@ -42,13 +42,13 @@ void describe_damaged(Form& form, const DatasetInfo& info) {
   };
   form.object("damaged", "images that no run could use", [&] {
     form.shown("count", info.damaged, "all of them");
-    form.shown_list("first", info.first_damaged, "in the order of their paths, at most 10", file);
+    form.list("first", info.first_damaged, "in the order of their paths, at most 10", file);
   });
 }
 
 }  // namespace
 
-void describe_info(Form& form, const DatasetInfo& info) {
+void describe_info(Form& form, DatasetInfo& info) {
   form.shown("path", info.path, "the folder");
   form.shown("checked", info.checked,
              "every image was decoded; false: headers and lengths were looked at");
@@ -72,7 +72,7 @@ void describe_info(Form& form, const DatasetInfo& info) {
 }
 
 void write_json(std::ostream& out, const DatasetInfo& info, std::string_view tool_version) {
-  write_document(out, "dataset-info", tool_version, [&](Form& form) { describe_info(form, info); });
+  write_document(out, "dataset-info", tool_version, info, describe_info);
   out << "\n";
 }
 

@@ -11,6 +11,6 @@ namespace loaderscope::dataset {
 
 void write_text(std::ostream& out, const DatasetInfo& info);
 void write_json(std::ostream& out, const DatasetInfo& info, std::string_view tool_version);
-void describe_info(Form& form, const DatasetInfo& info);
+void describe_info(Form& form, DatasetInfo& info);
 
 }  // namespace loaderscope::dataset

@@ -25,10 +25,9 @@ double bare_rate(const LinkMatrix& matrix, Bytes bytes) {
   return 0;
 }
 
-void describe_cell(Form& form, const LinkCell& cell, double bare) {
-  form.shown_word("memory", name_of(cell.memory), names_of<MemoryMode>(),
-                  "host memory that is copied from");
-  form.shown_word("copy", name_of(cell.copy), names_of<CopyMode>(), "copy mode");
+void describe_cell(Form& form, LinkCell& cell, double bare) {
+  form.word("memory", cell.memory, "host memory that is copied from");
+  form.word("copy", cell.copy, "copy mode");
   form.shown("bytes", cell.bytes, "of one copy");
   form.shown("bytes_per_s", cell.median, "median of the samples", kNotNegative);
   form.shown("low", cell.low, "the slowest sample, bytes per second", kNotNegative);
@@ -38,7 +37,7 @@ void describe_cell(Form& form, const LinkCell& cell, double bare) {
              "large, in the same run; 0: not measured",
              kNotNegative);
   form.if_there("fallback", !cell.fallback.empty(), Missing::left_out, [&] {
-    form.shown("fallback", cell.fallback, "why the memory is not what it should be");
+    form.text("fallback", cell.fallback, "why the memory is not what it should be");
   });
 }
 
@@ -71,19 +70,18 @@ void write_text(std::ostream& out, const LinkMatrix& matrix) {
   }
 }
 
-void describe_link(Form& form, const LinkMatrix& matrix) {
+void describe_link(Form& form, LinkMatrix& matrix) {
   form.object("device", "what was copied to",
               [&] { form.shown("name", matrix.gpu, "as its driver says it"); });
   form.shown("interrupted", matrix.interrupted, "stopped by a signal: cells may be missing");
-  form.shown_list("link", matrix.cells, "host to device, by memory, copy mode and size",
-                  [&](const LinkCell& cell) {
-                    form.object("", "",
-                                [&] { describe_cell(form, cell, bare_rate(matrix, cell.bytes)); });
-                  });
+  form.list(
+      "link", matrix.cells, "host to device, by memory, copy mode and size", [&](LinkCell& cell) {
+        form.object("", "", [&] { describe_cell(form, cell, bare_rate(matrix, cell.bytes)); });
+      });
 }
 
 void write_json(std::ostream& out, const LinkMatrix& matrix, std::string_view tool_version) {
-  write_document(out, "probe", tool_version, [&](Form& form) { describe_link(form, matrix); });
+  write_document(out, "probe", tool_version, matrix, describe_link);
 }
 
 }  // namespace loaderscope::probe

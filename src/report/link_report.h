@@ -11,6 +11,6 @@ namespace loaderscope::probe {
 
 void write_text(std::ostream& out, const LinkMatrix& matrix);
 void write_json(std::ostream& out, const LinkMatrix& matrix, std::string_view tool_version);
-void describe_link(Form& form, const LinkMatrix& matrix);
+void describe_link(Form& form, LinkMatrix& matrix);
 
 }  // namespace loaderscope::probe

@@ -18,7 +18,7 @@ bool is_among(const std::vector<std::string_view>& words, std::string_view text)
 }
 
 // The text of a setting as a flag would have it.
-std::string text_of_setting(const JsonCursor& json) {
+std::string setting_text(const JsonCursor& json) {
   switch (json.node().kind) {
     case JsonNode::Kind::text:
       return json.text();
@@ -35,7 +35,7 @@ std::string text_of_setting(const JsonCursor& json) {
 
 void set_from(const JsonCursor& json, std::string_view field, RunConfig& config) {
   try {
-    set_field(config, json.place() + ": config", field, text_of_setting(json));
+    set_field(config, json.place() + ": config", field, setting_text(json));
   } catch (const UsageError& error) {
     throw RunError(error.what());
   }
@@ -52,6 +52,7 @@ void read_setting(const JsonCursor& value, const Field& field, RunConfig& config
 
 JsonCursor ReadForm::take(Name name) {
   Level& level = open_.back();
+  if (open_.size() == 1 && root_ == Root::value) return level.json;
   if (level.shape == Shape::object) return level.json.at(name);
   if (level.next >= level.json.size())
     level.json.fail(fmt::format("has {} elements instead of more", level.json.size()));

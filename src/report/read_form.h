@@ -11,9 +11,13 @@ namespace loaderscope {
 
 class ReadForm : public Form {
  public:
+  // Whether the members of the root are described, or the root as one value.
+  enum class Root : std::uint8_t { members, value };
+
   // `most`: of every whole number and time, so that none of their sums overflows.
-  explicit ReadForm(const JsonCursor& root, std::int64_t most = Whole::kMost)
-      : Form(Does::read), most_(most) {
+  explicit ReadForm(const JsonCursor& root, std::int64_t most = Whole::kMost,
+                    Root of = Root::members)
+      : Form(Does::read), most_(most), root_(of) {
     open_.push_back({root, Shape::object});
   }
 
@@ -28,11 +32,7 @@ class ReadForm : public Form {
   using Form::whole;
   using Form::word;
 
-  // Of what is being read.
-  [[noreturn]] void fail(std::string_view what) const { open_.back().json.fail(what); }
-  void check(bool holds, std::string_view otherwise) override {
-    if (!holds) fail(otherwise);
-  }
+  [[noreturn]] void refuse(std::string_view what) const override { open_.back().json.fail(what); }
 
  protected:
   void enter(Name name, Shape shape, Sentence, Lines) override;
@@ -52,6 +52,7 @@ class ReadForm : public Form {
   JsonCursor take(Name name);
 
   std::int64_t most_;
+  Root root_;
   std::deque<Level> open_;  // which moves none, as each refers to the one before
 };
 

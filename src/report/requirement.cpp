@@ -1,6 +1,7 @@
 // --require 'device.busy >= 0.85': a condition on a value of the result JSON.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -8,8 +9,9 @@
 #include <sstream>
 
 #include "base/printable.h"
+#include "loaderscope/report.h"
 #include "report/json_writer.h"
-#include "report/keys.h"
+#include "report/run_schema.h"
 #include "settings/requirement.h"
 
 namespace loaderscope {
@@ -53,27 +55,23 @@ bool compare(double a, const std::string& comparison, double b) {
 // --- paths ---
 
 // Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-const nlohmann::json* resolve_path(const nlohmann::json& value, std::string_view path) {
-  if (!value.is_object()) return nullptr;
+// `member(value, name)` is null where there is none.
+template <class Json, class Member>
+const Json* resolve_path(const Json& value, std::string_view path, const Member& member) {
   for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {
-    const auto found = value.find(std::string(path.substr(0, dot)));
-    if (found == value.end()) continue;
-    if (dot == path.size()) return &*found;
-    if (const nlohmann::json* inner = resolve_path(*found, path.substr(dot + 1))) return inner;
+    const Json* found = member(value, std::string(path.substr(0, dot)));
+    if (found == nullptr) continue;
+    if (dot == path.size()) return found;
+    if (const Json* inner = resolve_path(*found, path.substr(dot + 1), member)) return inner;
   }
   return nullptr;
 }
 
-void collect_paths(const nlohmann::json& value, const std::string& prefix,
-                   std::vector<std::string>& paths) {
-  for (const auto& [key, member] : value.items()) {
-    const std::string path = prefix.empty() ? key : prefix + "." + key;
-    if (member.is_object()) {
-      collect_paths(member, path, paths);
-    } else if (!member.is_array()) {
-      paths.push_back(path);
-    }
-  }
+const nlohmann::json* value_at(const nlohmann::json& document, std::string_view path) {
+  return resolve_path(document, path, [](const nlohmann::json& value, const std::string& name) {
+    const auto found = value.is_object() ? value.find(name) : value.end();
+    return found == value.end() ? nullptr : &*found;
+  });
 }
 
 nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
@@ -82,42 +80,70 @@ nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
   return nlohmann::json::parse(text);
 }
 
-// A result that has a value at every path that does not depend on the run.
-const nlohmann::json& every_path() {
-  static const nlohmann::json document = [] {
-    RunRecord record;
-    record.config.samples.value = 1;
-    RankRecord rank;
-    StepRow row;
-    row.compute_end = rank.window_end = kSecond;
-    rank.rows.push_back(row);
-    rank.samples = 1;
-    for (StageStats& stage : rank.stages) stage.add(1, 1, 0, 0);
-    record.ranks.push_back(std::move(rank));
-    Analysis analysis = analyse(record);
-    analysis.starved = Starved{};
-    analysis.depth = ReadyDepth{"prefetch-factor", 1, 1, 0, 1};
-    analysis.what_it_takes = WhatItTakes{};
-    return document_of(record, analysis);
-  }();
-  return document;
+// What the schema says of a path; null where there is none, or only a run can tell: of queues, of
+// metrics, and of what came before the first ask.
+using Schema = nlohmann::ordered_json;
+
+const Schema* member_of(const Schema& schema, const std::string& name) {
+  if (schema.contains("properties")) {
+    const auto found = schema["properties"].find(name);
+    return found == schema["properties"].end() ? nullptr : &*found;
+  }
+  if (!schema.contains("propertyNames")) return nullptr;
+  const auto& names = schema["propertyNames"]["enum"];
+  const bool is_there = std::find(names.begin(), names.end(), name) != names.end();
+  return is_there ? &schema["additionalProperties"] : nullptr;
 }
 
-std::string unknown_path(const std::string& path, const nlohmann::json& document) {
+const Schema* schema_at(std::string_view path) {
+  return resolve_path(schema_of_run(), path, member_of);
+}
+
+bool can_be(const Schema& schema, std::string_view type) {
+  const Schema& types = schema.at("type");
+  return types.is_array() ? std::find(types.begin(), types.end(), type) != types.end()
+                          : types == type;
+}
+
+bool is_structured(const Schema& schema) {
+  return can_be(schema, "object") || can_be(schema, "array");
+}
+
+void collect_paths(const Schema& schema, const std::string& prefix,
+                   std::vector<std::string>& paths) {
+  const auto add = [&](const std::string& name, const Schema& member) {
+    const std::string path = prefix.empty() ? name : prefix + "." + name;
+    if (can_be(member, "object")) {
+      collect_paths(member, path, paths);
+    } else if (!can_be(member, "array")) {
+      paths.push_back(path);
+    }
+  };
+  if (schema.contains("properties")) {
+    for (const auto& [name, member] : schema["properties"].items()) add(name, member);
+  } else if (schema.contains("propertyNames")) {
+    for (const Schema& name : schema["propertyNames"]["enum"])
+      add(name.get<std::string>(), schema["additionalProperties"]);
+  }
+}
+
+std::string unknown_path(const std::string& path) {
   std::vector<std::string> paths;
-  collect_paths(document, "", paths);
+  collect_paths(schema_of_run(), "", paths);
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
   return fmt::format("the result has no value '{}'{}", shown_text(path),
                      suggestion(path, candidates));
 }
 
-// Paths that only a run can tell: queues, metrics, what came before the first ask.
 bool depends_on_run(std::string_view path) {
   const std::string_view root = path.substr(0, path.find('.'));
-  if (root == "queues" || path.starts_with("first_batch.by_cause.")) return true;
-  std::vector<std::string_view> roots(std::begin(keys::kTopLevel), std::end(keys::kTopLevel));
-  for (std::string_view known : roots) {
-    if (root == known) return false;
+  if (root == "queues" || path.starts_with("first_batch.by_cause.") ||
+      path.starts_with("first_batch.before_first_ask."))
+    return true;
+  std::vector<std::string_view> roots;
+  for (const auto& [name, member] : schema_of_run()["properties"].items()) {
+    if (root == name) return false;
+    roots.push_back(name);
   }
   return path.find('.') != path.npos && nearest_word(root, roots).empty();
 }
@@ -142,8 +168,17 @@ std::string shown_value(const nlohmann::json& value) {
   return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
 }
 
-const char* kind_of(const nlohmann::json& value) {
-  return value.is_number() ? "a number" : value.is_boolean() ? "true or false" : "a word";
+const char* kind_of(const Schema& schema) {
+  if (can_be(schema, "boolean")) return "true or false";
+  return can_be(schema, "string") ? "a word" : "a number";
+}
+
+// Of any value that the schema allows.
+bool can_hold(const Schema& schema, const Requirement& condition) {
+  if (can_be(schema, "number") || can_be(schema, "integer"))
+    return number_in(condition.value).has_value();
+  if (condition.comparison != "==" && condition.comparison != "!=") return false;
+  return !can_be(schema, "boolean") || condition.value == "true" || condition.value == "false";
 }
 
 // Nothing when the value has another type than the condition's.
@@ -174,11 +209,11 @@ RequirementResult result_of(RequirementResult::Outcome outcome, const std::strin
 void check_requirement_syntax(const std::string& text) {
   const Requirement condition = parse_requirement(text);
   if (depends_on_run(condition.path)) return;
-  const nlohmann::json* value = resolve_path(every_path(), condition.path);
-  if (value == nullptr || value->is_structured())
-    throw ValueError(unknown_path(condition.path, every_path()));
-  if (value->is_null() || condition.value == "null" || holds(*value, condition)) return;
-  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*value)));
+  const Schema* schema = schema_at(condition.path);
+  if (schema == nullptr || is_structured(*schema)) throw ValueError(unknown_path(condition.path));
+  const bool asks_for_null = condition.value == "null" && can_be(*schema, "null");
+  if (asks_for_null || can_hold(*schema, condition)) return;
+  throw ValueError(fmt::format("the value is {}, which cannot be compared so", kind_of(*schema)));
 }
 
 RequirementResult evaluate_requirement(const std::string& text, const RunRecord& record,
@@ -186,12 +221,11 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
   using Outcome = RequirementResult::Outcome;
   const Requirement condition = parse_requirement(text);
   const nlohmann::json document = document_of(record, analysis);
-  const nlohmann::json* value = resolve_path(document, condition.path);
+  const nlohmann::json* value = value_at(document, condition.path);
   if (value == nullptr || value->is_structured()) {
-    const bool did_not_run = resolve_path(every_path(), condition.path) != nullptr;
+    const bool did_not_run = schema_at(condition.path) != nullptr;
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {
-      throw UsageError("--require '" + shown_text(text) +
-                       "': " + unknown_path(condition.path, document));
+      throw UsageError("--require '" + shown_text(text) + "': " + unknown_path(condition.path));
     }
     return result_of(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
   }

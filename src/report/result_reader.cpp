@@ -10,14 +10,16 @@
 #include "base/file_kind.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
+#include "report/check_step.h"
+#include "report/describe.h"
 #include "report/keys.h"
-#include "report/proof_json.h"
-#include "report/record_parts.h"
+#include "report/read_form.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMostRanks = 1 << 16;
+constexpr std::int64_t kMostParts = 32;  // of a critical path
 constexpr const char* kGiveResult = "give a result that 'loaderscope run --json' saved";
 
 class ResultReader {
@@ -44,7 +46,7 @@ class ResultReader {
 
   JsonNode read_members(std::istream& in) {
     JsonReading reading;
-    reading.streamed = {keys::kSteps, keys::kReservoir, keys::kExemplars};
+    reading.streamed = {kSteps, kReservoir, kExemplars};
     reading.take_element = [this](std::string_view key, const JsonNode& node) { take(key, node); };
     reading.see_member = [this](std::string_view key, const JsonNode& node) { see(key, node); };
     return read_json(in, place_, reading);
@@ -98,9 +100,13 @@ class ResultReader {
     most_ =
         JsonCursor::kMostCount / static_cast<std::int64_t>(std::max<std::size_t>(1, json.size()));
     for (std::size_t i = 0; i < json.size(); ++i) {
-      RankHead head = read_rank(json.item(i), most_);
-      states_.push_back({head.steps, head.record.first_ask, 0});
-      record_.ranks.push_back(std::move(head.record));
+      const JsonCursor one = json.item(i);
+      RankRecord& rank = record_.ranks.emplace_back();
+      std::int64_t steps = 0;
+      ReadForm form(one, most_, ReadForm::Root::value);
+      describe_rank(form, rank, steps, {}, false);
+      if (rank.critical_path) check_path(one, *rank.critical_path);
+      states_.push_back({steps, rank.first_ask, 0});
     }
   }
 
@@ -114,13 +120,21 @@ class ResultReader {
     }
     const std::string label = fmt::format("{}[{}]", key, taken_++);
     const JsonCursor json(node, place_, label);
-    if (key == keys::kSteps) {
-      take_step(json);
-    } else if (key == keys::kReservoir) {
-      json.expect_array(1);
-      record_.ranks[rank_of(json.item(0))].reservoir.push_back(read_sample(json));
+    if (key == kReservoir) json.expect_array(1);
+    const JsonCursor of = key == kReservoir ? json.item(0) : json.at("rank");
+    const std::size_t r = rank_of(of);
+    RankRecord& rank = record_.ranks[r];
+    ReadForm form(json, most_, ReadForm::Root::value);
+    form.origin = rank.first_ask;
+    const auto number = static_cast<std::int64_t>(r);
+    if (key == kSteps) {
+      StepRow row;
+      describe_step(form, number, row);
+      take_step(json, r, row);
+    } else if (key == kReservoir) {
+      describe_sample(form, number, rank.reservoir.emplace_back());
     } else {
-      record_.ranks[rank_of(json.at("rank"))].exemplars.push_back(read_exemplar(json));
+      describe_exemplar(form, number, rank.exemplars.emplace_back());
     }
   }
 
@@ -132,11 +146,10 @@ class ResultReader {
     return static_cast<std::size_t>(rank);
   }
 
-  void take_step(const JsonCursor& json) {
-    const std::size_t r = rank_of(json.at("rank"));
+  void take_step(const JsonCursor& json, std::size_t r, const StepRow& row) {
     RankRecord& rank = record_.ranks[r];
     RankState& state = states_[r];
-    const StepRow row = read_step(json, rank, state.last_end, most_);
+    check_step(json, row, rank.rows.size(), state.last_end);
     state.last_end = row.compute_end;
     state.clamped += row.clamped;
     if (state.clamped > most_) json.fail("brings the sum of clamped_s out of range");
@@ -146,47 +159,24 @@ class ResultReader {
     rank.rows.push_back(row);
   }
 
-  void read_facts(const JsonCursor& document) {
-    const JsonCursor tool = document.at("tool");
-    record_.tool_version = tool.at("version").text();
-    record_.engine = document.at("engine").text();
-    for (const auto& [name, member] : keys::kRunFlags)
-      record_.*member = document.at(name).boolean();
-    record_.machine = read_machine(document.at("machine"));
-    read_config(document, place_, record_.config);
-    record_.metrics = read_metrics(document);
-    if (document.has("details")) record_.details = read_details(document.at("details"));
-    record_.lost_spans = document.at("lost_spans").count();
-    const JsonCursor account = document.at("account");
-    record_.contention_known = account.at("contention_known").boolean();
-    record_.notes = read_texts(document.at("notes"));
-    read_skipped(document.at("errors"));
-    if (document.has("proof")) proof_ = read_proof(document.at("proof"));
+  // Their sum, over all ranks, must not overflow.
+  void check_path(const JsonCursor& json, const CriticalPath& path) const {
+    const Nanos most = most_ / kMostParts;
+    const bool ok = path.compute <= most && std::all_of(path.stall.begin(), path.stall.end(),
+                                                        [&](Nanos ns) { return ns <= most; });
+    if (!ok) json.fail("has a critical_path that is out of range");
+  }
 
-    const JsonCursor first_batch = document.at("first_batch");
-    const JsonCursor before = first_batch.at("before_first_ask");
-    before.expect_object();
-    Nanos sum = 0;
-    for (std::size_t i = 0; i < before.size(); ++i) {
-      const Nanos ns = before.item(i).seconds(0, JsonCursor::kMostCount - sum);
-      if (before.key(i).empty()) before.fail("has an entry without a name");
-      record_.before_first_ask.emplace_back(before.key(i), ns);
-      sum += ns;
-    }
-    for (std::string_view array : {keys::kSteps, keys::kReservoir, keys::kExemplars}) {
+  void read_facts(const JsonCursor& document) {
+    ReadForm form(document);
+    form.object("tool", "", [&] { form.text("version", record_.tool_version, ""); });
+    Analysis asked;  // of which only the proof is read
+    describe_run(form, record_, asked, JsonScope::full);
+    proof_ = std::move(asked.proof);
+    for (std::string_view array : {kSteps, kReservoir, kExemplars}) {
       document.at(array).expect_array();
     }
     document.at("ranks").expect_array();
-  }
-
-  void read_skipped(const JsonCursor& errors) {
-    SkippedSamples& skipped = record_.skipped;
-    skipped.samples = errors.at("skipped_samples").count();
-    const JsonCursor kinds = errors.at("by_kind");
-    kinds.expect_object();
-    for (std::size_t i = 0; i < kinds.size(); ++i)
-      skipped.by_kind[std::string(kinds.key(i))] = kinds.item(i).count();
-    skipped.first = read_texts(errors.at("first"));
   }
 
   void finish_ranks() {
@@ -221,7 +211,7 @@ class ResultReader {
       });
       rank.rows.for_each([&](const StepRow& row) {
         while (!waiting.empty() && waiting.back()->row.step == row.step) {
-          place_exemplar(*waiting.back(), rank.first_ask, row);
+          place_exemplar(*waiting.back(), row);
           waiting.pop_back();
         }
       });

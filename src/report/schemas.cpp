@@ -18,9 +18,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // By what is shown of an empty one.
-template <class Result, void (*describe)(Form&, const Result&)>
+template <class Result, void (*describe)(Form&, Result&)>
 void explain(Form& form) {
-  describe(form, Result{});
+  Result empty;
+  describe(form, empty);
 }
 
 void describe_tool(Form& form, std::string_view version) {

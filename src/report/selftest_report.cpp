@@ -127,7 +127,7 @@ std::string basis_line(const Result& result) {
       result.engine, seconds(result.wall), show_percent(result.contention));
 }
 
-void describe_recovery(Form& form, const Recovery& recovery) {
+void describe_recovery(Form& form, Recovery& recovery) {
   form.shown("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
   form.shown_word("stage", name_of(recovery.stage), names_of<Stage>(),
                   "the stage that it was injected into");
@@ -139,10 +139,9 @@ void describe_recovery(Form& form, const Recovery& recovery) {
              "median of the rounds");
   form.shown("share", recovery.share(), "recovered_s / injected_s");
   form.shown("found", recovery.found(), "share is 1 within the tolerance");
-  form.shown_list(
+  form.list(
       "rounds_s", recovery.growth, "the growth in each round, seconds per step",
-      [&](const PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); },
-      Lines::one);
+      [&](PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); }, Lines::one);
   std::vector<std::pair<std::string, double>> elsewhere;
   for (const auto& [cause, change] : changes_elsewhere(recovery))
     elsewhere.emplace_back(name_of(cause), change);
@@ -165,7 +164,7 @@ void write_selftest_table(std::ostream& out, const Result& result, const ReportS
                 "more with --verbose: stages that were not found, notes");
 }
 
-void describe_selftest(Form& form, const Result& result) {
+void describe_selftest(Form& form, Result& result) {
   form.shown("engine", result.engine, "what ran; empty when nothing did");
   form.shown("passed", result.passed(),
              "every delay was found in its own stage, within the tolerance");
@@ -175,15 +174,14 @@ void describe_selftest(Form& form, const Result& result) {
   form.shown("contention_share", result.contention,
              "of the runs without a delay, the part spent waiting for a core", kShare);
   form.shown_seconds("wall_s", result.wall, "duration of all runs, seconds");
-  form.shown_list("stages", result.stages, "one element per delay", [&](const Recovery& recovery) {
+  form.list("stages", result.stages, "one element per delay", [&](Recovery& recovery) {
     form.object("", "", [&] { describe_recovery(form, recovery); });
   });
-  form.shown_texts("notes", result.notes, "what a reader must know: settings without effect");
+  form.texts("notes", result.notes, "what a reader must know: settings without effect");
 }
 
 void write_selftest_json(std::ostream& out, const Result& result, std::string_view tool_version) {
-  write_document(out, "selftest", tool_version,
-                 [&](Form& form) { describe_selftest(form, result); });
+  write_document(out, "selftest", tool_version, result, describe_selftest);
 }
 
 }  // namespace loaderscope

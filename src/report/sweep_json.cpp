@@ -45,7 +45,7 @@ void describe_swept(Form& form, SweptCase& one) {
   form.entries(
       "changes", one.changes, "of the base case, on the axes",
       [&](Form::Name key, std::string& value) { form.text(key, value, ""); }, {}, Lines::one);
-  form.shown_or_null("skipped", one.skipped, "why it was not run, or failed");
+  form.text_or_null("skipped", one.skipped, "why it was not run, or failed");
   if (!form.reads()) {
     describe_estimate(form, "samples_per_s", one.samples_per_s);
     describe_estimate(form, "busy", one.busy);
@@ -141,7 +141,7 @@ void check_schema(const JsonCursor& document, const std::string& path) {
 
 }  // namespace
 
-void describe_sweep(Form& form, const Experiment& experiment) {
+void describe_sweep(Form& form, Experiment& experiment) {
   const SweepAnswer answer = judge_sweep(experiment);
   Given given = given_in(experiment);
   describe_given(form, given);
@@ -157,7 +157,7 @@ void describe_sweep(Form& form, const Experiment& experiment) {
 
 void write_sweep_json(std::ostream& out, const Experiment& experiment,
                       std::string_view tool_version) {
-  write_document(out, "sweep", tool_version, [&](Form& form) { describe_sweep(form, experiment); });
+  write_document(out, "sweep", tool_version, experiment, describe_sweep);
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {

@@ -13,7 +13,7 @@ namespace loaderscope {
 void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
 void write_sweep_json(std::ostream& out, const Experiment& experiment,
                       std::string_view tool_version);
-void describe_sweep(Form& form, const Experiment& experiment);
+void describe_sweep(Form& form, Experiment& experiment);
 
 // Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
 // that is no sweep, UsageError when it is one of another base case or other axes, naming the first

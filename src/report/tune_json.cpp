@@ -90,8 +90,8 @@ void describe_tuned(Form& form, TunedRow& row) {
   form.object_or_empty(
       "config", row.choice.has_value(), "the values in force; empty where there are none",
       [&] { describe_choice(form, row.choice.value_or(LoaderChoice{})); }, Lines::one);
-  form.shown_or_null("not_run", row.not_run,
-                     "why it was not run, or failed; null also where it could not win");
+  form.text_or_null("not_run", row.not_run,
+                    "why it was not run, or failed; null also where it could not win");
   form.if_there("measured", row.measured, Missing::null, [&] { describe_measured(form, row); });
   describe_guess(form, row.predicted);
 }
@@ -110,7 +110,7 @@ void describe_chosen(Form& form, std::size_t index, TunedRow& row) {
   describe_estimate(form, "busy", row.busy);
 }
 
-void describe_promise(Form& form, const Tune& tune, const RunConfig& config) {
+void describe_promise(Form& form, Tune& tune, const RunConfig& config) {
   form.shown("proven", tune.proven,
              "that it reaches the goal, with an error of 5 % over all cases together");
   form.shown("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
@@ -119,7 +119,7 @@ void describe_promise(Form& form, const Tune& tune, const RunConfig& config) {
   form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
 }
 
-void describe_best(Form& form, const Tune& tune, std::vector<TunedRow>& rows) {
+void describe_best(Form& form, Tune& tune, std::vector<TunedRow>& rows) {
   form.if_there("best", tune.best.has_value(), Missing::null, [&] {
     TunedRow none;
     form.object("best", "the highest measured rate", [&] {
@@ -128,7 +128,7 @@ void describe_best(Form& form, const Tune& tune, std::vector<TunedRow>& rows) {
   });
 }
 
-void describe_recommendation(Form& form, const Tune& tune, std::vector<TunedRow>& rows) {
+void describe_recommendation(Form& form, Tune& tune, std::vector<TunedRow>& rows) {
   const std::optional<std::size_t>& i = tune.recommended;
   form.if_there("recommendation", i.has_value(), Missing::null, [&] {
     TunedRow none;
@@ -150,26 +150,26 @@ void describe_goal(Form& form, const TuneGoal& goal) {
       Lines::one);
 }
 
-void describe_limit(Form& form, const Tune& tune) {
+void describe_limit(Form& form, Tune& tune) {
   form.object("limit", "what holds the recommended case back", [&] {
-    form.shown_or_null("bound_by", tune.limit, "compute or a cause");
-    form.shown_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
-    form.shown_or_null("next_step", spell_changes(tune.next_step), "what would move it");
+    form.text_or_null("bound_by", tune.limit, "compute or a cause");
+    form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
+    std::string next_step = spell_changes(tune.next_step);
+    form.text_or_null("next_step", next_step, "what would move it");
     describe_guess(form, tune.after_next_step);
   });
 }
 
-void describe_shifts(Form& form, const Tune& tune) {
-  const auto members = [&](const ComputeShift& shift) {
+void describe_shifts(Form& form, Tune& tune) {
+  const auto members = [&](ComputeShift& shift) {
     form.shown("factor", shift.factor, "of the time of a step");
     describe_case_index(form, shift.cheapest, "index of the cheapest that reaches the goal");
   };
-  form.shown_list("compute_shifts", tune.shifts,
-                  "how the answer changes with the compute, in the model",
-                  [&](const ComputeShift& shift) {
-                    form.object(
-                        "", "one other compute", [&] { members(shift); }, Lines::one);
-                  });
+  form.list("compute_shifts", tune.shifts, "how the answer changes with the compute, in the model",
+            [&](ComputeShift& shift) {
+              form.object(
+                  "", "one other compute", [&] { members(shift); }, Lines::one);
+            });
 }
 
 void describe_alone(Form& form, const std::optional<AloneAnswer>& alone) {
@@ -190,7 +190,7 @@ void describe_alone(Form& form, const std::optional<AloneAnswer>& alone) {
   });
 }
 
-void describe_model_error(Form& form, const Tune& tune) {
+void describe_model_error(Form& form, Tune& tune) {
   const auto members = [&] {
     form.shown("median", tune.error_median.value_or(0), "of the cases that ran", kNotNegative);
     form.shown("worst", tune.error_worst.value_or(0), "of them", kNotNegative);
@@ -204,7 +204,7 @@ void describe_model_error(Form& form, const Tune& tune) {
 
 }  // namespace
 
-void describe_tune(Form& form, const Tune& tune) {
+void describe_tune(Form& form, Tune& tune) {
   std::vector<TunedRow> rows = tuned_rows(tune);
   Given given = given_in(tune.experiment);
   describe_given(form, given);
@@ -227,7 +227,7 @@ void describe_tune(Form& form, const Tune& tune) {
 }
 
 void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_version) {
-  write_document(out, "tune", tool_version, [&](Form& form) { describe_tune(form, tune); });
+  write_document(out, "tune", tool_version, tune, describe_tune);
 }
 
 }  // namespace loaderscope

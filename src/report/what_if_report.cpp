@@ -8,6 +8,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
+#include "report/describe.h"
 #include "report/schemas.h"
 #include "report/screen.h"
 #include "report/text_table.h"
@@ -115,25 +116,22 @@ void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
   for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
 }
 
-void describe_column(Form& form, const WhatIfCase& one) {
+void describe_column(Form& form, WhatIfCase& one) {
   form.shown("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
   form.shown("busy", one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt,
              "share of the window that the device computes; null without compute");
   form.shown_seconds("window_s", one.account.window, "length, seconds");
-  form.shown_seconds("compute_s", one.account.compute, "seconds of it");
-  Account account = one.account;
-  show_seconds<Cause>(form, "stall_s", account.stall,
-                      "seconds of it by cause; compute and all causes are the window", "");
+  describe_stalls(form, one.account);
 }
 
-void describe_column(Form& form, Form::Name name, const std::optional<WhatIfCase>& one,
+void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& column,
                      Form::Sentence sentence) {
-  form.if_there(name, one.has_value(), Missing::null, [&] {
-    form.object(name, sentence, [&] { describe_column(form, one.value_or(WhatIfCase{})); });
+  form.optional(name, column, Missing::null, [&](WhatIfCase& one) {
+    form.object(name, sentence, [&] { describe_column(form, one); });
   });
 }
 
-void describe_columns(Form& form, const WhatIf& answer) {
+void describe_columns(Form& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
   form.object("fitted", "the base case in the model",
@@ -145,26 +143,12 @@ void describe_columns(Form& form, const WhatIf& answer) {
                   "the changed case as it was run; null without --verify");
 }
 
-void describe_trust(Form& form, const WhatIf& answer) {
-  const GoodnessOfFit fit = answer.fit.value_or(GoodnessOfFit{});
-  const auto members = [&] {
-    form.shown("rate_error", fit.rate_error, "predicted rate / measured rate - 1");
-    form.shown("worst_part", fit.worst_part, "compute or the cause with the largest difference");
-    form.shown("worst_share", fit.worst_share,
-               "that difference, predicted - measured, of the window");
-  };
-  form.if_there("fit", answer.fit.has_value(), Missing::null, [&] {
+void describe_trust(Form& form, WhatIf& answer) {
+  form.optional("fit", answer.fit, Missing::null, [&](GoodnessOfFit& fit) {
     form.object("fit", "how well the model gives back the base case; null without a result",
-                members);
+                [&] { describe_fit_errors(form, fit); });
   });
-  form.object("history",
-              "earlier predictions on this machine that were run: |predicted / measured - 1| of "
-              "the rate",
-              [&] {
-                form.shown("count", answer.history.count, "the latest predictions, at most 20");
-                form.shown("median", answer.history.median, "of them", kNotNegative);
-                form.shown("worst", answer.history.worst, "of them", kNotNegative);
-              });
+  describe_history(form, answer.history);
 }
 
 }  // namespace
@@ -196,21 +180,19 @@ void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportSt
   print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
 }
 
-void describe_what_if(Form& form, const WhatIf& answer) {
-  std::vector<std::string> changes;
-  for (const Change& change : answer.changes) changes.push_back(change.key + "=" + change.value);
-  form.shown_texts("changes", changes, "what was set, KEY=VALUE", Lines::one);
+void describe_what_if(Form& form, WhatIf& answer) {
+  describe_changes(form, answer.changes, "what was set, KEY=VALUE");
   form.shown("gain", answer.predicted ? std::optional(answer.gain) : std::nullopt,
              "predicted rate / rate of the base case; null where nothing is predicted");
   describe_columns(form, answer);
   describe_trust(form, answer);
-  form.shown_texts("notes", answer.notes,
-                   "what the model rests on, and how far the prediction goes beyond what was "
-                   "measured");
+  form.texts("notes", answer.notes,
+             "what the model rests on, and how far the prediction goes beyond what was "
+             "measured");
 }
 
 void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version) {
-  write_document(out, "what-if", tool_version, [&](Form& form) { describe_what_if(form, answer); });
+  write_document(out, "what-if", tool_version, answer, describe_what_if);
 }
 
 }  // namespace loaderscope

@@ -204,7 +204,7 @@ TEST(ReadResult, RefusesWhatContradictsItself) {
               HasSubstr("account.compute_s is not the 1.000000000 s that the steps add up to"));
   EXPECT_THAT(
       error_after("\"count\": 640,\n          \"wall_s\"", "\"count\": 641,\n          \"wall_s\""),
-      HasSubstr("buckets hold 640 executions where the stage has 641"));
+      HasSubstr("buckets that hold 640 executions where the stage has 641"));
   EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":0,\"step\":99,\"worst\""),
               HasSubstr("step 99, which is not among the steps"));
   EXPECT_THAT(error_after("{\"rank\":0,\"step\":3,\"worst\"", "{\"rank\":1,\"step\":3,\"worst\""),
@@ -264,11 +264,11 @@ TEST(ReadResult, GivesBackEveryProof) {
 
 TEST(ReadResult, RefusesAProofThatIsNone) {
   EXPECT_THAT(error_after("\"asked\": \"blamed\"", "\"asked\": \"no\""),
-              HasSubstr("proof.asked is nothing that can be proved"));
+              HasSubstr("proof.asked is none of off, blamed"));
   EXPECT_THAT(error_after("\"knocked_out\": [\"decode\"]", "\"knocked_out\": [\"decoding\"]"),
-              HasSubstr("proof.cases[0].knocked_out[0] is no stage"));
+              HasSubstr("proof.cases[0].knocked_out[0] is none of read, "));
   EXPECT_THAT(error_after("prefetch-factor=8", "prefetch=many"),
-              HasSubstr("proof.cases[1].changes[0] is no setting"));
+              HasSubstr("proof.cases[1].changes has something that is no setting"));
   EXPECT_THAT(error_after("\"busy\":0.2475", "\"busy\":1.5"), HasSubstr("is more than 1"));
 }
 

@@ -1,0 +1,15 @@
+// Whether the steps of a saved result can be.
+#pragma once
+
+#include "loaderscope/run_record.h"
+#include "report/json_tree.h"
+
+namespace loaderscope {
+
+// `step`: that is due; `idle_begin`: when the step before it ended. Throws RunError through `json`.
+void check_step(const JsonCursor& json, const StepRow& row, std::int64_t step, Nanos idle_begin);
+
+// Completes what was read of an exemplar: `row` is its step's.
+void place_exemplar(Exemplar& exemplar, const StepRow& row);
+
+}  // namespace loaderscope

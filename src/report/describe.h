@@ -1,0 +1,72 @@
+// What stands in the result of a run, member by member, and what kinds of results share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "loaderscope/analysis.h"
+#include "report/form.h"
+
+namespace loaderscope {
+
+// `answer`: without ranks, steps, reservoir and exemplars.
+enum class JsonScope : std::uint8_t { full, answer };
+
+// All of a run. What is computed from its record is shown and not read back, but its proof is.
+void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope);
+void describe_answer(Form& form, const RunConfig& config, Analysis& analysis);
+void describe_fit_errors(Form& form, GoodnessOfFit& fit);
+void describe_history(Form& form, PastPredictions& past);
+void describe_waste(Form& form, Analysis& analysis);
+void describe_proof(Form& form, Proof& proof);
+
+// `steps`: that were measured; the rows stand elsewhere.
+void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
+                   bool has_busy);
+
+// The arrays that are too long to be held: written and read piece by piece. A piece is shown with
+// the number of its rank, whose first ask is the form's origin.
+inline constexpr std::string_view kSteps = "steps", kReservoir = "reservoir",
+                                  kExemplars = "exemplars";
+void describe_pieces(Form& form, RunRecord& record);
+void describe_step(Form& form, std::int64_t rank, StepRow& row);
+void describe_sample(Form& form, std::int64_t rank, SampleRow& row);
+void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar);
+
+void describe_account(Form& form, Account& account);
+void describe_stalls(Form& form, Account& account);  // its compute_s and stall_s
+void describe_stage(Form& form, StageStats& stats);
+void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_view sentence);
+
+// The stages that ran, by name; `members(stats)` shows those of one.
+template <class Members>
+void describe_stages(Form& form, PerStage<StageStats>& stages, std::string_view sentence,
+                     const Members& members) {
+  std::vector<std::pair<std::string, StageStats>> ran;
+  for (const auto& word : Words<Stage>::table()) {
+    if (stages[word.value].count > 0) ran.emplace_back(word.name, stages[word.value]);
+  }
+  form.entries(
+      "stages", ran, sentence,
+      [&](std::string_view name, StageStats& stats) {
+        form.object(name, "one stage", [&] { members(stats); });
+      },
+      names_of<Stage>());
+  if (!form.reads()) return;
+  for (auto& [name, stats] : ran) stages[*value_of<Stage>(name)] = std::move(stats);
+}
+
+void describe_metrics(Form& form, std::vector<Metric>& metrics);
+void show_interval(Form& form, std::string_view name, const Estimate& of,
+                   std::string_view sentence);
+void describe_changes(Form& form, Changes& changes, std::string_view sentence);
+
+// "memory.pinned_bytes" stands as `pinned_bytes` in the object `memory`.
+struct MetricPlace {
+  std::string_view group, name;
+
+  bool ok() const;  // two parts, and no other member of the result is named as the first
+};
+MetricPlace place_of_metric(std::string_view metric);
+
+}  // namespace loaderscope

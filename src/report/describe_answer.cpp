@@ -1,0 +1,251 @@
+// What the analysis says of a run.
+#include <cmath>
+
+#include "loaderscope/errors.h"
+#include "report/describe.h"
+#include "report/next_command.h"
+
+namespace loaderscope {
+namespace {
+
+const std::vector<std::string_view>& limits() {
+  static const std::vector<std::string_view> words = [] {
+    std::vector<std::string_view> all = names_of<Cause>();
+    all.insert(all.begin(), "compute");
+    return all;
+  }();
+  return words;
+}
+
+void show_word_or_null(Form& form, std::string_view name, const std::optional<std::string>& word,
+                       const std::vector<std::string_view>& words, std::string_view sentence) {
+  form.if_there(name, word.has_value(), Missing::null,
+                [&] { form.shown_word(name, word.value_or(""), words, sentence); });
+}
+
+void show_causes(Form& form, std::string_view name, std::vector<Cause> causes,
+                 std::string_view sentence) {
+  form.list(
+      name, causes, sentence, [&](Cause& cause) { form.word("", cause, ""); }, Lines::one);
+}
+
+void describe_verdict(Form& form, const Verdict& verdict) {
+  form.object("verdict", "what limits the run", [&] {
+    form.shown("sentence", verdict.sentence, "the answer in one line");
+    show_word_or_null(form, "bound_by", verdict.bound_by, limits(),
+                      "the limit; null when it is withheld or causes cannot be told apart");
+    show_word_or_null(form, "severity", verdict.severity, {"none", "moderate", "high"},
+                      "by the share of stall: below 5 %, below 20 %, from 20 %; null when withheld "
+                      "or without compute");
+    form.shown("withheld_reason", verdict.withheld_reason,
+               "why there is no verdict, with the next step; null when there is one");
+    show_causes(form, "candidates", verdict.candidates,
+                "the leading cause and those that it cannot be told apart from");
+    form.shown("no_gain", verdict.no_gain, "leaving out the candidates gives nothing");
+    form.shown("together", verdict.together,
+               "leaving out one of the candidates gives nothing, only all of them");
+    const auto hidden = verdict.hidden ? std::optional(std::string(name_of(*verdict.hidden)))
+                                       : std::optional<std::string>();
+    form.shown("hidden", hidden,
+               "the largest cause of the account, where something else sets the pace; else null");
+  });
+}
+
+void describe_removals(Form& form, Removals& removals) {
+  form.object("removals", "what leaving out a cause would give; the verdict is chosen by it", [&] {
+    form.shown_word("basis", name_of(removals.basis), {"account", "critical-path", "model"},
+                    "left out of the model that gives back the run; else its length of the "
+                    "critical path; else its share of the account");
+    form.list("list", removals.list, "what saves most first", [&](Removal& removal) {
+      form.object(
+          "", "",
+          [&] {
+            show_causes(form, "without", removal.causes, "causes that are left out together");
+            form.real("saves", removal.saves, "of the window that the same samples would take less",
+                      kShare);
+          },
+          Lines::one);
+    });
+  });
+}
+
+void show_predicted(Form& form, double rate, double busy) {
+  form.shown("samples_per_s", rate, "rate, of all ranks", kNotNegative);
+  form.shown("busy", busy > 0 ? std::optional(busy) : std::nullopt,
+             "share of the window; null without compute", kNotNegative);
+}
+
+void show_figures(Form& form, const Finding& finding) {
+  form.if_there("predicted", finding.has_figures(), Missing::null, [&] {
+    form.object("predicted",
+                "with the changes: the measured rate times the gain in the model; null where "
+                "nothing can be predicted",
+                [&] {
+                  show_predicted(form, finding.rate_after, finding.busy_after);
+                  form.object("base", "the run as it was measured", [&] {
+                    show_predicted(form, finding.rate_before, finding.busy_before);
+                  });
+                });
+  });
+  form.if_there("regained_s", finding.has_figures(), Missing::null, [&] {
+    form.shown_seconds("regained_s", std::llround(finding.regained_s * 1e9),
+                       "of the window, that the same samples would take less, seconds; null where "
+                       "nothing can be predicted",
+                       kAnyTime);
+  });
+}
+
+void describe_finding(Form& form, const RunConfig& config, Finding& finding) {
+  form.object("", "", [&] {
+    form.shown("id", std::string(finding.id),
+               "name of the finding, see 'loaderscope list finding'");
+    form.shown("wrong_data", finding.wrong_data,
+               "the training is given wrong data: worse than any waiting, and found without a "
+               "verdict too");
+    form.shown("evidence", finding.evidence, "a sentence with the figures that it rests on");
+    form.shown("advice", finding.pytorch, "what to write in a PyTorch program");
+    const auto command = finding.has_setting() ? std::optional(command_for(config, finding.to_run))
+                                               : std::optional<std::string>();
+    form.shown("command", command,
+               "a line for a shell that tries it; null where it is not about a setting");
+    const bool for_reader = finding.mended_by == MendedBy::reader;
+    form.shown_word("mended_by", for_reader ? "reader" : "administrator",
+                    {"reader", "administrator"},
+                    "who can do what mends it: whoever starts the training, or who looks after the "
+                    "machine");
+    form.shown("waited", finding.waited,
+               "share of the window that is waited on its account; 0 where it is not about waiting",
+               kNotNegative);
+    describe_changes(form, finding.changes, "what mends it, KEY=VALUE as of --set");
+    show_figures(form, finding);
+  });
+}
+
+void describe_fit(Form& form, Analysis& analysis, GoodnessOfFit& fit) {
+  form.object("fit",
+              "how well the model behind the findings gives back the run; absent without findings",
+              [&] {
+                describe_fit_errors(form, fit);
+                form.texts("notes", analysis.fit_notes, "what the fit rests on");
+                describe_history(form, analysis.past);
+              });
+}
+
+void describe_depth(Form& form, ReadyDepth& depth) {
+  form.object(
+      "depth",
+      "how far ahead batches must be made, by the model; absent without findings, compute or "
+      "workers, and for steps of very many samples",
+      [&] {
+        form.text("setting", depth.setting, "the setting that says how far ahead");
+        form.real("ready_now", depth.ready_now,
+                  "share of the steps that find their batch ready, the first of an epoch aside",
+                  kShare);
+        form.shown("ready_999", depth.enough,
+                   "the smallest value that makes 99.9 % of the steps ready; null when none is");
+        const auto memory =
+            depth.enough ? std::optional(depth.memory) : std::optional<std::int64_t>();
+        form.shown("memory_bytes", memory, "host slots of all ranks with it");
+        form.whole("steps", depth.steps, "modelled steps of each rank that were looked at");
+      });
+}
+
+void describe_what_it_takes(Form& form, WhatItTakes& takes) {
+  form.object(
+      "what_it_takes",
+      "the least of each thing that keeps the GPU busy, all else as it is, by the model; absent "
+      "without findings or compute, where the GPU is busy enough, and where no stage of the "
+      "workers is waited for",
+      [&] {
+        form.real("busy", takes.busy, "share of the window that is wanted", kShare);
+        form.list("ways", takes.ways, "each alone does", [&](Needed& way) {
+          form.object(
+              "", "",
+              [&] {
+                form.text("what", way.what,
+                          "num-workers, cores (with a worker on each), storage-latency or "
+                          "STAGE.speed");
+                describe_changes(form, way.changes,
+                                 "how much of it; none where none that was tried is enough");
+                const auto busy =
+                    way.changes.empty() ? std::optional<double>() : std::optional(way.busy_after);
+                form.shown("busy", busy, "share of the window with the changes; null without");
+              },
+              Lines::one);
+        });
+      });
+}
+
+void describe_cost(Form& form, Waste& waste) {
+  form.object(
+      "cost",
+      "what the waiting costs; absent without compute, and of a program in which no GPU was seen "
+      "without --gpu-price",
+      [&] {
+        form.real("gpu_hours_lost_per_day", waste.gpu_hours_per_day,
+                  "GPU-hours of waiting in 24 hours, of all ranks", kNotNegative);
+        form.shown("per_day", waste.price_per_day, "at --gpu-price; null when it was not given");
+      });
+}
+
+}  // namespace
+
+void show_interval(Form& form, std::string_view name, const Estimate& of,
+                   std::string_view sentence) {
+  form.row(name, sentence, [&] {
+    form.shown("", of.low, "low");
+    form.shown("", of.high, "high");
+  });
+}
+
+void describe_changes(Form& form, Changes& changes, std::string_view sentence) {
+  form.list(
+      "changes", changes, sentence,
+      [&](Change& change) {
+        std::string text = form.reads() ? "" : change.key + "=" + change.value;
+        form.text("", text, "");
+        if (!form.reads()) return;
+        try {
+          change = parse_change(text);
+        } catch (const UsageError& error) {
+          form.refuse(std::string("has something that is no setting: ") + error.what());
+        }
+      },
+      Lines::one);
+}
+
+void describe_fit_errors(Form& form, GoodnessOfFit& fit) {
+  form.real("rate_error", fit.rate_error, "predicted rate / measured rate - 1");
+  form.text("worst_part", fit.worst_part, "compute or the cause with the largest difference");
+  form.real("worst_share", fit.worst_share, "that difference, predicted - measured, of the window");
+}
+
+void describe_history(Form& form, PastPredictions& past) {
+  form.object("history", "the latest predictions on this machine that were run, at most 20", [&] {
+    form.whole("count", past.count, "how many there are");
+    form.real("median", past.median, "median of |predicted rate / measured rate - 1|",
+              kNotNegative);
+    form.real("worst", past.worst, "the largest of them", kNotNegative);
+  });
+}
+
+void describe_answer(Form& form, const RunConfig& config, Analysis& analysis) {
+  describe_verdict(form, analysis.verdict);
+  describe_removals(form, analysis.removals);
+  form.list("findings", analysis.findings,
+            "root causes: wrong data first, then those that give back most",
+            [&](Finding& finding) { describe_finding(form, config, finding); });
+  form.optional("fit", analysis.fit, Missing::left_out,
+                [&](GoodnessOfFit& fit) { describe_fit(form, analysis, fit); });
+  form.optional("depth", analysis.depth, Missing::left_out,
+                [&](ReadyDepth& depth) { describe_depth(form, depth); });
+  form.optional("what_it_takes", analysis.what_it_takes, Missing::left_out,
+                [&](WhatItTakes& takes) { describe_what_it_takes(form, takes); });
+}
+
+void describe_waste(Form& form, Analysis& analysis) {
+  form.optional("cost", analysis.waste, Missing::left_out,
+                [&](Waste& waste) { describe_cost(form, waste); });
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,84 @@
+// Numbers beside the account: each stands in a group that its name tells, and is described in a
+// list.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "report/describe.h"
+#include "report/run_schema.h"
+
+namespace loaderscope {
+namespace {
+
+void describe_value(Form& form, const MetricPlace& place, double& value) {
+  form.if_there(place.name, std::isfinite(value), Missing::null,
+                [&] { form.real(place.name, value, "in the unit that metrics names"); });
+}
+
+std::vector<std::string_view> groups_of(const std::vector<Metric>& metrics) {
+  std::vector<std::string_view> groups;
+  for (const Metric& metric : metrics) {
+    const MetricPlace place = place_of_metric(metric.name);
+    if (!place.ok())
+      throw std::logic_error("metric '" + metric.name + "' needs a name such as memory.rss_bytes");
+    if (std::find(groups.begin(), groups.end(), place.group) == groups.end())
+      groups.push_back(place.group);
+  }
+  return groups;
+}
+
+void write_values(Form& form, std::vector<Metric>& metrics) {
+  for (const std::string_view group : groups_of(metrics)) {
+    form.object(group, "", [&] {
+      for (Metric& metric : metrics) {
+        const MetricPlace place = place_of_metric(metric.name);
+        if (place.group == group) describe_value(form, place, metric.value);
+      }
+    });
+  }
+}
+
+void read_values(Form& form, std::vector<Metric>& metrics) {
+  for (Metric& metric : metrics) {
+    const MetricPlace place = place_of_metric(metric.name);
+    if (!place.ok()) form.refuse("has the metric '" + metric.name + "', whose name is none");
+    metric.value = std::numeric_limits<double>::quiet_NaN();  // where it is null
+    form.object(place.group, "", [&] { describe_value(form, place, metric.value); });
+  }
+}
+
+}  // namespace
+
+bool MetricPlace::ok() const {
+  const auto& members = schema_of_run().at("properties");
+  return !group.empty() && !name.empty() && group != "schema" &&
+         !members.contains(std::string(group));
+}
+
+MetricPlace place_of_metric(std::string_view metric) {
+  const auto dot = metric.find('.');
+  if (dot == metric.npos) return {};
+  return {metric.substr(0, dot), metric.substr(dot + 1)};
+}
+
+void describe_metrics(Form& form, std::vector<Metric>& metrics) {
+  if (!form.reads()) write_values(form, metrics);
+  form.list("metrics", metrics,
+            "descriptions of the numbers beside the account; the value of memory.x stands at "
+            "memory.x",
+            [&](Metric& metric) {
+              form.object(
+                  "", "one number",
+                  [&] {
+                    form.text("name", metric.name, "path of its value");
+                    form.text("unit", metric.unit, "bytes, s, 1 or 1/s");
+                    form.text("help", metric.help, "what it is");
+                  },
+                  Lines::one);
+            });
+  if (form.reads()) read_values(form, metrics);
+}
+
+}  // namespace loaderscope

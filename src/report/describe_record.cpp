@@ -1,0 +1,154 @@
+// What was measured of each rank.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analysis/totals.h"
+#include "report/describe.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostBuckets = 8192;  // more than a histogram of 64-bit ns has
+
+void describe_histogram(Form& form, StageStats& stats) {
+  Nanos longest = stats.wall_histogram.max();
+  form.seconds("max_s", longest, "longest, seconds");
+  std::vector<Histogram::Bucket> buckets = stats.wall_histogram.buckets();
+  if (form.reads()) buckets.clear();
+  form.list(
+      "buckets", buckets,
+      "histogram of the durations: [index, count, sum in ns], ascending. Durations below 128 ns "
+      "have their own bucket; above, every power of two is cut into 128",
+      [&](Histogram::Bucket& bucket) {
+        form.row("", "one bucket", [&] {
+          std::int64_t index = bucket.index;
+          form.whole("", index, "index", {0, kMostBuckets});
+          bucket.index = static_cast<std::int32_t>(index);
+          form.whole("", bucket.count, "count", {1});
+          form.whole("", bucket.sum, "sum, ns");
+        });
+      },
+      Lines::one);
+  if (!form.reads()) return;
+  std::int64_t counted = 0, sum = 0, last = -1;
+  for (const Histogram::Bucket& bucket : buckets) {
+    if (bucket.index <= last) form.refuse("has buckets that do not ascend");
+    if (bucket.count > Whole::kMost - counted || bucket.sum > Whole::kMost - sum)
+      form.refuse("has buckets whose sum is out of range");
+    counted += bucket.count;
+    sum += bucket.sum;
+    last = bucket.index;
+  }
+  if (counted != stats.count)
+    form.refuse(fmt::format("has buckets that hold {} executions where the stage has {}", counted,
+                            stats.count));
+  stats.wall_histogram = Histogram::from_buckets(buckets, longest);
+}
+
+void describe_critical_path(Form& form, CriticalPath& path) {
+  form.object(
+      "critical_path",
+      "what its steps hung on: the chain of events, each begun by the end of the one before, that "
+      "led to the end of the window",
+      [&] {
+        form.seconds("compute_s", path.compute, "GPU computing, seconds");
+        show_seconds_but_zeros<Cause>(form, "stall_s", path.stall,
+                                      "seconds by cause; those of 0 are left out", "seconds");
+      });
+}
+
+}  // namespace
+
+void describe_stage(Form& form, StageStats& stats) {
+  form.whole("count", stats.count, "executions in the window", {1});
+  form.seconds("wall_s", stats.wall, "sum of their durations, seconds");
+  form.seconds("cpu_s", stats.cpu, "of it on a CPU, seconds");
+  form.seconds("queued_s", stats.queued, "of it runnable without a core, seconds");
+  form.whole("bytes", stats.bytes, "handled, bytes");
+}
+
+void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_view sentence) {
+  std::vector<std::pair<std::string, QueueStats>> by_name;
+  for (const QueueStats& queue : queues) by_name.emplace_back(queue.name, queue);
+  if (form.reads()) by_name.clear();
+  form.entries("queues", by_name, sentence, [&](std::string_view name, QueueStats& queue) {
+    form.object(name, "one queue", [&] {
+      form.whole("capacity", queue.capacity, "places");
+      form.whole("max_occupancy", queue.max_occupancy, "most taken");
+      form.if_there("mean_occupancy", std::isfinite(queue.mean_occupancy), Missing::null, [&] {
+        form.real("mean_occupancy", queue.mean_occupancy, "mean taken over the window");
+      });
+      form.seconds("get_wait_s", queue.get_wait, "takers waited while it was empty, seconds");
+      form.seconds("put_wait_s", queue.put_wait, "givers waited while it was full, seconds");
+    });
+    if (form.reads()) queue.name = name;
+  });
+  if (!form.reads()) return;
+  queues.clear();
+  for (auto& [name, queue] : by_name) queues.push_back(std::move(queue));
+}
+
+void describe_stalls(Form& form, Account& account) {
+  form.seconds("compute_s", account.compute,
+               "GPU computing, seconds; compute_s and all of stall_s are the window to the "
+               "nanosecond");
+  show_seconds<Cause>(form, "stall_s", account.stall,
+                      "GPU idle time by what it waited for, seconds; every cause is there",
+                      "waiting for it, seconds");
+}
+
+void describe_account(Form& form, Account& account) {
+  describe_stalls(form, account);
+  form.object("launch", "stall_s.launch in two", [&] {
+    form.seconds("launching_s", account.launching,
+                 "the trainer had the batch and had not begun its copy or compute, seconds");
+    form.seconds("not_asking_s", account.not_asking,
+                 "a batch was ready and the trainer did not ask for it, seconds");
+  });
+  form.object("why", "second label of the time spent waiting for a batch to be made", [&] {
+    for (const auto& word : Words<Why>::table())
+      form.seconds(std::string(word.name) + "_s", account.why[word.value], word.help);
+  });
+  form.seconds("waiting_for_ranks_s", account.waiting_for_ranks,
+               "of all causes: this rank was ready and waited for the slowest, seconds");
+  form.seconds("order_s", account.order,
+               "a later batch was ready while a late one was waited for, seconds");
+  form.seconds("clamped_s", account.clamped,
+               "moved to bring the times of steps into order, seconds");
+}
+
+void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
+                   bool has_busy) {
+  form.object("", "one rank", [&] {
+    form.whole("first_ask_ns", rank.first_ask,
+               "its first ask, integer ns of CLOCK_MONOTONIC or virtual time");
+    form.origin = rank.first_ask;
+    form.object("window", "its window", [&] {
+      form.moment("begin_s", rank.window_begin, "seconds since its first ask", {});
+      form.moment("end_s", rank.window_end, "seconds since its first ask", {});
+      form.shown_seconds("wall_s", account.window, "length, seconds");
+      form.whole("warmup_steps", rank.warmup_steps, "steps before");
+      form.whole("steps", steps, "measured steps");
+    });
+    form.whole("samples", rank.samples, "of the window");
+    form.whole("read_bytes", rank.read_bytes, "of the window, bytes");
+    form.whole("delivered_bytes", rank.delivered_bytes, "of the window, bytes");
+    form.whole("reservoir_seen", rank.reservoir_seen, "samples that the reservoir was drawn from");
+    form.shown("samples_per_s", rate_of(rank, &RankRecord::samples), "per second", kNotNegative);
+    form.shown("busy", has_busy ? std::optional(busy_of(account)) : std::nullopt,
+               "share of its window; null without compute", kShare);
+    if (!form.reads())
+      form.object("account", "every nanosecond of its window",
+                  [&] { describe_account(form, account); });
+    form.optional("critical_path", rank.critical_path, Missing::left_out,
+                  [&](CriticalPath& path) { describe_critical_path(form, path); });
+    describe_stages(form, rank.stages, "stages that ran", [&](StageStats& stats) {
+      describe_stage(form, stats);
+      describe_histogram(form, stats);
+    });
+    describe_queues(form, rank.queues, "queues by name");
+  });
+}
+
+}  // namespace loaderscope
