@@ -168,6 +168,12 @@ void describe_runs(Form& form, std::vector<CaseRun>& runs) {
   if (runs.size() > kMostRuns) form.refuse("has more than 1000 runs");
 }
 
+void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
+                Form::Sentence sentence) {
+  form.shown(name, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt,
+             sentence, Whole{});
+}
+
 void describe_stops(Form& form, Experiment& experiment) {
   form.shown("interrupted", experiment.interrupted, "stopped by a signal");
   form.shown("budget_spent", experiment.budget_spent, "the budget ended before the work");

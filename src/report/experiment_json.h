@@ -34,6 +34,9 @@ void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& est
 inline constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
 void describe_runs(Form& form, std::vector<CaseRun>& runs);
 
+// Of a case; null: none.
+void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
+                Form::Sentence sentence);
 void describe_stops(Form& form, Experiment& experiment);  // whether it ended early
 void describe_notes(Form& form, Experiment& experiment);
 

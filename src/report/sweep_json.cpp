@@ -58,12 +58,6 @@ void describe_cases(Form& form, std::vector<SweptCase>& cases) {
             [&](SweptCase& one) { form.object("", "", [&] { describe_swept(form, one); }); });
 }
 
-void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
-                Form::Sentence sentence) {
-  form.shown(name, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt,
-             sentence, Whole{});
-}
-
 bool has_changes(const SweptCase& saved, const Changes& changes) {
   return saved.changes.size() == changes.size() &&
          std::all_of(changes.begin(), changes.end(), [&](const Change& change) {

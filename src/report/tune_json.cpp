@@ -66,15 +66,17 @@ void describe_choice(Form& form, const LoaderChoice& choice) {
   form.shown("slot_bytes", choice.slots, "host slots of all ranks");
 }
 
-void describe_guess(Form& form, const std::optional<Guess>& guess) {
-  const auto members = [&] {
-    const Guess value = guess.value_or(Guess{});
-    form.shown("samples_per_s", value.samples_per_s, "", kNotNegative);
-    form.shown("busy", value.busy > 0 ? std::optional(value.busy) : std::nullopt,
-               "null without a compute");
-  };
-  form.if_there("predicted", guess.has_value(), Missing::null,
-                [&] { form.object("predicted", "what the model says", members, Lines::one); });
+void describe_guess(Form& form, std::optional<Guess>& guess) {
+  form.optional("predicted", guess, Missing::null, [&](Guess& value) {
+    form.object(
+        "predicted", "what the model says",
+        [&] {
+          form.real("samples_per_s", value.samples_per_s, "", kNotNegative);
+          form.shown("busy", value.busy > 0 ? std::optional(value.busy) : std::nullopt,
+                     "null without a compute");
+        },
+        Lines::one);
+  });
 }
 
 void describe_measured(Form& form, TunedRow& row) {
@@ -96,47 +98,32 @@ void describe_tuned(Form& form, TunedRow& row) {
   describe_guess(form, row.predicted);
 }
 
-void describe_case_index(Form& form, const std::optional<std::size_t>& index,
-                         Form::Sentence sentence) {
-  form.shown("case", index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt,
-             sentence, Whole{});
+// `more()` shows further members.
+template <class More>
+void describe_chosen(Form& form, Form::Name name, const std::optional<std::size_t>& index,
+                     std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more) {
+  form.if_there(name, index.has_value(), Missing::null, [&] {
+    TunedRow row = index ? rows[*index] : TunedRow{};
+    form.object(name, sentence, [&] {
+      form.shown("case", static_cast<std::int64_t>(index.value_or(0)), "its index");
+      describe_choice(form, row.choice.value_or(LoaderChoice{}));
+      describe_values(form, row.values);
+      describe_estimate(form, "samples_per_s", row.samples_per_s);
+      describe_estimate(form, "busy", row.busy);
+      more();
+    });
+  });
 }
 
-void describe_chosen(Form& form, std::size_t index, TunedRow& row) {
-  form.shown("case", static_cast<std::int64_t>(index), "its index");
-  describe_choice(form, row.choice.value_or(LoaderChoice{}));
-  describe_values(form, row.values);
-  describe_estimate(form, "samples_per_s", row.samples_per_s);
-  describe_estimate(form, "busy", row.busy);
-}
-
-void describe_promise(Form& form, Tune& tune, const RunConfig& config) {
-  form.shown("proven", tune.proven,
-             "that it reaches the goal, with an error of 5 % over all cases together");
-  form.shown("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
-  form.shown("probability", tune.probability, "a lower bound that it reaches the goal", kShare);
+void describe_promise(Form& form, Tune& tune) {
+  const RunConfig config =
+      tune.recommended ? tune.experiment.cases[*tune.recommended].config : RunConfig{};
+  form.flag("proven", tune.proven,
+            "that it reaches the goal, with an error of 5 % over all cases together");
+  form.flag("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
+  form.real("probability", tune.probability, "a lower bound that it reaches the goal", kShare);
   form.shown("pytorch", data_loader_call(config), "the DataLoader call");
   form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
-}
-
-void describe_best(Form& form, Tune& tune, std::vector<TunedRow>& rows) {
-  form.if_there("best", tune.best.has_value(), Missing::null, [&] {
-    TunedRow none;
-    form.object("best", "the highest measured rate", [&] {
-      describe_chosen(form, tune.best.value_or(0), tune.best ? rows[*tune.best] : none);
-    });
-  });
-}
-
-void describe_recommendation(Form& form, Tune& tune, std::vector<TunedRow>& rows) {
-  const std::optional<std::size_t>& i = tune.recommended;
-  form.if_there("recommendation", i.has_value(), Missing::null, [&] {
-    TunedRow none;
-    form.object("recommendation", "the setting to use", [&] {
-      describe_chosen(form, i.value_or(0), i ? rows[*i] : none);
-      describe_promise(form, tune, i ? tune.experiment.cases[*i].config : RunConfig{});
-    });
-  });
 }
 
 void describe_goal(Form& form, const TuneGoal& goal) {
@@ -162,8 +149,8 @@ void describe_limit(Form& form, Tune& tune) {
 
 void describe_shifts(Form& form, Tune& tune) {
   const auto members = [&](ComputeShift& shift) {
-    form.shown("factor", shift.factor, "of the time of a step");
-    describe_case_index(form, shift.cheapest, "index of the cheapest that reaches the goal");
+    form.real("factor", shift.factor, "of the time of a step");
+    show_index(form, "case", shift.cheapest, "index of the cheapest that reaches the goal");
   };
   form.list("compute_shifts", tune.shifts, "how the answer changes with the compute, in the model",
             [&](ComputeShift& shift) {
@@ -172,22 +159,20 @@ void describe_shifts(Form& form, Tune& tune) {
             });
 }
 
-void describe_alone(Form& form, const std::optional<AloneAnswer>& alone) {
-  const auto members = [&] {
-    const AloneAnswer answer = alone.value_or(AloneAnswer{});
-    form.shown("other_cores", answer.other_cores, "that they took", kNotNegative);
-    describe_case_index(form, answer.cheapest,
-                        "index of the cheapest that reaches the goal; null where no model says");
-    form.shown("samples_per_s",
-               answer.cheapest ? std::optional(answer.samples_per_s) : std::nullopt, "with it",
-               kNotNegative);
-  };
-  form.if_there("alone", alone.has_value(), Missing::null, [&] {
-    form.object("alone",
-                "the answer for the machine without the other programs that ran meanwhile, by the "
-                "model; null where they took less than a tenth of the cores",
-                members, Lines::one);
-  });
+void describe_alone(Form& form, AloneAnswer& alone) {
+  form.object(
+      "alone",
+      "the answer for the machine without the other programs that ran meanwhile, by the model; "
+      "null where they took less than a tenth of the cores",
+      [&] {
+        form.real("other_cores", alone.other_cores, "that they took", kNotNegative);
+        show_index(form, "case", alone.cheapest,
+                   "index of the cheapest that reaches the goal; null where no model says");
+        form.shown("samples_per_s",
+                   alone.cheapest ? std::optional(alone.samples_per_s) : std::nullopt, "with it",
+                   kNotNegative);
+      },
+      Lines::one);
 }
 
 void describe_model_error(Form& form, Tune& tune) {
@@ -209,11 +194,13 @@ void describe_tune(Form& form, Tune& tune) {
   Given given = given_in(tune.experiment);
   describe_given(form, given);
   describe_goal(form, tune.goal);
-  describe_best(form, tune, rows);
-  describe_recommendation(form, tune, rows);
+  describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
+  describe_chosen(form, "recommendation", tune.recommended, rows, "the setting to use",
+                  [&] { describe_promise(form, tune); });
   describe_limit(form, tune);
   describe_shifts(form, tune);
-  describe_alone(form, tune.alone);
+  form.optional("alone", tune.alone, Missing::null,
+                [&](AloneAnswer& alone) { describe_alone(form, alone); });
   describe_model_error(form, tune);
   form.shown_seconds("spent_s", tune.experiment.spent, "all runs together");
   form.shown_seconds("grid_s", tune.grid_time, "what two runs of each case would take");
