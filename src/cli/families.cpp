@@ -5,12 +5,12 @@
 #include "loaderscope/cost.h"
 #include "loaderscope/decode.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
 #include "manual/topics.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 #include "trace/trace.h"
 

@@ -5,11 +5,11 @@
 
 #include "base/file_kind.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_json.h"
 #include "report/sweep_report.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

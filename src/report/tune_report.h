@@ -3,8 +3,8 @@
 
 #include <ostream>
 
+#include "experiment/tune.h"
 #include "loaderscope/report.h"
-#include "loaderscope/tune.h"
 
 namespace loaderscope {
 
