@@ -5,7 +5,8 @@
 #include <numbers>
 #include <span>
 
-#include "loaderscope/mixed.h"
+#include "base/distribution.h"
+#include "base/mixed.h"
 
 namespace loaderscope {
 namespace {
@@ -134,7 +135,7 @@ Estimate percentile_interval(double point, std::vector<double> replicates, doubl
   // the bias of the variance of b values (Hesterberg 2014, "expanded percentile interval").
   const auto b = static_cast<double>(blocks);
   const double widen =
-      std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) / normal_quantile(1 - tail);
+      std::sqrt(b / (b - 1)) * student_quantile(1 - tail, blocks - 1) / inverse_normal(1 - tail);
   const double below = point - quantile_of_sorted(replicates, tail);
   const double above = quantile_of_sorted(replicates, 1 - tail) - point;
   estimate.low = point - widen * std::max(0.0, below);

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace loaderscope::source {
+namespace loaderscope {
 
 class Fd {
  public:
@@ -24,4 +24,4 @@ class Fd {
   int fd_;
 };
 
-}  // namespace loaderscope::source
+}  // namespace loaderscope

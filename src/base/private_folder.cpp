@@ -15,7 +15,7 @@
 #include "base/file_kind.h"
 #include "loaderscope/errors.h"
 
-namespace loaderscope::source {
+namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
@@ -81,4 +81,4 @@ PrivateFolder::~PrivateFolder() {
   if (!is_needed(path_)) fs::remove_all(path_, ignored);
 }
 
-}  // namespace loaderscope::source
+}  // namespace loaderscope

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 
-namespace loaderscope::source {
+namespace loaderscope {
 
 class PrivateFolder {
  public:
@@ -24,4 +24,4 @@ class PrivateFolder {
   Fd lock_;
 };
 
-}  // namespace loaderscope::source
+}  // namespace loaderscope

@@ -1,6 +1,6 @@
 // loaderscope selftest
 #include "experiment/selftest/selftest.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -74,7 +74,7 @@ std::string temporary_place() {
 }
 
 // Images of its own, where the user gives none. False: stopped.
-bool make_images(const source::PrivateFolder& folder, const std::atomic<int>& stop_signal) {
+bool make_images(const PrivateFolder& folder, const std::atomic<int>& stop_signal) {
   dataset::MakeOptions options;
   options.path = folder.path() + "/images";
   options.count = kImages;
@@ -133,7 +133,7 @@ selftest::Result of_our_loader(const RunConfig& asked, const MachineLimits& limi
                                const selftest::Options& options,
                                const std::atomic<int>& stop_signal) {
   RunConfig given = asked;
-  std::optional<source::PrivateFolder> folder;
+  std::optional<PrivateFolder> folder;
   if (!selftest::names_data(given) && !is_model_engine(given.engine.value)) {
     folder.emplace(temporary_place(), "loaderscope-selftest-");
     if (!make_images(*folder, stop_signal)) return interrupted();

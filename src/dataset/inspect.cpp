@@ -2,9 +2,9 @@
 #include <mutex>
 #include <utility>
 
+#include "base/team.h"
 #include "dataset/info.h"
 #include "dataset/inspector.h"
-#include "dataset/team.h"
 #include "source/walk.h"
 
 namespace loaderscope::dataset {

@@ -4,11 +4,11 @@
 
 #include <vector>
 
+#include "base/team.h"
 #include "dataset/files.h"
 #include "dataset/manifest.h"
 #include "dataset/plan.h"
 #include "dataset/quality.h"
-#include "dataset/team.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {

@@ -16,13 +16,6 @@ constexpr double kDoubt = 1;
 // With fewer degrees of freedom than this the variance within runs, of many steps, carries it.
 constexpr std::int64_t kFewestDegrees = 5;
 
-// Abramowitz and Stegun 26.7.8: off by less than 0.005 from three degrees on.
-double student_probability(double t, std::int64_t degrees) {
-  const auto n = static_cast<double>(degrees);
-  const double z = t * (1 - 1 / (4 * n)) / std::sqrt(1 + t * t / (2 * n));
-  return 0.5 * std::erfc(-z / std::sqrt(2.0));
-}
-
 int rounds_of(const std::vector<Observation>& observations) {
   int rounds = 0;
   for (const Observation& o : observations) rounds = std::max(rounds, o.round + 1);

@@ -25,9 +25,9 @@ constexpr std::size_t kMostBytes = 16 << 10;  // beyond it the older half goes
 constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
 
 // The file, locked; nothing when it is not a file of this user.
-std::optional<source::Fd> opened(const std::string& path, int flags, int lock) {
+std::optional<Fd> opened(const std::string& path, int flags, int lock) {
   if (path.empty()) return std::nullopt;
-  source::Fd fd(::open(path.c_str(), flags, 0600));
+  Fd fd(::open(path.c_str(), flags, 0600));
   struct stat facts {};
   if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) ||
       facts.st_uid != ::geteuid() || ::flock(fd, lock) != 0) {

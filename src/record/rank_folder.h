@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "loaderscope/recorder.h"
 #include "record/by_worker.h"
 #include "record/path_walker.h"
+#include "record/recorder.h"
 #include "record/sample_reservoir.h"
 #include "record/span_queue.h"
 

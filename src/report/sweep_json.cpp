@@ -5,7 +5,6 @@
 
 #include "base/file_kind.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_json.h"
@@ -13,6 +12,7 @@
 #include "report/read_form.h"
 #include "report/schemas.h"
 #include "report/sweep_report.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <ostream>
 
+#include "experiment/tune.h"
 #include "loaderscope/report.h"
-#include "loaderscope/tune.h"
 #include "report/form.h"
 
 namespace loaderscope {

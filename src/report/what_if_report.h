@@ -4,8 +4,8 @@
 #include <optional>
 #include <ostream>
 
+#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "loaderscope/what_if.h"
 #include "report/form.h"
 
 namespace loaderscope {

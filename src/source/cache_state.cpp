@@ -20,7 +20,6 @@
 namespace loaderscope {
 namespace {
 
-using source::Fd;
 using source::for_each_index;
 using source::Residency;
 using source::residency_of;

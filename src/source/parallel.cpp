@@ -2,13 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <vector>
 
+#include "base/team.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -20,42 +15,9 @@ void SourceContext::throw_if_stopped() const {
 namespace source {
 namespace {
 
-constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
 constexpr std::int64_t kAtOnce = 32;  // indexes that a thread takes at a time
 
 }  // namespace
-
-void run_threads(int threads, const std::function<void()>& work,
-                 const std::function<void()>& while_waiting) {
-  std::mutex mutex;
-  std::condition_variable one_ended;
-  int running = threads;
-  std::exception_ptr failure;
-  std::vector<std::jthread> team;
-  for (int i = 0; i < threads; ++i) {
-    team.emplace_back([&] {
-      std::exception_ptr caught;
-      try {
-        work();
-      } catch (...) {
-        caught = std::current_exception();
-      }
-      const std::lock_guard lock(mutex);
-      if (caught && !failure) failure = caught;
-      --running;
-      one_ended.notify_one();
-    });
-  }
-  std::unique_lock lock(mutex);
-  while (!one_ended.wait_for(lock, kProgressPeriod, [&] { return running == 0; })) {
-    lock.unlock();
-    while_waiting();
-    lock.lock();
-  }
-  lock.unlock();
-  team.clear();
-  if (failure) std::rethrow_exception(failure);
-}
 
 void for_each_index(std::int64_t count, std::string_view doing, const SourceContext& context,
                     const std::function<void(std::int64_t)>& work) {
@@ -76,7 +38,7 @@ void for_each_index(std::int64_t count, std::string_view doing, const SourceCont
   };
   const std::int64_t wanted = (count + kAtOnce - 1) / kAtOnce;
   const int threads = static_cast<int>(std::min<std::int64_t>(wanted, kWaitingThreads));
-  run_threads(threads, take_turns, [&] {
+  Team(nullptr).run(threads, take_turns, [&] {
     if (context.on_progress) context.on_progress({doing, std::min(next.load(), count), count});
   });
   context.throw_if_stopped();

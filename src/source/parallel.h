@@ -11,11 +11,6 @@ namespace loaderscope::source {
 // Enough to keep a network file system busy, and few enough to start at once.
 inline constexpr int kWaitingThreads = 16;
 
-// Runs `work` in `threads` threads, and `while_waiting` about ten times a second here until all of
-// them have ended. The first exception of any of them is thrown here, after all have ended.
-void run_threads(int threads, const std::function<void()>& work,
-                 const std::function<void()>& while_waiting);
-
 // Calls work(i) once for each i in [0, count), spread over threads. Throws what `work` throws, and
 // RunError when it is stopped.
 void for_each_index(std::int64_t count, std::string_view doing, const SourceContext& context,

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/team.h"
 #include "loaderscope/errors.h"
 #include "source/parallel.h"
 
@@ -50,7 +51,7 @@ class Walk {
   }
 
   std::vector<WalkedFolder> run() {
-    run_threads(
+    Team(nullptr).run(
         kWaitingThreads, [this] { work(); },
         [this] {
           if (context_.on_progress) {

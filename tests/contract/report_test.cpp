@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"

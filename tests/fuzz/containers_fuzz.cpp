@@ -17,7 +17,7 @@ namespace {
 using loaderscope::ValueError;
 
 void walk_tar(std::span<const std::uint8_t> bytes) {
-  static const loaderscope::source::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
+  static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, bytes.data(), bytes.size(), 0) < 0) return;
   loaderscope::source::TarWalk walk(file);
   try {

@@ -9,8 +9,8 @@
 
 #include "analysis/contention.h"
 #include "analysis/read_line.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope::model {
 namespace {

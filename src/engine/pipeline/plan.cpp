@@ -1,6 +1,6 @@
 #include "engine/pipeline/plan.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <algorithm>
 #include <cmath>

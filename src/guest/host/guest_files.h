@@ -45,7 +45,7 @@ class GuestFiles {
  private:
   void write(const std::string& name, std::string_view content) const;
 
-  source::PrivateFolder folder_;
+  PrivateFolder folder_;
 };
 
 }  // namespace loaderscope::guest

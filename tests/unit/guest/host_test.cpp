@@ -22,8 +22,6 @@
 namespace loaderscope::guest {
 namespace {
 
-using source::Fd;
-
 constexpr pid_t kNobody = 1 << 30;  // no process has this number
 constexpr const char* kHello = R"({"role": "trainer", "rank": -1, "pid": 12})";
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "unit/account/oracle.h"
 #include "unit/account/random_pipelines.h"
 

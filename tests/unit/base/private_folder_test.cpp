@@ -13,12 +13,14 @@
 
 #include "unit/source/temp_folder.h"
 
-namespace loaderscope::source {
+namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrefix = "loaderscope-run-";
+using source::TempFolder;
+
+constexpr const char* kFolderPrefix = "loaderscope-run-";
 
 std::string name_in(const std::string& place) {
   const fs::directory_iterator found(place);
@@ -28,7 +30,7 @@ std::string name_in(const std::string& place) {
 TEST(PrivateFolder, GoesWithItsObject) {
   const TempFolder place;
   {
-    const PrivateFolder folder(place.path(), kPrefix);
+    const PrivateFolder folder(place.path(), kFolderPrefix);
     EXPECT_TRUE(fs::is_directory(folder.path()));
     EXPECT_EQ(fs::path(folder.path()).parent_path(), place.path());
   }
@@ -37,8 +39,8 @@ TEST(PrivateFolder, GoesWithItsObject) {
 
 TEST(PrivateFolder, StaysWhereAnotherRunUsesIt) {
   const TempFolder place;
-  const PrivateFolder first(place.path(), kPrefix);
-  const PrivateFolder second(place.path(), kPrefix);
+  const PrivateFolder first(place.path(), kFolderPrefix);
+  const PrivateFolder second(place.path(), kFolderPrefix);
   EXPECT_TRUE(fs::exists(first.path()));
   EXPECT_NE(first.path(), second.path());
 }
@@ -47,13 +49,13 @@ TEST(PrivateFolder, OfAKilledRunGoesWithTheNextRun) {
   const TempFolder place;
   const pid_t child = ::fork();
   if (child == 0) {
-    const PrivateFolder folder(place.path(), kPrefix);
+    const PrivateFolder folder(place.path(), kFolderPrefix);
     ::raise(SIGKILL);
   }
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   const std::string left = name_in(place.path());
   ASSERT_NE(left, "");
-  const PrivateFolder folder(place.path(), kPrefix);
+  const PrivateFolder folder(place.path(), kFolderPrefix);
   EXPECT_FALSE(fs::exists(fs::path(place.path()) / left));
 }
 
@@ -71,7 +73,7 @@ TEST(PrivateFolder, StaysUntilNobodyNeedsIt) {
   pid_t guest = -1;
   std::string path;
   {
-    const PrivateFolder folder(place.path(), kPrefix);
+    const PrivateFolder folder(place.path(), kFolderPrefix);
     path = folder.path();
     const std::string variable = "LOADERSCOPE_GUEST=" + path;
     guest = ::fork();
@@ -85,11 +87,11 @@ TEST(PrivateFolder, StaysUntilNobodyNeedsIt) {
       ::usleep(1000);
   }
   EXPECT_TRUE(fs::exists(path));
-  { const PrivateFolder next(place.path(), kPrefix); }
+  { const PrivateFolder next(place.path(), kFolderPrefix); }
   EXPECT_TRUE(fs::exists(path));
   ::kill(guest, SIGKILL);
   ASSERT_EQ(::waitpid(guest, nullptr, 0), guest);
-  { const PrivateFolder next(place.path(), kPrefix); }
+  { const PrivateFolder next(place.path(), kFolderPrefix); }
   EXPECT_FALSE(fs::exists(path));
 }
 
@@ -99,11 +101,11 @@ TEST(PrivateFolder, TouchesNothingOfOthers) {
   const std::string other = place.write("elsewhere/kept");
   const std::string target = elsewhere.write("kept");
   fs::create_directory_symlink(elsewhere.path(), place / "loaderscope-run-abcdef");
-  const PrivateFolder folder(place.path(), kPrefix);
+  const PrivateFolder folder(place.path(), kFolderPrefix);
   EXPECT_TRUE(fs::exists(file));
   EXPECT_TRUE(fs::exists(other));
   EXPECT_TRUE(fs::exists(target));
 }
 
 }  // namespace
-}  // namespace loaderscope::source
+}  // namespace loaderscope

@@ -6,7 +6,7 @@
 #include <functional>
 #include <mutex>
 
-namespace loaderscope::dataset {
+namespace loaderscope {
 
 class Team {
  public:
@@ -35,4 +35,4 @@ class Team {
   std::exception_ptr failure_;  // the first
 };
 
-}  // namespace loaderscope::dataset
+}  // namespace loaderscope

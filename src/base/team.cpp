@@ -1,4 +1,4 @@
-#include "dataset/team.h"
+#include "base/team.h"
 
 #include <algorithm>
 #include <chrono>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace loaderscope::dataset {
+namespace loaderscope {
 
 void Team::guarded(const std::function<void()>& work) {
   try {
@@ -61,4 +61,4 @@ void Team::run(int threads, const std::function<void()>& work, const std::functi
   });
 }
 
-}  // namespace loaderscope::dataset
+}  // namespace loaderscope
