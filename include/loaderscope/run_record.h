@@ -39,9 +39,10 @@ struct StageStats {
 };
 
 // One whole sample, drawn at random from all of the window: correlations between its stages are
-// kept.
+// kept. Of a rank that told no sample apart: one whole batch, with all that was done to its
+// samples.
 struct SampleRow {
-  std::int64_t sample = 0;
+  std::int64_t sample = 0;  // index in the data set; -n: all n of the batch
   std::int64_t batch = 0;
   std::int32_t worker = 0;
   std::int32_t epoch = 0;
@@ -53,6 +54,8 @@ struct SampleRow {
   };
   std::array<Part, 5> parts;  // read, read.decompress, decode, augment, opaque: see kSampleStages
 
+  bool is_batch() const { return sample < 0; }
+  std::int64_t samples() const { return is_batch() ? -sample : 1; }
   bool operator==(const SampleRow&) const = default;
 };
 inline constexpr std::array<Stage, 5> kSampleStages = {
@@ -109,8 +112,8 @@ struct RankRecord {
   Bytes delivered_bytes = 0;
   PerStage<StageStats> stages;
   std::optional<CriticalPath> critical_path;  // not of results that older versions saved
-  std::vector<SampleRow> reservoir;
-  std::int64_t reservoir_seen = 0;  // samples that the reservoir was drawn from
+  std::vector<SampleRow> reservoir;           // all of samples, or all of batches
+  std::int64_t reservoir_seen = 0;  // samples, or batches, that the reservoir was drawn from
   std::vector<Exemplar> exemplars;
   std::vector<QueueStats> queues;
 

@@ -32,7 +32,8 @@ inline constexpr std::uint32_t kNoTrait = 0,
     kNeedsWorkers = 1 << 10,  // nothing without workers
     kPriced = 1 << 11,        // takes memory or processes
     kPredictable = 1 << 12,   // one run tells the model what another value gives
-    kNotModelled = 1 << 13;   // nothing that a model could change
+    kNotModelled = 1 << 13,   // nothing that a model could change
+    kWithinBatch = 1 << 15;   // which samples make a batch, and who makes each of them
 }
 
 // One field: its names, its sentence, and how its text is read and written. The text is the same in

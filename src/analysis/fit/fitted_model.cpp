@@ -210,6 +210,13 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
                        "the result does not say what this would cost; measure it with "
                        "'loaderscope run'");
     }
+    if (!costs_->tells_samples_apart() && field->is_about(about::kWithinBatch)) {
+      throw UsageError(
+          place +
+          "the loader makes whole batches, in which no sample was told apart: what one "
+          "takes is not known" +
+          (field->is_about(about::kOwnLoader) ? "" : "; measure it"));
+    }
   }
 }
 

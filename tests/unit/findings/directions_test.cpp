@@ -53,10 +53,10 @@ TEST(Directions, AreSaidWithoutAVerdict) {
   EXPECT_FALSE(analysis.fit);
 }
 
-// 78 % waiting, and no sample is told apart: more steps could not help.
-TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
+// 78 % waiting, and neither a sample nor a batch was kept: more steps could not help.
+TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
   RunRecord record = run(COMPUTE "workers = 0\ncost = decode=4ms");
-  test::make_batches_whole(record);
+  test::forget_samples(record);
   const Analysis analysis = analysed(record);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);
