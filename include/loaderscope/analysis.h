@@ -133,6 +133,8 @@ struct Finding {
   // Of a change without figures: so many times the rate at most; 0: no bound is known.
   double at_most = 0;
   bool wrong_data = false;  // worse than any waiting; nothing is predicted then
+  // It holds nothing back: the rate is all that the loader can feed, not what a change gives.
+  bool is_ceiling = false;
 
   bool has_figures() const { return rate_after > 0; }
   // There is something to set, and not only a speed that the model was told.

@@ -37,5 +37,8 @@ std::string spell_real(double value);
 std::string show_duration(Nanos ns);
 std::string show_size(double bytes);
 std::string show_byte_rate(double bytes_per_second);
+std::string with_commas(std::string digits);                // of a number: 1,281,167 or 1,024.5
+std::string show_count(std::int64_t n);                     // 1,281,167
+std::string plural(std::int64_t n, std::string_view noun);  // 1 step, 20 steps, 2 batches
 
 }  // namespace loaderscope

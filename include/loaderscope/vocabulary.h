@@ -140,6 +140,12 @@ std::vector<std::string_view> names_of() {
 // The cause that a span of a worker's time is booked to when a step waited for it.
 Cause cause_of(Stage stage);
 
+// What a batch is made in, by a worker or, without any, by the trainer. Of stages that a step
+// waited for the causes are those of makes_batches().
+inline constexpr std::array kMakingStages = {Stage::read,    Stage::read_decompress, Stage::decode,
+                                             Stage::augment, Stage::collate,         Stage::opaque};
+bool makes_batches(Cause cause);
+
 // True for the stages that handle one sample; the others handle a batch, a worker or a step.
 bool is_per_sample(Stage stage);
 

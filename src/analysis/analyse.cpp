@@ -179,9 +179,9 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
         "no epoch ended within the window, so what restarting the workers costs was not seen");
   }
   if (!is_model_engine(record.engine) && analysis.account.window < 30 * kSecond) {
-    analysis.notes.push_back(fmt::format(
-        "a window of {:.1f} s cannot show memory that grows or a page cache that turns warm",
-        seconds(analysis.account.window)));
+    analysis.notes.push_back(
+        fmt::format("a window of {} cannot show memory that grows or a page cache that turns warm",
+                    show_duration(analysis.account.window)));
   }
 }
 
@@ -192,11 +192,11 @@ std::string short_run_note(const RunRecord& record, const Analysis& analysis) {
   const std::int64_t window = batches_ahead(record.config);
   if (analysis.steps == 0 || analysis.steps >= kFewestWindows * window) return "";
   return fmt::format(
-      "{} {} less than four windows of {} batch{}, so what was made before them may carry the "
+      "{} {} less than four windows of {}, so what was made before them may carry the "
       "rate; give "
       "--steps {}",
-      plural(analysis.steps, "step"), analysis.steps == 1 ? "is" : "are", show_count(window),
-      window == 1 ? "" : "es", kFewestWindows * window);
+      plural(analysis.steps, "step"), analysis.steps == 1 ? "is" : "are", plural(window, "batch"),
+      kFewestWindows * window);
 }
 
 AccountLead account_lead(Bootstrap bootstrap) {

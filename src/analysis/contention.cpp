@@ -10,6 +10,11 @@ std::optional<double> contention_of_others(const RunRecord& record) {
   return *others / (*others + *own);
 }
 
+bool others_matter(const RunRecord& record) {
+  constexpr double kMuch = 0.1;  // of the CPU time that was spent
+  return contention_of_others(record).value_or(0) >= kMuch;
+}
+
 Nanos cpu_of_stages(const RunRecord& record) {
   Nanos cpu = 0;
   for (const RankRecord& rank : record.ranks)

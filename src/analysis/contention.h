@@ -11,6 +11,9 @@ namespace loaderscope {
 // one. Nothing where that was not counted.
 std::optional<double> contention_of_others(const RunRecord& record);
 
+// Whether that is enough to say so.
+bool others_matter(const RunRecord& record);
+
 Nanos cpu_of_stages(const RunRecord& record);  // of all ranks
 
 // CPU time that no stage of the loader spent, in units of the time in which training computed:

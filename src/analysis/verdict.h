@@ -34,6 +34,8 @@ AccountLead account_lead(const RunRecord& record);
 // Judges an analysis of which all but the verdict and the findings is filled.
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead);
 
+std::string limit_words(const RunRecord& record);  // "the GPU is the limit"
+
 // The cause's reason in words that a user understands: "capacity, the workers never rest".
 std::string explain(Cause cause, const Account& account, const RunConfig& config);
 

@@ -60,11 +60,6 @@ std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
                      show_points(analysis.busy.half_width()));
 }
 
-std::string limit_words(const RunRecord& record) {
-  if (is_seen_from_host(record)) return "the training itself is the limit";
-  return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
-}
-
 // " for decode: capacity, ..." when that is nearly all of it, else ", chiefly for decode (24.9 %):
 // ...".
 std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause cause) {
@@ -79,24 +74,69 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
   return why.empty() ? text : text + ": " + why;
 }
 
+double account_share(Cause cause, const Analysis& analysis) {
+  return share_of(analysis.account.stall[cause], analysis.account);
+}
+
+// "decode 25.0 %"
+std::string with_share(Cause cause, const Analysis& analysis) {
+  return fmt::format("{} {}", name_of(cause), show_percent(account_share(cause, analysis)));
+}
+
+// Little of what is waited for, and much would be gained without it.
+bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
+  if (!verdict.bound_by) return false;
+  const Cause cause = verdict.candidates.front();
+  const double share = account_share(cause, analysis);
+  return share < kModerateStall && 2 * share < analysis.removals.saves(cause);
+}
+
 // "decode sets the pace (capacity, the workers never rest)"
 std::string pace_words(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
   const std::string text = join(verdict.candidates, "or");
   if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
-  const std::string why = explain(verdict.candidates.front(), analysis.account, record.config);
-  return text + " sets the pace" + (why.empty() ? "" : " (" + why + ")");
+  const Cause cause = verdict.candidates.front();
+  const std::string why = explain(cause, analysis.account, record.config);
+  const std::string because = why.empty() ? "" : " (" + why + ")";
+  if (!is_small_cause(analysis, verdict)) return text + " sets the pace" + because;
+  return fmt::format("for {} itself only {}, but without it {} of the time is gained{}", text,
+                     show_percent(account_share(cause, analysis)),
+                     show_percent(analysis.removals.saves(cause)), because);
 }
 
 // Of the largest part of the account, where something else sets the pace.
 std::string hidden_words(const Analysis& analysis, Cause hidden) {
-  const std::string text =
-      fmt::format("{} {}", name_of(hidden),
-                  show_percent(share_of(analysis.account.stall[hidden], analysis.account)));
+  const std::string text = with_share(hidden, analysis);
   const double saves = analysis.removals.saves(hidden);
   if (saves < kWorthMending) return text + ", but hidden: without it nothing is gained";
-  return text + fmt::format(", but without it only {} of the time is gained, without {} {}",
-                            show_percent(saves), name_of(front_of(analysis.removals)),
+  const bool is_less = saves < account_share(hidden, analysis);
+  return text + fmt::format(", {} {} of the time is gained, without {} {}",
+                            is_less ? "but without it only" : "and without it", show_percent(saves),
+                            name_of(front_of(analysis.removals)),
                             show_percent(analysis.removals.list.front().saves));
+}
+
+// ", chiefly for decode or read, which cannot be told apart", by what is gained without them. One
+// that is gained much by and little of the account is not what is chiefly waited for.
+std::string undecided_words(const Analysis& analysis, const Verdict& verdict) {
+  constexpr double kSmall = 0.25;  // of the largest
+  double largest = 0;
+  for (const Cause cause : verdict.candidates)
+    largest = std::max(largest, account_share(cause, analysis));
+  std::vector<Cause> chief;
+  std::vector<std::string> small;
+  for (const Cause cause : verdict.candidates) {
+    if (cause != Cause::other && account_share(cause, analysis) < kSmall * largest) {
+      small.push_back(with_share(cause, analysis));
+    } else {
+      chief.push_back(cause);
+    }
+  }
+  std::string text = ", chiefly for ";
+  text += chief.size() == 1 ? with_share(chief.front(), analysis)
+                            : join(chief, "or") + ", which cannot be told apart";
+  if (small.empty()) return text;
+  return text + fmt::format("; without {} about as much is gained", fmt::join(small, " or "));
 }
 
 // "h2d and decode hide one another: ..."
@@ -132,8 +172,7 @@ std::string busy_sentence(const RunRecord& record, const Analysis& analysis,
     return waiting_words(record, analysis) +
            cause_words(record, analysis, verdict.candidates.front());
   }
-  return waiting_words(record, analysis) + ", chiefly for " + join(verdict.candidates, "or") +
-         ", which cannot be told apart";
+  return waiting_words(record, analysis) + undecided_words(analysis, verdict);
 }
 
 std::string rate_sentence(const Analysis& analysis, const Verdict& verdict) {
@@ -161,6 +200,11 @@ std::string demand_words(const RunRecord& record, const Analysis& analysis) {
 }
 
 }  // namespace
+
+std::string limit_words(const RunRecord& record) {
+  if (is_seen_from_host(record)) return "the training itself is the limit";
+  return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
+}
 
 std::string explain(Cause cause, const Account& account, const RunConfig& config) {
   switch (cause) {

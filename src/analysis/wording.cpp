@@ -15,24 +15,18 @@ int decimals_of(double value) {
   return 2;
 }
 
-std::string with_commas(std::string digits) {
-  const std::size_t first = digits.starts_with('-') ? 1 : 0;
-  std::size_t end = digits.find('.');
-  if (end == std::string::npos) end = digits.size();
-  while (end > first + 3) {
-    end -= 3;
-    digits.insert(end, ",");
-  }
-  return digits;
-}
-
 std::string fixed(double value, int decimals) {
   return with_commas(fmt::format("{:.{}f}", value, decimals));
 }
 
 }  // namespace
 
-std::string show_count(std::int64_t n) { return with_commas(fmt::format("{}", n)); }
+std::string show_cores(double cores) {
+  constexpr double kWhole = 100;  // from here on nobody wants parts of one
+  const std::string text =
+      cores >= kWhole ? fmt::format("{:.0f}", cores) : fmt::format("{:.3g}", cores);
+  return text + (text == "1" ? " core" : " cores");
+}
 
 std::string show_percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
@@ -44,10 +38,6 @@ std::string show_rate(const Estimate& rate) {
   const int decimals = decimals_of(rate.mean);
   return fmt::format("{} samples/s (±{})", fixed(rate.mean, decimals),
                      fixed(rate.half_width(), decimals));
-}
-
-std::string plural(std::int64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", show_count(n), noun, n == 1 ? "" : "s");
 }
 
 std::string capitalised(std::string sentence) {

@@ -9,12 +9,11 @@
 
 namespace loaderscope {
 
-std::string show_count(std::int64_t n);                     // 1,281,167
-std::string show_percent(double share);                     // 75.0 %
-std::string show_points(double half_width);                 // ±0.4, of a share
-std::string show_rate(double per_second);                   // 8,780 or 125 or 31.2 or 0.85
-std::string show_rate(const Estimate& rate);                // 125 samples/s (±1)
-std::string plural(std::int64_t n, std::string_view noun);  // 1 step, 20 steps
+std::string show_cores(double cores);         // 1 core, 2.5 cores
+std::string show_percent(double share);       // 75.0 %
+std::string show_points(double half_width);   // ±0.4, of a share
+std::string show_rate(double per_second);     // 8,780 or 125 or 31.2 or 0.85
+std::string show_rate(const Estimate& rate);  // 125 samples/s (±1)
 
 // The sentence with its first letter as at a beginning.
 std::string capitalised(std::string sentence);

@@ -1,5 +1,7 @@
 #include "loaderscope/units.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -321,5 +323,23 @@ std::string show_size(double bytes) {
 }
 
 std::string show_byte_rate(double bytes_per_second) { return show_size(bytes_per_second) + "/s"; }
+
+std::string with_commas(std::string digits) {
+  const std::size_t first = digits.starts_with('-') ? 1 : 0;
+  std::size_t end = digits.find('.');
+  if (end == std::string::npos) end = digits.size();
+  while (end > first + 3) {
+    end -= 3;
+    digits.insert(end, ",");
+  }
+  return digits;
+}
+
+std::string show_count(std::int64_t n) { return with_commas(fmt::format("{}", n)); }
+
+std::string plural(std::int64_t n, std::string_view noun) {
+  const bool hisses = noun.ends_with("ch") || noun.ends_with('s');
+  return fmt::format("{} {}{}", show_count(n), noun, n == 1 ? "" : hisses ? "es" : "s");
+}
 
 }  // namespace loaderscope

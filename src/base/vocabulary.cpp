@@ -1,5 +1,7 @@
 #include "loaderscope/vocabulary.h"
 
+#include <algorithm>
+
 namespace loaderscope {
 
 const std::vector<Word<Stage>>& Words<Stage>::table() {
@@ -213,6 +215,11 @@ Cause cause_of(Stage stage) {
       return Cause::other;  // no stall; nobody asks
   }
   return Cause::other;
+}
+
+bool makes_batches(Cause cause) {
+  return std::any_of(kMakingStages.begin(), kMakingStages.end(),
+                     [&](Stage stage) { return cause_of(stage) == cause; });
 }
 
 bool is_per_sample(Stage stage) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/wording.h"
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -28,9 +29,10 @@ std::string leak_note(const std::vector<Bytes>& resident) {
   const Bytes grown = end - begin;
   if (grown < kLeak || middle - begin < grown / 4 || end - middle < grown / 4) return "";
   return fmt::format(
-      "memory is not given back between the cases: this process grew by {} over {} runs; later "
+      "memory is not given back between the cases: this process grew by {} over {}; later "
       "cases ran with less of it",
-      show_size(static_cast<double>(grown)), resident.size() - kSettled);
+      show_size(static_cast<double>(grown)),
+      plural(std::ssize(resident) - static_cast<std::ptrdiff_t>(kSettled), "run"));
 }
 
 }  // namespace
@@ -107,9 +109,9 @@ void ExperimentRunner::add_notes(Experiment& experiment) const {
     const double others = other_cores(*load_, *now);
     if (others >= kOtherLoad) {
       experiment.notes.push_back(
-          fmt::format("other programs took {:.1f} of {:g} cores meanwhile: alone the answer may "
+          fmt::format("other programs took {:.1f} of {} meanwhile: alone the answer may "
                       "differ",
-                      others, machine_.cores));
+                      others, show_cores(machine_.cores)));
     }
   }
   const std::string leak = leak_note(resident_after_);
@@ -117,8 +119,8 @@ void ExperimentRunner::add_notes(Experiment& experiment) const {
   if (left_shared_ > 0) {
     experiment.notes.push_back(fmt::format(
         "shared memory is not given back between the cases: the programs left {} in /dev/shm over "
-        "{} runs; later cases ran with less of it",
-        show_size(left_shared_), resident_after_.size()));
+        "{}; later cases ran with less of it",
+        show_size(left_shared_), plural(std::ssize(resident_after_), "run")));
   }
 }
 

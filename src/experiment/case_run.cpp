@@ -193,10 +193,11 @@ void CaseRunner::refuse_short_budget(Nanos step, std::int64_t steps) const {
   if (step <= left() / steps) return;
   const auto cases = static_cast<std::int64_t>(experiment_.cases.size());
   throw UsageError(fmt::format(
-      "--budget {}: is too short for one case, which takes about {} ({} steps of {}); {} cases "
-      "need about {}",
-      spell_duration(budget_), show_duration(product(step, steps)), steps, show_duration(step),
-      cases, show_duration(product(product(step, steps), 2 * cases))));
+      "--budget {}: is too short for one case, which takes about {} ({} of {}); {} {} "
+      "about {}",
+      spell_duration(budget_), show_duration(product(step, steps)), plural(steps, "step"),
+      show_duration(step), plural(cases, "case"), cases == 1 ? "needs" : "need",
+      show_duration(product(product(step, steps), 2 * cases))));
 }
 
 std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
@@ -214,9 +215,9 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
     if (first) refuse_short_budget(known, steps);
     if (known > left() / steps) {
       one.skipped = fmt::format(
-          "a run takes about {} ({} steps of {}), more than is left of the budget; give a longer "
+          "a run takes about {} ({} of {}), more than is left of the budget; give a longer "
           "--budget",
-          show_duration(product(known, steps)), steps, show_duration(known));
+          show_duration(product(known, steps)), plural(steps, "step"), show_duration(known));
       return std::nullopt;
     }
     record = attempt(one, with_length(one, round, known, true), took);

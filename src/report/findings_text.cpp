@@ -64,20 +64,31 @@ std::string supposition(const Changes& changes) {
   return text;
 }
 
+// How much a faster step could give: the loader feeds no more.
+std::string ceiling_words(const Finding& finding) {
+  constexpr double kAnyRate = 100;  // times the rate: more than a step can be sped up
+  if (finding.rate_after >= kAnyRate * finding.rate_before)
+    return fmt::format("; the loader can feed more than {:.0f} times as many samples", kAnyRate);
+  return fmt::format("; it gives {} samples/s at most, which is what the loader can feed (now {})",
+                     show_rate(finding.rate_after), show_rate(finding.rate_before));
+}
+
 // "num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s"; what no setting mends is said in
 // words: "store smaller images; if decode were 2 times as fast: 25.0 % to 50.0 % busy".
 std::string outcome(const Analysis& analysis, const Finding& finding,
                     std::optional<double> within = std::nullopt) {
   const bool has_figures =
       finding.has_figures() && !finding.changes.empty() && can_predict(analysis);
+  if (finding.is_ceiling) return finding.pytorch + (has_figures ? ceiling_words(finding) : "");
   const std::string figures = busy_words(finding, within) + rate_words(finding, within);
   if (finding.has_setting() && !has_figures && finding.at_most > 0) {
     return fmt::format("{} may help, to {:.1f} times the rate at most: measure it with --try",
                        spell_changes(finding.to_run), finding.at_most);
   }
   if (finding.has_setting()) {
+    const char* arrow = finding.regained_s > 0 ? " -> " : " does about as well: ";
     return spell_changes(finding.to_run) +
-           (has_figures ? " -> " + figures : " (what it gives cannot be said)");
+           (has_figures ? arrow + figures : " (what it gives cannot be said)");
   }
   if (!has_figures) return finding.pytorch;
   return fmt::format("{}; if {}: {}", finding.pytorch, supposition(finding.changes), figures);

@@ -17,9 +17,9 @@ std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysi
   constexpr double kMost = 9e9;  // seconds that can be shown
   if (cpu <= 0 || cpu >= kMost || record.machine.cores <= 0) return {};
   const double each = cpu / static_cast<double>(analysis.samples);
-  const std::string what = fmt::format("{:g} {} at {} of CPU time per sample", record.machine.cores,
-                                       record.machine.cores == 1 ? "core" : "cores",
-                                       show_duration(std::llround(each * 1e9)));
+  const std::string what =
+      fmt::format("{} at {} of CPU time per sample", show_cores(record.machine.cores),
+                  show_duration(std::llround(each * 1e9)));
   const double most = record.machine.cores / each;
   return Ceiling{"cores", what, most, rate / most};
 }

@@ -37,8 +37,9 @@ std::vector<std::string> rank_table(const RunRecord& record, const Analysis& ana
   }
   std::vector<std::string> lines = table.lines();
   if (ranks > kMostRows) {
-    lines.push_back(fmt::format("  the other {} ranks are in the result of --json",
-                                show_count(static_cast<std::int64_t>(ranks - kMostRows))));
+    lines.push_back(fmt::format("  the other {} {} in the result of --json",
+                                plural(static_cast<std::int64_t>(ranks - kMostRows), "rank"),
+                                ranks - kMostRows == 1 ? "is" : "are"));
   }
   return lines;
 }

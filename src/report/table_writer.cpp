@@ -93,8 +93,10 @@ void add_skipped(Screen& screen, const RunRecord& record, const ReportStyle& sty
   for (const auto& [kind, count] : record.skipped.by_kind) {
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
   }
-  screen.line(Worth::evidence, fmt::format("skipped {} samples: {}; others took their places",
-                                           record.skipped.samples, kinds));
+  const bool one = record.skipped.samples == 1;
+  screen.line(Worth::evidence,
+              fmt::format("skipped {}: {}; {}", plural(record.skipped.samples, "sample"), kinds,
+                          one ? "another took its place" : "others took their places"));
   for (const std::string& sample : record.skipped.first)
     screen.raw(Worth::beside, "  " + wrapped(printable(sample), style.width - 2, 2));
 }

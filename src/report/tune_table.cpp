@@ -93,7 +93,7 @@ std::string predicted_text(const Tune& tune, std::size_t i, bool busy) {
 
 std::string cores_heading(const Experiment& experiment) {
   for (const Case& one : experiment.cases) {
-    if (!one.runs.empty()) return fmt::format("of {:g} cores", one.config.cores.value);
+    if (!one.runs.empty()) return "of " + show_cores(one.config.cores);
   }
   return "cores";
 }
@@ -279,8 +279,8 @@ std::string alone_line(const Tune& tune) {
   if (!tune.alone) return "";
   const Experiment& experiment = tune.experiment;
   std::string text =
-      fmt::format("other programs took {:.1f} of {:g} cores meanwhile", tune.alone->other_cores,
-                  experiment.cases[*tune.recommended].config.cores.value);
+      fmt::format("other programs took {:.1f} of {} meanwhile", tune.alone->other_cores,
+                  show_cores(experiment.cases[*tune.recommended].config.cores));
   if (!tune.alone->cheapest) return text + ": on the machine alone the answer may differ";
   const bool same = tune.alone->cheapest == tune.recommended;
   return text +

@@ -11,11 +11,12 @@ double percent(Bytes part, Bytes whole) {
 
 std::string files_looked_at(const CacheProof& state) {
   const std::int64_t told = state.files_checked - state.files_skipped;
-  if (told == state.files) return fmt::format("of all {} files", state.files);
-  if (state.files_checked == state.files) {
-    return fmt::format("of {} of {} files (the others cannot be looked at)", told, state.files);
-  }
-  return fmt::format("of {} of {} files, drawn at random,", told, state.files);
+  if (told == state.files)
+    return fmt::format("of {}{}", told == 1 ? "" : "all ", plural(told, "file"));
+  const std::string some =
+      fmt::format("of {} of {}", show_count(told), plural(state.files, "file"));
+  if (state.files_checked == state.files) return some + " (the others cannot be looked at)";
+  return some + ", drawn at random,";
 }
 
 std::string measured(const CacheProof& state) {

@@ -59,13 +59,15 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_tar>,
        .suffix = ".tar",
-       .words = kTarWords},
+       .words = kTarWords,
+       .is_packed = true},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,
        .open = opened<open_npy>,
        .suffix = ".npy",
-       .words = kNpyWords},
+       .words = kNpyWords,
+       .is_packed = true},
   };
   return rows;
 }

@@ -28,6 +28,7 @@ struct SourceRow {
       "";  // a path that ends so is one of these; "": none is known by its end
   std::span<const std::string_view> words = {};  // that it takes behind a path
   bool takes_list = false;                       // --index
+  bool is_packed = false;                        // many samples lie in one file
 };
 
 std::span<const SourceRow> source_table();

@@ -43,9 +43,12 @@ std::string note_of_cut(const std::vector<std::string>& shards, const SourceCont
     }
   });
   if (cut == 0) return "";
-  return fmt::format("{} of {} shards end without tar's end mark and may be cut short, first {}",
-                     cut.load(), shards.size(),
-                     shown_text(shards[static_cast<std::size_t>(first.load())]));
+  const std::string which = shown_text(shards[static_cast<std::size_t>(first.load())]);
+  if (shards.size() == 1)
+    return "the shard ends without tar's end mark and may be cut short: " + which;
+  return fmt::format("{} of {} {} without tar's end mark and may be cut short, first {}",
+                     show_count(cut), plural(std::ssize(shards), "shard"),
+                     cut == 1 ? "ends" : "end", which);
 }
 
 class TarSource final : public ExtentSource {
@@ -55,8 +58,10 @@ class TarSource final : public ExtentSource {
       : ExtentSource(options), shards_(std::move(shards)), index_(std::move(index)) {
     if (!note.empty()) add_note(std::move(note));
     if (index_.left_out() > 0)
-      add_note(fmt::format("{} samples of the shards have no member to decode and are left out",
-                           index_.left_out()));
+      add_note(fmt::format("{} of the shards {} no member to decode and {} left out",
+                           plural(index_.left_out(), "sample"),
+                           index_.left_out() == 1 ? "has" : "have",
+                           index_.left_out() == 1 ? "is" : "are"));
   }
 
   std::int64_t size() const override { return index_.samples(); }

@@ -67,10 +67,14 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
       show_duration(each), show_percent(facts.share(Cause::h2d)));
   candidate.options = {{{"h2d.speed", config.transfer == Transfer::f32 ? "4" : "2"}}};
   candidate.pytorch =
-      "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
-      ".div_(255); else of float16";
+      facts.has_arrays()
+          ? "arrays of fewer bytes (float16, uint8), made floats on the GPU: batch.to(device, "
+            "non_blocking=True).float()"
+          : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
+            ".div_(255); else of float16";
   const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
-  if (ours && !config.delivered_bytes.given && config.cost_of(Stage::h2d) == nullptr)
+  if (ours && !facts.has_arrays() && !config.delivered_bytes.given &&
+      config.cost_of(Stage::h2d) == nullptr)
     candidate.to_run = {{"transfer", "u8"}};
   return candidate;
 }

@@ -74,6 +74,7 @@ std::string pool_words(const Facts& facts) {
 std::string less_work_words(const Facts& facts, Stage most) {
   if (most == Stage::augment)
     return "augment whole batches on the GPU, or with torchvision.transforms.v2 on uint8 tensors";
+  if (facts.has_arrays()) return "store fewer bytes per sample (float16 or uint8)";
   const std::string always =
       "store the samples decoded or smaller, or keep decoded ones in memory, where they fit";
   if (most != Stage::decode || facts.named(name_of(Stage::decode)).find("PIL") == std::string::npos)
@@ -83,7 +84,7 @@ std::string less_work_words(const Facts& facts, Stage most) {
 
 Stage most_used(const Facts& facts) {
   Stage most = Stage::decode;
-  for (const Stage stage : {Stage::read_decompress, Stage::augment, Stage::opaque}) {
+  for (const Stage stage : kMakingStages) {
     if (facts.stages[stage].cpu > facts.stages[most].cpu) most = stage;
   }
   return most;
@@ -116,23 +117,23 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.dct_scale == DctScale::off;
-  return Candidate{
-      fmt::format("this program uses {:.2g} of {:.3g} cores ({}): more workers only share them",
-                  used, facts.config.cores.value, core_words(facts)),
-      {},
-      less_work_words(facts, most),
-      may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
+  return Candidate{fmt::format("this program uses {:.2g} of {} ({}): more workers only share {}",
+                               used, show_cores(facts.config.cores), core_words(facts),
+                               facts.config.cores == 1 ? "it" : "them"),
+                   {},
+                   less_work_words(facts, most),
+                   may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
 }
 
 std::optional<Candidate> other_programs(const Facts& facts) {
   const double others = facts.metric("host.other_cpu_s");
   const double own = facts.metric("process.cpu_s");
-  if (facts.share(Cause::contention) < kWorthSaying || part(others, others + own) < kMuchCpu)
+  if (facts.share(Cause::contention) < kWorthSaying || !others_matter(facts.record))
     return std::nullopt;
   return Candidate{
-      fmt::format("other programs took {:.2g} of {:.3g} cores{}, this one {:.2g}{}; its threads "
+      fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
                   "wait for a core {} of the time{}",
-                  cores_of(facts, others), facts.config.cores.value,
+                  cores_of(facts, others), show_cores(facts.config.cores),
                   in_brackets(facts.named("host.other_cpu_s")), cores_of(facts, own),
                   in_brackets(core_words(facts)), show_percent(facts.share(Cause::contention)),
                   others_words(facts)),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/wording.h"
+#include "source/registry.h"
 
 namespace loaderscope {
 
@@ -25,9 +26,18 @@ double Facts::share(Nanos part) const {
 
 double Facts::making() const {
   double sum = 0;
-  for (Cause cause : {Cause::read, Cause::decode, Cause::augment, Cause::collate, Cause::opaque})
-    sum += share(cause);
+  for (const auto& word : Words<Cause>::table())
+    if (makes_batches(word.value)) sum += share(word.value);
   return sum;
+}
+
+bool Facts::has_arrays() const {
+  return config.has_data() && source_row(config.source.value).form == SampleForm::array;
+}
+
+bool Facts::is_packed() const {
+  if (metric("data.shards") > 0) return true;
+  return config.has_data() && source_row(config.source.value).is_packed;
 }
 
 double Facts::metric(std::string_view name) const {

@@ -24,8 +24,11 @@ struct Facts {
   double share(Nanos part) const;  // of the window
   double share(Cause cause) const { return share(analysis.account.stall[cause]); }
   double share(Why why) const { return share(analysis.account.why[why]); }
-  double making() const;  // share of read to opaque
+  double making() const;  // share of what batches are made in
   bool sees_inside() const { return config.executor != Executor::opaque; }
+  // As far as it is known what the loader reads.
+  bool has_arrays() const;                     // which are neither decoded nor augmented
+  bool is_packed() const;                      // many samples lie in one file
   double metric(std::string_view name) const;  // 0 when it is not there
 
   // What `about` is called in the program, with shares where they are known: "numpy, torch",

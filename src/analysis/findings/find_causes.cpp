@@ -19,6 +19,11 @@ bool is_contradicted(const Candidate& candidate, const Predictor& predict) {
   return changed && regained_share(*changed) >= kContradicts;
 }
 
+// Of the busy share, that a setting may cost: what is to save time must not.
+double may_lose(const FindingRow& row) {
+  return row.gives_back == GivesBack::resources ? kAboutAsMuch : kVisible;
+}
+
 struct Weighing {
   const FindingRow* row;
   Candidate candidate;
@@ -30,7 +35,7 @@ void weigh_all(std::vector<Weighing>& weighings, const Prediction& base, const P
   for (Weighing& weighing : weighings) {
     weighing.best = std::async(std::launch::async, [&weighing, &base, &predict] {
       if (is_contradicted(weighing.candidate, predict)) return std::optional<Option>();
-      return search_option(weighing.candidate, base, predict);
+      return search_option(weighing.candidate, base, predict, may_lose(*weighing.row));
     });
   }
 }
@@ -49,6 +54,9 @@ Finding finding_of(const Facts& facts, const FindingRow& row, const Candidate& c
   const Promise promise = promise_of(measured, option.prediction);
   finding.rate_before = promise.rate_before;
   finding.rate_after = promise.rate_after;
+  finding.is_ceiling = row.gives_back == GivesBack::nothing;
+  // With less to compute a smaller share is no loss, and no benefit either.
+  if (lost_busy(option.prediction) > may_lose(row)) return finding;
   finding.busy_before = promise.busy_before;
   finding.busy_after = promise.busy_after;
   return finding;

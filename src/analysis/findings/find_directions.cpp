@@ -2,11 +2,10 @@
 #include <algorithm>
 
 #include "analysis/findings/facts.h"
+#include "analysis/verdict.h"
 
 namespace loaderscope {
 namespace {
-
-constexpr double kStall = 0.05;  // of the window: a verdict has none below it
 
 std::string with_value(std::string text, const Changes& changes) {
   const auto hole = text.find("{}");
@@ -21,7 +20,7 @@ Changes direction_of(const Candidate& candidate) {
 
 bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, const Finding& said) {
   if (row.is_trade || !candidate.limits.empty()) return false;
-  if (row.gives_back == GivesBack::time) return said.waited >= kStall;
+  if (row.gives_back == GivesBack::time) return said.waited >= kModerateStall;
   return row.gives_back == GivesBack::resources;
 }
 

@@ -41,9 +41,9 @@ double cores_without_quota(const Facts& facts) {
 
 std::string cores_words(const Facts& facts) {
   const std::string left = fmt::format("{:.3g}", facts.config.cores.value);
-  if (facts.config.cores.given) return "a CPU quota leaves " + left + " cores";
-  return fmt::format("affinity and CPU quota leave {} of {} cores", left,
-                     facts.record.machine.logical_cpus);
+  if (facts.config.cores.given) return "a CPU quota leaves " + show_cores(facts.config.cores);
+  return fmt::format("affinity and CPU quota leave {} of {}", left,
+                     plural(facts.record.machine.logical_cpus, "core"));
 }
 
 // "; cores in use: decode 0.62, launch 0.25"
@@ -71,12 +71,13 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
 
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
   if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
-  return Candidate{fmt::format("threads that want to run wait for one of {:.3g} cores {} of the "
-                               "time{}",
-                               facts.config.cores.value,
+  return Candidate{fmt::format("threads that want to run wait for {} {} of the time{}",
+                               facts.config.cores == 1 ? "the one core"
+                                                       : "one of " + show_cores(facts.config.cores),
                                show_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
-                   "fewer ranks or other jobs on this machine, or one with more cores"};
+                   fmt::format("fewer {}other jobs on this machine, or one with more cores",
+                               facts.config.ranks > 1 ? "ranks or " : "")};
 }
 
 std::optional<Candidate> memory_grows(const Facts& facts) {

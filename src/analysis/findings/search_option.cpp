@@ -72,17 +72,22 @@ class RangeSearch {
   double best_ = 0;  // gain
 };
 
+// Not only of the world: whoever makes it wants all figures to rise.
+bool is_setting(const Changes& changes) {
+  return !std::all_of(changes.begin(), changes.end(), is_of_world);
+}
+
 // Keeps the better of the ways that it is given in turn.
 class Choice {
  public:
-  explicit Choice(const Predictor& predict) : predict_(predict) {}
+  Choice(const Predictor& predict, double may_lose) : predict_(predict), may_lose_(may_lose) {}
 
   bool is_final() const { return best && nothing_is_left(best->prediction); }
 
   void consider(const Changes& changes) {
     if (is_final()) return;
     std::optional<Prediction> changed = predicted(predict_, changes);
-    if (!changed) return;
+    if (!changed || (is_setting(changes) && lost_busy(*changed) > may_lose_)) return;
     const double regained = regained_share(*changed);
     if (best && regained < best->regained + kAboutAsMuch) return;
     best = Option{changes, std::move(*changed), regained};
@@ -92,9 +97,14 @@ class Choice {
 
  private:
   const Predictor& predict_;
+  double may_lose_;
 };
 
 }  // namespace
+
+double lost_busy(const Prediction& changed) {
+  return changed.has_busy() ? std::max(0.0, changed.base_busy - changed.busy()) : 0;
+}
 
 double regained_share(const Prediction& changed) {
   return changed.gain() > 0 ? 1 - 1 / changed.gain() : 0;
@@ -124,9 +134,9 @@ Predictor remembering(Predictor predict) {
 }
 
 std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
-                                    const Predictor& predict) {
+                                    const Predictor& predict, double may_lose) {
   if (candidate.options.empty() && candidate.ranges.empty()) return Option{{}, base, 0};
-  Choice choice(predict);
+  Choice choice(predict, may_lose);
   for (const Changes& changes : candidate.options) choice.consider(changes);
   for (const SettingRange& range : candidate.ranges) {
     if (choice.is_final() || range.most <= range.present) continue;

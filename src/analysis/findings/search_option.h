@@ -8,6 +8,7 @@
 namespace loaderscope {
 
 inline constexpr double kAboutAsMuch = 0.01;  // a larger change must give back more
+inline constexpr double kVisible = 0.0005;    // of a share, in the precision that it is shown with
 
 // A way to mend a finding, with what the model says of it.
 struct Option {
@@ -25,9 +26,14 @@ std::optional<Prediction> predicted(const Predictor& predict, const Changes& cha
 // The same, but each prediction is made once, whoever asks for it and from whichever thread.
 Predictor remembering(Predictor predict);
 
-// Nothing where no way goes together with the rest of the settings. The change that is none, where
-// `candidate` has no way. Makes at most some twenty predictions for each range.
+// By how much less of the window is computed; 0 where it is no less. With short batches left out,
+// or larger ones, the rate may rise all the same.
+double lost_busy(const Prediction& changed);
+
+// Nothing where no way goes together with the rest of the settings, or each costs more of the busy
+// share than it may. The change that is none, where `candidate` has no way. Makes at most some
+// twenty predictions for each range.
 std::optional<Option> search_option(const Candidate& candidate, const Prediction& base,
-                                    const Predictor& predict);
+                                    const Predictor& predict, double may_lose = kVisible);
 
 }  // namespace loaderscope

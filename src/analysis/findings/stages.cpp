@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -27,7 +28,7 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
 // Of the workers, without what they waited for a core.
 Nanos made_in(const Facts& facts) {
   Nanos sum = 0;
-  for (Stage stage : {Stage::read, Stage::decode, Stage::augment, Stage::collate, Stage::opaque})
+  for (const Stage stage : kMakingStages)
     sum += facts.stages[stage].wall - facts.stages[stage].queued;
   return sum;
 }
@@ -130,8 +131,7 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
 
 std::optional<Candidate> gpu_is_the_limit(const Facts& facts) {
   if (!facts.analysis.has_busy || facts.analysis.verdict.bound_by != "compute") return std::nullopt;
-  return Candidate{fmt::format("the GPU is busy {} of the time; the prediction is the rate that "
-                               "the loader alone could give",
+  return Candidate{fmt::format("{}, busy {} of the time", limit_words(facts.record),
                                show_percent(facts.analysis.busy.mean)),
                    {{{"compute.speed", "1000"}}},
                    "make the step itself faster: torch.compile, mixed precision, a larger batch"};

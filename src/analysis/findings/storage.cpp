@@ -45,6 +45,20 @@ bool bandwidth_is_full(const Facts& facts) {
   return facts.reads.told && facts.reads.latency_share() < kMostly;
 }
 
+// What makes reads cost less CPU, by what they read now.
+std::string less_reading_words(const Facts& facts) {
+  if (!facts.config.has_data()) {
+    return "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, JSON or "
+           "text, and open a file once per worker, not once per sample";
+  }
+  if (!facts.is_packed())
+    return "pack the samples into shards, which are opened once per worker, or store fewer bytes";
+  const std::string fewer =
+      facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
+  if (facts.config.access == FileAccess::mmap) return fewer;
+  return fewer + ", or try --access mmap, which copies nothing";
+}
+
 }  // namespace
 
 std::optional<Candidate> storage_latency(const Facts& facts) {
@@ -53,9 +67,9 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
   if (places > 0 && facts.threads() >= places) return std::nullopt;
   Candidate candidate;
   candidate.evidence =
-      fmt::format("reads wait {} each for the first byte and {} run at once: {} of the time",
+      fmt::format("reads wait {} each for the first byte and {} at once: {} of the time",
                   show_duration(mean_of(facts.stages[Stage::read])),
-                  plural(std::max<std::int64_t>(1, facts.threads()), "read"),
+                  facts.threads() > 1 ? plural(facts.threads(), "read") + " run" : "1 read runs",
                   show_percent(facts.share(Cause::read)));
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch = "DataLoader(..., num_workers={})  # they wait, they need no core each";
@@ -65,13 +79,15 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
   const double ceiling = facts.config.storage_bandwidth;
-  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
-                                  show_byte_rate(read_rate(facts)),
-                                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
-                                  show_percent(facts.share(Cause::read))),
-                      {{{"read.speed", "2"}}},
-                      "store fewer bytes per sample (smaller images, quality 85), or copy the data "
-                      "to a local disk first"};
+  Candidate candidate{
+      fmt::format("the storage gives {}, all that it has{}: {} of the time",
+                  show_byte_rate(read_rate(facts)),
+                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
+                  show_percent(facts.share(Cause::read))),
+      {{{"read.speed", "2"}}},
+      fmt::format("store fewer bytes per sample ({}), or copy the data to a local disk "
+                  "first",
+                  facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85")};
   // Where nobody has said what the storage has, it is full if more readers get no more of it.
   if (ceiling <= 0) {
     candidate.limits = {
@@ -104,13 +120,13 @@ std::optional<Candidate> read_on_cpu(const Facts& facts) {
                                show_duration(mean_of(read)), show_percent(on_cpu),
                                show_percent(facts.share(Cause::read))),
                    {{{"read.speed", "2"}}},
-                   "store samples as they are used (raw arrays, numpy.memmap) in place of pickle, "
-                   "JSON or text, and open a file once per worker, not once per sample"};
+                   less_reading_words(facts)};
 }
 
 std::optional<Candidate> small_files(const Facts& facts) {
   const bool told = facts.reads.told || facts.config.storage_latency > 0;
-  if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling)
+  if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling ||
+      facts.is_packed())
     return std::nullopt;
   const StageStats& read = facts.stages[Stage::read];
   const double bytes =

@@ -68,6 +68,7 @@ std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
                   depth_key(facts), depth, show_percent(std::max(shallow, order)));
   candidate.ranges = {{std::string(depth_key(facts)), depth, deepest}};
   candidate.pytorch = depth_line(facts);
+  candidate.direction = {number(std::string(depth_key(facts)), std::min(2 * depth, deepest))};
   return candidate;
 }
 
@@ -78,10 +79,11 @@ std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
   if (facts.config.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
     return std::nullopt;
   return Candidate{
-      fmt::format("the window of {} batches per rank is {} full all the time; {} of "
-                  "host memory hold them",
-                  depth * (shares_samples(facts) ? 1 : facts.config.num_workers.value),
-                  show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
+      fmt::format(
+          "the window of {} per rank is {} full all the time; {} of "
+          "host memory hold it",
+          plural(depth * (shares_samples(facts) ? 1 : facts.config.num_workers.value), "batch"),
+          show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
       {{number(std::string(depth_key(facts)), usual)}},
       depth_line(facts)};
 }

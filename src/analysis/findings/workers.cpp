@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "analysis/contention.h"
@@ -14,9 +13,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kMostWorkers = 128;  // per rank, that anybody is advised to have
-constexpr std::array kMakingStages = {Stage::read,    Stage::read_decompress, Stage::decode,
-                                      Stage::augment, Stage::opaque,          Stage::collate};
-constexpr std::int64_t kFirstWorkers = 2;  // to try where there are none
+constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
 
 // What a batch of a worker costs that the trainer did not have to make: to send it on the worker's
 // core, to receive it on the trainer's thread. In 20 PyTorch programs on two cores 0.3 to 1.1 ms
@@ -68,13 +65,11 @@ double most_of_first_workers(const Facts& facts) {
 // programs take cores, threads that the cores cannot feed only take them back from those.
 SettingRange more_workers(const Facts& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
-  constexpr double kOthersMatter = 0.1;  // of the CPU time that was spent
   const std::int64_t workers = facts.config.num_workers;
   std::int64_t most = kMostWorkers;
   if (is_guest_engine(facts.record.engine))
     most = std::min(most, kTimesAsMany * std::max<std::int64_t>(1, workers));
-  const double others = facts.metric("host.other_cpu_s");
-  if (others > kOthersMatter * (others + facts.metric("process.cpu_s"))) {
+  if (others_matter(facts.record)) {
     const double fed = facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers);
     most = std::clamp<std::int64_t>(std::llround(fed), std::max<std::int64_t>(1, workers), most);
   }
@@ -102,7 +97,7 @@ std::optional<Candidate> no_workers(const Facts& facts) {
       "without workers the trainer makes every batch itself, {} of the time{}",
       show_percent(facts.making()),
       candidate.at_most > 0
-          ? fmt::format("; workers would share {:.3g} cores with training", facts.cores_per_rank())
+          ? "; workers would share " + show_cores(facts.cores_per_rank()) + " with training"
           : "");
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
@@ -124,8 +119,8 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
                         workers == 1 ? "makes" : "make");
   Candidate candidate;
   candidate.evidence =
-      fmt::format("{}; {:.3g} cores per rank, workers are on a CPU {} of their time", what,
-                  facts.cores_per_rank(), show_percent(facts.cpu_share()));
+      fmt::format("{}; {} per rank, workers are on a CPU {} of their time", what,
+                  show_cores(facts.cores_per_rank()), show_percent(facts.cpu_share()));
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", 2 * workers)};
@@ -151,11 +146,13 @@ std::optional<Candidate> too_many_workers(const Facts& facts) {
   const auto cores = static_cast<std::int64_t>(std::max(1.0, std::floor(facts.cores_per_rank())));
   if (facts.config.num_workers <= cores || facts.share(Cause::contention) < kWorthSaying)
     return std::nullopt;
-  return Candidate{fmt::format("{} per rank share {:.3g} cores and wait for one {} of the time",
-                               plural(facts.config.num_workers, "worker"), facts.cores_per_rank(),
-                               show_percent(facts.share(Cause::contention))),
-                   {{number("num-workers", cores)}},
-                   kWorkersLine};
+  return Candidate{
+      fmt::format("{} per rank share {} and wait for {} {} of the time",
+                  plural(facts.config.num_workers, "worker"), show_cores(facts.cores_per_rank()),
+                  facts.cores_per_rank() == 1 ? "it" : "one",
+                  show_percent(facts.share(Cause::contention))),
+      {{number("num-workers", cores)}},
+      kWorkersLine};
 }
 
 std::optional<Candidate> workers_restarted(const Facts& facts) {

@@ -22,8 +22,8 @@ void give_shards_to_workers(RunConfig& config, std::int64_t shards,
   const std::int64_t ahead = batches_ahead(config);
   config.num_workers.value = shards;
   config.prefetch_factor.value = (ahead + shards - 1) / shards;
-  notes.push_back(fmt::format("the data set has {} shard{}: of {} workers {} read", shards,
-                              shards == 1 ? "" : "s", workers, shards));
+  notes.push_back(fmt::format("the data set has {}: of {} {} {}", plural(shards, "shard"),
+                              plural(workers, "worker"), shards, shards == 1 ? "reads" : "read"));
 }
 
 void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of_user_code,
@@ -61,14 +61,14 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
   const double waits = of_user_code ? costs.waiting_share() : 0;
   if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
     prediction.notes.push_back(fmt::format(
-        "extrapolated from {} to {} workers: {} of the samples' time is waiting, and nothing that "
+        "extrapolated from {} to {}: {} of the samples' time is waiting, and nothing that "
         "they share, such as a lock or a server, is taken to make it longer",
-        threads(base), threads(config), show_percent(waits)));
+        threads(base), plural(threads(config), "worker"), show_percent(waits)));
   }
   if (threads(config) > kFarMore * std::max<std::int64_t>(threads(base), 1)) {
-    prediction.notes.push_back(fmt::format(
-        "extrapolated from {} to {} workers: caches and memory are taken to keep their speed",
-        threads(base), threads(config)));
+    prediction.notes.push_back(
+        fmt::format("extrapolated from {} to {}: caches and memory are taken to keep their speed",
+                    threads(base), plural(threads(config), "worker")));
   }
 }
 

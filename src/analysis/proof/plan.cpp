@@ -54,11 +54,6 @@ ProofCase deeper_window(const RunConfig& config) {
                      {{samples ? "window" : "prefetch-factor", std::to_string(kDeeper * window)}});
 }
 
-bool makes_batches(Cause cause) {
-  return cause == Cause::read || cause == Cause::decode || cause == Cause::augment ||
-         cause == Cause::collate || cause == Cause::opaque;
-}
-
 // Most of what was waited for the making of batches would not have been with an earlier start.
 bool is_for_depth(Cause cause, const Account& account, const RunConfig& config) {
   const Nanos all = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
@@ -99,10 +94,12 @@ std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
 }
 
 // What a model has of a loader.
-constexpr std::initializer_list<Stage> kOfLoader = {
-    Stage::read,    Stage::read_decompress, Stage::decode,        Stage::augment,
-    Stage::collate, Stage::opaque,          Stage::transport,     Stage::transport_recv,
-    Stage::pin,     Stage::startup,         Stage::startup_parent};
+Knockouts of_loader() {
+  Knockouts all = {Stage::transport, Stage::transport_recv, Stage::pin, Stage::startup,
+                   Stage::startup_parent};
+  for (const Stage stage : kMakingStages) all.add(stage);
+  return all;
+}
 
 std::string why_not(Cause cause) {
   const std::string begin = "it cannot be left out of a run: ";
@@ -198,7 +195,7 @@ bool is_work_of_loader(Cause cause) {
 // Of somebody else's loader nothing less than all can be left out.
 void plan_turns_for(Proof& proof, const Verdict& verdict) {
   const ProofCase without =
-      knocked_out("all of the loader, delivered batches in its place", Knockouts(kOfLoader));
+      knocked_out("all of the loader, delivered batches in its place", of_loader());
   const auto& causes = verdict.candidates;
   if (verdict.bound_by == "compute" || std::any_of(causes.begin(), causes.end(), is_work_of_loader))
     proof.cases.push_back(without);
@@ -209,7 +206,7 @@ void plan_turns_for(Proof& proof, const Verdict& verdict) {
 }
 
 void plan_all_turns(Proof& proof) {
-  proof.cases.push_back(knocked_out("delivered", Knockouts(kOfLoader)));
+  proof.cases.push_back(knocked_out("delivered", of_loader()));
   proof.cases.push_back(knocked_out("loader", {}));
 }
 

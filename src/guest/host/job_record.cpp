@@ -130,8 +130,7 @@ void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
                                        loader.dataset, loader.place);
   if (others > 0) {
     note += fmt::format("; {} of other DataLoaders count{} as what the training does",
-                        others == 1 ? "1 iteration" : fmt::format("{} iterations", others),
-                        others == 1 ? "s" : "");
+                        plural(others, "iteration"), others == 1 ? "s" : "");
   }
   record.notes.push_back(note);
 }

@@ -121,7 +121,7 @@ TEST(AnalyseNotes, ShortRealWindowsDoNotShowGrowth) {
   RunRecord record = usual_record();
   record.engine = "native";
   EXPECT_THAT(analyse(record).notes,
-              Contains(HasSubstr("a window of 4.0 s cannot show memory that grows")));
+              Contains(HasSubstr("a window of 4.000 s cannot show memory that grows")));
 }
 
 TEST(Analyse, SaysWhatTheWaitingCosts) {

@@ -93,6 +93,46 @@ TEST(Verdict, DoesNotChooseBetweenTwoThatTie) {
   EXPECT_THAT(verdict.sentence, HasSubstr(" or "));
 }
 
+// What is said where the model says what is gained without each cause.
+Verdict judged_by(const RunRecord& record, std::vector<Removal> removals) {
+  Analysis analysis = analyse(record);
+  analysis.removals = {RemovalBasis::model, std::move(removals), 0};
+  return judge(record, analysis, account_lead(record));
+}
+
+// 2.5 % cannot set the pace of what takes 20 %: what is gained without it is said.
+TEST(Verdict, OfASmallCauseSaysWhatIsGainedWithoutIt) {
+  const Verdict verdict =
+      judged_by(with_stall({{Cause::decode, 175 * kMs}, {Cause::contention, 25 * kMs}}, 800 * kMs),
+                {{{Cause::contention}, 0.15}, {{Cause::decode}, 0.09}});
+  EXPECT_EQ(verdict.bound_by, "contention");
+  EXPECT_EQ(verdict.sentence,
+            "Simulated: the GPU waits 20.0 % of the time (±0.0): for contention itself only 2.5 %, "
+            "but without it 15.0 % of the time is gained (more threads want to run than there are "
+            "cores); decode 17.5 %, but without it only 9.0 % of the time is gained, without "
+            "contention 15.0 %");
+}
+
+TEST(Verdict, DoesNotWaitChieflyForASmallCause) {
+  const Verdict verdict =
+      judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::contention, 3 * kMs}}, 83 * kMs),
+                {{{Cause::decode}, 0.17}, {{Cause::contention}, 0.17}});
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_EQ(
+      verdict.sentence,
+      "Simulated: the GPU waits 17.0 % of the time (±0.0), chiefly for decode 14.0 %; without "
+      "contention 3.0 % about as much is gained");
+}
+
+// 22 % of the account and 42 % gained without it: that is not "only".
+TEST(Verdict, SaysOnlyOfWhatGivesLessThanItsShare) {
+  const Verdict verdict =
+      judged_by(with_stall({{Cause::decode, 20 * kMs}, {Cause::contention, 22 * kMs}}, 58 * kMs),
+                {{{Cause::decode}, 0.46}, {{Cause::contention}, 0.42}});
+  EXPECT_THAT(verdict.sentence, testing::EndsWith("; contention 22.0 %, and without it 42.0 % of "
+                                                  "the time is gained, without decode 46.0 %"));
+}
+
 TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
   const Verdict verdict = verdict_of(with_stall(
       {{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));

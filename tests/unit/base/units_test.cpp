@@ -199,5 +199,13 @@ TEST(Shown, HasAFittingUnit) {
   EXPECT_EQ(show_byte_rate(25e9), "25.0 GB/s");
 }
 
+TEST(Shown, IsOneOrSeveral) {
+  EXPECT_EQ(plural(1, "step"), "1 step");
+  EXPECT_EQ(plural(0, "step"), "0 steps");
+  EXPECT_EQ(plural(1'281'167, "sample"), "1,281,167 samples");
+  EXPECT_EQ(plural(1, "batch"), "1 batch");
+  EXPECT_EQ(plural(2, "batch"), "2 batches");
+}
+
 }  // namespace
 }  // namespace loaderscope

@@ -53,6 +53,17 @@ TEST(Directions, AreSaidWithoutAVerdict) {
   EXPECT_FALSE(analysis.fit);
 }
 
+TEST(Directions, LeaveNoHoleInTheAdvice) {
+  const Analysis analysis =
+      analysed(run("batch = 8\nsteps = 18\ncompute = 10ms\nworkers = 2\nprefetch = 1\n"
+                   "cost = decode=2ms\ninject = decode=+150ms@p=0.03"));
+  ASSERT_TRUE(analysis.verdict.withheld_reason);
+  const Finding* shallow = find(analysis, "prefetch-too-shallow");
+  ASSERT_NE(shallow, nullptr) << ids_of(analysis);
+  EXPECT_EQ(shallow->changes, (Changes{{"prefetch-factor", "2"}}));
+  EXPECT_EQ(shallow->pytorch, "DataLoader(..., prefetch_factor=2)");
+}
+
 // 78 % waiting, and neither a sample nor a batch was kept: more steps could not help.
 TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
   RunRecord record = run(COMPUTE "workers = 0\ncost = decode=4ms");

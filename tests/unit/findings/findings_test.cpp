@@ -256,6 +256,7 @@ TEST_P(FindingCase, GivesBackWhatItPromises) {
     EXPECT_DOUBLE_EQ(promise.rate_after, finding.rate_after) << finding.id;
     EXPECT_NEAR(finding.regained_s, window * (1 - finding.rate_before / finding.rate_after), 1e-6);
     EXPECT_GE(finding.regained_s, 0.01 * window) << finding.id;
+    EXPECT_GE(finding.busy_after, finding.busy_before - 0.0005) << finding.id;
     EXPECT_FALSE(finding.evidence.empty());
     EXPECT_EQ(finding.pytorch.find("{}"), std::string::npos) << finding.pytorch;
   }
@@ -282,6 +283,32 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
   ASSERT_GE(findings.size(), 2U);
   for (std::size_t i = 1; i < findings.size(); ++i)
     EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
+}
+
+// A short batch has a whole compute: without it there are fewer to hide the refill behind.
+TEST(Findings, AFixNeverMakesTheGpuLessBusy) {
+  const std::vector<Finding> findings =
+      findings_of(run("batch = 32\nsteps = 300\ncompute = 10ms\nsamples = 200\nworkers = 4\n"
+                      "cores = 8\ncost = decode=500us"));
+  EXPECT_FALSE(has(findings, "short-last-batches")) << ids_of(findings);
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings) {
+    EXPECT_GE(finding.rate_after, finding.rate_before) << finding.id;
+    EXPECT_GE(finding.busy_after, finding.busy_before - 0.0005) << finding.id;
+  }
+}
+
+// 32 ms of decoding in four workers: a batch every 8 ms, where the GPU takes one every 10.
+TEST(Findings, AGpuThatIsTheLimitIsPromisedNoShare) {
+  const std::vector<Finding> findings = findings_of(run(COMPUTE "workers = 4\ncost = decode=4ms"));
+  const Finding* limit = find(findings, "gpu-is-the-limit");
+  ASSERT_NE(limit, nullptr) << ids_of(findings);
+  EXPECT_TRUE(limit->is_ceiling);
+  EXPECT_EQ(limit->busy_after, 0);
+  EXPECT_EQ(limit->regained_s, 0);
+  EXPECT_NEAR(limit->rate_before, 800, 1);
+  EXPECT_NEAR(limit->rate_after, 1000, 10);
+  EXPECT_EQ(limit->evidence.rfind("the GPU is the limit, busy 100.0 % of the time", 0), 0U);
 }
 
 // The first batch of a rank follows on none; that of the rank before it is no short one.

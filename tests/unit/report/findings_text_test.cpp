@@ -203,6 +203,31 @@ TEST(FindingsText, WhatSavesNoTimeIsNoFix) {
   EXPECT_EQ(other_findings(analysis).size(), 1U);
 }
 
+// What is left of a compute that takes no time is no figure for anybody.
+TEST(FindingsText, OfAFasterStepSaysWhatTheLoaderCanFeed) {
+  Analysis analysis;
+  analysis.findings = {finding_of("gpu-is-the-limit", 0)};
+  Finding& limit = analysis.findings.front();
+  limit.changes = limit.to_run = {{"compute.speed", "1000"}};
+  limit.evidence = "the GPU is the limit, busy 97.1 % of the time";
+  limit.pytorch = "make the step itself faster: torch.compile";
+  limit.is_ceiling = true;
+  EXPECT_EQ(other_findings(analysis).front(),
+            "also gpu-is-the-limit: the GPU is the limit, busy 97.1 % of the time; make the step "
+            "itself faster: torch.compile; it gives 320 samples/s at most, which is what the "
+            "loader can feed (now 160)");
+  limit.rate_after = 16'001;
+  EXPECT_THAT(other_findings(analysis).front(),
+              testing::EndsWith("; the loader can feed more than 100 times as many samples"));
+}
+
+TEST(FindingsText, WhatSavesNoTimeIsNoGain) {
+  Analysis analysis;
+  analysis.findings = {finding_of("prefetch-wastes-memory", 0)};
+  EXPECT_THAT(other_findings(analysis).front(),
+              testing::HasSubstr("num-workers=8 does about as well: 25.0 % to 50.0 % busy"));
+}
+
 TEST(FindingsText, SaysHowWellTheModelFits) {
   Analysis analysis;
   analysis.fit = GoodnessOfFit{-0.012, "decode", 0.008};

@@ -96,8 +96,10 @@ TEST(CacheProof, AServersCacheIsNeverClaimed) {
               HasSubstr("a server's cache cannot be seen (Lustre)"));
   proof.proved = false;
   proof.resident_after = proof.bytes_checked = 4096;
+  proof.files = proof.files_checked = 1;
   EXPECT_THAT(describe_cache(proof, {"tmpfs", false, true}, 0),
-              HasSubstr("not cold, a tmpfs lies in memory"));
+              HasSubstr("bytes of 1 file are in the page cache at the start (cachestat; 0.0 % "
+                        "before): not cold, a tmpfs lies in memory"));
   proof.method = "none";
   EXPECT_THAT(describe_cache(proof, {}, 0), HasSubstr("is not known"));
   proof.method = "cachestat";

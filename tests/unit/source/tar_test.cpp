@@ -54,7 +54,7 @@ TEST_F(Tar, OneMemberOfASampleIsDecoded) {
   shard.add("2.json", "{}").add("3.jpg", "three").add("__note__", "x").add("d/", "", '5');
   EXPECT_THAT(samples(shard.finish()), ElementsAre("one", "three"));
   EXPECT_THAT(open(shard.finish())->notes(),
-              ElementsAre("1 samples of the shards have no member to decode and are left out"));
+              ElementsAre("1 sample of the shards has no member to decode and is left out"));
   EXPECT_THAT(samples(shard.finish(), {{"member", "cls"}}), ElementsAre("7"));
   EXPECT_THAT(why_not(shard.finish(), {{"member", "mp4"}}), HasSubstr("holds no mp4 but cls, jpg"));
 }
@@ -85,7 +85,7 @@ TEST_F(Tar, AShardThatIsCutIsSaid) {
   shard.add("1.jpg", "one").add("2.jpg", std::string(2000, 'x'));
   EXPECT_THAT(open(shard.finish())->notes(), IsEmpty());
   const auto source = open(shard.unfinished().substr(0, 2000));
-  EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("1 of 1 shards end without tar's end mark")));
+  EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("the shard ends without tar's end mark")));
   const auto reader = source->make_reader();
   EXPECT_EQ(reader->read(0).size(), 3U);
   EXPECT_EQ(message_of<SampleError>([&] { reader->read(1); }),

@@ -1,0 +1,97 @@
+// Advice fits the data that is read: folders of images, shards, arrays.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/findings/facts.h"
+#include "unit/findings/users_code.h"
+
+namespace loaderscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+#define COMPUTE "batch = 8\nsteps = 160\ncompute = 10ms\n"
+
+// As if what was declared had been read from there.
+RunRecord reading(std::string_view source, const std::string& scenario) {
+  RunRecord record = test::run(scenario);
+  record.engine = record.config.engine.value = "native";
+  if (source == "synthetic") return record;
+  record.config.source.value = source;
+  record.config.data.set({"data"});
+  return record;
+}
+
+using Look = std::optional<Candidate> (*)(const Facts& facts);
+
+std::optional<Candidate> look(Look row, const RunRecord& record) {
+  const Analysis analysis = analyse(record);
+  return row(Facts(record, analysis));
+}
+
+TEST(DataForms, FilesThatArePackedAlreadyAreNotToBePacked) {
+  const std::string waits = COMPUTE "workers = 4\nstorage-latency = 20ms\ncost = decode=1ms";
+  EXPECT_TRUE(look(small_files, reading("files", waits)));
+  EXPECT_FALSE(look(small_files, reading("tar", waits)));
+  EXPECT_FALSE(look(small_files, reading("npy", waits)));
+  EXPECT_TRUE(look(storage_latency, reading("tar", waits)));
+  RunRecord somebody_elses = reading("synthetic", waits);
+  EXPECT_TRUE(look(small_files, somebody_elses));
+  somebody_elses.metrics.push_back({"data.shards", "1", "", 2});
+  EXPECT_FALSE(look(small_files, somebody_elses));
+}
+
+std::string advice_for_reads(std::string_view source) {
+  return look(read_on_cpu, reading(source, COMPUTE "workers = 2\ncost = read=10ms:cpu"))
+      .value()
+      .pytorch;
+}
+
+TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
+  EXPECT_THAT(advice_for_reads("synthetic"), HasSubstr("in place of pickle"));
+  EXPECT_THAT(advice_for_reads("files"), HasSubstr("into shards"));
+  EXPECT_EQ(advice_for_reads("tar"),
+            "store smaller images, or try --access mmap, which copies nothing");
+  EXPECT_EQ(advice_for_reads("npy"),
+            "store fewer bytes per sample (float16, uint8), or try --access mmap, which copies "
+            "nothing");
+}
+
+TEST(DataForms, ArraysAreNoImages) {
+  const std::string full =
+      COMPUTE "workers = 8\nstored-bytes = 1MB\nstorage-bandwidth = 100MB/s\nstorage-latency = 1us";
+  EXPECT_THAT(look(storage_bandwidth, reading("files", full)).value().pytorch,
+              HasSubstr("smaller images"));
+  EXPECT_THAT(look(storage_bandwidth, reading("npy", full)).value().pytorch,
+              Not(HasSubstr("image")));
+}
+
+// --transfer is for images: a run of arrays refuses it.
+TEST(DataForms, ArraysAreNotAskedToTravelAsBytes) {
+  const std::string link = COMPUTE "workers = 4\nlink = 0.3/0.1\ncopy = stream\ncost = decode=1ms";
+  EXPECT_EQ(look(too_many_bytes_to_copy, reading("files", link)).value().to_run,
+            (Changes{{"transfer", "u8"}}));
+  EXPECT_THAT(look(too_many_bytes_to_copy, reading("npy", link)).value().to_run, IsEmpty());
+}
+
+// So is --dct-scale; and arrays are stored decoded.
+TEST(DataForms, CoresThatReadArraysDecodeNothing) {
+  const std::string busy = COMPUTE "workers = 4\ncores = 2\ncost = read=10ms:cpu";
+  const Candidate candidate = look(cores_exhausted, reading("npy", busy)).value();
+  EXPECT_THAT(candidate.direction, IsEmpty());
+  EXPECT_THAT(candidate.to_run, IsEmpty());
+  EXPECT_THAT(candidate.pytorch, Not(HasSubstr("decoded")));
+}
+
+TEST(DataForms, OneRankIsNotAskedToBeFewer) {
+  const std::string busy = COMPUTE "workers = 4\ncores = 2\ncost = decode=10ms";
+  EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy)).value().pytorch,
+              Not(HasSubstr("ranks")));
+  EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy + "\nranks = 2")).value().pytorch,
+              HasSubstr("fewer ranks or other jobs"));
+}
+
+}  // namespace
+}  // namespace loaderscope
