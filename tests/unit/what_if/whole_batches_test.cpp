@@ -5,9 +5,9 @@
 
 #include <string>
 
+#include "analysis/fit/fitted_model.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
-#include "loaderscope/what_if.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {
