@@ -1,6 +1,7 @@
 // Reports: one result, many forms.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <ostream>
 #include <span>
@@ -18,10 +19,24 @@ struct ReportStyle {
   bool verbose = false;  // all that is known, instead of what fits a screen
 };
 
+class Form;  // src/report/form.h
+
+// A result of any kind, as what writes it sees it. It refers to what it was made of
+// (src/report/results.h).
+struct AnyResult {
+  std::string_view kind;  // of result_kinds(): "run", "sweep", ...
+  std::string tool_version;
+  std::function<void(Form& form)> describe;                                // shows every member
+  std::function<void(std::ostream& out, const ReportStyle& style)> print;  // the answer, for people
+  // Of a run; else null.
+  const RunRecord* record = nullptr;
+  const Analysis* analysis = nullptr;
+};
+
 struct ReportRow {
   Row row;
-  void (*write)(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                const ReportStyle& style);
+  void (*write)(std::ostream& out, const AnyResult& result, const ReportStyle& style);
+  bool of_runs_only = false;
 };
 
 std::span<const ReportRow> report_table();  // src/report/registry.cpp

@@ -7,9 +7,10 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "dataset/make.h"
-#include "report/info_report.h"
+#include "report/results.h"
 
 namespace loaderscope {
 namespace {
@@ -106,13 +107,8 @@ ExitCode info(const InfoFlags& flags) {
     if (flags.check) context.make_decoder = [] { return make_any_decoder({}); };
     result = dataset::inspect_dataset(flags.path, context);
   }
-  StandardOutput out;
-  if (flags.json) {
-    dataset::write_json(out.stream(), result, version_number());
-  } else {
-    dataset::write_text(out.stream(), result);
-  }
-  out.finish();
+  write_answer(flags.json ? "-" : "", result_of(result, version_number()),
+               standard_output_style(false));
   return result.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

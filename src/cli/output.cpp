@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/shortage.h"
+#include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
@@ -190,15 +191,17 @@ void write_output(const std::string& path, const std::function<void(std::ostream
   file.rename_to_target();
 }
 
-void write_answer(const std::string& json, const std::function<void(std::ostream&)>& write_table,
-                  const std::function<void(std::ostream&)>& write_json) {
+void write_answer(const std::string& json, const AnyResult& result, const ReportStyle& style) {
   std::exception_ptr failure;
   try {
-    if (json != "-") write_output("-", write_table);
+    if (json != "-")
+      write_output("-", [&](std::ostream& out) {
+        find_row("table", report_table()).write(out, result, style);
+      });
   } catch (const RunError&) {
     failure = std::current_exception();
   }
-  if (!json.empty()) write_output(json, write_json);
+  if (!json.empty()) write_output(json, [&](std::ostream& out) { write_json(out, result); });
   if (failure) std::rethrow_exception(failure);
 }
 

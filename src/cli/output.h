@@ -9,6 +9,7 @@
 
 #include "cli/output_rules.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/report.h"
 
 namespace loaderscope {
 
@@ -53,7 +54,6 @@ void write_output(const std::string& path, const std::function<void(std::ostream
 
 // The table to standard output, and JSON to the place that was given, if any: "-" is instead of the
 // table. What cannot be written in one place is still written in the other. Throws RunError.
-void write_answer(const std::string& json, const std::function<void(std::ostream&)>& write_table,
-                  const std::function<void(std::ostream&)>& write_json);
+void write_answer(const std::string& json, const AnyResult& result, const ReportStyle& style);
 
 }  // namespace loaderscope

@@ -6,8 +6,9 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 #include "cli/version_text.h"
-#include "report/link_report.h"
+#include "report/results.h"
 
 namespace loaderscope {
 namespace {
@@ -24,14 +25,7 @@ ExitCode probe_link(const LinkFlags& flags) {
   probe::LinkOptions options;
   options.device = flags.gpu;
   const probe::LinkMatrix matrix = probe::measure_link(cuda::real_runtime(), options, stop_signal);
-  if (flags.json != "-") {
-    StandardOutput out;
-    probe::write_text(out.stream(), matrix);
-    out.finish();
-  }
-  if (!flags.json.empty())
-    write_output(flags.json,
-                 [&](std::ostream& out) { probe::write_json(out, matrix, version_number()); });
+  write_answer(flags.json, result_of(matrix, version_number()), standard_output_style(false));
   return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

@@ -11,6 +11,7 @@
 #include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
 #include "report/schemas.h"
 #include "source/cache_folder.h"
 
@@ -70,7 +71,7 @@ ExitCode report(const ReportFlags& flags) {
   style.verbose = flags.verbose;
   if (flags.output == "-") style = standard_output_style(flags.verbose);
   write_output(flags.output,
-               [&](std::ostream& out) { writer.write(out, record, analysis, style); });
+               [&](std::ostream& out) { writer.write(out, result_of(record, analysis), style); });
   return judge_requirements(flags.require, record, analysis);
 }
 

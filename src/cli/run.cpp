@@ -23,6 +23,7 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "record/broken_off.h"
+#include "report/results.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -53,14 +54,7 @@ RunConfig given_by(RunFlags& flags) {
 
 void write_results(const RunConfig& config, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
-  write_answer(
-      config.json.value,
-      [&](std::ostream& out) {
-        find_row("table", report_table()).write(out, record, analysis, style);
-      },
-      [&](std::ostream& out) {
-        find_row("json", report_table()).write(out, record, analysis, ReportStyle{});
-      });
+  write_answer(config.json.value, result_of(record, analysis), style);
 }
 
 void remember(const Proof& proof) {

@@ -23,6 +23,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "report/results.h"
 #include "report/selftest_report.h"
 
 namespace loaderscope {
@@ -102,17 +103,6 @@ selftest::Result measure_recovery(const std::vector<selftest::Trial>& trials,
   return run_selftest(trials, options, world);
 }
 
-void write_selftest(const std::string& json, const selftest::Result& result, bool verbose) {
-  if (json != "-") {
-    StandardOutput out;
-    write_selftest_table(out.stream(), result, standard_output_style(verbose));
-    out.finish();
-  }
-  if (json.empty()) return;
-  write_output(json,
-               [&](std::ostream& out) { write_selftest_json(out, result, version_number()); });
-}
-
 selftest::Result interrupted() {
   selftest::Result result;
   result.interrupted = true;
@@ -153,7 +143,8 @@ ExitCode run_with(const SelftestFlags& flags) {
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_selftest(given.json, result, flags.verbose);
+  write_answer(given.json, result_of(result, version_number()),
+               standard_output_style(flags.verbose));
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }

@@ -10,6 +10,8 @@
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "machine/machine.h"
+#include "report/results.h"
+#include "report/schemas.h"
 #include "report/sweep_report.h"
 
 namespace loaderscope {
@@ -67,7 +69,8 @@ ExitCode sweep(SweepFlags& flags) {
   if (flags.own.is_given("resume")) resume_sweep(flags.own.text("resume"), experiment);
   ExperimentRunner runner(machine, [&](const Experiment& so_far) {
     if (json.empty() || json == "-") return;
-    write_output(json, [&](std::ostream& out) { write_sweep_json(out, so_far, version_number()); });
+    write_output(json,
+                 [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });
   });
   run_sweep(experiment, runner.laboratory(), options);
   runner.add_notes(experiment);
@@ -75,9 +78,7 @@ ExitCode sweep(SweepFlags& flags) {
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  write_answer(
-      json, [&](std::ostream& out) { write_sweep_table(out, experiment, style); },
-      [&](std::ostream& out) { write_sweep_json(out, experiment, version_number()); });
+  write_answer(json, result_of(experiment, version_number()), style);
   return runner.exit_code(experiment);
 }
 

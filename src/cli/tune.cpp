@@ -17,6 +17,7 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
+#include "report/results.h"
 #include "report/tune_report.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
@@ -145,9 +146,7 @@ ExitCode run_tune(TuneFlags& flags) {
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  write_answer(
-      json, [&](std::ostream& out) { write_tune_table(out, answer, style); },
-      [&](std::ostream& out) { write_tune_json(out, answer, version_number()); });
+  write_answer(json, result_of(answer, version_number()), style);
   return runner.exit_code(answer.experiment);
 }
 

@@ -16,6 +16,7 @@
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "report/results.h"
 #include "report/what_if_report.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
@@ -82,16 +83,6 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   return answer;
 }
 
-void write_answer(const std::string& json, const WhatIf& answer, bool verbose) {
-  if (json != "-") {
-    StandardOutput out;
-    write_what_if_table(out.stream(), answer, standard_output_style(verbose));
-    out.finish();
-  }
-  if (json.empty()) return;
-  write_output(json, [&](std::ostream& out) { write_what_if_json(out, answer, version_number()); });
-}
-
 ExitCode what_if(const WhatIfFlags& flags) {
   const RunConfig given = flags.base.config();
   Changes changes;
@@ -116,7 +107,8 @@ ExitCode what_if(const WhatIfFlags& flags) {
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(given.json, answer, flags.verbose);
+  write_answer(given.json, result_of(answer, version_number()),
+               standard_output_style(flags.verbose));
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

@@ -75,8 +75,7 @@ class CsvForm : public Form {
 
 }  // namespace
 
-void write_csv_report(std::ostream& out, const RunRecord& record, const Analysis&,
-                      const ReportStyle&) {
+void write_csv(std::ostream& out, const RunRecord& record) {
   CsvForm names(CsvForm::Line::names), values(CsvForm::Line::values);
   StepRow none;
   describe_step(names, 0, none);

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "report/describe.h"
-#include "report/run_schema.h"
+#include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
@@ -53,8 +53,7 @@ void read_values(Form& form, std::vector<Metric>& metrics) {
 
 bool MetricPlace::ok() const {
   const auto& members = schema_of_run().at("properties");
-  return !group.empty() && !name.empty() && group != "schema" &&
-         !members.contains(std::string(group));
+  return !group.empty() && !name.empty() && !members.contains(std::string(group));
 }
 
 MetricPlace place_of_metric(std::string_view metric) {

@@ -1,5 +1,4 @@
 #include "report/info_report.h"
-#include "report/schemas.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -69,11 +68,6 @@ void describe_info(Form& form, DatasetInfo& info) {
   form.shown("other_files", info.other_files, "files that are no images");
   form.shown("unreadable_folders", info.unreadable_folders, "whose files are not counted");
   describe_damaged(form, info);
-}
-
-void write_json(std::ostream& out, const DatasetInfo& info, std::string_view tool_version) {
-  write_document(out, "dataset-info", tool_version, info, describe_info);
-  out << "\n";
 }
 
 }  // namespace loaderscope::dataset

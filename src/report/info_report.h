@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "dataset/info.h"
+#include "loaderscope/report.h"
 #include "report/form.h"
 
 namespace loaderscope::dataset {
 
-void write_text(std::ostream& out, const DatasetInfo& info);
-void write_json(std::ostream& out, const DatasetInfo& info, std::string_view tool_version);
+void write_text(std::ostream& out, const DatasetInfo& info, const ReportStyle& style);
 void describe_info(Form& form, DatasetInfo& info);
 
 }  // namespace loaderscope::dataset

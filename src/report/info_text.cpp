@@ -93,7 +93,7 @@ void write_damaged(std::ostream& out, const DatasetInfo& info) {
 
 }  // namespace
 
-void write_text(std::ostream& out, const DatasetInfo& info) {
+void write_text(std::ostream& out, const DatasetInfo& info, const ReportStyle&) {
   fmt::print(out, "{}: {} images, {}{}\n", shown_text(info.path), info.images,
              show_bytes(info.bytes), info.interrupted ? " so far (interrupted)" : "");
   if (info.images > 0) write_contents(out, info);

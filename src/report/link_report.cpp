@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "report/schemas.h"
 #include "report/text_table.h"
 
 namespace loaderscope::probe {
@@ -43,7 +42,7 @@ void describe_cell(Form& form, LinkCell& cell, double bare) {
 
 }  // namespace
 
-void write_text(std::ostream& out, const LinkMatrix& matrix) {
+void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle&) {
   double best = 0;
   for (const LinkCell& cell : matrix.cells) best = std::max(best, cell.median);
   out << fmt::format("{}: host to device at up to {} GB/s\n", matrix.gpu, gigabytes(best));
@@ -78,10 +77,6 @@ void describe_link(Form& form, LinkMatrix& matrix) {
       "link", matrix.cells, "host to device, by memory, copy mode and size", [&](LinkCell& cell) {
         form.object("", "", [&] { describe_cell(form, cell, bare_rate(matrix, cell.bytes)); });
       });
-}
-
-void write_json(std::ostream& out, const LinkMatrix& matrix, std::string_view tool_version) {
-  write_document(out, "probe", tool_version, matrix, describe_link);
 }
 
 }  // namespace loaderscope::probe

@@ -5,12 +5,12 @@
 #include <string_view>
 
 #include "experiment/probe/link.h"
+#include "loaderscope/report.h"
 #include "report/form.h"
 
 namespace loaderscope::probe {
 
-void write_text(std::ostream& out, const LinkMatrix& matrix);
-void write_json(std::ostream& out, const LinkMatrix& matrix, std::string_view tool_version);
+void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle& style);
 void describe_link(Form& form, LinkMatrix& matrix);
 
 }  // namespace loaderscope::probe

@@ -42,8 +42,7 @@ void write_differential_table(std::ostream& out, const RunRecord& record,
 
 }  // namespace
 
-void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                           const ReportStyle&) {
+void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
   out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
   for (const std::string& fault : wrong_data_lines(analysis)) out << escaped(fault) << "\n\n";
   for (const std::string& line :

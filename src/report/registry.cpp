@@ -1,23 +1,41 @@
 #include <array>
 
-#include "report/json_writer.h"
+#include "loaderscope/errors.h"
+#include "report/schemas.h"
 #include "report/writers.h"
 
 namespace loaderscope {
+namespace {
 
-void write_json_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                       const ReportStyle&) {
-  write_json(out, record, analysis, JsonScope::full);
+void write_table_row(std::ostream& out, const AnyResult& result, const ReportStyle& style) {
+  result.print(out, style);
 }
+
+void write_json_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_json(out, result);
+}
+
+void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_csv(out, *result.record);
+}
+
+void write_markdown_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_markdown(out, *result.record, *result.analysis);
+}
+
+}  // namespace
 
 std::span<const ReportRow> report_table() {
   static const std::array<ReportRow, 4> rows = {{
-      {{"table", "The answer and its evidence for people, in plain text."}, write_table_report},
-      {{"json", "All facts and numbers; what other commands read (schema loaderscope.run/1)."},
-       write_json_report},
-      {{"csv", "One line per step: its times, and the nanoseconds of every cause."},
-       write_csv_report},
-      {{"markdown", "A summary for a comment on a pull request."}, write_markdown_report},
+      {{"table", "The answer and its evidence for people, in plain text."}, write_table_row},
+      {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
+       write_json_row},
+      {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},
+       write_csv_row,
+       true},
+      {{"markdown", "A summary of a run for a comment on a pull request."},
+       write_markdown_row,
+       true},
   }};
   return rows;
 }

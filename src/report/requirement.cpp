@@ -10,8 +10,8 @@
 
 #include "base/printable.h"
 #include "loaderscope/report.h"
-#include "report/json_writer.h"
-#include "report/run_schema.h"
+#include "report/results.h"
+#include "report/schemas.h"
 #include "settings/requirement.h"
 
 namespace loaderscope {
@@ -76,7 +76,7 @@ const nlohmann::json* value_at(const nlohmann::json& document, std::string_view 
 
 nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
   std::stringstream text;
-  write_json(text, record, analysis, JsonScope::answer);
+  write_json(text, answer_of(record, analysis));
   return nlohmann::json::parse(text);
 }
 

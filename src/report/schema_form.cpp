@@ -34,11 +34,8 @@ Json node_of(Shape shape) {
 }
 
 void allow_null(Json& node) {
-  if (node.contains("enum")) {
-    node["enum"].push_back(nullptr);
-  } else {
-    node["type"] = Json::array({node["type"], "null"});
-  }
+  node["type"] = Json::array({node["type"], "null"});
+  if (node.contains("enum")) node["enum"].push_back(nullptr);
 }
 
 // What a setting can be, as far as its text tells.

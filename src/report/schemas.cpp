@@ -3,6 +3,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "report/describe.h"
 #include "report/info_report.h"
 #include "report/json_form.h"
 #include "report/link_report.h"
@@ -24,6 +25,12 @@ void explain(Form& form) {
   describe(form, empty);
 }
 
+void explain_run(Form& form) {
+  RunRecord record;
+  Analysis analysis;
+  describe_run(form, record, analysis, JsonScope::full);
+}
+
 void describe_tool(Form& form, std::string_view version) {
   form.object("tool", "what wrote it",
               [&] { form.shown("version", std::string(version), "version of loaderscope"); });
@@ -32,7 +39,12 @@ void describe_tool(Form& form, std::string_view version) {
 }  // namespace
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 6> kinds = {{
+  static const std::array<ResultKind, 7> kinds = {{
+      {{"run",
+        "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
+        "--json FILE'."},
+       explain_run,
+       "a group of the numbers that metrics describes, such as memory"},
       {{"sweep", "A grid of settings, measured: saved by 'loaderscope sweep --json FILE'."},
        explain<Experiment, describe_sweep>},
       {{"tune", "The setting to use: saved by 'loaderscope tune --json FILE'."},
@@ -57,14 +69,13 @@ std::span<const ResultKind> result_kinds() {
 
 std::string schema_name(std::string_view kind) { return "loaderscope." + std::string(kind) + "/1"; }
 
-void write_document(std::ostream& out, std::string_view kind, std::string_view tool_version,
-                    const std::function<void(Form& form)>& describe) {
+void write_json(std::ostream& out, const AnyResult& result) {
   JsonStream json(out);
-  json.begin_object();
-  json.member("schema", std::string_view(schema_name(kind)));
   JsonForm form(json);
-  describe_tool(form, tool_version);
-  describe(form);
+  json.begin_object();
+  json.member("schema", std::string_view(schema_name(result.kind)));
+  describe_tool(form, result.tool_version);
+  result.describe(form);
   json.end_object();
 }
 
@@ -78,10 +89,19 @@ Json schema_document(const ResultKind& kind) {
                    {"title", name},
                    {"description", kind.row.help}};
   document.update(body);
-  document["properties"] = {{"schema", {{"const", name}}}};
+  document["properties"] = {{"schema", {{"type", "string"}, {"const", name}}}};
   document["properties"].update(body["properties"]);
   document["required"].insert(document["required"].begin(), "schema");
+  if (!kind.others.empty())
+    document["additionalProperties"] = {{"type", "object"},
+                                        {"description", kind.others},
+                                        {"additionalProperties", {{"type", {"number", "null"}}}}};
   return document;
+}
+
+const Json& schema_of_run() {
+  static const Json schema = schema_document(find_row("run", result_kinds()));
+  return schema;
 }
 
 void write_schema(std::ostream& out, const ResultKind& kind) {

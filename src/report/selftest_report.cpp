@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analysis/wording.h"
-#include "report/schemas.h"
 #include "report/screen.h"
 #include "report/text_table.h"
 
@@ -178,10 +177,6 @@ void describe_selftest(Form& form, Result& result) {
     form.object("", "", [&] { describe_recovery(form, recovery); });
   });
   form.texts("notes", result.notes, "what a reader must know: settings without effect");
-}
-
-void write_selftest_json(std::ostream& out, const Result& result, std::string_view tool_version) {
-  write_document(out, "selftest", tool_version, result, describe_selftest);
 }
 
 }  // namespace loaderscope

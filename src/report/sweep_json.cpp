@@ -10,7 +10,6 @@
 #include "report/experiment_json.h"
 #include "report/json_tree.h"
 #include "report/read_form.h"
-#include "report/schemas.h"
 #include "report/sweep_report.h"
 #include "settings/engine_table.h"
 
@@ -147,11 +146,6 @@ void describe_sweep(Form& form, Experiment& experiment) {
   std::vector<SweptCase> cases = swept_cases(experiment, answer);
   describe_cases(form, cases);
   describe_notes(form, experiment);
-}
-
-void write_sweep_json(std::ostream& out, const Experiment& experiment,
-                      std::string_view tool_version) {
-  write_document(out, "sweep", tool_version, experiment, describe_sweep);
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {

@@ -11,8 +11,6 @@
 namespace loaderscope {
 
 void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
-void write_sweep_json(std::ostream& out, const Experiment& experiment,
-                      std::string_view tool_version);
 void describe_sweep(Form& form, Experiment& experiment);
 
 // Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when

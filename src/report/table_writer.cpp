@@ -143,8 +143,8 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
 
 }  // namespace
 
-void write_table_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                        const ReportStyle& style) {
+void write_run_table(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                     const ReportStyle& style) {
   Screen screen(style), last(style);
   screen.headline(analysis.verdict.sentence, colour_of(analysis.verdict));
   add_advice(screen, record, analysis);

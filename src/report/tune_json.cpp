@@ -2,7 +2,6 @@
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
 #include "report/experiment_json.h"
-#include "report/schemas.h"
 #include "report/tune_report.h"
 
 namespace loaderscope {
@@ -211,10 +210,6 @@ void describe_tune(Form& form, Tune& tune) {
     form.object("", "one setting", [&] { describe_tuned(form, row); });
   });
   describe_notes(form, tune.experiment);
-}
-
-void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_version) {
-  write_document(out, "tune", tool_version, tune, describe_tune);
 }
 
 }  // namespace loaderscope

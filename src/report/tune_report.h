@@ -10,7 +10,6 @@
 namespace loaderscope {
 
 void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style);
-void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_version);
 void describe_tune(Form& form, Tune& tune);
 
 // The recommended settings as PyTorch and DALI write them.

@@ -9,7 +9,6 @@
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/describe.h"
-#include "report/schemas.h"
 #include "report/screen.h"
 #include "report/text_table.h"
 
@@ -189,10 +188,6 @@ void describe_what_if(Form& form, WhatIf& answer) {
   form.texts("notes", answer.notes,
              "what the model rests on, and how far the prediction goes beyond what was "
              "measured");
-}
-
-void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version) {
-  write_document(out, "what-if", tool_version, answer, describe_what_if);
 }
 
 }  // namespace loaderscope

@@ -36,7 +36,6 @@ WhatIfCase case_of(std::string name, const Analysis& analysis);
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
 void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style);
-void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version);
 void describe_what_if(Form& form, WhatIf& answer);
 
 }  // namespace loaderscope

@@ -1,17 +1,13 @@
-// The writers behind the rows of report_table().
+// The writers behind the rows of report_table(), of runs.
 #pragma once
 
 #include "loaderscope/report.h"
 
 namespace loaderscope {
 
-void write_table_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                        const ReportStyle& style);
-void write_json_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                       const ReportStyle& style);
-void write_csv_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                      const ReportStyle& style);
-void write_markdown_report(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                           const ReportStyle& style);
+void write_run_table(std::ostream& out, const RunRecord& record, const Analysis& analysis,
+                     const ReportStyle& style);
+void write_csv(std::ostream& out, const RunRecord& record);
+void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 
 }  // namespace loaderscope

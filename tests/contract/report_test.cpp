@@ -17,6 +17,7 @@
 #include "loaderscope/settings.h"
 #include "report/info_report.h"
 #include "report/link_report.h"
+#include "report/results.h"
 #include "report/schemas.h"
 #include "report/selftest_report.h"
 #include "report/sweep_report.h"
@@ -33,7 +34,8 @@ using namespace test;
 std::string written(const ReportRow& row, const RunRecord& record,
                     const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
-  row.write(out, record, analysed(record, proof), ReportStyle{});
+  const Analysis analysis = analysed(record, proof);
+  row.write(out, result_of(record, analysis), ReportStyle{});
   return out.str();
 }
 
@@ -130,7 +132,7 @@ TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
   std::ostringstream run, answer;
-  find_row("json", report_table()).write(run, record, analysis, ReportStyle{});
+  find_row("json", report_table()).write(run, result_of(record, analysis), ReportStyle{});
   expect_valid(run.str(), "run.schema.json");
 
   const FittedModel model(record);
@@ -140,7 +142,7 @@ TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
   what_if.predicted = case_of("predicted", model.predict(what_if.changes));
   what_if.measured = what_if.verified = case_of("measured", analysis);
   what_if.fit = analysis.fit;
-  write_what_if_json(answer, what_if, "1.0");
+  write_json(answer, result_of(what_if, "1.0"));
   expect_valid(answer.str(), "what-if.schema.json");
 }
 
@@ -161,7 +163,7 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
   analysis.fit->rate_error = 0.49;
   analysis.findings = find_directions(record, analysis);
   std::ostringstream run, answer;
-  find_row("json", report_table()).write(run, record, analysis, ReportStyle{});
+  find_row("json", report_table()).write(run, result_of(record, analysis), ReportStyle{});
   expect_valid(run.str(), "run.schema.json");
   EXPECT_NE(run.str().find("\"predicted\": null"), std::string::npos);
   EXPECT_NE(run.str().find("\"regained_s\": null"), std::string::npos);
@@ -169,7 +171,7 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
   what_if.fitted = case_of("fitted", FittedModel(record).fitted());
   what_if.measured = case_of("measured", analysis);
   what_if.fit = analysis.fit;
-  write_what_if_json(answer, what_if, "1.0");
+  write_json(answer, result_of(what_if, "1.0"));
   expect_valid(answer.str(), "what-if.schema.json");
   EXPECT_NE(answer.str().find("\"gain\": null"), std::string::npos);
 }
@@ -186,7 +188,7 @@ TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {
   for (const selftest::Result& result :
        {run_selftest(trials, {.rounds = 2}, world), selftest::Result{}}) {
     std::ostringstream out;
-    write_selftest_json(out, result, "1.0");
+    write_json(out, result_of(result, "1.0"));
     expect_valid(out.str(), "selftest.schema.json");
   }
 }
@@ -201,7 +203,7 @@ TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
                   {.bytes = 1 << 22, .fallback = "may not be locked"}};
   for (const probe::LinkMatrix& each : {matrix, probe::LinkMatrix{}}) {
     std::ostringstream out;
-    write_json(out, each, "1.0");
+    write_json(out, result_of(each, "1.0"));
     expect_valid(out.str(), "probe.schema.json");
   }
   dataset::DatasetInfo info;
@@ -210,7 +212,7 @@ TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
   info.name_damaged({"cat/cut.jpg", "ends early"});
   for (const dataset::DatasetInfo& each : {info, dataset::DatasetInfo{}}) {
     std::ostringstream out;
-    write_json(out, each, "1.0");
+    write_json(out, result_of(each, "1.0"));
     expect_valid(out.str(), "dataset-info.schema.json");
   }
 }
@@ -226,14 +228,14 @@ TEST(ReportContract, SweepAndTuneAreWhatTheirSchemasSay) {
   for (const bool has_run : {false, true}) {
     if (has_run) run_sweep(experiment, model_laboratory(), {});
     std::ostringstream sweep;
-    write_sweep_json(sweep, experiment, "1.0");
+    write_json(sweep, result_of(experiment, "1.0"));
     expect_valid(sweep.str(), "sweep.schema.json");
   }
   for (const bool has_run : {false, true}) {
     Laboratory laboratory = model_laboratory();
     if (!has_run) laboratory.stopped = [] { return true; };
     std::ostringstream answer;
-    write_tune_json(answer, tune(plan(base, axes), laboratory, {}), "1.0");
+    write_json(answer, result_of(tune(plan(base, axes), laboratory, {}), "1.0"));
     expect_valid(answer.str(), "tune.schema.json");
   }
 }

@@ -8,6 +8,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
 
 namespace {
 
@@ -25,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     add_findings(analysis, record);
     for (const ReportRow& row : report_table()) {
       std::ostringstream out;
-      row.write(out, record, analysis, ReportStyle{});
+      row.write(out, result_of(record, analysis), ReportStyle{});
     }
   } catch (const RunError&) {
   } catch (const UsageError&) {

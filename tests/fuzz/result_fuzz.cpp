@@ -7,6 +7,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
 
 namespace {
 
@@ -18,7 +19,7 @@ std::string written(const loaderscope::SavedRun& run, std::string_view format) {
   std::ostringstream out;
   Analysis analysis = analyse(run.record);
   analysis.proof = run.proof;
-  find_row(format, report_table()).write(out, run.record, analysis, ReportStyle{});
+  find_row(format, report_table()).write(out, result_of(run.record, analysis), ReportStyle{});
   return out.str();
 }
 

@@ -7,6 +7,8 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/results.h"
+#include "report/schemas.h"
 #include "report/sweep_report.h"
 
 namespace {
@@ -38,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::ostringstream table, json;
   write_sweep_table(table, experiment, ReportStyle{});
-  write_sweep_json(json, experiment, "1.0");
+  write_json(json, result_of(experiment, "1.0"));
   Experiment again = planned();
   std::istringstream saved(json.str());
   resume_sweep(saved, "again", again);  // throws where what was accepted is not what was saved

@@ -7,6 +7,8 @@
 #include "experiment/case_run.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/results.h"
+#include "report/schemas.h"
 #include "report/sweep_report.h"
 #include "unit/experiment/model_laboratory.h"
 #include "unit/source/temp_folder.h"
@@ -152,7 +154,7 @@ class ResumedSweep : public testing::Test {
     laboratory.stopped = [&] { return runs >= 2; };
     run_sweep(experiment, laboratory, {});
     std::ofstream out(path_);
-    write_sweep_json(out, experiment, "1.0");
+    write_json(out, result_of(experiment, "1.0"));
   }
 
   std::string refusal(const RunConfig& base, const std::vector<std::string>& axes) const {
@@ -219,7 +221,7 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   Experiment experiment = plan(base, axes, true);
   run_sweep(experiment, laboratory, {});
   std::ostringstream saved, before, after;
-  write_sweep_json(saved, experiment, "1.0");
+  write_json(saved, result_of(experiment, "1.0"));
   write_sweep_table(before, experiment, {});
 
   Experiment resumed = plan(base, axes, true);

@@ -26,7 +26,7 @@ void expect_answer(const ScenarioFile& file, ScenarioRun& run) {
 
 void expect_fits_a_screen(const ScenarioRun& run) {
   std::ostringstream out;
-  write_table_report(out, run.record, run.analysis, {});
+  write_run_table(out, run.record, run.analysis, {});
   EXPECT_LE(test::screen_rows(out.str()), test::kRowsOfScreen) << out.str();
 }
 

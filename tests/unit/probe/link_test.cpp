@@ -1,5 +1,7 @@
 // The link matrix over a runtime that only pretends.
 #include "experiment/probe/link.h"
+#include "report/results.h"
+#include "report/schemas.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,8 +55,8 @@ TEST_F(LinkProbeTest, FindsTheRateOfTheLinkInEveryCell) {
 TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   const LinkMatrix matrix = measure();
   std::ostringstream text, json;
-  write_text(text, matrix);
-  write_json(json, matrix, "1.0");
+  write_text(text, matrix, {});
+  write_json(json, result_of(matrix, "1.0"));
   EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
   EXPECT_THAT(text.str(), HasSubstr("write-combined"));
   const auto read = nlohmann::json::parse(json.str());

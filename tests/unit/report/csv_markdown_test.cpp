@@ -19,7 +19,7 @@ using testing::StartsWith;
 TEST(Csv, HasOneLinePerStep) {
   std::ostringstream out;
   const RunRecord record = two_ranks();
-  write_csv_report(out, record, analyse(record), {});
+  write_csv(out, record);
   std::istringstream lines(out.str());
   std::string header, first;
   std::getline(lines, header);
@@ -37,7 +37,7 @@ TEST(Markdown, LeadsWithTheAnswer) {
   std::ostringstream out;
   RunRecord record = full_record();
   record.notes = {"<b>bold</b> | *x*"};
-  write_markdown_report(out, record, analysis_with(record, {{"num-workers", "4"}}), {});
+  write_markdown(out, record, analysis_with(record, {{"num-workers", "4"}}));
   EXPECT_THAT(out.str(), StartsWith("**Simulated: the GPU waits 75.0 % of the time"));
   EXPECT_THAT(out.str(), HasSubstr("| decode | 60.00 ms | 60.0 % (±0.0) |  |\n"));
   EXPECT_THAT(out.str(), HasSubstr("- note: \\<b\\>bold\\</b\\> \\| \\*x\\*\n"));

@@ -1,4 +1,5 @@
-#include "report/json_writer.h"
+#include "report/results.h"
+#include "report/schemas.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ using testing::HasSubstr;
 
 std::string text_of(const RunRecord& record) {
   std::ostringstream out;
-  write_json_report(out, record, analysed(record), {});
+  write_json(out, result_of(record, analysed(record)));
   return out.str();
 }
 
@@ -173,7 +174,9 @@ TEST(Json, TimesOfStepsAreRelativeAndExact) {
 
 TEST(Json, TheAnswerAloneHasNoRows) {
   std::ostringstream out;
-  write_json(out, full_record(), analysed(full_record()), JsonScope::answer);
+  const RunRecord record = full_record();
+  const Analysis analysis = analysed(record);
+  write_json(out, answer_of(record, analysis));
   const nlohmann::json result = nlohmann::json::parse(out.str());
   EXPECT_TRUE(result.contains("verdict"));
   for (const char* key : {"ranks", "steps", "reservoir", "exemplars"})

@@ -7,6 +7,8 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
+#include "report/schemas.h"
 #include "report/writers.h"
 #include "unit/report/sample_record.h"
 #include "unit/source/temp_folder.h"
@@ -21,7 +23,7 @@ using testing::StartsWith;
 
 std::string json_of(const RunRecord& record, const std::optional<Proof>& proof = full_proof()) {
   std::ostringstream out;
-  write_json_report(out, record, analysed(record, proof), {});
+  write_json(out, result_of(record, analysed(record, proof)));
   return out.str();
 }
 

@@ -199,7 +199,7 @@ inline std::string table_of(const RunRecord& record, ReportStyle style = {},
                             const std::optional<Proof>& proof = {}) {
   std::ostringstream out;
   style.verbose = true;
-  write_table_report(out, record, analysed(record, proof), style);
+  write_run_table(out, record, analysed(record, proof), style);
   return out.str();
 }
 

@@ -21,7 +21,7 @@ using testing::StartsWith;
 
 std::string short_table(const RunRecord& record, const Analysis& analysis) {
   std::ostringstream out;
-  write_table_report(out, record, analysis, {});
+  write_run_table(out, record, analysis, {});
   return out.str();
 }
 

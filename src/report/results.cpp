@@ -1,0 +1,80 @@
+#include "report/results.h"
+
+#include "report/describe.h"
+#include "report/info_report.h"
+#include "report/link_report.h"
+#include "report/selftest_report.h"
+#include "report/sweep_report.h"
+#include "report/tune_report.h"
+#include "report/writers.h"
+
+namespace loaderscope {
+namespace {
+
+template <class T>
+using Print = void (*)(std::ostream& out, const T& result, const ReportStyle& style);
+
+template <class T>
+AnyResult result_of(std::string_view kind, const T& result, std::string_view tool_version,
+                    void (*describe)(Form& form, T& result), Print<T> print) {
+  AnyResult any;
+  any.kind = kind;
+  any.tool_version = tool_version;
+  // Who writes changes nothing of what is described to him.
+  any.describe = [&result, describe](Form& form) { describe(form, const_cast<T&>(result)); };
+  any.print = [&result, print](std::ostream& out, const ReportStyle& style) {
+    print(out, result, style);
+  };
+  return any;
+}
+
+AnyResult of_run(const RunRecord& record, const Analysis& analysis, JsonScope scope) {
+  AnyResult any;
+  any.kind = "run";
+  any.tool_version = record.tool_version;
+  any.describe = [&, scope](Form& form) {
+    describe_run(form, const_cast<RunRecord&>(record), const_cast<Analysis&>(analysis), scope);
+  };
+  any.print = [&](std::ostream& out, const ReportStyle& style) {
+    write_run_table(out, record, analysis, style);
+  };
+  any.record = &record;
+  any.analysis = &analysis;
+  return any;
+}
+
+}  // namespace
+
+AnyResult result_of(const RunRecord& record, const Analysis& analysis) {
+  return of_run(record, analysis, JsonScope::full);
+}
+
+AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
+  return of_run(record, analysis, JsonScope::answer);
+}
+
+AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
+  return result_of("sweep", sweep, tool_version, describe_sweep, write_sweep_table);
+}
+
+AnyResult result_of(const Tune& tune, std::string_view tool_version) {
+  return result_of("tune", tune, tool_version, describe_tune, write_tune_table);
+}
+
+AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
+  return result_of("what-if", answer, tool_version, describe_what_if, write_what_if_table);
+}
+
+AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
+  return result_of("selftest", result, tool_version, describe_selftest, write_selftest_table);
+}
+
+AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
+  return result_of("probe", matrix, tool_version, probe::describe_link, probe::write_text);
+}
+
+AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
+  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::write_text);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,23 @@
+// Results of all kinds, for the rows of report_table().
+#pragma once
+
+#include "dataset/info.h"
+#include "experiment/probe/link.h"
+#include "experiment/selftest/selftest.h"
+#include "experiment/tune.h"
+#include "loaderscope/report.h"
+#include "report/what_if_report.h"
+
+namespace loaderscope {
+
+AnyResult result_of(const RunRecord& record, const Analysis& analysis);
+// The same without what is long: ranks, steps, reservoir and exemplars.
+AnyResult answer_of(const RunRecord& record, const Analysis& analysis);
+AnyResult result_of(const Experiment& sweep, std::string_view tool_version);
+AnyResult result_of(const Tune& tune, std::string_view tool_version);
+AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
+AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
+AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
+AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version);
+
+}  // namespace loaderscope
