@@ -70,7 +70,7 @@ ExitCode sweep(SweepFlags& flags) {
     write_output(json, [&](std::ostream& out) { write_sweep_json(out, so_far, version_number()); });
   });
   run_sweep(experiment, runner.laboratory(), options);
-  runner.add_notes(experiment);
+  runner.add_notes(experiment, true);
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
