@@ -107,6 +107,23 @@ TEST(DataForms, ArraysTravelWithTheBytesThatTheyHave) {
       << goodness_of_fit(analysis, fitted).sentence();
 }
 
+// Between threads the trainer waits to be woken, and for no message.
+TEST(DataForms, OnlyProcessesAreToldOfMessages) {
+  RunRecord record = reading("npy", COMPUTE "workers = 4\ncost = read=1ms:cpu");
+  Analysis analysis = analyse(record);
+  analysis.account.stall[Cause::transport] = analysis.account.window / 10;
+  EXPECT_FALSE(serialisation_tax(Facts(record, analysis)));
+  record.config.executor.value = Executor::processes;
+  EXPECT_TRUE(serialisation_tax(Facts(record, analysis)));
+}
+
+// What makes batches is one list: unpacking is of reading, and opaque work is work.
+TEST(DataForms, BatchesAreMadeInAllThatWorkersDo) {
+  for (const Stage stage : kMakingStages) EXPECT_TRUE(makes_batches(cause_of(stage)));
+  EXPECT_FALSE(makes_batches(Cause::transport));
+  EXPECT_FALSE(makes_batches(Cause::contention));
+}
+
 TEST(DataForms, OneRankIsNotAskedToBeFewer) {
   const std::string busy = COMPUTE "workers = 4\ncores = 2\ncost = decode=10ms";
   EXPECT_THAT(look(cpu_oversubscribed, reading("synthetic", busy)).value().pytorch,
