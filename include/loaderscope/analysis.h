@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "loaderscope/change.h"
 #include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

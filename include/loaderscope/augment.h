@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/image.h"
+#include "base/image.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "loaderscope/rows.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
 
@@ -95,5 +96,24 @@ double uniform_draw(std::uint64_t seed, std::int64_t epoch, std::int64_t index, 
 // Place in the data set of position `i` in a full shuffle of `n` samples: a bijection on [0, n)
 // that needs no memory. n up to 2^62.
 std::int64_t shuffled_index(std::int64_t i, std::int64_t n, std::uint64_t seed, std::int64_t epoch);
+
+// --compute [gemm:]DURATION | [gemm:]PRESET. The distribution is that of a step's time in ns.
+struct Compute : Distribution {
+  bool gemm = false;           // matrix products instead of a kernel that spins
+  std::string preset{};        // "" for a time that was given
+  std::int64_t per_batch = 0;  // samples whose time it is; 0: of a batch, whatever its size
+};
+
+// The time that a training step of a known model takes on a known GPU.
+struct ComputePreset {
+  Row row;
+  Nanos time;
+  std::int64_t batch_size;
+};
+
+std::span<const ComputePreset> compute_presets();  // src/base/compute.cpp
+
+Compute parse_compute(std::string_view text);  // throws ValueError
+std::string spell_compute(const Compute& compute);
 
 }  // namespace loaderscope

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "base/image.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/image.h"
 #include "loaderscope/rows.h"
 
 namespace loaderscope {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "loaderscope/analysis.h"
-#include "loaderscope/change.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 

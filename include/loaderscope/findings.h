@@ -1,17 +1,49 @@
-// Root causes by name: each a row with its condition on the metrics of a run, its evidence, the
-// settings that mend it, and the advice.
+// What the model says of a run with changes, and root causes by name: each a row with its condition
+// on the metrics of a run, its evidence, the settings that mend it, and the advice.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "loaderscope/analysis.h"
 #include "loaderscope/rows.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
+
+// What the model says of one configuration.
+struct Prediction {
+  RunConfig config;  // values in force
+  Account account;
+  double samples_per_s = 0;
+  // Of the steps, those whose batch was there when the trainer asked for it or before the device
+  // ran dry; first batches of an epoch do not count.
+  double ready = 1;
+  std::vector<std::string> notes;  // how far it goes beyond what was measured
+  // It brings along work of somebody else's program that was never measured, and is taken to cost
+  // nothing: how much is gained cannot be said.
+  bool is_bound = false;
+  // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
+  double base_samples_per_s = 0, base_busy = 0;
+
+  bool has_busy() const;
+  double busy() const;  // share of the window; 0 without a compute
+  double gain() const;  // of the rate, over the run itself
+};
+
+// What was measured and what becomes of it: measured x the ratio in the model, so that what the
+// model is off by does not show as a gain.
+struct Promise {
+  double rate_before = 0, rate_after = 0;  // samples per second
+  double busy_before = 0, busy_after = 0;  // 0 without a compute
+};
+Promise promise_of(const Analysis& measured, const Prediction& prediction);
+
+// May be called by several threads at once.
+using Predictor = std::function<Prediction(const Changes&)>;
 
 struct Facts;
 struct Candidate;

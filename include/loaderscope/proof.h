@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/change.h"
 #include "loaderscope/engine.h"
+#include "loaderscope/settings.h"
 #include "loaderscope/vocabulary.h"
 
 namespace loaderscope {

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "loaderscope/compute.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"

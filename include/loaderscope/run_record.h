@@ -3,70 +3,27 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "loaderscope/account.h"
+#include "loaderscope/events.h"
 #include "loaderscope/run_config.h"
+#include "record/histogram.h"
+#include "record/step_rows.h"
 
 namespace loaderscope {
 
-// Step rows in memory up to a limit, beyond it in an unlinked temporary file.
-class StepRows {
- public:
-  static constexpr Bytes kDefaultMemory = Bytes{64} << 20;
+// What the steps of a rank hung on: the chain of events, each begun by the end of the one before,
+// that led to the end of the window.
+struct CriticalPath {
+  Nanos compute = 0;
+  PerCause<Nanos> stall{};
 
-  explicit StepRows(Bytes memory_limit = kDefaultMemory);
-  ~StepRows();
-  StepRows(StepRows&&) noexcept;
-  StepRows& operator=(StepRows&&) noexcept;
-
-  void push_back(const StepRow& row);  // throws RunError when the spill file cannot be written
-  std::int64_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  Bytes spilled_bytes() const;
-  // Calls `visit` with each row from `first` on, in order.
-  void for_each(const std::function<void(const StepRow&)>& visit, std::int64_t first = 0) const;
-  StepRow back() const;
-
- private:
-  struct Spill;
-  Bytes memory_limit_;
-  std::int64_t size_ = 0;
-  std::vector<StepRow> tail_;  // the rows after those spilled
-  std::unique_ptr<Spill> spill_;
-};
-
-// Counts of durations in logarithmic buckets, each with its sum: percentiles are off by less than
-// 0.8 %, and exact where all values of a bucket are equal.
-class Histogram {
- public:
-  void add(Nanos value, std::int64_t times = 1);
-  void merge(const Histogram& other);
-  std::int64_t count() const { return count_; }
-  Nanos quantile(double q) const;  // 0 when empty
-  Nanos max() const { return max_; }
-
-  struct Bucket {
-    std::int32_t index;
-    std::int64_t count;
-    Nanos sum;
-
-    bool operator==(const Bucket&) const = default;
-  };
-  std::vector<Bucket> buckets() const;  // the non-empty ones, ascending
-  static Histogram from_buckets(const std::vector<Bucket>& buckets, Nanos max);
-
- private:
-  std::vector<std::pair<std::int64_t, Nanos>> cells_;  // (count, sum) by bucket index
-  std::int64_t count_ = 0;
-  Nanos max_ = 0;
+  bool operator==(const CriticalPath&) const = default;
 };
 
 // One stage over the measured window: the executions that belong to its steps.
@@ -82,9 +39,10 @@ struct StageStats {
 };
 
 // One whole sample, drawn at random from all of the window: correlations between its stages are
-// kept.
+// kept. Of a rank that told no sample apart: one whole batch, with all that was done to its
+// samples.
 struct SampleRow {
-  std::int64_t sample = 0;
+  std::int64_t sample = 0;  // index in the data set; -n: all n of the batch
   std::int64_t batch = 0;
   std::int32_t worker = 0;
   std::int32_t epoch = 0;
@@ -96,6 +54,8 @@ struct SampleRow {
   };
   std::array<Part, 5> parts;  // read, read.decompress, decode, augment, opaque: see kSampleStages
 
+  bool is_batch() const { return sample < 0; }
+  std::int64_t samples() const { return is_batch() ? -sample : 1; }
   bool operator==(const SampleRow&) const = default;
 };
 inline constexpr std::array<Stage, 5> kSampleStages = {
@@ -152,8 +112,8 @@ struct RankRecord {
   Bytes delivered_bytes = 0;
   PerStage<StageStats> stages;
   std::optional<CriticalPath> critical_path;  // not of results that older versions saved
-  std::vector<SampleRow> reservoir;
-  std::int64_t reservoir_seen = 0;  // samples that the reservoir was drawn from
+  std::vector<SampleRow> reservoir;           // all of samples, or all of batches
+  std::int64_t reservoir_seen = 0;  // samples, or batches, that the reservoir was drawn from
   std::vector<Exemplar> exemplars;
   std::vector<QueueStats> queues;
 

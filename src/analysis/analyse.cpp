@@ -12,8 +12,8 @@
 #include "analysis/wording.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
 #include "settings/batches_ahead.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

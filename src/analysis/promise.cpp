@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/fit/fitted_model.h"
 #include "loaderscope/device.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
 

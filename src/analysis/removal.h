@@ -5,7 +5,7 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/what_if.h"
+#include "loaderscope/findings.h"
 
 namespace loaderscope {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/distribution.h"
-#include "loaderscope/mixed.h"
+#include "base/mixed.h"
 
 namespace loaderscope {
 namespace {

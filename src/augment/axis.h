@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "loaderscope/image.h"
+#include "base/image.h"
 
 namespace loaderscope::augment {
 

@@ -5,7 +5,7 @@
 
 #include "augment/axis.h"
 #include "augment/taps.h"
-#include "loaderscope/image.h"
+#include "base/image.h"
 
 namespace loaderscope::augment {
 

@@ -1,4 +1,4 @@
-#include "loaderscope/compute.h"
+#include "loaderscope/cost.h"
 
 #include <array>
 #include <cmath>

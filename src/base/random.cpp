@@ -2,8 +2,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/mixed.h"
 #include "loaderscope/cost.h"
-#include "loaderscope/mixed.h"
 
 namespace loaderscope {
 namespace {

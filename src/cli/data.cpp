@@ -7,8 +7,9 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "dataset/info.h"
+#include "cli/version_text.h"
 #include "dataset/make.h"
+#include "report/info_report.h"
 
 namespace loaderscope {
 namespace {
@@ -107,7 +108,7 @@ ExitCode info(const InfoFlags& flags) {
   }
   StandardOutput out;
   if (flags.json) {
-    dataset::write_json(out.stream(), result);
+    dataset::write_json(out.stream(), result, version_number());
   } else {
     dataset::write_text(out.stream(), result);
   }

@@ -1,5 +1,5 @@
 #include "cli/experiments.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <fmt/format.h>
 

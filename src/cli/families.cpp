@@ -5,12 +5,13 @@
 #include "loaderscope/cost.h"
 #include "loaderscope/decode.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "loaderscope/rows.h"
 #include "loaderscope/vocabulary.h"
 #include "manual/topics.h"
+#include "report/schemas.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 #include "trace/trace.h"
 
@@ -70,6 +71,7 @@ const std::vector<FamilyListing>& families() {
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),
       of_table("report", "--format", report_table()),
+      of_table("result", "report --schema", result_kinds()),
       of_table("trace", "", trace::trace_table()),
       of_table("topic", "help", manual::topic_table()),
   };

@@ -1,5 +1,5 @@
 #include "cli/limits.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"

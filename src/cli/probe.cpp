@@ -6,7 +6,8 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
-#include "experiment/probe/link.h"
+#include "cli/version_text.h"
+#include "report/link_report.h"
 
 namespace loaderscope {
 namespace {
@@ -29,7 +30,8 @@ ExitCode probe_link(const LinkFlags& flags) {
     out.finish();
   }
   if (!flags.json.empty())
-    write_output(flags.json, [&](std::ostream& out) { probe::write_json(out, matrix); });
+    write_output(flags.json,
+                 [&](std::ostream& out) { probe::write_json(out, matrix, version_number()); });
   return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 

@@ -11,6 +11,7 @@
 #include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/schemas.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -20,6 +21,7 @@ struct ReportFlags {
   std::string result;
   std::string format = "table";
   std::string output = "-";
+  std::string schema;
   std::vector<std::string> require;
   bool force = false;
   bool verbose = false;
@@ -33,7 +35,26 @@ const ReportRow& writer_of(const std::string& format) {
   }
 }
 
+const ResultKind& kind_of(const std::string& schema) {
+  try {
+    return find_row(schema, result_kinds());
+  } catch (const ValueError& error) {
+    throw UsageError("--schema " + shown_text(schema) + ": " + error.what());
+  }
+}
+
+ExitCode print_schema(const ReportFlags& flags) {
+  const ResultKind& kind = kind_of(flags.schema);
+  if (!flags.result.empty())
+    throw UsageError("--schema: is of every result of a kind; leave out " +
+                     shown_text(flags.result));
+  check_output(flags.output, {flags.force, {}});
+  write_output(flags.output, [&](std::ostream& out) { write_schema(out, kind); });
+  return ExitCode::ok;
+}
+
 ExitCode report(const ReportFlags& flags) {
+  if (!flags.schema.empty()) return print_schema(flags);
   if (flags.result.empty()) {
     throw UsageError("report: the saved result is missing; give the file of run --json FILE");
   }
@@ -64,6 +85,11 @@ Action declare_report(CLI::App& app) {
       ->take_last();
   app.add_option("--output", flags->output, "Write there; - is standard output. Default: -.")
       ->type_name("FILE")
+      ->take_last();
+  app.add_option(
+         "--schema", flags->schema,
+         "Print the JSON Schema of a kind of result instead; see 'loaderscope list result'.")
+      ->type_name("KIND")
       ->take_last();
   add_verbose(app, flags->verbose);
   app.add_flag("--force", flags->force, "Let --output FILE replace a file that is no result.");

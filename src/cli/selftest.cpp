@@ -1,6 +1,6 @@
 // loaderscope selftest
 #include "experiment/selftest/selftest.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analysis/fit/fitted_model.h"
 #include "cli/command.h"
 #include "cli/experiments.h"
 #include "cli/limits.h"
@@ -11,14 +12,13 @@
 #include "cli/version_text.h"
 #include "experiment/remember_predictions.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
+#include "experiment/tune.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/tune.h"
-#include "loaderscope/what_if.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
 #include "report/tune_report.h"
+#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analysis/fit/fitted_model.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
@@ -12,12 +13,11 @@
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/prediction_history.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/what_if.h"
 #include "machine/machine.h"
 #include "report/what_if_report.h"
+#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -65,8 +64,5 @@ struct DatasetInfo {
 // Finds the files that a run finds, links included. Takes memory for their names. Throws RunError
 // when `path` is no folder that can be read.
 DatasetInfo inspect_dataset(const std::string& path, const InfoContext& context);
-
-void write_text(std::ostream& out, const DatasetInfo& info);
-void write_json(std::ostream& out, const DatasetInfo& info);  // schema loaderscope.dataset-info/1
 
 }  // namespace loaderscope::dataset

@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "loaderscope/mixed.h"
+#include "base/mixed.h"
 
 namespace loaderscope::dataset {
 

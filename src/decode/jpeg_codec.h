@@ -8,7 +8,8 @@
 
 #include <jpeglib.h>
 
-#include "loaderscope/image.h"
+#include "base/image.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope {
 

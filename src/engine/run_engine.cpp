@@ -2,8 +2,8 @@
 #include "engine/native/native_engine.h"
 #include "guest/host/guest_engine.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 

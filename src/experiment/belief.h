@@ -6,7 +6,7 @@
 
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 
 namespace loaderscope {
 

@@ -1,5 +1,5 @@
 #include "experiment/case_run.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <fmt/format.h>
 

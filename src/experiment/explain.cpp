@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "analysis/contention.h"
+#include "analysis/fit/fitted_model.h"
 #include "analysis/statistics.h"
 #include "experiment/strata.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
 namespace {

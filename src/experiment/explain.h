@@ -5,7 +5,7 @@
 #include <map>
 
 #include "experiment/belief.h"
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 
 namespace loaderscope {
 

@@ -1,6 +1,6 @@
 #include "experiment/fit_limits.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <fmt/format.h>
 

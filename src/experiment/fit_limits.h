@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 
 namespace loaderscope {
 

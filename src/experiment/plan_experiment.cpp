@@ -3,10 +3,10 @@
 #include <map>
 
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 

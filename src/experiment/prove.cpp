@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/fit/fitted_model.h"
 #include "experiment/case_run.h"
 #include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
 namespace {

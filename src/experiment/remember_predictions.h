@@ -2,7 +2,7 @@
 #pragma once
 
 #include "experiment/prediction_history.h"
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 
 namespace loaderscope {
 

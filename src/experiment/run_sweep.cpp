@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/mixed.h"
 #include "experiment/case_run.h"
 #include "experiment/judgement.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
-#include "loaderscope/mixed.h"
 
 namespace loaderscope {
 namespace {

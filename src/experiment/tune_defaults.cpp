@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loaderscope/engine_table.h"
+#include "experiment/tune.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/tune.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

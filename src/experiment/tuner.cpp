@@ -10,8 +10,8 @@
 #include "experiment/grid_time.h"
 #include "experiment/search.h"
 #include "experiment/strata.h"
+#include "experiment/tune.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/tune.h"
 
 namespace loaderscope {
 namespace {

@@ -2,7 +2,7 @@
 // end of the compute before. The rules and their order are those of the design's account.
 #include <algorithm>
 
-#include "loaderscope/account.h"
+#include "record/book_step.h"
 
 namespace loaderscope {
 namespace {

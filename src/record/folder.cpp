@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/fifo.h"
-#include "loaderscope/recorder.h"
 #include "record/rank_folder.h"
+#include "record/recorder.h"
 
 namespace loaderscope {
 

@@ -14,10 +14,19 @@ Bytes memory_of(const Exemplar& exemplar) {
   return static_cast<Bytes>(sizeof(Exemplar) + exemplar.spans.size() * sizeof(exemplar.spans[0]));
 }
 
-SampleRow::Part* stage_of(SampleRow& row, Stage stage) {
-  const auto found = std::find(kSampleStages.begin(), kSampleStages.end(), stage);
-  if (found == kSampleStages.end()) return nullptr;
-  return &row.parts[static_cast<std::size_t>(found - kSampleStages.begin())];
+// False for a stage that no sample has.
+bool add_time(SampleRow& row, const Span& span) {
+  const auto found = std::find(kSampleStages.begin(), kSampleStages.end(), span.stage);
+  if (found == kSampleStages.end()) return false;
+  SampleRow::Part& part = row.parts[static_cast<std::size_t>(found - kSampleStages.begin())];
+  part.wall += span.end - span.begin;
+  part.cpu += span.cpu;
+  part.queued += span.queued;
+  return true;
+}
+
+std::uint64_t seed_of(const FoldOptions& options, std::int32_t rank) {
+  return options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1));
 }
 
 }  // namespace
@@ -25,8 +34,8 @@ SampleRow::Part* stage_of(SampleRow& row, Stage stage) {
 RankFolder::RankFolder(const FoldOptions& options, std::int32_t rank)
     : options_(options),
       workers_(static_cast<std::size_t>(std::max(options.workers, 1))),
-      reservoir_(options.reservoir_rows,
-                 options.seed ^ (0x9e3779b97f4a7c15u * (static_cast<std::uint64_t>(rank) + 1))) {
+      reservoir_(options.reservoir_rows, seed_of(options, rank)),
+      batches_(options.reservoir_rows, seed_of(options, rank)) {
   record_.rows = StepRows(options.step_row_memory);
 }
 
@@ -119,6 +128,8 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler,
     record_.warmup_steps = record_.rows.size();
     record_.window_begin = row.idle_begin;
     reservoir_.restart();
+    batches_.restart();
+    told_apart_ = 0;
     path_.open_window();
   }
   path_.compute(current_, slowest != nullptr ? &slowest->path_to_ready() : nullptr);
@@ -133,9 +144,15 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler,
 
 void RankFolder::count_stages() {
   PerStage<StageStats>& stages = window_open_ ? record_.stages : warmup_stages_;
+  const std::int64_t samples_before = reservoir_.seen();
   for (const auto& part : parts_) {
     count_spans(part.mapped(), stages);
     offer_samples(part.key().second, part.mapped());
+  }
+  if (reservoir_.seen() > samples_before) {
+    ++told_apart_;
+  } else {
+    offer_batch();
   }
   count_events(stages);
   (window_open_ ? record_.samples : warmup_samples_) += current_.samples;
@@ -179,16 +196,30 @@ void RankFolder::offer_samples(std::int32_t worker, const Part& part) {
       row.epoch = current_.epoch;
       for (auto span = at; span != end; ++span) {
         row.bytes = std::max(row.bytes, span->bytes);
-        SampleRow::Part* stage = stage_of(row, span->stage);
-        if (stage == nullptr) continue;
-        stage->wall += span->end - span->begin;
-        stage->cpu += span->cpu;
-        stage->queued += span->queued;
+        add_time(row, *span);
       }
       reservoir_.keep(row);
     }
     at = end;
   }
+}
+
+// Of a batch in which no sample was told apart.
+void RankFolder::offer_batch() {
+  SampleRow row;
+  row.sample = -std::max<std::int64_t>(current_.samples, 1);
+  row.batch = current_.batch;
+  row.worker = current_.worker;
+  row.epoch = current_.epoch;
+  bool is_seen = false;
+  for (const auto& part : parts_) {
+    for (const Span& span : part.mapped()) {
+      if (!add_time(row, span)) continue;
+      is_seen = true;
+      if (span.stage == Stage::read) add_checked(row.bytes, span.bytes);
+    }
+  }
+  if (is_seen && batches_.wants_next()) batches_.keep(row);
 }
 
 void RankFolder::count_events(PerStage<StageStats>& stages) {
@@ -286,8 +317,10 @@ RankRecord RankFolder::finish() {
   for (Exemplar& exemplar : worst_) record_.exemplars.push_back(std::move(exemplar));
   std::sort(record_.exemplars.begin(), record_.exemplars.end(),
             [](const Exemplar& a, const Exemplar& b) { return a.row.step < b.row.step; });
-  record_.reservoir_seen = reservoir_.seen();
-  record_.reservoir = reservoir_.take();
+  // A loader may tell the samples of some batches apart, as of each worker's first.
+  SampleReservoir& drawn = told_apart_ >= batches_.seen() ? reservoir_ : batches_;
+  record_.reservoir_seen = drawn.seen();
+  record_.reservoir = drawn.take();
   return std::move(record_);
 }
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "loaderscope/recorder.h"
 #include "record/by_worker.h"
 #include "record/path_walker.h"
+#include "record/recorder.h"
 #include "record/sample_reservoir.h"
 #include "record/span_queue.h"
 
@@ -67,6 +67,7 @@ class RankFolder {
   void count_stages();
   static void count_spans(const Part& part, PerStage<StageStats>& stages);
   void offer_samples(std::int32_t worker, const Part& part);
+  void offer_batch();
   void count_events(PerStage<StageStats>& stages);
   void keep_exemplar(const StepRow& row);
   Exemplar make_exemplar(const StepRow& row) const;
@@ -90,6 +91,8 @@ class RankFolder {
   std::int64_t warmup_samples_ = 0;
   Bytes warmup_read_ = 0, warmup_delivered_ = 0;
   SampleReservoir reservoir_;
+  SampleReservoir batches_;      // in which no sample was told apart
+  std::int64_t told_apart_ = 0;  // batches in which they were
   std::vector<Exemplar> worst_;  // a heap, the least stall in front
   Bytes exemplar_bytes_ = 0;
   RankRecord record_;

@@ -1,4 +1,4 @@
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 #include <exception>
 #include <mutex>

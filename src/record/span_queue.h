@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "loaderscope/account.h"
+#include "record/book_step.h"
 
 namespace loaderscope {
 

@@ -7,7 +7,7 @@
 
 #include "base/core_stay.h"
 #include "base/thread_meter.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "trace/trace.h"
 
 namespace loaderscope {

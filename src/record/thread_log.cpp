@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "record/shared_ring.h"
 
 namespace loaderscope {

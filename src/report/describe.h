@@ -15,6 +15,8 @@ enum class JsonScope : std::uint8_t { full, answer };
 // All of a run. What is computed from its record is shown and not read back, but its proof is.
 void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope);
 void describe_answer(Form& form, const RunConfig& config, Analysis& analysis);
+void describe_fit_errors(Form& form, GoodnessOfFit& fit);
+void describe_history(Form& form, PastPredictions& past);
 void describe_waste(Form& form, Analysis& analysis);
 void describe_proof(Form& form, Proof& proof);
 

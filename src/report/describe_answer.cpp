@@ -122,22 +122,13 @@ void describe_finding(Form& form, const RunConfig& config, Finding& finding) {
 }
 
 void describe_fit(Form& form, Analysis& analysis, GoodnessOfFit& fit) {
-  form.object(
-      "fit", "how well the model behind the findings gives back the run; absent without findings",
-      [&] {
-        form.real("rate_error", fit.rate_error, "predicted rate / measured rate - 1");
-        form.text("worst_part", fit.worst_part, "compute or the cause with the largest difference");
-        form.real("worst_share", fit.worst_share,
-                  "that difference, predicted - measured, of the window");
-        form.texts("notes", analysis.fit_notes, "what the fit rests on");
-        form.object("history", "the latest predictions on this machine that were run, at most 20",
-                    [&] {
-                      form.whole("count", analysis.past.count, "how many there are");
-                      form.real("median", analysis.past.median,
-                                "median of |predicted rate / measured rate - 1|", kNotNegative);
-                      form.real("worst", analysis.past.worst, "the largest of them", kNotNegative);
-                    });
-      });
+  form.object("fit",
+              "how well the model behind the findings gives back the run; absent without findings",
+              [&] {
+                describe_fit_errors(form, fit);
+                form.texts("notes", analysis.fit_notes, "what the fit rests on");
+                describe_history(form, analysis.past);
+              });
 }
 
 void describe_depth(Form& form, ReadyDepth& depth) {
@@ -221,6 +212,21 @@ void describe_changes(Form& form, Changes& changes, std::string_view sentence) {
         }
       },
       Lines::one);
+}
+
+void describe_fit_errors(Form& form, GoodnessOfFit& fit) {
+  form.real("rate_error", fit.rate_error, "predicted rate / measured rate - 1");
+  form.text("worst_part", fit.worst_part, "compute or the cause with the largest difference");
+  form.real("worst_share", fit.worst_share, "that difference, predicted - measured, of the window");
+}
+
+void describe_history(Form& form, PastPredictions& past) {
+  form.object("history", "the latest predictions on this machine that were run, at most 20", [&] {
+    form.whole("count", past.count, "how many there are");
+    form.real("median", past.median, "median of |predicted rate / measured rate - 1|",
+              kNotNegative);
+    form.real("worst", past.worst, "the largest of them", kNotNegative);
+  });
 }
 
 void describe_answer(Form& form, const RunConfig& config, Analysis& analysis) {

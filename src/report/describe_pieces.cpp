@@ -143,9 +143,11 @@ void describe_step(Form& form, std::int64_t rank, StepRow& row) {
 }
 
 void describe_sample(Form& form, std::int64_t rank, SampleRow& row) {
-  form.row("", "one sample as integers", [&] {
+  form.row("", "one sample, or one batch whose samples were not told apart, as integers", [&] {
     form.whole("", rank, "rank");
-    form.whole("", row.sample, "index in the data set");
+    form.whole("", row.sample,
+               "index in the data set; -n: the row is of a whole batch of n samples",
+               {.least = -Whole::kMost});
     form.whole("", row.batch, "dispatch index of its batch");
     form.whole("", row.worker, "worker");
     form.whole("", row.epoch, "epoch");
@@ -186,8 +188,9 @@ void describe_pieces(Form& form, RunRecord& record) {
         rank.rows.for_each([&](StepRow row) { describe_step(form, r, row); });
       });
   describe_array(
-      form, kReservoir, "whole samples drawn at random from the window", record,
-      [&] { describe_sample(form, 0, sample); },
+      form, kReservoir,
+      "whole samples drawn at random from the window; where a rank told none apart, whole batches",
+      record, [&] { describe_sample(form, 0, sample); },
       [&](std::int64_t r, RankRecord& rank) {
         for (SampleRow& row : rank.reservoir) describe_sample(form, r, row);
       });

@@ -134,7 +134,8 @@ void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account ac
     form.whole("samples", rank.samples, "of the window");
     form.whole("read_bytes", rank.read_bytes, "of the window, bytes");
     form.whole("delivered_bytes", rank.delivered_bytes, "of the window, bytes");
-    form.whole("reservoir_seen", rank.reservoir_seen, "samples that the reservoir was drawn from");
+    form.whole("reservoir_seen", rank.reservoir_seen,
+               "samples, or whole batches, that the reservoir was drawn from");
     form.shown("samples_per_s", rate_of(rank, &RankRecord::samples), "per second", kNotNegative);
     form.shown("busy", has_busy ? std::optional(busy_of(account)) : std::nullopt,
                "share of its window; null without compute", kShare);

@@ -3,104 +3,76 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "report/record_parts.h"
+#include "report/describe.h"
 
 namespace loaderscope {
 namespace {
 
-void write_account(JsonStream& json, const Account& account) {
-  json.begin_object("account", kCompact);
-  json.member("window_s", Seconds{account.window});
-  json.member("compute_s", Seconds{account.compute});
-  json.begin_object("stall_s");
-  for (const auto& word : Words<Cause>::table())
-    json.member(word.name, Seconds{account.stall[word.value]});
-  json.end_object();
-  json.end_object();
-}
-
-void write_run(JsonStream& json, const CaseRun& run) {
-  json.begin_object();
-  json.member("round", std::int64_t{run.round});
-  write_estimate(json, "samples_per_s", run.samples_per_s);
-  write_estimate(json, "busy", run.has_busy ? std::optional(run.busy) : std::nullopt);
-  json.member("steps", run.steps);
-  json.member("samples", run.samples);
-  json.member("cpu_s", run.cpu_s.value_or(std::nan("")));
-  json.member("resident_bytes", run.resident);
-  json.member("slot_bytes", run.slots);
-  json.member("pinned_bytes", run.pinned);
-  json.member("shared_bytes", run.shared);
-  json.member("worker_bytes", run.of_worker);
-  json.member("first_batch_s", Seconds{run.first_batch});
-  json.member("took_s", Seconds{run.took});
-  json.member("bound_by", std::string_view(run.bound_by));
-  json.member("withheld_reason", std::string_view(run.withheld));
-  write_account(json, run.account);
-  json.end_object();
-}
-
-// Bounds within which a thousand runs can be added up.
-constexpr Nanos kLongestTime = Nanos{1} << 50;              // 13 days
-constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes
 constexpr double kSmallest = 1e-9, kLargest = 1e15;
 
-std::optional<Estimate> read_estimate(const JsonCursor& json) {
-  if (json.is_null()) return std::nullopt;
-  const JsonCursor interval = json.at("ci95");
-  interval.expect_array(2);
-  const Estimate estimate{json.at("mean").real(), interval.item(0).real(), interval.item(1).real()};
-  const bool is_possible = (estimate.mean == 0 || estimate.mean >= kSmallest) &&
-                           estimate.low >= -kLargest && estimate.low <= estimate.mean &&
-                           estimate.mean <= estimate.high && estimate.high <= kLargest;
-  if (!is_possible) json.fail("is no value within its interval");
-  return estimate;
+void describe_value(Form& form, Form::Name name, Estimate& estimate, Form::Sentence sentence) {
+  form.object(
+      name, sentence,
+      [&] {
+        form.real("mean", estimate.mean, "");
+        form.row("ci95", "95 % interval, low and high", [&] {
+          form.real("", estimate.low, "");
+          form.real("", estimate.high, "");
+        });
+        const bool is_possible = (estimate.mean == 0 || estimate.mean >= kSmallest) &&
+                                 estimate.low >= -kLargest && estimate.low <= estimate.mean &&
+                                 estimate.mean <= estimate.high && estimate.high <= kLargest;
+        if (!is_possible) form.refuse("is no value within its interval");
+      },
+      Lines::one);
 }
 
-Nanos time_at(const JsonCursor& json, std::string_view key) {
-  return json.at(key).seconds(0, kLongestTime);
+void describe_account_of_run(Form& form, Account& account) {
+  form.object(
+      "account", "mean over ranks; compute and all causes add up to the window",
+      [&] {
+        form.seconds("window_s", account.window, "length of the window");
+        describe_stalls(form, account);
+      },
+      Lines::one);
 }
 
-std::int64_t count_at(const JsonCursor& json, std::string_view key) {
-  return json.at(key).count(kMostOfRun);
+void describe_sizes(Form& form, CaseRun& run) {
+  form.whole("resident_bytes", run.resident, "resident memory at its end");
+  form.whole("slot_bytes", run.slots, "host slots of all ranks");
+  form.whole("pinned_bytes", run.pinned, "of them page-locked");
+  form.whole("shared_bytes", run.shared, "in shared memory");
+  form.whole("worker_bytes", run.of_worker,
+             "memory of one worker process with its part of what it shares; 0: not known");
 }
 
-Account read_account(const JsonCursor& json) {
-  Account account;
-  account.window = time_at(json, "window_s");
-  account.compute = time_at(json, "compute_s");
-  const JsonCursor stall = json.at("stall_s");
-  for (const auto& word : Words<Cause>::table())
-    account.stall[word.value] = time_at(stall, word.name);
-  return account;
-}
-
-CaseRun read_run(const JsonCursor& json) {
-  CaseRun run;
-  run.round = static_cast<int>(json.at("round").integer(0, 1000));
-  run.samples_per_s = read_estimate(json.at("samples_per_s")).value_or(Estimate{});
-  const std::optional<Estimate> busy = read_estimate(json.at("busy"));
+void describe_run_of_case(Form& form, CaseRun& run) {
+  constexpr std::int64_t kLastRound = 1000;
+  std::int64_t round = run.round;
+  form.whole("round", round, "cases of a round ran one after another and drew the same samples",
+             {0, kLastRound});
+  describe_value(form, "samples_per_s", run.samples_per_s, "a mean and its 95 % interval");
+  std::optional<Estimate> busy = run.has_busy ? std::optional(run.busy) : std::nullopt;
+  describe_estimate(form, "busy", busy);
+  form.whole("steps", run.steps, "measured, per rank", {.least = 1});
+  form.whole("samples", run.samples, "of the window, over all ranks");
+  form.optional("cpu_s", run.cpu_s, Missing::null,
+                [&](double& seconds) { form.real("cpu_s", seconds, "CPU time of the window"); });
+  describe_sizes(form, run);
+  form.seconds("first_batch_s", run.first_batch, "from the first ask to the first batch");
+  form.seconds("took_s", run.took, "with start and warm-up; virtual with the model");
+  form.text("bound_by", run.bound_by, "compute or a cause; empty when it cannot be told");
+  form.text("withheld_reason", run.withheld, "why there is no verdict; empty when there is one");
+  describe_account_of_run(form, run.account);
+  if (!form.reads()) return;
+  run.round = static_cast<int>(round);
   run.has_busy = busy.has_value();
   run.busy = busy.value_or(Estimate{});
-  run.steps = json.at("steps").integer(1, kMostOfRun);
-  run.samples = count_at(json, "samples");
-  if (!json.at("cpu_s").is_null()) run.cpu_s = std::clamp(json.at("cpu_s").real(), 0.0, kLargest);
-  run.resident = count_at(json, "resident_bytes");
-  run.slots = count_at(json, "slot_bytes");
-  run.pinned = count_at(json, "pinned_bytes");
-  run.shared = count_at(json, "shared_bytes");
-  run.of_worker = count_at(json, "worker_bytes");
-  run.first_batch = time_at(json, "first_batch_s");
-  run.took = time_at(json, "took_s");
-  run.bound_by = json.at("bound_by").text();
-  run.withheld = json.at("withheld_reason").text();
-  run.account = read_account(json.at("account"));
-  return run;
+  if (run.cpu_s) run.cpu_s = std::clamp(*run.cpu_s, 0.0, kLargest);
 }
 
 bool is_of_base(const Field& field, const RunConfig& base) {
@@ -111,108 +83,105 @@ std::string in_words(const std::vector<std::string>& texts) {
   return texts.empty() ? "not given" : shown_text(fmt::format("{}", fmt::join(texts, " ")));
 }
 
-std::vector<std::string> texts_of(const JsonCursor& object, std::string_view key) {
-  if (!object.has(key)) return {};
-  const JsonCursor texts = object.at(key);
-  return read_texts(texts);
-}
-
-std::string difference_of_base(const JsonCursor& saved, const RunConfig& base) {
-  for (const Field& field : fields()) {
-    const std::vector<std::string> here =
-        is_of_base(field, base) ? field.texts(base) : std::vector<std::string>();
-    const std::vector<std::string> there = texts_of(saved, field.name);
-    if (here != there)
-      return fmt::format("{} is {} there and {} here", field.name, in_words(there), in_words(here));
+std::vector<std::string> texts_of(const Entries<std::vector<std::string>>& entries,
+                                  std::string_view key) {
+  for (const auto& [name, texts] : entries) {
+    if (name == key) return texts;
   }
-  return "";
+  return {};
 }
 
 }  // namespace
 
-void write_estimate(JsonStream& json, std::string_view key, const std::optional<Estimate>& value) {
-  if (!value) return json.null(key);
-  json.begin_object(key, kCompact);
-  json.member("mean", value->mean);
-  json.begin_array("ci95");
-  json.element(value->low);
-  json.element(value->high);
-  json.end_array();
-  json.end_object();
-}
-
-void write_texts(JsonStream& json, std::string_view key, const std::vector<std::string>& texts) {
-  json.begin_array(key, kCompact);
-  for (const std::string& text : texts) json.element(std::string_view(text));
-  json.end_array();
-}
-
-void write_base(JsonStream& json, const Experiment& experiment) {
-  json.begin_object("base");
+Given given_in(const Experiment& experiment) {
+  Given given;
   for (const Field& field : fields()) {
     if (is_of_base(field, experiment.base))
-      write_texts(json, field.name, field.texts(experiment.base));
+      given.base.emplace_back(field.name, field.texts(experiment.base));
   }
-  json.end_object();
-  json.begin_object("axes");
-  for (const Axis& axis : experiment.axes) write_texts(json, axis.key, axis.values);
-  json.end_object();
-  json.member("one_at_a_time", experiment.one_at_a_time);
+  for (const Axis& axis : experiment.axes) given.axes.emplace_back(axis.key, axis.values);
+  given.one_at_a_time = experiment.one_at_a_time;
+  return given;
 }
 
-void write_settings(JsonStream& json, const Experiment& experiment, const Case& one) {
-  json.begin_object("settings", kCompact);
+void describe_given(Form& form, Given& given) {
+  const auto texts = [&](Form::Name key, std::vector<std::string>& values) {
+    form.texts(key, values, "", Lines::one);
+  };
+  form.entries("base", given.base, "what was given, by the name of its flag", texts);
+  form.entries("axes", given.axes, "what was varied", texts);
+  form.flag("one_at_a_time", given.one_at_a_time, "one axis at a time instead of all combinations");
+}
+
+std::string difference(const Given& there, const Given& here) {
+  for (const Field& field : fields()) {
+    const std::vector<std::string> saved = texts_of(there.base, field.name);
+    const std::vector<std::string> given = texts_of(here.base, field.name);
+    if (saved != given) {
+      return fmt::format("{} is {} there and {} here", field.name, in_words(saved),
+                         in_words(given));
+    }
+  }
+  for (const auto& [key, values] : here.axes) {
+    const std::vector<std::string> saved = texts_of(there.axes, key);
+    if (saved != values) {
+      return fmt::format("--vary {} is {} there and {} here", key, in_words(saved),
+                         in_words(values));
+    }
+  }
+  if (there.axes.size() != here.axes.size()) return "an axis is varied there and not here";
+  if (there.one_at_a_time != here.one_at_a_time) return "--one-at-a-time is not the same";
+  return "";
+}
+
+AxisValues values_of(const Experiment& experiment, const Case& one) {
+  AxisValues values;
   for (const Axis& axis : experiment.axes) {
     const std::string text = setting_text(one, axis.key);
-    if (text == "-") {
-      json.null(axis.key);
-    } else {
-      json.member(axis.key, std::string_view(text));
-    }
+    values.emplace_back(axis.key, text == "-" ? std::nullopt : std::optional(text));
   }
-  json.end_object();
+  return values;
 }
 
-void write_changes(JsonStream& json, const Case& one) {
-  json.begin_object("changes", kCompact);
-  for (const Change& change : one.changes) json.member(change.key, std::string_view(change.value));
-  json.end_object();
+void describe_values(Form& form, AxisValues& values) {
+  form.entries(
+      "settings", values,
+      "the value on each axis; null where it has no meaning, such as a prefetch factor without "
+      "workers",
+      [&](Form::Name key, std::optional<std::string>& value) {
+        form.optional(key, value, Missing::null,
+                      [&](std::string& text) { form.text(key, text, ""); });
+      },
+      {}, Lines::one);
 }
 
-void write_runs(JsonStream& json, const Case& one) {
-  json.begin_array("runs");
-  for (const CaseRun& run : one.runs) write_run(json, run);
-  json.end_array();
+void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& estimate) {
+  form.optional(name, estimate, Missing::null, [&](Estimate& value) {
+    describe_value(form, name, value, "a mean and its 95 % interval; null when not measured");
+  });
 }
 
-std::vector<CaseRun> read_runs(const JsonCursor& one) {
-  const JsonCursor runs = one.at("runs");
-  runs.expect_array();
+void describe_runs(Form& form, std::vector<CaseRun>& runs) {
   constexpr std::size_t kMostRuns = 1000;
-  if (runs.size() > kMostRuns) runs.fail("has more than 1000 runs");
-  std::vector<CaseRun> result;
-  for (std::size_t i = 0; i < runs.size(); ++i) result.push_back(read_run(runs.item(i)));
-  return result;
+  form.list("runs", runs, "one element per round",
+            [&](CaseRun& run) { form.object("", "", [&] { describe_run_of_case(form, run); }); });
+  if (runs.size() > kMostRuns) form.refuse("has more than 1000 runs");
 }
 
-std::string difference(const JsonCursor& saved, const Experiment& experiment) {
-  const JsonCursor base = saved.at("base");
-  base.expect_object();
-  const std::string of_base = difference_of_base(base, experiment.base);
-  if (!of_base.empty()) return of_base;
-  const JsonCursor axes = saved.at("axes");
-  axes.expect_object();
-  for (const Axis& axis : experiment.axes) {
-    const std::vector<std::string> there = texts_of(axes, axis.key);
-    if (there != axis.values) {
-      return fmt::format("--vary {} is {} there and {} here", axis.key, in_words(there),
-                         in_words(axis.values));
-    }
-  }
-  if (axes.size() != experiment.axes.size()) return "an axis is varied there and not here";
-  if (saved.at("one_at_a_time").boolean() != experiment.one_at_a_time)
-    return "--one-at-a-time is not the same";
-  return "";
+void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
+                Form::Sentence sentence) {
+  form.shown(name, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt,
+             sentence, Whole{});
+}
+
+void describe_stops(Form& form, Experiment& experiment) {
+  form.shown("interrupted", experiment.interrupted, "stopped by a signal");
+  form.shown("budget_spent", experiment.budget_spent, "the budget ended before the work");
+}
+
+void describe_notes(Form& form, Experiment& experiment) {
+  form.texts("notes", experiment.notes, "what a reader must know of the machine and the runs",
+             Lines::one);
 }
 
 }  // namespace loaderscope

@@ -1,24 +1,43 @@
 // What the results of sweep and tune have in common.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "loaderscope/experiment.h"
-#include "report/json_stream.h"
-#include "report/json_tree.h"
+#include "report/form.h"
 
 namespace loaderscope {
 
-void write_estimate(JsonStream& json, std::string_view key, const std::optional<Estimate>& value);
-void write_texts(JsonStream& json, std::string_view key, const std::vector<std::string>& texts);
-void write_base(JsonStream& json, const Experiment& experiment);  // base, axes
-void write_settings(JsonStream& json, const Experiment& experiment, const Case& one);
-void write_changes(JsonStream& json, const Case& one);
-void write_runs(JsonStream& json, const Case& one);
+template <class Item>
+using Entries = std::vector<std::pair<std::string, Item>>;
 
-// The runs of a case as they were saved. Throws RunError.
-std::vector<CaseRun> read_runs(const JsonCursor& one);
+// The base case and the axes, as given.
+struct Given {
+  Entries<std::vector<std::string>> base, axes;
+  bool one_at_a_time = false;
+};
+Given given_in(const Experiment& experiment);
+void describe_given(Form& form, Given& given);
+// What differs: "compute is 12ms there and 14ms here", or "".
+std::string difference(const Given& there, const Given& here);
 
-// What of the base case or the axes differs from what was saved: "compute is 12ms there and 14ms
-// here", or "".
-std::string difference(const JsonCursor& saved, const Experiment& experiment);
+// The value of a case on each axis; nothing where it has none.
+using AxisValues = Entries<std::optional<std::string>>;
+AxisValues values_of(const Experiment& experiment, const Case& one);
+void describe_values(Form& form, AxisValues& values);
+
+void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& estimate);
+// Bounds within which a thousand runs, the most that are read, can be added up.
+inline constexpr std::int64_t kMostOfRun = std::int64_t{1} << 50;  // steps, samples, bytes, ns
+void describe_runs(Form& form, std::vector<CaseRun>& runs);
+
+// Of a case; null: none.
+void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
+                Form::Sentence sentence);
+void describe_stops(Form& form, Experiment& experiment);  // whether it ended early
+void describe_notes(Form& form, Experiment& experiment);
 
 }  // namespace loaderscope

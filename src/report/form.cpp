@@ -1,6 +1,6 @@
 #include "report/form.h"
 
-#include "loaderscope/account.h"
+#include "loaderscope/run_record.h"
 
 namespace loaderscope {
 

@@ -90,6 +90,10 @@ class Form {
   // `members()` shows those of an object, or the places of a row.
   template <class Members>
   void object(Name name, Sentence sentence, const Members& members, Lines lines = Lines::each);
+  // All of the members, or none.
+  template <class Members>
+  void object_or_empty(Name name, bool there, Sentence sentence, const Members& members,
+                       Lines lines = Lines::each);
   template <class Places>
   void row(Name name, Sentence sentence, const Places& places);
   // `element(item)` shows an item under the name "".
@@ -102,7 +106,8 @@ class Form {
   // `entry(key, item)` shows an item under its key. `words`: what keys can be; empty: anything.
   template <class Item, class Entry>
   void entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
-               const Entry& entry, const std::vector<std::string_view>& words = {});
+               const Entry& entry, const std::vector<std::string_view>& words = {},
+               Lines lines = Lines::each);
   void text_or_null(Name name, std::string& value, Sentence sentence);  // null: ""
   void texts(Name name, std::vector<std::string>& items, Sentence sentence,
              Lines lines = Lines::each);
@@ -131,6 +136,7 @@ class Form {
   virtual bool more() { return false; }                       // reading: a list or entries go on
   virtual std::string next_key() { return {}; }               // reading entries
   virtual void keys(const std::vector<std::string_view>&) {}  // that entries can have: any if empty
+  virtual void may_be_empty() {}                              // the object
 
  private:
   Does does_;
@@ -154,6 +160,15 @@ template <class Members>
 void Form::object(Name name, Sentence sentence, const Members& members, Lines lines) {
   enter(name, Shape::object, sentence, lines);
   members();
+  leave();
+}
+
+template <class Members>
+void Form::object_or_empty(Name name, bool there, Sentence sentence, const Members& members,
+                           Lines lines) {
+  enter(name, Shape::object, sentence, lines);
+  may_be_empty();
+  if (there || explains()) members();
   leave();
 }
 
@@ -189,8 +204,8 @@ void Form::list(Name name, std::vector<Item>& items, Sentence sentence, const El
 
 template <class Item, class Entry>
 void Form::entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
-                   const Entry& entry, const std::vector<std::string_view>& words) {
-  enter(name, Shape::entries, sentence, Lines::each);
+                   const Entry& entry, const std::vector<std::string_view>& words, Lines lines) {
+  enter(name, Shape::entries, sentence, lines);
   keys(words);
   if (explains()) {
     Item item{};

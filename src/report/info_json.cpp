@@ -1,62 +1,78 @@
-#include "dataset/info.h"
-#include "report/json_stream.h"
+#include "report/info_report.h"
+#include "report/schemas.h"
 
 namespace loaderscope::dataset {
 namespace {
 
-void write_counts(JsonStream& json, std::string_view key,
-                  const std::map<std::string, std::int64_t, std::less<>>& counts) {
-  json.begin_object(key);
-  for (const auto& [name, count] : counts) json.member(name, count);
-  json.end_object();
+void describe_counts(Form& form, Form::Name name,
+                     const std::map<std::string, std::int64_t, std::less<>>& counts,
+                     Form::Sentence sentence) {
+  std::vector<std::pair<std::string, std::int64_t>> items(counts.begin(), counts.end());
+  form.entries(name, items, sentence,
+               [&](Form::Name key, std::int64_t count) { form.shown(key, count, ""); });
 }
 
-void write_measure(JsonStream& json, std::string_view key, const Measure& measure) {
-  json.begin_object(key, JsonStream::Layout::compact);
-  json.member("min", measure.least);
-  json.member("p10", measure.histogram.quantile(0.1));
-  json.member("p50", measure.histogram.quantile(0.5));
-  json.member("p90", measure.histogram.quantile(0.9));
-  json.member("p99", measure.histogram.quantile(0.99));
-  json.member("max", measure.most);
-  json.end_object();
+void describe_measure(Form& form, Form::Name name, const Measure& measure,
+                      Form::Sentence sentence) {
+  const auto quantile = [&](Form::Name key, double q) {
+    form.shown(key, measure.histogram.quantile(q), "");
+  };
+  form.object(
+      name, sentence,
+      [&] {
+        form.shown("min", measure.least, "");
+        quantile("p10", 0.1);
+        quantile("p50", 0.5);
+        quantile("p90", 0.9);
+        quantile("p99", 0.99);
+        form.shown("max", measure.most, "");
+      },
+      Lines::one);
+}
+
+void describe_damaged(Form& form, DatasetInfo& info) {
+  const auto file = [&](DamagedFile& damaged) {
+    form.object(
+        "", "",
+        [&] {
+          form.shown("path", damaged.path, "in the folder");
+          form.shown("cause", damaged.cause, "what is wrong with it");
+        },
+        Lines::one);
+  };
+  form.object("damaged", "images that no run could use", [&] {
+    form.shown("count", info.damaged, "all of them");
+    form.list("first", info.first_damaged, "in the order of their paths, at most 10", file);
+  });
 }
 
 }  // namespace
 
-void write_json(std::ostream& out, const DatasetInfo& info) {
-  {
-    JsonStream json(out);
-    json.begin_object();
-    json.member("schema", "loaderscope.dataset-info/1");
-    json.member("path", std::string_view(info.path));
-    json.member("checked", info.checked);
-    json.member("interrupted", info.interrupted);
-    json.member("images", info.images);
-    json.member("bytes", info.bytes);
-    json.member("pixels", info.pixels);
-    write_measure(json, "stored_bytes", info.stored_bytes);
-    write_measure(json, "width", info.widths);
-    write_measure(json, "height", info.heights);
-    write_counts(json, "formats", info.formats);
-    write_counts(json, "subsampling", info.subsamplings);
-    json.member("progressive", info.progressive);
-    write_counts(json, "classes", info.classes);
-    json.member("other_files", info.other_files);
-    json.member("unreadable_folders", info.unreadable_folders);
-    json.begin_object("damaged");
-    json.member("count", info.damaged);
-    json.begin_array("first");
-    for (const DamagedFile& file : info.first_damaged) {
-      json.begin_object({}, JsonStream::Layout::compact);
-      json.member("path", std::string_view(file.path));
-      json.member("cause", std::string_view(file.cause));
-      json.end_object();
-    }
-    json.end_array();
-    json.end_object();
-    json.end_object();
-  }
+void describe_info(Form& form, DatasetInfo& info) {
+  form.shown("path", info.path, "the folder");
+  form.shown("checked", info.checked,
+             "every image was decoded; false: headers and lengths were looked at");
+  form.shown("interrupted", info.interrupted, "stopped by a signal: there is more");
+  form.shown("images", info.images, "files that are images and not damaged");
+  form.shown("bytes", info.bytes, "of them");
+  form.shown("pixels", info.pixels, "of them");
+  describe_measure(form, "stored_bytes", info.stored_bytes,
+                   "size of an image's file: the extremes, and percentiles within 1 %");
+  describe_measure(form, "width", info.widths, "of an image, likewise");
+  describe_measure(form, "height", info.heights, "of an image, likewise");
+  describe_counts(form, "formats", info.formats, "images by format");
+  describe_counts(form, "subsampling", info.subsamplings,
+                  "JPEG images by how their colours are subsampled");
+  form.shown("progressive", info.progressive, "JPEG images that are stored in scans");
+  describe_counts(form, "classes", info.classes,
+                  "images by the folder in the folder; empty when it is flat");
+  form.shown("other_files", info.other_files, "files that are no images");
+  form.shown("unreadable_folders", info.unreadable_folders, "whose files are not counted");
+  describe_damaged(form, info);
+}
+
+void write_json(std::ostream& out, const DatasetInfo& info, std::string_view tool_version) {
+  write_document(out, "dataset-info", tool_version, info, describe_info);
   out << "\n";
 }
 

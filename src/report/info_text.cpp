@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "dataset/info.h"
 #include "loaderscope/errors.h"
+#include "report/info_report.h"
 
 namespace loaderscope::dataset {
 namespace {

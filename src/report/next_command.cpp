@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "analysis/verdict.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/settings.h"
 #include "report/findings_text.h"
+#include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope {

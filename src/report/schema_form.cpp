@@ -70,7 +70,8 @@ void SchemaForm::add(Name name, Json node, std::optional<Missing> missing) {
   switch (level.shape) {
     case Shape::object:
       level.node["properties"][std::string(name)] = std::move(node);
-      if (missing != Missing::left_out) level.node["required"].push_back(name);
+      if (missing != Missing::left_out && level.node.contains("required"))
+        level.node["required"].push_back(name);
       return;
     case Shape::list:
       level.node["items"] = std::move(node);
@@ -148,6 +149,8 @@ void SchemaForm::enter(Name name, Shape shape, Sentence sentence, Lines) {
   open_.push_back(
       {std::string(name), shape, std::move(node), std::exchange(missing_, std::nullopt)});
 }
+
+void SchemaForm::may_be_empty() { open_.back().node.erase("required"); }
 
 void SchemaForm::leave() {
   Level level = std::move(open_.back());

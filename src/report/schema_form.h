@@ -33,6 +33,7 @@ class SchemaForm : public Form {
   void leave() override;
   bool begins(Name name, bool there, Missing missing) override;
   void keys(const std::vector<std::string_view>& words) override;
+  void may_be_empty() override;
 
  private:
   struct Level;

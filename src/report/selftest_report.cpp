@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "analysis/wording.h"
-#include "report/json_stream.h"
+#include "report/schemas.h"
 #include "report/screen.h"
 #include "report/text_table.h"
 
@@ -127,23 +127,28 @@ std::string basis_line(const Result& result) {
       result.engine, seconds(result.wall), show_percent(result.contention));
 }
 
-void write_stage(JsonStream& json, const Recovery& recovery) {
-  json.begin_object();
-  json.member("pipeline", std::string_view(recovery.pipeline));
-  json.member("stage", name_of(recovery.stage));
-  json.member("cause", name_of(recovery.cause()));
-  json.member("injected_s", recovery.injected_s);
-  json.member("recovered_s", recovery.recovered_s());
-  json.member("share", recovery.share());
-  json.member("found", recovery.found());
-  json.begin_array("rounds_s", JsonStream::Layout::compact);
-  for (const PerCause<double>& round : recovery.growth) json.element(round[recovery.cause()]);
-  json.end_array();
-  json.begin_object("elsewhere", JsonStream::Layout::compact);
+void describe_recovery(Form& form, Recovery& recovery) {
+  form.shown("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
+  form.shown_word("stage", name_of(recovery.stage), names_of<Stage>(),
+                  "the stage that it was injected into");
+  form.shown_word("cause", name_of(recovery.cause()), names_of<Cause>(),
+                  "the cause of stall that must grow");
+  form.shown("injected_s", recovery.injected_s, "delay per step, seconds", kNotNegative);
+  form.shown("recovered_s", recovery.recovered_s(),
+             "growth of the cause's stall per step against the run without the delay, seconds, "
+             "median of the rounds");
+  form.shown("share", recovery.share(), "recovered_s / injected_s");
+  form.shown("found", recovery.found(), "share is 1 within the tolerance");
+  form.list(
+      "rounds_s", recovery.growth, "the growth in each round, seconds per step",
+      [&](PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); }, Lines::one);
+  std::vector<std::pair<std::string, double>> elsewhere;
   for (const auto& [cause, change] : changes_elsewhere(recovery))
-    json.member(name_of(cause), change);
-  json.end_object();
-  json.end_object();
+    elsewhere.emplace_back(name_of(cause), change);
+  form.entries(
+      "elsewhere", elsewhere, "growth of the other causes / injected_s, those from 0.01 on",
+      [&](Form::Name cause, double change) { form.shown(cause, change, ""); }, names_of<Cause>(),
+      Lines::one);
 }
 
 }  // namespace
@@ -159,27 +164,24 @@ void write_selftest_table(std::ostream& out, const Result& result, const ReportS
                 "more with --verbose: stages that were not found, notes");
 }
 
+void describe_selftest(Form& form, Result& result) {
+  form.shown("engine", result.engine, "what ran; empty when nothing did");
+  form.shown("passed", result.passed(),
+             "every delay was found in its own stage, within the tolerance");
+  form.shown("interrupted", result.interrupted, "stopped before its end: stages may be missing");
+  form.shown("sentence", answer_line(result), "the answer for people");
+  form.shown("tolerance", kTolerance, "a delay is found when share differs from 1 by no more");
+  form.shown("contention_share", result.contention,
+             "of the runs without a delay, the part spent waiting for a core", kShare);
+  form.shown_seconds("wall_s", result.wall, "duration of all runs, seconds");
+  form.list("stages", result.stages, "one element per delay", [&](Recovery& recovery) {
+    form.object("", "", [&] { describe_recovery(form, recovery); });
+  });
+  form.texts("notes", result.notes, "what a reader must know: settings without effect");
+}
+
 void write_selftest_json(std::ostream& out, const Result& result, std::string_view tool_version) {
-  JsonStream json(out);
-  json.begin_object();
-  json.member("schema", "loaderscope.selftest/1");
-  json.begin_object("tool");
-  json.member("version", tool_version);
-  json.end_object();
-  json.member("engine", std::string_view(result.engine));
-  json.member("passed", result.passed());
-  json.member("interrupted", result.interrupted);
-  json.member("sentence", std::string_view(answer_line(result)));
-  json.member("tolerance", kTolerance);
-  json.member("contention_share", result.contention);
-  json.member("wall_s", Seconds{result.wall});
-  json.begin_array("stages");
-  for (const Recovery& recovery : result.stages) write_stage(json, recovery);
-  json.end_array();
-  json.begin_array("notes");
-  for (const std::string& note : result.notes) json.element(std::string_view(note));
-  json.end_array();
-  json.end_object();
+  write_document(out, "selftest", tool_version, result, describe_selftest);
 }
 
 }  // namespace loaderscope

@@ -1,4 +1,4 @@
-// What the self-test found, for people and as JSON (schema loaderscope.selftest/1).
+// What the self-test found, for people and as JSON.
 #pragma once
 
 #include <ostream>
@@ -6,6 +6,7 @@
 
 #include "experiment/selftest/selftest.h"
 #include "loaderscope/report.h"
+#include "report/form.h"
 
 namespace loaderscope {
 
@@ -13,5 +14,6 @@ void write_selftest_table(std::ostream& out, const selftest::Result& result,
                           const ReportStyle& style);
 void write_selftest_json(std::ostream& out, const selftest::Result& result,
                          std::string_view tool_version);
+void describe_selftest(Form& form, selftest::Result& result);
 
 }  // namespace loaderscope

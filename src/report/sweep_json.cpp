@@ -5,51 +5,65 @@
 
 #include "base/file_kind.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_json.h"
+#include "report/json_tree.h"
+#include "report/read_form.h"
+#include "report/schemas.h"
 #include "report/sweep_report.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::string_view kSchema = "loaderscope.sweep/1";
 constexpr std::string_view kGiveSweep = "give a file that 'loaderscope sweep --json' saved";
 
-void write_index(JsonStream& json, std::string_view key, const std::optional<std::size_t>& index) {
-  if (index) {
-    json.member(key, static_cast<std::int64_t>(*index));
-  } else {
-    json.null(key);
+// A case as it is saved.
+struct SweptCase {
+  AxisValues values;
+  Entries<std::string> changes;
+  std::string skipped;
+  std::optional<Estimate> samples_per_s, busy;
+  std::vector<CaseRun> runs;
+};
+
+std::vector<SweptCase> swept_cases(const Experiment& experiment, const SweepAnswer& answer) {
+  std::vector<SweptCase> swept;
+  for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
+    const Case& one = experiment.cases[i];
+    swept.push_back(
+        {values_of(experiment, one), {}, one.skipped, answer.rate[i], answer.busy[i], one.runs});
+    for (const Change& change : one.changes)
+      swept.back().changes.emplace_back(change.key, change.value);
   }
+  return swept;
 }
 
-void write_case(JsonStream& json, const Experiment& experiment, const SweepAnswer& answer,
-                std::size_t i) {
-  const Case& one = experiment.cases[i];
-  json.begin_object();
-  write_settings(json, experiment, one);
-  write_changes(json, one);
-  if (one.skipped.empty()) {
-    json.null("skipped");
-  } else {
-    json.member("skipped", std::string_view(one.skipped));
+void describe_swept(Form& form, SweptCase& one) {
+  describe_values(form, one.values);
+  form.entries(
+      "changes", one.changes, "of the base case, on the axes",
+      [&](Form::Name key, std::string& value) { form.text(key, value, ""); }, {}, Lines::one);
+  form.text_or_null("skipped", one.skipped, "why it was not run, or failed");
+  if (!form.reads()) {
+    describe_estimate(form, "samples_per_s", one.samples_per_s);
+    describe_estimate(form, "busy", one.busy);
   }
-  write_estimate(json, "samples_per_s", answer.rate[i]);
-  write_estimate(json, "busy", answer.busy[i]);
-  write_runs(json, one);
-  json.end_object();
+  describe_runs(form, one.runs);
 }
 
-bool has_changes(const JsonCursor& saved, const Changes& changes) {
-  const JsonCursor there = saved.at("changes");
-  there.expect_object();
-  return there.size() == changes.size() &&
+void describe_cases(Form& form, std::vector<SweptCase>& cases) {
+  form.list("cases", cases, "in the order of the grid",
+            [&](SweptCase& one) { form.object("", "", [&] { describe_swept(form, one); }); });
+}
+
+bool has_changes(const SweptCase& saved, const Changes& changes) {
+  return saved.changes.size() == changes.size() &&
          std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
-           if (!there.has(change.key)) return false;
-           const JsonCursor value = there.at(change.key);
-           return value.text() == change.value;
+           const std::pair entry(change.key, change.value);
+           return std::find(saved.changes.begin(), saved.changes.end(), entry) !=
+                  saved.changes.end();
          });
 }
 
@@ -60,38 +74,43 @@ bool is_found_by_running(const Case& one, const std::string& key) {
 }
 
 // The saved case is `one`, with the same settings in force, as far as they are known.
-bool is_case(const JsonCursor& saved, const Experiment& experiment, const Case& one) {
+bool is_case(const SweptCase& saved, const Experiment& experiment, const Case& one) {
   if (!has_changes(saved, one.changes)) return false;
-  const JsonCursor settings = saved.at("settings");
-  return std::all_of(experiment.axes.begin(), experiment.axes.end(), [&](const Axis& axis) {
-    if (is_found_by_running(one, axis.key)) return true;
-    const JsonCursor value = settings.at(axis.key);
-    return (value.is_null() ? "-" : value.text()) == setting_text(one, axis.key);
+  const AxisValues values = values_of(experiment, one);
+  return std::all_of(values.begin(), values.end(), [&](const auto& value) {
+    return is_found_by_running(one, value.first) ||
+           std::find(saved.values.begin(), saved.values.end(), value) != saved.values.end();
   });
 }
 
-// As it was found when it ran.
-void adopt_settings(const JsonCursor& saved, const Experiment& experiment, Case& one) {
-  const JsonCursor settings = saved.at("settings");
-  for (const Axis& axis : experiment.axes) {
-    const JsonCursor value = settings.at(axis.key);
-    if (!is_found_by_running(one, axis.key) || value.is_null()) continue;
-    const Field& field = *find_field(axis.key);
-    try {
-      field.set(one.config, {value.text()});
-    } catch (const ValueError& error) {
-      value.fail(error.what());
-    }
+// As it was found when it ran. Throws ValueError.
+void adopt_values(const SweptCase& saved, Case& one) {
+  for (const auto& [key, value] : saved.values) {
+    if (!is_found_by_running(one, key) || !value) continue;
+    const Field& field = *find_field(key);
+    field.set(one.config, {*value});
     field.mark_given(one.config, false);
   }
 }
 
-// The case of the experiment that was saved as `saved`.
-Case& case_of(const JsonCursor& saved, Experiment& experiment) {
+// The case of the experiment that was saved as `saved`; null: none.
+Case* case_of(const SweptCase& saved, Experiment& experiment) {
   for (Case& one : experiment.cases) {
-    if (one.skipped.empty() && is_case(saved, experiment, one)) return one;
+    if (one.skipped.empty() && is_case(saved, experiment, one)) return &one;
   }
-  saved.fail("is no case of this sweep, where flags or cores are not the same");
+  return nullptr;
+}
+
+// `at` is where it stands.
+void adopt(SweptCase& saved, const JsonCursor& at, Experiment& experiment) {
+  Case* one = case_of(saved, experiment);
+  if (one == nullptr) at.fail("is no case of this sweep, where flags or cores are not the same");
+  try {
+    adopt_values(saved, *one);
+  } catch (const ValueError& error) {
+    at.fail(error.what());
+  }
+  one->runs = std::move(saved.runs);
 }
 
 std::ifstream open_sweep(const std::string& path) {
@@ -106,35 +125,33 @@ std::ifstream open_sweep(const std::string& path) {
 }
 
 void check_schema(const JsonCursor& document, const std::string& path) {
+  const std::string expected = schema_name("sweep");
   if (document.has("schema")) {
     const JsonCursor schema = document.at("schema");
-    if (schema.text() == kSchema) return;
+    if (schema.text() == expected) return;
   }
-  throw RunError(path + ": is no sweep (" + std::string(kSchema) + "); " + std::string(kGiveSweep));
+  throw RunError(path + ": is no sweep (" + expected + "); " + std::string(kGiveSweep));
 }
 
 }  // namespace
 
+void describe_sweep(Form& form, Experiment& experiment) {
+  const SweepAnswer answer = judge_sweep(experiment);
+  Given given = given_in(experiment);
+  describe_given(form, given);
+  show_index(form, "best", answer.best, "index of the case with the highest rate");
+  show_index(form, "knee", answer.knee,
+             "index of the cheapest case whose interval reaches within 3 % of the best");
+  form.shown_seconds("spent_s", experiment.spent, "all runs together");
+  describe_stops(form, experiment);
+  std::vector<SweptCase> cases = swept_cases(experiment, answer);
+  describe_cases(form, cases);
+  describe_notes(form, experiment);
+}
+
 void write_sweep_json(std::ostream& out, const Experiment& experiment,
                       std::string_view tool_version) {
-  const SweepAnswer answer = judge_sweep(experiment);
-  JsonStream json(out);
-  json.begin_object();
-  json.member("schema", kSchema);
-  json.begin_object("tool");
-  json.member("version", tool_version);
-  json.end_object();
-  write_base(json, experiment);
-  write_index(json, "best", answer.best);
-  write_index(json, "knee", answer.knee);
-  json.member("spent_s", Seconds{experiment.spent});
-  json.member("interrupted", experiment.interrupted);
-  json.member("budget_spent", experiment.budget_spent);
-  json.begin_array("cases");
-  for (std::size_t i = 0; i < experiment.cases.size(); ++i) write_case(json, experiment, answer, i);
-  json.end_array();
-  write_texts(json, "notes", experiment.notes);
-  json.end_object();
+  write_document(out, "sweep", tool_version, experiment, describe_sweep);
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {
@@ -146,20 +163,19 @@ void resume_sweep(std::istream& in, const std::string& path, Experiment& experim
   const JsonNode root = read_json(in, path, {});
   const JsonCursor document(root, path);
   check_schema(document, path);
-  const std::string differs = difference(document, experiment);
+  ReadForm form(document, kMostOfRun);
+  Given given;
+  describe_given(form, given);
+  const std::string differs = difference(given, given_in(experiment));
   if (!differs.empty()) {
     throw UsageError("--resume " + path + ": " + differs +
                      "; resume with the same settings, or begin a new sweep");
   }
-  const JsonCursor cases = document.at("cases");
-  cases.expect_array();
+  std::vector<SweptCase> cases;
+  describe_cases(form, cases);
+  const JsonCursor saved = document.at("cases");
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    const JsonCursor saved = cases.item(i);
-    std::vector<CaseRun> runs = read_runs(saved);
-    if (runs.empty()) continue;
-    Case& one = case_of(saved, experiment);
-    adopt_settings(saved, experiment, one);
-    one.runs = std::move(runs);
+    if (!cases[i].runs.empty()) adopt(cases[i], saved.item(i), experiment);
   }
 }
 

@@ -6,12 +6,14 @@
 
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
+#include "report/form.h"
 
 namespace loaderscope {
 
 void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
 void write_sweep_json(std::ostream& out, const Experiment& experiment,
-                      std::string_view tool_version);  // schema loaderscope.sweep/1
+                      std::string_view tool_version);
+void describe_sweep(Form& form, Experiment& experiment);
 
 // Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
 // that is no sweep, UsageError when it is one of another base case or other axes, naming the first

@@ -7,8 +7,8 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
-#include "loaderscope/engine_table.h"
 #include "report/table_parts.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

@@ -1,162 +1,220 @@
 // A tune as JSON.
-#include <cmath>
-
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
 #include "report/experiment_json.h"
+#include "report/schemas.h"
 #include "report/tune_report.h"
 
 namespace loaderscope {
 namespace {
 
-void write_guess(JsonStream& json, std::string_view key, const std::optional<Guess>& guess) {
-  if (!guess) return json.null(key);
-  json.begin_object(key, kCompact);
-  json.member("samples_per_s", guess->samples_per_s);
-  json.member("busy", guess->busy > 0 ? guess->busy : std::nan(""));
-  json.end_object();
-}
-
-void write_measured(JsonStream& json, const Case& one, const Judgement& judgement, std::size_t i) {
-  if (!judgement.measured(i)) return json.null("measured");
-  json.begin_object("measured");
-  write_estimate(json, "samples_per_s", judgement.rate(i));
-  write_estimate(json, "busy",
-                 judgement.has_busy(i) ? std::optional(judgement.busy(i)) : std::nullopt);
-  write_runs(json, one);
-  json.end_object();
-}
-
 // The settings in force that the user of a loader chooses.
-void write_choice(JsonStream& json, const RunConfig& config) {
-  const bool is_inline = config.executor == Executor::inline_;
-  json.member("workers", config.num_workers.value);
-  if (is_inline) {
-    json.null("prefetch");
-  } else {
-    json.member("prefetch", config.prefetch_factor.value);
+struct LoaderChoice {
+  std::int64_t workers = 0;
+  std::optional<std::int64_t> prefetch;
+  MemoryMode memory = MemoryMode::pageable;
+  std::int64_t batch_size = 0, ranks = 0;
+  Bytes slots = 0;
+};
+
+struct TunedRow {
+  AxisValues values;
+  std::optional<LoaderChoice> choice;
+  std::string not_run;
+  bool measured = false;
+  std::optional<Estimate> samples_per_s, busy;
+  std::vector<CaseRun> runs;
+  std::optional<Guess> predicted;
+};
+
+LoaderChoice choice_of(const RunConfig& config) {
+  LoaderChoice choice;
+  choice.workers = config.num_workers.value;
+  if (config.executor != Executor::inline_) choice.prefetch = config.prefetch_factor.value;
+  choice.memory = config.memory;
+  choice.batch_size = config.batch_size.value;
+  choice.ranks = config.ranks.value;
+  choice.slots = price_of(config).slots;
+  return choice;
+}
+
+std::vector<TunedRow> tuned_rows(const Tune& tune) {
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const Judgement judgement(cases);
+  std::vector<TunedRow> rows(cases.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Case& one = cases[i];
+    TunedRow& row = rows[i];
+    row.values = values_of(tune.experiment, one);
+    if (one.skipped.empty() || !one.runs.empty()) row.choice = choice_of(one.config);
+    row.not_run = one.skipped.empty() ? tune.candidates[i].refused : one.skipped;
+    row.measured = judgement.measured(i);
+    if (row.measured) row.samples_per_s = judgement.rate(i);
+    if (judgement.has_busy(i)) row.busy = judgement.busy(i);
+    row.runs = one.runs;
+    row.predicted = tune.candidates[i].predicted;
   }
-  json.member("memory", name_of(config.memory.value));
-  json.member("batch_size", config.batch_size.value);
-  json.member("ranks", config.ranks.value);
-  json.member("slot_bytes", price_of(config).slots);
+  return rows;
 }
 
-void write_case(JsonStream& json, const Tune& tune, const Judgement& judgement, std::size_t i) {
-  const Case& one = tune.experiment.cases[i];
-  json.begin_object();
-  write_settings(json, tune.experiment, one);
-  json.begin_object("config", kCompact);
-  if (one.skipped.empty() || !one.runs.empty()) write_choice(json, one.config);
-  json.end_object();
-  write_text(json, "not_run", one.skipped.empty() ? tune.candidates[i].refused : one.skipped);
-  write_measured(json, one, judgement, i);
-  write_guess(json, "predicted", tune.candidates[i].predicted);
-  json.end_object();
+void describe_choice(Form& form, const LoaderChoice& choice) {
+  form.shown("workers", choice.workers, "of a rank");
+  form.shown("prefetch", choice.prefetch, "batches per worker; null without workers");
+  form.shown_word("memory", name_of(choice.memory), names_of<MemoryMode>(), "memory mode");
+  form.shown("batch_size", choice.batch_size, "samples", {.least = 1});
+  form.shown("ranks", choice.ranks, "trainers", {.least = 1});
+  form.shown("slot_bytes", choice.slots, "host slots of all ranks");
 }
 
-void write_chosen(JsonStream& json, std::string_view key, const Tune& tune,
-                  const Judgement& judgement, const std::optional<std::size_t>& i) {
-  if (!i) return json.null(key);
-  const Case& one = tune.experiment.cases[*i];
-  json.begin_object(key);
-  json.member("case", static_cast<std::int64_t>(*i));
-  write_choice(json, one.config);
-  write_settings(json, tune.experiment, one);
-  write_estimate(json, "samples_per_s", judgement.rate(*i));
-  write_estimate(json, "busy",
-                 judgement.has_busy(*i) ? std::optional(judgement.busy(*i)) : std::nullopt);
-  if (key == "recommendation") {
-    json.member("proven", tune.proven);
-    json.member("goal_reached", tune.goal_reached);
-    json.member("probability", tune.probability);
-    json.member("pytorch", std::string_view(data_loader_call(one.config)));
-    json.member("dali", std::string_view(dali_arguments(one.config)));
-  }
-  json.end_object();
+void describe_guess(Form& form, std::optional<Guess>& guess) {
+  form.optional("predicted", guess, Missing::null, [&](Guess& value) {
+    form.object(
+        "predicted", "what the model says",
+        [&] {
+          form.real("samples_per_s", value.samples_per_s, "", kNotNegative);
+          form.shown("busy", value.busy > 0 ? std::optional(value.busy) : std::nullopt,
+                     "null without a compute");
+        },
+        Lines::one);
+  });
 }
 
-void write_goal(JsonStream& json, const TuneGoal& goal) {
-  json.begin_object("goal", kCompact);
-  json.member("within", goal.busy ? std::nan("") : goal.within);
-  json.member("busy", goal.busy.value_or(std::nan("")));
-  json.end_object();
+void describe_measured(Form& form, TunedRow& row) {
+  form.object("measured", "null when it did not run", [&] {
+    describe_estimate(form, "samples_per_s", row.samples_per_s);
+    describe_estimate(form, "busy", row.busy);
+    describe_runs(form, row.runs);
+  });
 }
 
-void write_limit(JsonStream& json, const Tune& tune) {
-  json.begin_object("limit");
-  write_text(json, "bound_by", tune.limit);
-  write_text(json, "sentence", tune.limit_sentence);
-  write_text(json, "next_step", spell_changes(tune.next_step));
-  write_guess(json, "predicted", tune.after_next_step);
-  json.end_object();
+void describe_tuned(Form& form, TunedRow& row) {
+  describe_values(form, row.values);
+  form.object_or_empty(
+      "config", row.choice.has_value(), "the values in force; empty where there are none",
+      [&] { describe_choice(form, row.choice.value_or(LoaderChoice{})); }, Lines::one);
+  form.text_or_null("not_run", row.not_run,
+                    "why it was not run, or failed; null also where it could not win");
+  form.if_there("measured", row.measured, Missing::null, [&] { describe_measured(form, row); });
+  describe_guess(form, row.predicted);
 }
 
-void write_alone(JsonStream& json, const Tune& tune) {
-  if (!tune.alone) return json.null("alone");
-  json.begin_object("alone", kCompact);
-  json.member("other_cores", tune.alone->other_cores);
-  if (tune.alone->cheapest) {
-    json.member("case", static_cast<std::int64_t>(*tune.alone->cheapest));
-    json.member("samples_per_s", tune.alone->samples_per_s);
-  } else {
-    json.null("case");
-    json.null("samples_per_s");
-  }
-  json.end_object();
+// `more()` shows further members.
+template <class More>
+void describe_chosen(Form& form, Form::Name name, const std::optional<std::size_t>& index,
+                     std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more) {
+  form.if_there(name, index.has_value(), Missing::null, [&] {
+    TunedRow row = index ? rows[*index] : TunedRow{};
+    form.object(name, sentence, [&] {
+      form.shown("case", static_cast<std::int64_t>(index.value_or(0)), "its index");
+      describe_choice(form, row.choice.value_or(LoaderChoice{}));
+      describe_values(form, row.values);
+      describe_estimate(form, "samples_per_s", row.samples_per_s);
+      describe_estimate(form, "busy", row.busy);
+      more();
+    });
+  });
 }
 
-void write_shifts(JsonStream& json, const Tune& tune) {
-  json.begin_array("compute_shifts");
-  for (const ComputeShift& shift : tune.shifts) {
-    json.begin_object({}, kCompact);
-    json.member("factor", shift.factor);
-    if (shift.cheapest) {
-      json.member("case", static_cast<std::int64_t>(*shift.cheapest));
-    } else {
-      json.null("case");
-    }
-    json.end_object();
-  }
-  json.end_array();
+void describe_promise(Form& form, Tune& tune) {
+  const RunConfig config =
+      tune.recommended ? tune.experiment.cases[*tune.recommended].config : RunConfig{};
+  form.flag("proven", tune.proven,
+            "that it reaches the goal, with an error of 5 % over all cases together");
+  form.flag("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
+  form.real("probability", tune.probability, "a lower bound that it reaches the goal", kShare);
+  form.shown("pytorch", data_loader_call(config), "the DataLoader call");
+  form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
+}
+
+void describe_goal(Form& form, const TuneGoal& goal) {
+  form.object(
+      "goal", "what was asked for",
+      [&] {
+        form.shown("within", goal.busy ? std::nullopt : std::optional(goal.within),
+                   "of the best rate");
+        form.shown("busy", goal.busy, "share of the window; instead");
+      },
+      Lines::one);
+}
+
+void describe_limit(Form& form, Tune& tune) {
+  form.object("limit", "what holds the recommended case back", [&] {
+    form.text_or_null("bound_by", tune.limit, "compute or a cause");
+    form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
+    std::string next_step = spell_changes(tune.next_step);
+    form.text_or_null("next_step", next_step, "what would move it");
+    describe_guess(form, tune.after_next_step);
+  });
+}
+
+void describe_shifts(Form& form, Tune& tune) {
+  const auto members = [&](ComputeShift& shift) {
+    form.real("factor", shift.factor, "of the time of a step");
+    show_index(form, "case", shift.cheapest, "index of the cheapest that reaches the goal");
+  };
+  form.list("compute_shifts", tune.shifts, "how the answer changes with the compute, in the model",
+            [&](ComputeShift& shift) {
+              form.object(
+                  "", "one other compute", [&] { members(shift); }, Lines::one);
+            });
+}
+
+void describe_alone(Form& form, AloneAnswer& alone) {
+  form.object(
+      "alone",
+      "the answer for the machine without the other programs that ran meanwhile, by the model; "
+      "null where they took less than a tenth of the cores",
+      [&] {
+        form.real("other_cores", alone.other_cores, "that they took", kNotNegative);
+        show_index(form, "case", alone.cheapest,
+                   "index of the cheapest that reaches the goal; null where no model says");
+        form.shown("samples_per_s",
+                   alone.cheapest ? std::optional(alone.samples_per_s) : std::nullopt, "with it",
+                   kNotNegative);
+      },
+      Lines::one);
+}
+
+void describe_model_error(Form& form, Tune& tune) {
+  const auto members = [&] {
+    form.shown("median", tune.error_median.value_or(0), "of the cases that ran", kNotNegative);
+    form.shown("worst", tune.error_worst.value_or(0), "of them", kNotNegative);
+  };
+  form.if_there("model_error", tune.error_worst.has_value(), Missing::null, [&] {
+    form.object("model_error",
+                "|predicted / measured - 1| of the rate; null where nothing was predicted", members,
+                Lines::one);
+  });
 }
 
 }  // namespace
 
+void describe_tune(Form& form, Tune& tune) {
+  std::vector<TunedRow> rows = tuned_rows(tune);
+  Given given = given_in(tune.experiment);
+  describe_given(form, given);
+  describe_goal(form, tune.goal);
+  describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
+  describe_chosen(form, "recommendation", tune.recommended, rows, "the setting to use",
+                  [&] { describe_promise(form, tune); });
+  describe_limit(form, tune);
+  describe_shifts(form, tune);
+  form.optional("alone", tune.alone, Missing::null,
+                [&](AloneAnswer& alone) { describe_alone(form, alone); });
+  describe_model_error(form, tune);
+  form.shown_seconds("spent_s", tune.experiment.spent, "all runs together");
+  form.shown_seconds("grid_s", tune.grid_time, "what two runs of each case would take");
+  describe_stops(form, tune.experiment);
+  form.shown("grid_spent", tune.grid_spent,
+             "ended with work left, when it had taken as long as the plain grid would");
+  form.list("cases", rows, "in the order of the grid", [&](TunedRow& row) {
+    form.object("", "one setting", [&] { describe_tuned(form, row); });
+  });
+  describe_notes(form, tune.experiment);
+}
+
 void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_version) {
-  const Judgement judgement(tune.experiment.cases);
-  JsonStream json(out);
-  json.begin_object();
-  json.member("schema", "loaderscope.tune/1");
-  json.begin_object("tool");
-  json.member("version", tool_version);
-  json.end_object();
-  write_base(json, tune.experiment);
-  write_goal(json, tune.goal);
-  write_chosen(json, "best", tune, judgement, tune.best);
-  write_chosen(json, "recommendation", tune, judgement, tune.recommended);
-  write_limit(json, tune);
-  write_shifts(json, tune);
-  write_alone(json, tune);
-  if (tune.error_worst) {
-    json.begin_object("model_error", kCompact);
-    json.member("median", *tune.error_median);
-    json.member("worst", *tune.error_worst);
-    json.end_object();
-  } else {
-    json.null("model_error");
-  }
-  json.member("spent_s", Seconds{tune.experiment.spent});
-  json.member("grid_s", Seconds{tune.grid_time});
-  json.member("interrupted", tune.experiment.interrupted);
-  json.member("budget_spent", tune.experiment.budget_spent);
-  json.member("grid_spent", tune.grid_spent);
-  json.begin_array("cases");
-  for (std::size_t i = 0; i < tune.experiment.cases.size(); ++i)
-    write_case(json, tune, judgement, i);
-  json.end_array();
-  write_texts(json, "notes", tune.experiment.notes);
-  json.end_object();
+  write_document(out, "tune", tool_version, tune, describe_tune);
 }
 
 }  // namespace loaderscope

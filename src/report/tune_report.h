@@ -3,14 +3,15 @@
 
 #include <ostream>
 
+#include "experiment/tune.h"
 #include "loaderscope/report.h"
-#include "loaderscope/tune.h"
+#include "report/form.h"
 
 namespace loaderscope {
 
 void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style);
-void write_tune_json(std::ostream& out, const Tune& tune,
-                     std::string_view tool_version);  // schema loaderscope.tune/1
+void write_tune_json(std::ostream& out, const Tune& tune, std::string_view tool_version);
+void describe_tune(Form& form, Tune& tune);
 
 // The recommended settings as PyTorch and DALI write them.
 std::string data_loader_call(const RunConfig& config);

@@ -9,13 +9,13 @@
 #include "analysis/wording.h"
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_text.h"
 #include "report/next_command.h"
 #include "report/screen.h"
 #include "report/text_table.h"
 #include "report/tune_report.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

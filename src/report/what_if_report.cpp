@@ -8,7 +8,8 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
-#include "report/json_stream.h"
+#include "report/describe.h"
+#include "report/schemas.h"
 #include "report/screen.h"
 #include "report/text_table.h"
 
@@ -115,47 +116,39 @@ void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
   for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
 }
 
-void write_case(JsonStream& json, std::string_view key, const WhatIfCase& one) {
-  json.begin_object(key);
-  json.member("samples_per_s", one.samples_per_s);
-  if (one.has_busy) {
-    json.member("busy", busy_of(one.account));
-  } else {
-    json.null("busy");
-  }
-  json.member("window_s", Seconds{one.account.window});
-  json.member("compute_s", Seconds{one.account.compute});
-  json.begin_object("stall_s");
-  for (const auto& word : Words<Cause>::table()) {
-    json.member(word.name, Seconds{one.account.stall[word.value]});
-  }
-  json.end_object();
-  json.end_object();
+void describe_column(Form& form, WhatIfCase& one) {
+  form.shown("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
+  form.shown("busy", one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt,
+             "share of the window that the device computes; null without compute");
+  form.shown_seconds("window_s", one.account.window, "length, seconds");
+  describe_stalls(form, one.account);
 }
 
-void write_case(JsonStream& json, std::string_view key, const std::optional<WhatIfCase>& one) {
-  if (one) {
-    write_case(json, key, *one);
-  } else {
-    json.null(key);
-  }
+void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& column,
+                     Form::Sentence sentence) {
+  form.optional(name, column, Missing::null, [&](WhatIfCase& one) {
+    form.object(name, sentence, [&] { describe_column(form, one); });
+  });
 }
 
-void write_trust(JsonStream& json, const WhatIf& answer) {
-  if (answer.fit) {
-    json.begin_object("fit");
-    json.member("rate_error", answer.fit->rate_error);
-    json.member("worst_part", std::string_view(answer.fit->worst_part));
-    json.member("worst_share", answer.fit->worst_share);
-    json.end_object();
-  } else {
-    json.null("fit");
-  }
-  json.begin_object("history");
-  json.member("count", answer.history.count);
-  json.member("median", answer.history.median);
-  json.member("worst", answer.history.worst);
-  json.end_object();
+void describe_columns(Form& form, WhatIf& answer) {
+  describe_column(form, "measured", answer.measured,
+                  "the base case as it was run; null without a result");
+  form.object("fitted", "the base case in the model",
+              [&] { describe_column(form, answer.fitted); });
+  describe_column(form, "predicted", answer.predicted,
+                  "the changed case: the measured one times the gain in the model; null where the "
+                  "model misses the base case by more than 10 %");
+  describe_column(form, "verified", answer.verified,
+                  "the changed case as it was run; null without --verify");
+}
+
+void describe_trust(Form& form, WhatIf& answer) {
+  form.optional("fit", answer.fit, Missing::null, [&](GoodnessOfFit& fit) {
+    form.object("fit", "how well the model gives back the base case; null without a result",
+                [&] { describe_fit_errors(form, fit); });
+  });
+  describe_history(form, answer.history);
 }
 
 }  // namespace
@@ -187,31 +180,19 @@ void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportSt
   print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
 }
 
+void describe_what_if(Form& form, WhatIf& answer) {
+  describe_changes(form, answer.changes, "what was set, KEY=VALUE");
+  form.shown("gain", answer.predicted ? std::optional(answer.gain) : std::nullopt,
+             "predicted rate / rate of the base case; null where nothing is predicted");
+  describe_columns(form, answer);
+  describe_trust(form, answer);
+  form.texts("notes", answer.notes,
+             "what the model rests on, and how far the prediction goes beyond what was "
+             "measured");
+}
+
 void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version) {
-  JsonStream json(out);
-  json.begin_object();
-  json.member("schema", "loaderscope.what-if/1");
-  json.begin_object("tool");
-  json.member("version", tool_version);
-  json.end_object();
-  json.begin_array("changes", JsonStream::Layout::compact);
-  for (const Change& change : answer.changes)
-    json.element(std::string_view(change.key + "=" + change.value));
-  json.end_array();
-  if (answer.predicted) {
-    json.member("gain", answer.gain);
-  } else {
-    json.null("gain");
-  }
-  write_case(json, "measured", answer.measured);
-  write_case(json, "fitted", answer.fitted);
-  write_case(json, "predicted", answer.predicted);
-  write_case(json, "verified", answer.verified);
-  write_trust(json, answer);
-  json.begin_array("notes");
-  for (const std::string& note : answer.notes) json.element(std::string_view(note));
-  json.end_array();
-  json.end_object();
+  write_document(out, "what-if", tool_version, answer, describe_what_if);
 }
 
 }  // namespace loaderscope

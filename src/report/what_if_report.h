@@ -4,8 +4,9 @@
 #include <optional>
 #include <ostream>
 
+#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "loaderscope/what_if.h"
+#include "report/form.h"
 
 namespace loaderscope {
 
@@ -36,5 +37,6 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
 
 void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style);
 void write_what_if_json(std::ostream& out, const WhatIf& answer, std::string_view tool_version);
+void describe_what_if(Form& form, WhatIf& answer);
 
 }  // namespace loaderscope

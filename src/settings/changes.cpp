@@ -3,10 +3,9 @@
 #include <cmath>
 #include <optional>
 
-#include "loaderscope/change.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 #include "settings/precedence.h"
 
 namespace loaderscope {

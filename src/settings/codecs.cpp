@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 
 namespace loaderscope {

@@ -1,4 +1,4 @@
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <algorithm>
 #include <array>

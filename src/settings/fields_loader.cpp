@@ -48,13 +48,17 @@ void add_loader(Table& t) {
                    "N",
                    "Batches in flight per worker."},
                   &C::prefetch_factor, count_codec()));
-  t.push_back(
-      one({"batch-size", {"batch"}, kLoader, kPredictable, "N", "Samples per batch of one rank."},
-          &C::batch_size, count_codec()));
+  t.push_back(one({"batch-size",
+                   {"batch"},
+                   kLoader,
+                   kPredictable | kWithinBatch,
+                   "N",
+                   "Samples per batch of one rank."},
+                  &C::batch_size, count_codec()));
   t.push_back(one({"task",
                    {},
                    kLoader,
-                   kOwnLoader,
+                   kOwnLoader | kWithinBatch,
                    "batch|sample",
                    "Whether a worker makes a whole batch or one sample of it."},
                   &C::task, word_codec<TaskShape>()));

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 #include "settings/refuse.h"
 #include "settings/resolve_guest.h"
 #include "source/registry.h"

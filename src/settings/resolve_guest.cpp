@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "settings/engine_table.h"
 #include "settings/refuse.h"
 
 namespace loaderscope {

@@ -24,9 +24,9 @@
 
 #include "base/thread_meter.h"
 #include "experiment/judgement.h"
+#include "experiment/tune.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/tune.h"
 #include "machine/machine.h"
 
 namespace {

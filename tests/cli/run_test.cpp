@@ -178,6 +178,12 @@ TEST(Report, ShowsASavedResultAgain) {
   EXPECT_EQ(json::parse(folder.read("again.json")), json::parse(folder.read("r.json")));
 }
 
+TEST(Report, PrintsTheSchemaOfAKind) {
+  const Ended schema = run_binary({"report", "--schema", "sweep"});
+  EXPECT_EQ(schema.exit_code, 0) << schema.err;
+  EXPECT_EQ(json::parse(schema.out).at("title"), "loaderscope.sweep/1");
+}
+
 TEST(Report, ADamagedResultIsOneSentence) {
   const TestFolder folder;
   for (const std::string& text :

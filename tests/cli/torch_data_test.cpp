@@ -54,6 +54,15 @@ TEST_F(TorchData, FilesAndTablesOfArrowAreLookedInto) {
   EXPECT_EQ(tables.at("stages").at("decode").at("count"), 95 * 32);
 }
 
+TEST_F(TorchData, BatchesOfWebdatasetAreTheUnitOfThePrediction) {
+  if (!has("webdataset")) GTEST_SKIP() << "this Python has no webdataset";
+  const json result = measured("web_batches", 1);
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  EXPECT_EQ(result.at("data").at("shards"), 4);
+  EXPECT_NEAR(predicted_of_two().at("gain").get<double>(), 2, 0.06);
+}
+
 class TorchTables : public TorchData, public ::testing::WithParamInterface<int> {};
 
 TEST_P(TorchTables, OfRowsInMemoryNeverWantMoreWorkers) {

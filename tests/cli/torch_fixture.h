@@ -82,6 +82,16 @@ class TorchJobs : public TorchTest {
     EXPECT_NEAR(rate / said("samples_per_s").value("samples_per_s", 0.0), 1, 0.15);
   }
 
+  // Of two workers, by the model of what was measured last.
+  nlohmann::json predicted_of_two() const {
+    const TestFolder folder;
+    const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
+    const Ended ended = run_binary(
+        {"what-if", folder.write("r.json", ended_.out), "--set", "workers=2", "--json", "-"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out);
+  }
+
   std::string file_;
   Ended ended_;
 };

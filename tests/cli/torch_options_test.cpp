@@ -34,7 +34,7 @@ TEST_F(TorchOptions, WorkersThatAreSpawnedAreLookedInto) {
   EXPECT_GE(seconds_at(result.at("stages").at("opaque"), "p50_s"), 0.001);
 }
 
-// More steps would not tell its samples apart; that workers help is known all the same.
+// What workers bring that was not measured leaves a direction.
 TEST_F(TorchOptions, ADataSetThatGivesBatchesIsGivenADirection) {
   const json result = measured("many", 0);
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
@@ -46,6 +46,22 @@ TEST_F(TorchOptions, ADataSetThatGivesBatchesIsGivenADirection) {
   EXPECT_TRUE(found->at("predicted").is_null());
   EXPECT_THAT(found->at("command").get<std::string>(), HasSubstr(" --num-workers 2"));
 }
+
+// 16 ms for a batch, in which no sample is told apart: of two workers, every 8 ms.
+class TorchWholeBatches : public TorchOptions, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(TorchWholeBatches, AreTheUnitOfThePrediction) {
+  const json result = measured(GetParam(), 1);
+  expect_all_measured(result);
+  EXPECT_EQ(result.at("config").at("batch_size"), 8);
+  EXPECT_EQ(result.at("reservoir").at(0).at(1), -8);
+  EXPECT_NEAR(predicted_of_two().at("gain").get<double>(), 2, 0.06);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, TorchWholeBatches,
+                         ::testing::Values("batches_at_once", "sampled_batches",
+                                           "streamed_batches"),
+                         [](const auto& of) { return std::string(of.param); });
 
 TEST_F(TorchOptions, PinningWithoutAGpuIsSaidToDoNothing) {
   const Environment no_gpu("CUDA_VISIBLE_DEVICES", "");

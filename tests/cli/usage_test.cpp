@@ -98,6 +98,8 @@ TEST(Usage, NonsenseValuesAreNamed) {
   expect_complaint({"run", "--engine", "modle"}, 64, "did you mean 'model'?");
   expect_complaint({"run", "--compute", "1\nms"}, 64, "1\\x0ams");
   expect_complaint({"report"}, 64, "saved result is missing");
+  expect_complaint({"report", "--schema", "sweeps"}, 64, "did you mean 'sweep'?");
+  expect_complaint({"report", "x.json", "--schema", "sweep"}, 64, "leave out 'x.json'");
   expect_complaint({"report", "x.json", "--format", "tabel"}, 64, "did you mean 'table'?");
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 using manual::Topic;
 using testing::HasSubstr;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 std::string file_text(const std::string& name) {
   std::ifstream in(LOADERSCOPE_SOURCE_DIR "/" + name);
@@ -41,8 +41,8 @@ void for_each_line(std::string_view text, const Take& take) {
 }
 
 // The words of one command of a line of shell: quotes are taken off, a comment is cut.
-std::vector<Words> commands_in(const std::string& line) {
-  std::vector<Words> commands(1);
+std::vector<Arguments> commands_in(const std::string& line) {
+  std::vector<Arguments> commands(1);
   std::string word;
   bool is_word = false;
   char quote = 0;
@@ -74,12 +74,12 @@ std::vector<Words> commands_in(const std::string& line) {
   return commands;
 }
 
-std::vector<Words> commands_of(std::string_view text) {
-  std::vector<Words> found;
+std::vector<Arguments> commands_of(std::string_view text) {
+  std::vector<Arguments> found;
   for_each_line(text, [&](std::string line, bool is_code) {
     if (line.starts_with("$ ")) line.erase(0, 2);
     if (!is_code || !line.starts_with("loaderscope ")) return;
-    for (Words& words : commands_in(line)) {
+    for (Arguments& words : commands_in(line)) {
       if (words.empty() || words.front() != "loaderscope") continue;
       words.erase(words.begin());
       found.push_back(std::move(words));
@@ -89,7 +89,7 @@ std::vector<Words> commands_of(std::string_view text) {
 }
 
 // Of flags that are settings of a run, as far as the program behind --.
-void expect_values(const Words& words) {
+void expect_values(const Arguments& words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "--scenario") {
       EXPECT_TRUE(std::filesystem::exists(LOADERSCOPE_SOURCE_DIR "/" + words[i + 1]))
@@ -104,8 +104,8 @@ void expect_values(const Words& words) {
 }
 
 std::size_t expect_understood(std::string_view text) {
-  const std::vector<Words> commands = commands_of(text);
-  for (const Words& words : commands) {
+  const std::vector<Arguments> commands = commands_of(text);
+  for (const Arguments& words : commands) {
     SCOPED_TRACE(testing::PrintToString(words));
     EXPECT_NO_THROW(check_command_line(words));
     expect_values(words);
@@ -181,8 +181,8 @@ TEST(Manual, PointsOnlyToTopicsAndCommands) {
 }
 
 TEST(Manual, ItsCommandsAreReadAsAShellReadsThem) {
-  EXPECT_EQ(commands_in("a 'b c' \"d\"e#f # g"), (std::vector<Words>{{"a", "b c", "de#f"}}));
-  EXPECT_EQ(commands_in("a && b ''"), (std::vector<Words>{{"a"}, {"b", ""}}));
+  EXPECT_EQ(commands_in("a 'b c' \"d\"e#f # g"), (std::vector<Arguments>{{"a", "b c", "de#f"}}));
+  EXPECT_EQ(commands_in("a && b ''"), (std::vector<Arguments>{{"a"}, {"b", ""}}));
   EXPECT_THROW(check_command_line({"run", "--bogus"}), UsageError);
   EXPECT_THROW(check_command_line({"bogus"}), UsageError);
   EXPECT_NO_THROW(check_command_line({"run", "--help"}));

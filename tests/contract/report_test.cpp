@@ -9,11 +9,15 @@
 #include <set>
 #include <sstream>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
+#include "report/info_report.h"
+#include "report/link_report.h"
+#include "report/schemas.h"
 #include "report/selftest_report.h"
 #include "report/sweep_report.h"
 #include "report/tune_report.h"
@@ -86,6 +90,21 @@ void expect_valid(const std::string& json, const std::string& schema_name) {
       schema_python() + " -W ignore -m jsonschema -i '" + path + "' '" + schema + "' 2>&1";
   EXPECT_EQ(std::system(check.c_str()), 0);
   std::remove(path.c_str());
+}
+
+TEST(ReportContract, TheSchemaOfEveryKindStandsInReports) {
+  std::set<std::string_view> names;
+  for (const ResultKind& kind : result_kinds()) {
+    const std::string name(kind.row.name);
+    EXPECT_TRUE(names.insert(kind.row.name).second) << name;
+    const std::string file = "reports/" + name + ".schema.json";
+    std::ifstream in(std::string(LOADERSCOPE_SOURCE_DIR) + "/" + file);
+    std::ostringstream there, generated;
+    there << in.rdbuf();
+    write_schema(generated, kind);
+    EXPECT_TRUE(there.str() == generated.str())
+        << file << " is another; run loaderscope report --schema " << name << " > " << file;
+  }
 }
 
 TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
@@ -169,6 +188,30 @@ TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {
     std::ostringstream out;
     write_selftest_json(out, result, "1.0");
     expect_valid(out.str(), "selftest.schema.json");
+  }
+}
+
+TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  probe::LinkMatrix matrix;
+  matrix.gpu = "Pretender 0";
+  matrix.bare = {{1 << 20, 25e9}};
+  matrix.cells = {{.bytes = 1 << 20, .median = 24e9, .low = 23e9, .high = 25e9, .fallback = ""},
+                  {.bytes = 1 << 22, .fallback = "may not be locked"}};
+  for (const probe::LinkMatrix& each : {matrix, probe::LinkMatrix{}}) {
+    std::ostringstream out;
+    write_json(out, each, "1.0");
+    expect_valid(out.str(), "probe.schema.json");
+  }
+  dataset::DatasetInfo info;
+  info.widths.add(64);
+  info.formats["jpeg"] = info.subsamplings["420"] = info.classes["cat"] = 1;
+  info.name_damaged({"cat/cut.jpg", "ends early"});
+  for (const dataset::DatasetInfo& each : {info, dataset::DatasetInfo{}}) {
+    std::ostringstream out;
+    write_json(out, each, "1.0");
+    expect_valid(out.str(), "dataset-info.schema.json");
   }
 }
 

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "loaderscope/change.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
+#include "loaderscope/settings.h"
 
 namespace {
 

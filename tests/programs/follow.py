@@ -128,7 +128,7 @@ def _why_no_figures(result: Dict[str, Any]) -> str:
     error = result.get("fit", {}).get("rate_error")
     if error is not None and abs(error) > 0.1:
         return f"the model misses the run by {100 * error:+.0f} %"
-    unpredicted = next((note for note in result["notes"] if note.startswith("no predictions") or "whole batches" in note), None)
+    unpredicted = next((note for note in result["notes"] if note.startswith("no predictions")), None)
     if unpredicted or not _advice(result):
         return unpredicted or "nothing that a setting mends"
     return "the advice brings work that was not measured"

@@ -1,11 +1,14 @@
 """Data sets as people have them, each a function: data_kinds.py NAME [WORKERS]. What each prints last is a line of
 JSON: how many batches it gave, and what else is known of them."""
 
+import io
 import json
 import os
 import random
 import sys
+import tarfile
 import tempfile
+import time
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -155,6 +158,32 @@ def arrow_files(workers):
         with open(path, "wb") as file:
             file.write(bytes(200_000))
         take_all(DataLoader(Pages(path), batch_size=8, num_workers=workers))
+
+
+def write_shards(folder):
+    for number in range(4):
+        with tarfile.open(os.path.join(folder, f"{number}.tar"), "w") as shard:
+            for index in range(120):
+                text = sentence(120 * number + index).encode()
+                entry = tarfile.TarInfo(f"{number}{index:04}.txt")
+                entry.size = len(text)
+                shard.addfile(entry, io.BytesIO(text))
+
+
+def numbered(text):
+    time.sleep(0.002)
+    return torch.tensor([len(text)])
+
+
+def web_batches(workers):
+    """The batches are webdataset's own."""
+    import webdataset
+
+    with tempfile.TemporaryDirectory() as folder:
+        write_shards(folder)
+        shards = [os.path.join(folder, f"{number}.tar") for number in range(4)]
+        data = webdataset.WebDataset(shards, shardshuffle=False).to_tuple("txt").map_tuple(numbered).batched(8)
+        take_all(DataLoader(data, batch_size=None, num_workers=workers, persistent_workers=True))
 
 
 def table(workers):

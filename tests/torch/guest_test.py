@@ -351,6 +351,7 @@ class Identity(unittest.TestCase):
         self.assertFalse(shuffles(loader(shuffle=False, set_epoch=print)))
         self.assertTrue(shuffles(loader(set_epoch=print)))
         self.assertFalse(shuffles(loader()))
+        self.assertTrue(shuffles(loader(batch_size=8, sampler=types.SimpleNamespace(shuffle=True))))
 
     def test_streams_of_alike_samples_say_nothing(self):
         from loaderscope_guest.wrong_data_samples import Stream
@@ -569,6 +570,65 @@ class Numbers(unittest.TestCase):
         self.places.remember(loader)
         line = inspect.currentframe().f_lineno - 1
         self.assertEqual(self.places.of(loader).line, f"{os.path.abspath(__file__)}:{line}")
+
+
+class RandomSampler:
+    def __len__(self):
+        return 100
+
+
+class BatchSampler:
+    def __init__(self):
+        self.sampler, self.batch_size, self.drop_last = RandomSampler(), 8, True
+
+    def __len__(self):
+        return 12
+
+
+class SimpleShardList:
+    urls = ["0.tar", "1.tar", "2.tar"]
+
+
+def split_by_worker():
+    pass
+
+
+class Described(unittest.TestCase):
+    """What a DataLoader says of itself."""
+
+    class Loader(FakeLoader):
+        def __init__(self, dataset=(), **attributes):
+            super().__init__(dataset)
+            self.batch_sampler = self.sampler = None
+            self.__dict__.update(attributes)
+
+    def facts(self, *names, **attributes):
+        from loaderscope_guest.loaders import describe
+
+        described = describe(self.Loader(**attributes))
+        return tuple(described[name] for name in names)
+
+    def test_batches_of_a_batch_sampler(self):
+        names = "batch_size", "samples", "batches", "drop_last", "sampler", "shuffle"
+        expected = (8, 100, 0, True, "RandomSampler", True)
+        sampler = BatchSampler()
+        self.assertEqual(self.facts(*names, batch_size=None, batch_sampler=sampler), expected)
+        # In the sampler's place, with batch_size=None.
+        self.assertEqual(self.facts(*names, batch_size=None, sampler=sampler), expected)
+
+    def test_items_of_a_data_set_that_makes_batches_are_batches(self):
+        names = "batch_size", "samples", "batches"
+        self.assertEqual(self.facts(*names, batch_size=None, sampler=range(12)), (0, 0, 12))
+        self.assertEqual(self.facts(*names, batch_size=8, sampler=range(12), batch_sampler=range(2)), (8, 0, 2))
+
+    def test_shards_that_workers_divide(self):
+        def shards(*steps):
+            stream = types.SimpleNamespace(pipeline=list(steps))  # without items by number
+            return self.facts("shards", dataset=stream)[0]
+
+        self.assertEqual(shards(SimpleShardList(), split_by_worker), 3)
+        self.assertEqual(shards(SimpleShardList()), 0)
+        self.assertEqual(shards(iter([]), split_by_worker), 0)
 
 
 class TypesMadeInC(unittest.TestCase):

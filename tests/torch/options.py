@@ -77,6 +77,37 @@ def many(workers):
     count(DataLoader(Many(160, 0.001), batch_size=4, num_workers=workers))
 
 
+class Batches(Sleeping):
+    """Whose items are whole batches, by the indices of their samples."""
+
+    def __getitem__(self, indices):
+        return torch.stack([super(Batches, self).__getitem__(index)[0] for index in indices])
+
+
+class StreamOfBatches(IterableDataset):
+    """Two streams where two workers share it, as webdataset's .batched()."""
+
+    def __iter__(self):
+        info = torch.utils.data.get_worker_info()
+        whole = Batches(480, 0.002)
+        for first in range(info.id * 8, 480, info.num_workers * 8):
+            yield whole[range(first, first + 8)]
+
+
+def batches_at_once(workers):
+    count(DataLoader(Many(480, 0.002), batch_size=8, num_workers=workers, persistent_workers=True))
+
+
+def sampled_batches(workers):
+    whole = Batches(480, 0.002)
+    sampler = BatchSampler(RandomSampler(range(480)), batch_size=8, drop_last=False)
+    count(DataLoader(whole, batch_size=None, sampler=sampler, num_workers=workers, persistent_workers=True))
+
+
+def streamed_batches(workers):
+    count(DataLoader(StreamOfBatches(), batch_size=None, num_workers=workers, persistent_workers=True))
+
+
 class Rows(IterableDataset):
     def __iter__(self):
         for index in range(160):

@@ -3,7 +3,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope {

@@ -27,7 +27,7 @@ std::vector<Seen> seen_samples(const RunRecord& record) {
   std::vector<Seen> seen;
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
     for (const SampleRow& row : record.ranks[rank].reservoir)
-      seen.push_back({row.epoch, row.sample, static_cast<std::int32_t>(rank)});
+      if (!row.is_batch()) seen.push_back({row.epoch, row.sample, static_cast<std::int32_t>(rank)});
   }
   std::sort(seen.begin(), seen.end());
   seen.erase(std::unique(seen.begin(), seen.end()), seen.end());

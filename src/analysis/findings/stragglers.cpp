@@ -17,7 +17,7 @@ constexpr double kSlower = 1.5;              // times the mean of the others
 constexpr double kSure = 4;                  // standard errors
 constexpr std::int64_t kFewestSamples = 20;  // of a worker
 
-// Mean time of a sample, in ns, with what it is sure to.
+// Mean time of a sample or, where none is told apart, of a batch, in ns, with what it is sure to.
 struct Pace {
   double n = 0, sum = 0, squares = 0;
 
@@ -53,6 +53,7 @@ struct SlowWorker {
   std::size_t rank = 0;
   std::int32_t worker = 0;
   Pace own, others;
+  bool of_batches = false;
 };
 
 // The slowest worker of the rank, where all the others are a group of their own.
@@ -65,6 +66,7 @@ std::optional<SlowWorker> slow_worker_of(const RankRecord& rank) {
       [](const auto& a, const auto& b) { return a.second.mean() < b.second.mean(); });
   SlowWorker found;
   found.worker = slowest->first;
+  found.of_batches = rank.reservoir.front().is_batch();
   found.own = slowest->second;
   for (const auto& [worker, pace] : paces) {
     if (pace.n < kFewestSamples) return std::nullopt;
@@ -149,8 +151,9 @@ std::optional<Candidate> straggler_worker(const Facts& facts) {
   const std::string whose =
       facts.record.ranks.size() > 1 ? fmt::format(" of rank {}", slow->rank) : "";
   return Candidate{
-      fmt::format("worker {}{} takes {} for a sample, the others {}: {} of the time", slow->worker,
+      fmt::format("worker {}{} takes {} for a {}, the others {}: {} of the time", slow->worker,
                   whose, show_duration(std::llround(slow->own.mean())),
+                  slow->of_batches ? "batch" : "sample",
                   show_duration(std::llround(slow->others.mean())), show_percent(waited)),
       {},
       fmt::format("look at what worker {} has to itself: its shards, samples that "

@@ -7,7 +7,7 @@
 #include "analysis/contention.h"
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {

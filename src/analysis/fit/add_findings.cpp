@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/fit/beside_account.h"
+#include "analysis/fit/fitted_model.h"
 #include "analysis/removal.h"
 #include "analysis/verdict.h"
 #include "loaderscope/engine.h"

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "loaderscope/what_if.h"
+#include "analysis/fit/fitted_model.h"
 
 namespace loaderscope::model {
 

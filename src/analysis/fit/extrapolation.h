@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/pipeline/fitted_costs.h"
-#include "loaderscope/what_if.h"
+#include "loaderscope/findings.h"
 
 namespace loaderscope::model {
 

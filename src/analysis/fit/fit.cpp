@@ -9,8 +9,8 @@
 
 #include "analysis/contention.h"
 #include "analysis/read_line.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope::model {
 namespace {
@@ -95,10 +95,29 @@ void split_compute(const RankRecord& record, FittedCosts::Rank& rank) {
   rank.last_compute = MeasuredTimes(last);
 }
 
-FittedCosts::Rank rank_of(const RankRecord& record, bool device_is_real) {
+// In batches of one size an epoch ends with a short one. Those of a stream end as its workers do,
+// and those of many sizes have no last one.
+void put_short_rows_last(std::vector<SampleRow>& rows, const RunConfig& config,
+                         FittedCosts::Rank& rank) {
+  const std::int64_t size = rank.samples_per_row;
+  const auto count = [&](auto which) { return std::count_if(rows.begin(), rows.end(), which); };
+  const auto larger = count([&](const SampleRow& row) { return row.samples() > size; });
+  const auto shorter = count([&](const SampleRow& row) { return row.samples() < size; });
+  if (config.samples <= 0 || larger > 0 || shorter == std::ssize(rows)) return;
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const SampleRow& row) { return row.samples() == size; });
+  rank.short_rows = shorter;
+}
+
+FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real) {
   FittedCosts::Rank rank;
-  rank.samples.reserve(record.reservoir.size());
-  for (const SampleRow& row : record.reservoir) rank.samples.push_back(sample_of(row));
+  std::vector<SampleRow> rows = record.reservoir;
+  if (!rows.empty() && rows.front().is_batch()) {
+    rank.samples_per_row = std::max<std::int64_t>(config.batch_size, 1);
+    put_short_rows_last(rows, config, rank);
+  }
+  rank.samples.reserve(rows.size());
+  for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row));
   for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
   if (!device_is_real) return rank;
   for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
@@ -148,14 +167,16 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
       !record.simulated && device_kind(record.config.device.value) != DeviceKind::none;
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
-    costs.ranks.push_back(rank_of(rank, device_is_real));
+    costs.ranks.push_back(rank_of(rank, record.config, device_is_real));
     rows += rank.reservoir.size();
   }
   if (rows == 0) {
     throw RunError(
-        "no sample was told apart, as of a data set that gives whole batches, so what other "
-        "settings give cannot be said; try them with --try or sweep");
+        "no sample was told apart, and no batch of samples seen, so what other settings give "
+        "cannot be said; try them with --try or sweep");
   }
+  if (!costs.tells_samples_apart())
+    notes.push_back("no sample was told apart: whole batches are drawn again");
   fit_reads(costs, record, notes);
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
   return costs;

@@ -10,6 +10,7 @@
 
 #include "analysis/fit/extrapolation.h"
 #include "analysis/fit/fit.h"
+#include "analysis/fit/fitted_model.h"
 #include "analysis/fit/mean_costs.h"
 #include "analysis/fit/prediction_window.h"
 #include "analysis/fit/way_to_measure.h"
@@ -17,11 +18,10 @@
 #include "engine/model/model_engine.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/what_if.h"
 #include "settings/batches_ahead.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -209,6 +209,13 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
       throw UsageError(place +
                        "the result does not say what this would cost; measure it with "
                        "'loaderscope run'");
+    }
+    if (!costs_->tells_samples_apart() && field->is_about(about::kWithinBatch)) {
+      throw UsageError(
+          place +
+          "the loader makes whole batches, in which no sample was told apart: what one "
+          "takes is not known" +
+          (field->is_about(about::kOwnLoader) ? "" : "; measure it"));
     }
   }
 }

@@ -1,6 +1,6 @@
 #include "analysis/fit/way_to_measure.h"
 
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope::model {
 

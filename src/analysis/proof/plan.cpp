@@ -6,8 +6,8 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/engine_table.h"
 #include "loaderscope/proof.h"
+#include "settings/engine_table.h"
 #include "source/registry.h"
 
 namespace loaderscope {

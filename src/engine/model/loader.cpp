@@ -248,6 +248,7 @@ void Loader::begin_sample(std::int32_t index) {
   worker.sample_id = plan_.sample_at(rank_, epoch_, position);
   Execution execution = this->execution(index, *worker.batch);
   execution.draw = worker.sample_id;
+  execution.count = position;
   worker.sample_bytes = plan_.stored_bytes(execution);
   add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
 }

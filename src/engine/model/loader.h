@@ -10,7 +10,7 @@
 
 #include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 namespace loaderscope::model {
 

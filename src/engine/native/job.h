@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/native/sample_maker.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 namespace loaderscope::native {
 

@@ -15,6 +15,7 @@ struct Execution {
       0;  // index of the random draw: the sample in the data set, or the batch over all ranks
   std::int64_t count =
       0;  // position of the sample in the rank's epoch, or of the batch, for `every`
+  std::int64_t samples = 0;  // of the batch
   Bytes bytes = 0;
   bool last_of_epoch = false;  // of a compute
 };

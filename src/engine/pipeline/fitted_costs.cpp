@@ -89,13 +89,28 @@ const FittedCosts::Rank& FittedCosts::rank_of(const Execution& execution) const 
   return ranks[static_cast<std::size_t>(execution.rank) % ranks.size()];
 }
 
-// A shuffle of the rows per epoch, so that a window draws each of them about equally often.
-const FittedCosts::Sample& FittedCosts::sample_of(const Execution& execution,
+bool FittedCosts::tells_samples_apart() const {
+  return std::all_of(ranks.begin(), ranks.end(),
+                     [](const Rank& rank) { return rank.samples_per_row == 0; });
+}
+
+// A shuffle of the rows per epoch, so that a window draws each of them about equally often. Ranks
+// that share rows of batches are not to draw the same one at a time.
+const FittedCosts::Sample* FittedCosts::sample_of(const Execution& execution,
                                                   std::uint64_t seed) const {
-  const std::vector<Sample>& samples = rank_of(execution).samples;
-  const auto n = static_cast<std::int64_t>(samples.size());
-  const std::int64_t row = shuffled_index(execution.draw % n, n, seed, execution.epoch);
-  return samples[static_cast<std::size_t>(row)];
+  const Rank& rank = rank_of(execution);
+  if (rank.samples.empty()) return nullptr;
+  std::int64_t draw = execution.draw, first = 0;
+  auto rows = static_cast<std::int64_t>(rank.samples.size());
+  if (rank.samples_per_row > 0) {
+    if (execution.count % rank.samples_per_row != 0) return nullptr;
+    draw = execution.count / rank.samples_per_row + execution.rank;
+    const bool is_short = execution.samples < rank.samples_per_row && rank.short_rows > 0;
+    if (is_short) first = rows - rank.short_rows;
+    rows = is_short ? rank.short_rows : rows - rank.short_rows;
+  }
+  const std::int64_t row = first + shuffled_index(draw % rows, rows, seed, execution.epoch);
+  return &rank.samples[static_cast<std::size_t>(row)];
 }
 
 StageTime FittedCosts::at_speed(Stage stage, StageTime time) const {
@@ -106,8 +121,8 @@ StageTime FittedCosts::at_speed(Stage stage, StageTime time) const {
 
 StageTime FittedCosts::of_sample(Stage stage, const Execution& execution,
                                  std::uint64_t seed) const {
-  if (rank_of(execution).samples.empty()) return {};
-  return at_speed(stage, sample_of(execution, seed).stages.at(place_of(stage)));
+  const Sample* sample = sample_of(execution, seed);
+  return sample == nullptr ? StageTime{} : at_speed(stage, sample->stages.at(place_of(stage)));
 }
 
 StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::uint64_t seed) const {
@@ -139,6 +154,7 @@ FittedCosts FittedCosts::at_means() const {
   FittedCosts means = *this;
   for (Rank& rank : means.ranks) {
     if (!rank.samples.empty()) rank.samples = {mean_of(rank.samples)};
+    rank.short_rows = 0;
     for (MeasuredTimes& times : rank.stages) times = times.at_mean();
     rank.last_compute = rank.last_compute.at_mean();
   }
@@ -146,7 +162,8 @@ FittedCosts FittedCosts::at_means() const {
 }
 
 Bytes FittedCosts::bytes_of_sample(const Execution& execution, std::uint64_t seed) const {
-  return rank_of(execution).samples.empty() ? 0 : sample_of(execution, seed).bytes;
+  const Sample* sample = sample_of(execution, seed);
+  return sample == nullptr ? 0 : sample->bytes;
 }
 
 }  // namespace loaderscope

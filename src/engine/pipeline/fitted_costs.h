@@ -51,6 +51,10 @@ struct FittedCosts {
   };
   struct Rank {
     std::vector<Sample> samples;
+    // 0: a row is of one sample. Else of a batch of so many that were not told apart: all of its
+    // time is put down to the first of them, which is exact where one worker makes the batch.
+    std::int64_t samples_per_row = 0;
+    std::int64_t short_rows = 0;  // of `samples`, the last ones: of an epoch's short last batches
     PerStage<MeasuredTimes> stages;
     // The compute of an epoch's last step, with what the program does before the next epoch.
     MeasuredTimes last_compute;
@@ -66,8 +70,10 @@ struct FittedCosts {
   std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
 
   bool has_samples() const { return !ranks.empty(); }
+  bool tells_samples_apart() const;  // on every rank
   bool knows(Stage stage) const;
-  // Of the sample's stages; the same row for all stages of one sample in one epoch.
+  // Of the sample's stages, `count` its position in the epoch; the same row for all stages of one
+  // sample in one epoch.
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
@@ -76,7 +82,8 @@ struct FittedCosts {
 
  private:
   const Rank& rank_of(const Execution& execution) const;
-  const Sample& sample_of(const Execution& execution, std::uint64_t seed) const;
+  // Null where nothing is put down to the sample.
+  const Sample* sample_of(const Execution& execution, std::uint64_t seed) const;
   StageTime at_speed(Stage stage, StageTime time) const;
 };
 

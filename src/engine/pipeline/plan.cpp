@@ -1,6 +1,6 @@
 #include "engine/pipeline/plan.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -208,6 +208,7 @@ Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEven
   execution.epoch = events.epoch;
   execution.draw = batch_of_epoch * ranks + rank;
   execution.count = batch_of_epoch;
+  execution.samples = events.samples;
   execution.bytes = events.delivered_bytes;
   return execution;
 }

@@ -10,8 +10,8 @@
 #include "engine/pipeline/sampler.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/events.h"
-#include "loaderscope/recorder.h"
 #include "loaderscope/run_config.h"
+#include "record/recorder.h"
 
 namespace loaderscope {
 

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -48,8 +47,5 @@ struct LinkMatrix {
 // with `stream` a kernel computes on another stream meanwhile. Throws RunError.
 LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOptions& options,
                         const std::atomic<int>& stop);
-
-void write_text(std::ostream& out, const LinkMatrix& matrix);
-void write_json(std::ostream& out, const LinkMatrix& matrix);  // schema loaderscope.probe/1
 
 }  // namespace loaderscope::probe

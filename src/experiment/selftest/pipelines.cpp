@@ -1,6 +1,6 @@
 #include "experiment/selftest/pipelines.h"
 #include "loaderscope/device.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include "guest/host/guest_files.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
-#include "loaderscope/engine_table.h"
+#include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
 #include "source/cache_folder.h"
 

@@ -36,7 +36,9 @@ void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) 
 void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& loader) {
   if (rank.samples > 0 && rank.steps() > 0) {
     const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
-    if (loader.batch_size == 0) config.batch_size.value = std::llround(std::max(1.0, per_batch));
+    // Where an epoch's last batch is a short one, the others have more samples than the mean.
+    const double size = loader.batches > 0 ? std::ceil(per_batch) : per_batch;
+    if (loader.batch_size == 0) config.batch_size.value = std::llround(std::max(1.0, size));
     if (loader.batches > 0) {
       config.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
                              static_cast<std::int64_t>(config.ranks.value);

@@ -7,7 +7,7 @@
 
 #include "engine/pipeline/window_keeper.h"
 #include "guest/host/loader_facts.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 namespace loaderscope::guest {
 

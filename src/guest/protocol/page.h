@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "record/shared_ring.h"
 
 namespace loaderscope::guest {

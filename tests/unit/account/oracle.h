@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "loaderscope/account.h"
-#include "loaderscope/recorder.h"
+#include "loaderscope/run_record.h"
+#include "record/recorder.h"
 
 namespace loaderscope {
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"

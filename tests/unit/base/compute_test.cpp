@@ -1,4 +1,4 @@
-#include "loaderscope/compute.h"
+#include "loaderscope/cost.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,6 +11,7 @@
 #include "dataset/image_facts.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
+#include "report/info_report.h"
 #include "source/file_source.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/temp_folder.h"
@@ -188,7 +189,7 @@ TEST(Info, PrintsTextAndJson) {
   EXPECT_THAT(text.str(), HasSubstr(": 3 images, "));
   EXPECT_THAT(text.str(), HasSubstr("subsampling   420 (100.0 %)"));
   EXPECT_THAT(text.str(), HasSubstr("damaged       4 (headers and ends looked at"));
-  write_json(json, info);
+  write_json(json, info, "1.0");
   const auto parsed = nlohmann::json::parse(json.str());
   EXPECT_EQ(parsed["schema"], "loaderscope.dataset-info/1");
   EXPECT_EQ(parsed["width"]["p50"], 64);
@@ -202,7 +203,7 @@ TEST(Info, PrintsAnEmptyFolder) {
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
   write_text(text, info);
-  write_json(json, info);
+  write_json(json, info, "1.0");
   EXPECT_THAT(text.str(), HasSubstr(": 0 images"));
   EXPECT_TRUE(nlohmann::json::accept(json.str()));
 }

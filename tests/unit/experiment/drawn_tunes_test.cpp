@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <numbers>
 
+#include "base/mixed.h"
 #include "experiment/settings.h"
-#include "loaderscope/mixed.h"
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 #include "unit/experiment/model_laboratory.h"
 
 namespace loaderscope {

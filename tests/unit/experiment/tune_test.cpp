@@ -1,5 +1,5 @@
 // The tuner against grids whose answer is known, in virtual time.
-#include "loaderscope/tune.h"
+#include "experiment/tune.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

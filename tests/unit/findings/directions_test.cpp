@@ -64,10 +64,10 @@ TEST(Directions, LeaveNoHoleInTheAdvice) {
   EXPECT_EQ(shallow->pytorch, "DataLoader(..., prefetch_factor=2)");
 }
 
-// 78 % waiting, and no sample is told apart: more steps could not help.
-TEST(Directions, AreSaidOfDataSetsThatGiveBatches) {
+// 78 % waiting, and neither a sample nor a batch was kept: more steps could not help.
+TEST(Directions, AreSaidWhereNothingCanBeDrawnAgain) {
   RunRecord record = run(COMPUTE "workers = 0\ncost = decode=4ms");
-  test::make_batches_whole(record);
+  test::forget_samples(record);
   const Analysis analysis = analysed(record);
   const Finding* fix = fix_of(analysis);
   ASSERT_NE(fix, nullptr);

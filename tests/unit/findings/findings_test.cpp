@@ -1,5 +1,6 @@
 // Each finding on a pipeline that has its cause, and on one that has not.
 #include "loaderscope/findings.h"
+#include "analysis/fit/fitted_model.h"
 
 #include <gtest/gtest.h>
 

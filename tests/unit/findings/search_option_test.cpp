@@ -5,8 +5,9 @@
 
 #include <cmath>
 
+#include "analysis/fit/fitted_model.h"
+#include "base/mixed.h"
 #include "engine/model/model_engine.h"
-#include "loaderscope/mixed.h"
 #include "loaderscope/settings.h"
 
 namespace loaderscope {

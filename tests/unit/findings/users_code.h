@@ -2,6 +2,7 @@
 // itself.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,8 +43,33 @@ inline void make_users_code(RunRecord& record) {
   }
 }
 
-// Whose data set gives whole batches: no sample is told apart.
+// Whose data set gives whole batches: no sample is told apart. Of records with all of their
+// samples.
 inline void make_batches_whole(RunRecord& record) {
+  make_users_code(record);
+  for (RankRecord& rank : record.ranks) {
+    std::map<std::int64_t, SampleRow> batches;
+    for (const SampleRow& sample : rank.reservoir) {
+      SampleRow& batch = batches[sample.batch];
+      for (std::size_t i = 0; i < sample.parts.size(); ++i) {
+        batch.parts.at(i).wall += sample.parts.at(i).wall;
+        batch.parts.at(i).cpu += sample.parts.at(i).cpu;
+        batch.parts.at(i).queued += sample.parts.at(i).queued;
+      }
+      --batch.sample;
+      batch.batch = sample.batch;
+      batch.worker = sample.worker;
+      batch.epoch = sample.epoch;
+      batch.bytes += sample.bytes;
+    }
+    rank.reservoir.clear();
+    for (const auto& [index, batch] : batches) rank.reservoir.push_back(batch);
+    rank.reservoir_seen = static_cast<std::int64_t>(rank.reservoir.size());
+  }
+}
+
+// Of which it is seen what stages took all together, and of no batch for itself.
+inline void forget_samples(RunRecord& record) {
   make_users_code(record);
   for (RankRecord& rank : record.ranks) rank.reservoir.clear();
 }

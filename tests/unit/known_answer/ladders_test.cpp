@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/fit/fitted_model.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
 #include "unit/known_answer/scenario_file.h"

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"

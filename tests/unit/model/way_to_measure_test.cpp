@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
 namespace {

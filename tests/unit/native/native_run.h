@@ -20,7 +20,7 @@
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 namespace loaderscope::native {
 

@@ -24,7 +24,7 @@
 #include "engine/native/sample_queue.h"
 #include "engine/native/worker_failure.h"
 #include "loaderscope/errors.h"
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 
 namespace loaderscope::native {
 namespace {

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "loaderscope/errors.h"
+#include "report/link_report.h"
 #include "unit/device/pretend_runtime.h"
 
 namespace loaderscope::probe {
@@ -53,7 +54,7 @@ TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   const LinkMatrix matrix = measure();
   std::ostringstream text, json;
   write_text(text, matrix);
-  write_json(json, matrix);
+  write_json(json, matrix, "1.0");
   EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
   EXPECT_THAT(text.str(), HasSubstr("write-combined"));
   const auto read = nlohmann::json::parse(json.str());

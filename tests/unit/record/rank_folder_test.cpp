@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "unit/account/oracle.h"
 #include "unit/account/random_pipelines.h"
 
@@ -101,7 +101,8 @@ TEST(RankFolder, ItsStatisticsAreThoseOfTheWindow) {
 struct PlainLoader {
   std::int64_t workers = 4;
   std::int64_t ahead = 64;
-  std::int64_t samples = 3;  // per batch, of three spans each
+  std::int64_t samples = 3;     // per batch, of three spans each
+  std::int64_t told_every = 1;  // batches: of one its samples are told apart
 
   void make(Folder& folder, std::int64_t batch) const {
     const auto worker = static_cast<std::int32_t>(batch % workers);
@@ -112,11 +113,12 @@ struct PlainLoader {
         span.begin = at;
         span.end = at = at + 10;
         span.batch = batch;
-        span.sample = batch * samples + i;
-        span.bytes = span.sample + 1;
+        const std::int64_t sample = batch * samples + i;
+        span.sample = batch % told_every == 0 ? sample : -1;
+        span.bytes = sample + 1;
         // Each part of a sample says which sample it is of.
-        span.cpu = span.sample % 7;
-        span.queued = span.sample % 3;
+        span.cpu = sample % 7;
+        span.queued = sample % 3;
         span.stage = stage;
         folder.span(0, worker, span);
       }
@@ -251,6 +253,27 @@ TEST(RankFolder, ReservoirRowsAreWhole) {
       EXPECT_EQ(row.parts[i].cpu, has_stage ? row.sample % 7 : 0);
       EXPECT_EQ(row.parts[i].queued, has_stage ? row.sample % 3 : 0);
     }
+  }
+}
+
+// As of a data set that gives whole batches, or of one whose workers tell the samples of their
+// first batch only.
+TEST(RankFolder, ARowIsOfABatchWhereFewBatchesTellTheirSamples) {
+  Folder folder(options_of(4));
+  PlainLoader loader;
+  loader.told_every = 10;
+  run_steps(folder, loader, 100);
+  const std::vector<RankRecord> ranks = folder.finish();
+  EXPECT_EQ(ranks[0].reservoir_seen, 90);
+  ASSERT_EQ(ranks[0].reservoir.size(), 90u);
+  for (const SampleRow& row : ranks[0].reservoir) {
+    EXPECT_TRUE(row.is_batch());
+    EXPECT_EQ(row.samples(), 3);
+    EXPECT_NE(row.batch % 10, 0);
+    EXPECT_EQ(row.worker, row.batch % 4);
+    EXPECT_EQ(row.bytes, 9 * row.batch + 6);  // of its three samples
+    EXPECT_EQ(row.parts[0].wall, 30);
+    EXPECT_EQ(row.parts[2].wall, 30);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "loaderscope/recorder.h"
+#include "record/recorder.h"
 #include "unit/account/oracle.h"
 #include "unit/account/random_pipelines.h"
 

@@ -100,8 +100,8 @@ TEST(ReadResult, GivesBackRowsAndExemplars) {
   EXPECT_FALSE(b.events.copy.ran());
   EXPECT_EQ(b.spans.at(0).second.end, a.spans.at(0).second.end);
   EXPECT_EQ(b.spans.at(0).second.stage, Stage::decode);
-  ASSERT_EQ(rank.reservoir.size(), 1u);
-  EXPECT_EQ(rank.reservoir[0].parts[2].cpu, 5 * kMillisecond);
+  EXPECT_EQ(rank.reservoir, written.ranks[0].reservoir);
+  EXPECT_EQ(rank.reservoir[1].samples(), 16);
 }
 
 TEST(ReadResult, RefusesWhatIsNoResult) {

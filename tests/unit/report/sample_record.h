@@ -139,6 +139,8 @@ inline RunRecord full_record() {
   sample.bytes = 110'000;
   sample.parts[2] = {6 * kMillisecond, 5 * kMillisecond, 500'000};
   rank.reservoir.push_back(sample);
+  sample.sample = -16;  // all of a batch
+  rank.reservoir.push_back(sample);
   Exemplar exemplar;
   rank.rows.for_each([&](const StepRow& row) {
     if (row.step == 3) exemplar.row = row;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <set>
 
+#include "analysis/fit/fitted_model.h"
 #include "cli/config_flags.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"

@@ -1,4 +1,3 @@
-#include "loaderscope/change.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The model of a record: what it predicts of declared and of measured runs.
-#include "loaderscope/what_if.h"
+#include "analysis/fit/fitted_model.h"
 
 #include <gtest/gtest.h>
 

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "analysis/fit/fitted_model.h"
 #include "engine/model/model_engine.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/settings.h"
-#include "loaderscope/what_if.h"
 
 namespace loaderscope {
 namespace {

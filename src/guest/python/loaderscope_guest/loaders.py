@@ -38,36 +38,45 @@ def _count(value: Any) -> int:
 
 
 def _length(loader: Any, sampler: Any, iterable: bool) -> Dict[str, int]:
-    """Of an epoch. A batch sampler that hides its sampler knows how many batches it gives, and not how many samples."""
+    """Of an epoch. A batch sampler that hides its sampler knows how many batches it gives, and not how many samples; so
+    does the sampler of a data set whose items are batches (batch_size=None)."""
     if iterable:
         return {"samples": 0, "batches": 0}
     length = length_of(sampler)
-    if length > 0 and sampler is attribute(loader, "batch_sampler"):
+    batches = wrong_data_samples.batch_sampler_of(loader)
+    if length > 0 and (batches is None or sampler is batches):
         return {"samples": 0, "batches": length}
     return {"samples": length or length_of(loader.dataset), "batches": 0}
 
 
 def _shards(dataset: Any) -> int:
-    """Of a stream that its workers divide by shards, as those of `datasets` are."""
+    """Of a stream that its workers divide by shards, as those of `datasets` and webdataset are."""
     shards = attribute(dataset, "num_shards")
-    return shards if type(shards) is int and shards > 0 else 0
+    if type(shards) is int and shards > 0:
+        return shards
+    steps = attribute(dataset, "pipeline")
+    if not isinstance(steps, list) or not any(attribute(step, "__name__") == "split_by_worker" for step in steps):
+        return 0
+    is_plain = type(steps[0]).__name__ == "SimpleShardList"  # others give shards more than once
+    return length_of(attribute(steps[0], "urls")) if is_plain else 0
 
 
 def describe(loader: Any) -> Dict[str, Any]:
     """A program may make PyTorch's iterators for an object of its own, which has what an iterator asks for and not all
     that a DataLoader has."""
     sampler = wrong_data_samples.sampler_of(loader)
+    batches = wrong_data_samples.batch_sampler_of(loader)
     iterable = user_code.is_stream(type(loader.dataset)) or not hasattr(loader.dataset, "__getitem__")
     return {
         "is_opaque": False,
         "num_workers": _count(loader.num_workers),
         "prefetch_factor": _count(getattr(loader, "prefetch_factor", 0)),
         "batch_size": _count(attribute(loader, "batch_size"))
-        or _count(attribute(attribute(loader, "batch_sampler"), "batch_size")),
+        or _count(attribute(batches, "batch_size")),
         "pin_memory": _pins(loader),
         "persistent_workers": bool(getattr(loader, "persistent_workers", False)),
         "in_order": bool(getattr(loader, "in_order", True)),
-        "drop_last": bool(attribute(loader, "drop_last")),
+        "drop_last": bool(attribute(loader, "drop_last") or attribute(batches, "drop_last")),
         "shuffle": wrong_data_samples.shuffles(loader),
         "mp_context": _start_method(loader),
         **_length(loader, sampler, iterable),

@@ -17,9 +17,19 @@ def fingerprint(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
+def batch_sampler_of(loader: Any) -> Any:
+    """What decides which samples make a batch. With batch_size=None that is the data set, or a BatchSampler in the
+    sampler's place."""
+    batches = getattr(loader, "batch_sampler", None)
+    if batches is not None:
+        return batches
+    sampler = getattr(loader, "sampler", None)
+    return sampler if hasattr(sampler, "sampler") and hasattr(sampler, "batch_size") else None
+
+
 def sampler_of(loader: Any) -> Any:
     """What decides which samples an epoch gives."""
-    batches = getattr(loader, "batch_sampler", None)
+    batches = batch_sampler_of(loader)
     sampler = getattr(batches, "sampler", batches)
     return getattr(loader, "sampler", None) if sampler is None else sampler
 

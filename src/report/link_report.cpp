@@ -1,8 +1,8 @@
+#include "report/link_report.h"
+
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
-#include "experiment/probe/link.h"
+#include "report/schemas.h"
 #include "report/text_table.h"
 
 namespace loaderscope::probe {
@@ -23,6 +23,22 @@ double bare_rate(const LinkMatrix& matrix, Bytes bytes) {
     if (loop.bytes == bytes) return loop.median;
   }
   return 0;
+}
+
+void describe_cell(Form& form, LinkCell& cell, double bare) {
+  form.word("memory", cell.memory, "host memory that is copied from");
+  form.word("copy", cell.copy, "copy mode");
+  form.shown("bytes", cell.bytes, "of one copy");
+  form.shown("bytes_per_s", cell.median, "median of the samples", kNotNegative);
+  form.shown("low", cell.low, "the slowest sample, bytes per second", kNotNegative);
+  form.shown("high", cell.high, "the fastest sample, bytes per second", kNotNegative);
+  form.shown("bare_bytes_per_s", bare,
+             "a loop of cudaMemcpyAsync from page-locked memory and nothing else, of copies as "
+             "large, in the same run; 0: not measured",
+             kNotNegative);
+  form.if_there("fallback", !cell.fallback.empty(), Missing::left_out, [&] {
+    form.text("fallback", cell.fallback, "why the memory is not what it should be");
+  });
 }
 
 }  // namespace
@@ -54,24 +70,18 @@ void write_text(std::ostream& out, const LinkMatrix& matrix) {
   }
 }
 
-void write_json(std::ostream& out, const LinkMatrix& matrix) {
-  nlohmann::ordered_json cells = nlohmann::ordered_json::array();
-  for (const LinkCell& cell : matrix.cells) {
-    nlohmann::ordered_json object = {{"memory", name_of(cell.memory)},
-                                     {"copy", name_of(cell.copy)},
-                                     {"bytes", cell.bytes},
-                                     {"bytes_per_s", cell.median},
-                                     {"low", cell.low},
-                                     {"high", cell.high},
-                                     {"bare_bytes_per_s", bare_rate(matrix, cell.bytes)}};
-    if (!cell.fallback.empty()) object["fallback"] = cell.fallback;
-    cells.push_back(std::move(object));
-  }
-  const nlohmann::ordered_json all = {{"schema", "loaderscope.probe/1"},
-                                      {"device", {{"name", matrix.gpu}}},
-                                      {"interrupted", matrix.interrupted},
-                                      {"link", std::move(cells)}};
-  out << all.dump(2) << "\n";
+void describe_link(Form& form, LinkMatrix& matrix) {
+  form.object("device", "what was copied to",
+              [&] { form.shown("name", matrix.gpu, "as its driver says it"); });
+  form.shown("interrupted", matrix.interrupted, "stopped by a signal: cells may be missing");
+  form.list(
+      "link", matrix.cells, "host to device, by memory, copy mode and size", [&](LinkCell& cell) {
+        form.object("", "", [&] { describe_cell(form, cell, bare_rate(matrix, cell.bytes)); });
+      });
+}
+
+void write_json(std::ostream& out, const LinkMatrix& matrix, std::string_view tool_version) {
+  write_document(out, "probe", tool_version, matrix, describe_link);
 }
 
 }  // namespace loaderscope::probe

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "loaderscope/analysis.h"
-#include "loaderscope/change.h"
+#include "loaderscope/engine.h"
+#include "loaderscope/findings.h"
 
 namespace loaderscope {
 
@@ -18,37 +16,6 @@ struct FittedCosts;
 namespace model {
 struct StepsToRun;
 }
-
-// What the model says of one configuration.
-struct Prediction {
-  RunConfig config;  // values in force
-  Account account;
-  double samples_per_s = 0;
-  // Of the steps, those whose batch was there when the trainer asked for it or before the device
-  // ran dry; first batches of an epoch do not count.
-  double ready = 1;
-  std::vector<std::string> notes;  // how far it goes beyond what was measured
-  // It brings along work of somebody else's program that was never measured, and is taken to cost
-  // nothing: how much is gained cannot be said.
-  bool is_bound = false;
-  // Of the run itself in the model, over the same epochs and steps; of FittedModel::predict() only.
-  double base_samples_per_s = 0, base_busy = 0;
-
-  bool has_busy() const;
-  double busy() const;  // share of the window; 0 without a compute
-  double gain() const;  // of the rate, over the run itself
-};
-
-// What was measured and what becomes of it: measured x the ratio in the model, so that what the
-// model is off by does not show as a gain.
-struct Promise {
-  double rate_before = 0, rate_after = 0;  // samples per second
-  double busy_before = 0, busy_after = 0;  // 0 without a compute
-};
-Promise promise_of(const Analysis& measured, const Prediction& prediction);
-
-// May be called by several threads at once.
-using Predictor = std::function<Prediction(const Changes&)>;
 
 // The model of a run. What the run declared is taken from its configuration, what it measured from
 // its rows.

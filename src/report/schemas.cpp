@@ -1,0 +1,91 @@
+#include "report/schemas.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "report/info_report.h"
+#include "report/json_form.h"
+#include "report/link_report.h"
+#include "report/schema_form.h"
+#include "report/selftest_report.h"
+#include "report/sweep_report.h"
+#include "report/tune_report.h"
+#include "report/what_if_report.h"
+
+namespace loaderscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// By what is shown of an empty one.
+template <class Result, void (*describe)(Form&, Result&)>
+void explain(Form& form) {
+  Result empty;
+  describe(form, empty);
+}
+
+void describe_tool(Form& form, std::string_view version) {
+  form.object("tool", "what wrote it",
+              [&] { form.shown("version", std::string(version), "version of loaderscope"); });
+}
+
+}  // namespace
+
+std::span<const ResultKind> result_kinds() {
+  static const std::array<ResultKind, 6> kinds = {{
+      {{"sweep", "A grid of settings, measured: saved by 'loaderscope sweep --json FILE'."},
+       explain<Experiment, describe_sweep>},
+      {{"tune", "The setting to use: saved by 'loaderscope tune --json FILE'."},
+       explain<Tune, describe_tune>},
+      {{"what-if",
+        "What a run would be with other settings: saved by 'loaderscope what-if --json FILE'."},
+       explain<WhatIf, describe_what_if>},
+      {{"selftest",
+        "Known delays injected into each stage, and what the account shows of them: saved by "
+        "'loaderscope selftest --json FILE'."},
+       explain<selftest::Result, describe_selftest>},
+      {{"probe",
+        "How fast batches of each size get to the GPU from each kind of host memory: saved by "
+        "'loaderscope probe link --json FILE'."},
+       explain<probe::LinkMatrix, probe::describe_link>},
+      {{"dataset-info",
+        "What is in a folder of images: printed by 'loaderscope data info --json'."},
+       explain<dataset::DatasetInfo, dataset::describe_info>},
+  }};
+  return kinds;
+}
+
+std::string schema_name(std::string_view kind) { return "loaderscope." + std::string(kind) + "/1"; }
+
+void write_document(std::ostream& out, std::string_view kind, std::string_view tool_version,
+                    const std::function<void(Form& form)>& describe) {
+  JsonStream json(out);
+  json.begin_object();
+  json.member("schema", std::string_view(schema_name(kind)));
+  JsonForm form(json);
+  describe_tool(form, tool_version);
+  describe(form);
+  json.end_object();
+}
+
+Json schema_document(const ResultKind& kind) {
+  const std::string name = schema_name(kind.row.name);
+  SchemaForm form;
+  describe_tool(form, "");
+  kind.explain(form);
+  const Json body = form.take();
+  Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                   {"title", name},
+                   {"description", kind.row.help}};
+  document.update(body);
+  document["properties"] = {{"schema", {{"const", name}}}};
+  document["properties"].update(body["properties"]);
+  document["required"].insert(document["required"].begin(), "schema");
+  return document;
+}
+
+void write_schema(std::ostream& out, const ResultKind& kind) {
+  out << schema_document(kind).dump(2) << "\n";
+}
+
+}  // namespace loaderscope
