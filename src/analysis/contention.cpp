@@ -11,8 +11,7 @@ std::optional<double> contention_of_others(const RunRecord& record) {
 }
 
 bool others_matter(const RunRecord& record) {
-  constexpr double kMuch = 0.1;  // of the CPU time that was spent
-  return contention_of_others(record).value_or(0) >= kMuch;
+  return contention_of_others(record).value_or(0) >= kMuchOfOthers;
 }
 
 Nanos cpu_of_stages(const RunRecord& record) {

@@ -7,6 +7,9 @@
 
 namespace loaderscope {
 
+// Of the cores, or of the CPU time that was spent: what other programs take is a fact to be told.
+inline constexpr double kMuchOfOthers = 0.1;
+
 // The part of the contention that other programs caused, by the CPU time that they took beside this
 // one. Nothing where that was not counted.
 std::optional<double> contention_of_others(const RunRecord& record);

@@ -116,17 +116,20 @@ std::string hidden_words(const Analysis& analysis, Cause hidden) {
                             show_percent(analysis.removals.list.front().saves));
 }
 
-// ", chiefly for decode or read, which cannot be told apart", by what is gained without them. One
-// that is gained much by and little of the account is not what is chiefly waited for.
+// ", chiefly for decode or read, which cannot be told apart". What has less than half of the
+// largest share is not what is chiefly waited for, though as much be gained without it.
 std::string undecided_words(const Analysis& analysis, const Verdict& verdict) {
-  constexpr double kSmall = 0.25;  // of the largest
+  constexpr double kSmall = 0.5;   // of the largest share
+  constexpr double kAsMuch = 0.9;  // of the largest gain
+  const double gain = analysis.removals.list.empty() ? 0 : analysis.removals.list.front().saves;
   double largest = 0;
   for (const Cause cause : verdict.candidates)
     largest = std::max(largest, account_share(cause, analysis));
   std::vector<Cause> chief;
   std::vector<std::string> small;
   for (const Cause cause : verdict.candidates) {
-    if (cause != Cause::other && account_share(cause, analysis) < kSmall * largest) {
+    const bool is_small = account_share(cause, analysis) < kSmall * largest;
+    if (is_small && gain > 0 && analysis.removals.saves(cause) >= kAsMuch * gain) {
       small.push_back(with_share(cause, analysis));
     } else {
       chief.push_back(cause);

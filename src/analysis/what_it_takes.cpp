@@ -8,6 +8,7 @@
 #include <string>
 
 #include "analysis/smallest.h"
+#include "analysis/wording.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
 
@@ -85,7 +86,7 @@ Thing latency_of(const RunConfig& config) {
   const auto present = static_cast<double>(config.storage_latency.value);
   return {"storage-latency", {0, 1, kMostPowers}, [present](std::int64_t exponent) {
             const auto latency = std::llround(present / power(exponent));
-            return Changes{{"storage-latency", spell_duration(latency)}};
+            return Changes{{"storage-latency", spell_roughly(latency)}};
           }};
 }
 

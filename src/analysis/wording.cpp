@@ -40,6 +40,13 @@ std::string show_rate(const Estimate& rate) {
                      fixed(rate.half_width(), decimals));
 }
 
+std::string spell_roughly(Nanos ns) {
+  constexpr Nanos kThreeDigits = 1000;
+  Nanos unit = 1;
+  while (ns / unit >= kThreeDigits) unit *= 10;
+  return spell_duration(ns / unit * unit);
+}
+
 std::string capitalised(std::string sentence) {
   if (!sentence.empty()) {
     sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));

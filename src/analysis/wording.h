@@ -15,6 +15,9 @@ std::string show_points(double half_width);   // ±0.4, of a share
 std::string show_rate(double per_second);     // 8,780 or 125 or 31.2 or 0.85
 std::string show_rate(const Estimate& rate);  // 125 samples/s (±1)
 
+// A setting's value to three digits, not larger: 78.1us, where 78.125us was computed.
+std::string spell_roughly(Nanos ns);
+
 // The sentence with its first letter as at a beginning.
 std::string capitalised(std::string sentence);
 

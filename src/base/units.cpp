@@ -338,7 +338,7 @@ std::string with_commas(std::string digits) {
 std::string show_count(std::int64_t n) { return with_commas(fmt::format("{}", n)); }
 
 std::string plural(std::int64_t n, std::string_view noun) {
-  const bool hisses = noun.ends_with("ch") || noun.ends_with('s');
+  const bool hisses = noun.ends_with("tch") || noun.ends_with('s');
   return fmt::format("{} {}{}", show_count(n), noun, n == 1 ? "" : hisses ? "es" : "s");
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/contention.h"
 #include "analysis/wording.h"
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
@@ -17,7 +18,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kOtherLoad = 0.1;        // cores; below it other programs are no matter
 constexpr Bytes kLeak = Bytes{64} << 20;  // over an experiment; below it no matter
 constexpr std::size_t kSettled = 3;       // runs, until allocators have what they want
 
@@ -101,13 +101,13 @@ RunRecord ExperimentRunner::run(const RunConfig& config) {
   return record;
 }
 
-void ExperimentRunner::add_notes(Experiment& experiment) const {
+void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const {
   if (is_model_engine(experiment.base.engine.value)) return;
   for (std::string& note : notes_on_cores(machine_, "/")) experiment.notes.push_back(note);
   const std::optional<MachineLoad> now = read_machine_load("/");
-  if (load_ && now) {
+  if (with_others && load_ && now) {
     const double others = other_cores(*load_, *now);
-    if (others >= kOtherLoad) {
+    if (others >= kMuchOfOthers * machine_.cores) {
       experiment.notes.push_back(
           fmt::format("other programs took {:.1f} of {} meanwhile: alone the answer may "
                       "differ",

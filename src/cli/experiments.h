@@ -22,8 +22,9 @@ class ExperimentRunner {
   ExperimentRunner(const MachineFacts& machine, std::function<void(const Experiment&)> save);
 
   const Laboratory& laboratory() const { return laboratory_; }
-  // Adds what was seen of the machine and between the cases.
-  void add_notes(Experiment& experiment) const;
+  // Adds what was seen of the machine and between the cases; with what other programs took, where
+  // the answer does not say that by itself.
+  void add_notes(Experiment& experiment, bool with_others) const;
   ExitCode exit_code(const Experiment& experiment) const;
 
  private:

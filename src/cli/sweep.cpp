@@ -73,7 +73,7 @@ ExitCode sweep(SweepFlags& flags) {
                  [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });
   });
   run_sweep(experiment, runner.laboratory(), options);
-  runner.add_notes(experiment);
+  runner.add_notes(experiment, true);
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);

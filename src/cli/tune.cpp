@@ -139,7 +139,7 @@ ExitCode run_tune(TuneFlags& flags) {
   Experiment experiment = plan_experiment(base.given, axes, false, limits);
   if (base.measured) adopt_loader(experiment, *base.measured);
   Tune answer = tune(std::move(experiment), runner.laboratory(), options);
-  runner.add_notes(answer.experiment);
+  runner.add_notes(answer.experiment, !answer.alone);
   if (!is_model_engine(base.given.engine.value))
     remember_predictions(answer, PredictionHistory(source::user_cache_folder()));
   const std::string nothing = reason_for_nothing(answer);

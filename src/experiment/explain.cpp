@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/contention.h"
 #include "analysis/fit/fitted_model.h"
 #include "analysis/statistics.h"
 #include "experiment/strata.h"
@@ -89,7 +90,6 @@ void explain_shifts(Tune& tune, const Belief& belief,
 // Where others took a good part of the cores, what is measured is an answer for that only.
 void explain_alone(Tune& tune, const Belief& belief,
                    const std::map<std::size_t, Guesser>& guessers) {
-  constexpr double kGoodPart = 0.1;
   double others = 0, window = 0;
   for (const Case& one : tune.experiment.cases) {
     for (const CaseRun& run : one.runs) {
@@ -98,7 +98,7 @@ void explain_alone(Tune& tune, const Belief& belief,
     }
   }
   const double cores = tune.experiment.cases[*tune.recommended].config.cores;
-  if (window <= 0 || others < kGoodPart * cores * window) return;
+  if (window <= 0 || others < kMuchOfOthers * cores * window) return;
   tune.alone = AloneAnswer{others / window, std::nullopt, 0};
   const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
   if (guess == guessers.end() || !guess->second) return;

@@ -1,19 +1,38 @@
 #include "source/folders.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <span>
 #include <string_view>
 
 #include "loaderscope/errors.h"
 #include "source/index_builder.h"
+#include "source/registry.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
 namespace {
 
+// The format of what lies there, by the ends of the names; null: none is known by them.
+const SourceRow* format_of_files(const std::string& root) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(root, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    for (const SourceRow& row : source_table()) {
+      if (!row.suffix.empty() && entry->path().native().ends_with(row.suffix)) return &row;
+    }
+  }
+  return nullptr;
+}
+
 RunError nothing_found(const std::string& root) {
-  return RunError(shown_text(root) + ": holds no images (files named " + std::string(kImageNames) +
-                  "); give the folder that holds them or their class folders");
+  const std::string begin =
+      shown_text(root) + ": holds no images (files named " + std::string(kImageNames) + ")";
+  if (const SourceRow* row = format_of_files(root)) {
+    return RunError(begin + ", but " + std::string(row->suffix) + " files; give --data " +
+                    std::string(row->row.name) + ":" + shown_text(root));
+  }
+  return RunError(begin + "; give the folder that holds them or their class folders");
 }
 
 void add_images(IndexBuilder& builder, const WalkedFolder& folder, std::int32_t label, bool used) {

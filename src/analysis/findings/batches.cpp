@@ -44,7 +44,7 @@ std::optional<Candidate> epoch_refill(const Facts& facts) {
   const Counted counted = count_steps(facts);
   std::string length;
   if (counted.epochs > 0)
-    length = fmt::format(", of about {}", plural(counted.steps / counted.epochs, "step"));
+    length = fmt::format(", of about {},", plural(counted.steps / counted.epochs, "step"));
   return Candidate{fmt::format("workers persist, and every epoch{} still begins with an empty "
                                "window: {} of the time",
                                length, show_percent(facts.share(Why::epoch))),
@@ -74,6 +74,20 @@ double spent_per_batch(const Facts& facts) {
   return facts.share(Cause::launch) + facts.share(Cause::transport);
 }
 
+namespace {
+
+// "launch 20.0 %, transport 3.1 %", without what nobody would see.
+std::string per_batch_words(const Facts& facts) {
+  std::string text;
+  for (const Cause cause : {Cause::launch, Cause::transport}) {
+    if (facts.share(cause) < kWorthSaying / 10) continue;
+    text += (text.empty() ? "" : ", ") + share_words(facts, cause);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::optional<Candidate> small_batches(const Facts& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
@@ -84,9 +98,8 @@ std::optional<Candidate> small_batches(const Facts& facts) {
   if (computes) larger.push_back({"compute.speed", "0.5"});
   Candidate candidate{
       fmt::format("what a batch costs however many samples it has is waited for {} of the time "
-                  "({}, {})",
-                  show_percent(spent), share_words(facts, Cause::launch),
-                  share_words(facts, Cause::transport)),
+                  "({})",
+                  show_percent(spent), per_batch_words(facts)),
       {larger},
       "DataLoader(..., batch_size={}), where the training allows it"};
   candidate.to_run = {larger.front()};

@@ -65,10 +65,11 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
       "copies have a stream of their own, take {} each and are waited for {} of the time: a batch "
       "has too many bytes for the link",
       show_duration(each), show_percent(facts.share(Cause::h2d)));
-  candidate.options = {{{"h2d.speed", config.transfer == Transfer::f32 ? "4" : "2"}}};
+  const bool is_byte_enough = config.transfer == Transfer::f32 && !facts.has_arrays();
+  candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
   candidate.pytorch =
       facts.has_arrays()
-          ? "arrays of fewer bytes (float16, uint8), made floats on the GPU: batch.to(device, "
+          ? "arrays of fewer bytes (float16), made floats on the GPU: batch.to(device, "
             "non_blocking=True).float()"
           : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
             ".div_(255); else of float16";

@@ -33,6 +33,12 @@ Nanos made_in(const Facts& facts) {
   return sum;
 }
 
+// Threads write into the batch that the trainer takes: nothing is sent.
+bool hands_over_places(const Facts& facts) {
+  return facts.config.executor == Executor::threads && facts.stages[Stage::transport].count == 0 &&
+         facts.stages[Stage::transport_recv].count == 0;
+}
+
 // Batches that take longer to hand over than to make are better made where they are needed.
 std::optional<Candidate> without_hand_over(const Facts& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
@@ -99,7 +105,7 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
 }
 
 std::optional<Candidate> serialisation_tax(const Facts& facts) {
-  if (facts.share(Cause::transport) < kWorthSaying) return std::nullopt;
+  if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;
   return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
                                "of the time: sending {}, receiving {}",

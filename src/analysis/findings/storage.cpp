@@ -134,7 +134,7 @@ std::optional<Candidate> small_files(const Facts& facts) {
   if (bytes <= 0 || bytes > kSmallFile || bandwidth_is_full(facts)) return std::nullopt;
   const Nanos latency = facts.config.storage_latency;
   Changes packed = {{"read.speed", std::to_string(kSamplesOfShard)}};
-  if (latency > 0) packed = {{"storage-latency", spell_duration(latency / kSamplesOfShard)}};
+  if (latency > 0) packed = {{"storage-latency", spell_roughly(latency / kSamplesOfShard)}};
   return Candidate{fmt::format("{} wait {} each: the first byte of a small file costs more than "
                                "its bytes",
                                "reads of " + show_size(bytes), show_duration(mean_of(read))),

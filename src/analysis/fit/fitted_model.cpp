@@ -241,6 +241,8 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   config.engine.value = "model";
   if (costs.has_samples()) {
     if (!changes_field(changes, "samples")) config.samples.value = config_.samples;
+    // Of arrays the data says it.
+    if (!config.delivered_bytes.given) config.delivered_bytes.value = config_.delivered_bytes;
     drop_measured_injections(config, config_, costs);
     model::give_shards_to_workers(config, costs.shards, prediction.notes);
     if (changes_field(changes, "compute"))

@@ -205,6 +205,7 @@ TEST(Shown, IsOneOrSeveral) {
   EXPECT_EQ(plural(1'281'167, "sample"), "1,281,167 samples");
   EXPECT_EQ(plural(1, "batch"), "1 batch");
   EXPECT_EQ(plural(2, "batch"), "2 batches");
+  EXPECT_EQ(plural(2, "epoch"), "2 epochs");
 }
 
 }  // namespace

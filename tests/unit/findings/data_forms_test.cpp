@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/fit/fitted_model.h"
 #include "unit/findings/users_code.h"
 
 namespace loaderscope {
@@ -73,7 +74,9 @@ TEST(DataForms, ArraysAreNotAskedToTravelAsBytes) {
   const std::string link = COMPUTE "workers = 4\nlink = 0.3/0.1\ncopy = stream\ncost = decode=1ms";
   EXPECT_EQ(look(too_many_bytes_to_copy, reading("files", link)).value().to_run,
             (Changes{{"transfer", "u8"}}));
-  EXPECT_THAT(look(too_many_bytes_to_copy, reading("npy", link)).value().to_run, IsEmpty());
+  const Candidate arrays = look(too_many_bytes_to_copy, reading("npy", link)).value();
+  EXPECT_THAT(arrays.to_run, IsEmpty());
+  EXPECT_EQ(arrays.options.front(), (Changes{{"h2d.speed", "2"}}));  // of numbers no byte is enough
 }
 
 // So is --dct-scale; and arrays are stored decoded.
@@ -83,6 +86,43 @@ TEST(DataForms, CoresThatReadArraysDecodeNothing) {
   EXPECT_THAT(candidate.direction, IsEmpty());
   EXPECT_THAT(candidate.to_run, IsEmpty());
   EXPECT_THAT(candidate.pytorch, Not(HasSubstr("decoded")));
+}
+
+// 20 ms / 64 are 312.5 us: nobody wants all the digits, nor nanoseconds.
+TEST(DataForms, ALatencyIsAdvisedRoughly) {
+  const std::string waits = COMPUTE "workers = 4\nstorage-latency = 20ms\ncost = decode=1ms";
+  EXPECT_EQ(look(small_files, reading("files", waits)).value().options.front(),
+            (Changes{{"storage-latency", "312us"}}));
+}
+
+// 8 samples of 5 KB over 1 MB/s are 40 ms. As images of the usual size they would be 4.8 s.
+TEST(DataForms, ArraysTravelWithTheBytesThatTheyHave) {
+  RunRecord record = reading("npy", COMPUTE
+                             "workers = 4\nlink = 0.001/0.001\ncopy = stream\n"
+                             "delivered-bytes = 5000\ncost = read=1ms:cpu");
+  record.config.cost = {};
+  record.config.delivered_bytes.given = false;
+  const Analysis analysis = analyse(record);
+  const Prediction fitted = FittedModel(record).fitted();
+  EXPECT_TRUE(goodness_of_fit(analysis, fitted).can_predict())
+      << goodness_of_fit(analysis, fitted).sentence();
+}
+
+// Between threads the trainer waits to be woken, and for no message.
+TEST(DataForms, OnlyProcessesAreToldOfMessages) {
+  RunRecord record = reading("npy", COMPUTE "workers = 4\ncost = read=1ms:cpu");
+  Analysis analysis = analyse(record);
+  analysis.account.stall[Cause::transport] = analysis.account.window / 10;
+  EXPECT_FALSE(serialisation_tax(Facts(record, analysis)));
+  record.config.executor.value = Executor::processes;
+  EXPECT_TRUE(serialisation_tax(Facts(record, analysis)));
+}
+
+// What makes batches is one list: unpacking is of reading, and opaque work is work.
+TEST(DataForms, BatchesAreMadeInAllThatWorkersDo) {
+  for (const Stage stage : kMakingStages) EXPECT_TRUE(makes_batches(cause_of(stage)));
+  EXPECT_FALSE(makes_batches(Cause::transport));
+  EXPECT_FALSE(makes_batches(Cause::contention));
 }
 
 TEST(DataForms, OneRankIsNotAskedToBeFewer) {

@@ -285,6 +285,14 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
     EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
 }
 
+TEST(Findings, NameNoShareOfNothing) {
+  const std::vector<Finding> findings =
+      findings_of(run(COMPUTE "workers = 4\ncost = decode=1ms\ncost = launch=30ms:sleep"));
+  const Finding* small = find(findings, "small-batches");
+  ASSERT_NE(small, nullptr) << ids_of(findings);
+  EXPECT_EQ(small->evidence.find("0.0 %"), std::string::npos) << small->evidence;
+}
+
 // A short batch has a whole compute: without it there are fewer to hide the refill behind.
 TEST(Findings, AFixNeverMakesTheGpuLessBusy) {
   const std::vector<Finding> findings =

@@ -128,6 +128,10 @@ TEST(Folders, WhatCannotBeOpenedIsSaidInOneSentence) {
   EXPECT_THAT(why_not(without_cache({""})), HasSubstr("--data"));
   EXPECT_THAT(why_not(without_cache({file})), HasSubstr("is a file, not a folder"));
   EXPECT_THAT(why_not(without_cache({data.path()})), HasSubstr("holds no images"));
+  EXPECT_THAT(why_not(without_cache({data.path()})), HasSubstr("give the folder that holds them"));
+  data.write("train-0.tar");
+  EXPECT_THAT(why_not(without_cache({data.path()})),
+              HasSubstr("but .tar files; give --data tar:" + data.path()));
   EXPECT_THROW(open_files(without_cache({})), UsageError);
 }
 
