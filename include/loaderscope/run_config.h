@@ -39,19 +39,22 @@ struct WarmUp {
   Nanos duration = 0;  // when not 0: every step whose compute ends within it
 };
 
-// Names, units, defaults and sentences stand in the table of fields (src/settings/fields.cpp),
+// Names, units, defaults and sentences stand in the table of fields (src/settings/fields_*.cpp),
 // once.
-struct RunConfig {
-  // what runs
-  Setting<std::string> engine{"native"};
-  Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
-  Setting<std::vector<std::string>> command;      // somebody else's program; given: engine is torch
-  Setting<std::string> loader;             // FILE.py:FUNCTION, which makes one, or a PipelineRow
-  Setting<std::string> train_step;         // FILE.py:FUNCTION, called with each of its batches
-  Setting<std::string> python{"python3"};  // for `loader`
+
+// Somebody else's program.
+struct ProgramConfig {
+  Setting<std::vector<std::string>> command;  // given: the engine is torch
+  Setting<std::string> loader;                // FILE.py:FUNCTION, which makes one, or a PipelineRow
+  Setting<std::string> train_step;            // FILE.py:FUNCTION, called with each of its batches
+  Setting<std::string> python{"python3"};     // for `loader`
+};
+
+// What is read, and how.
+struct DataConfig {
   Setting<std::string> source{"synthetic"};
-  Setting<std::vector<std::string>> data;  // "[FORMAT:]PATH[?NAME=VALUE&...]"
-  Setting<std::string> index;              // a manifest of the samples below the one path
+  Setting<std::vector<std::string>> paths;  // "[FORMAT:]PATH[?NAME=VALUE&...]"
+  Setting<std::string> index;               // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
   Setting<std::int64_t> queue_depth{8};          // per worker, with io_uring
   Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
@@ -59,6 +62,10 @@ struct RunConfig {
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless
   Setting<Distribution> stored_bytes{{Distribution::Shape::constant, 110'000, 0}};
   Setting<Bytes> delivered_bytes{0};  // per sample; 0 = 3 x size x size x transfer
+};
+
+// What is done to a stored image.
+struct ImageConfig {
   Setting<std::int64_t> size{224};
   Setting<Transfer> transfer{Transfer::f32};
   Setting<Layout> layout{Layout::nchw};
@@ -66,14 +73,16 @@ struct RunConfig {
   Setting<OnOff> antialias{OnOff::on};
   Setting<DctScale> dct_scale{DctScale::off};
   Setting<bool> fast_upsampling{false};
+};
 
-  // the loader
-  Setting<std::int64_t> num_workers{0};  // resolved: floor(cores)
+struct LoaderConfig {
+  Setting<Executor> executor{Executor::threads};  // inline when num_workers is 0
+  Setting<std::int64_t> num_workers{0};           // resolved: floor(cores)
   Setting<std::int64_t> prefetch_factor{2};
   Setting<std::int64_t> batch_size{64};
   Setting<TaskShape> task{TaskShape::batch};
-  Setting<std::int64_t> window{
-      0};  // sample tasks: batches in flight; resolved: prefetch_factor x workers
+  // Of sample tasks: batches in flight; resolved: prefetch_factor x workers.
+  Setting<std::int64_t> window{0};
   Setting<bool> in_order{true};
   Setting<bool> shuffle{false};
   Setting<std::int64_t> shuffle_buffer{0};  // samples; 0: the whole data set is shuffled
@@ -81,10 +90,10 @@ struct RunConfig {
   Setting<bool> persistent_workers{false};
   Setting<StartMethod> mp_context{StartMethod::fork};
   Setting<MemoryMode> memory{MemoryMode::pinned_slots};
-  Setting<bool> pin_memory{
-      false};  // PyTorch's word for memory = pin-thread; resolved into `memory`
+  Setting<bool> pin_memory{false};  // PyTorch's word for pin-thread; resolved into `memory`
+};
 
-  // the trainer
+struct TrainerConfig {
   Setting<std::string> device{"sim"};  // resolved: cuda where there is one
   Setting<CopyMode> copy{CopyMode::async};
   Setting<Link> link{{"gen4x16", 25e9, 8e9}};
@@ -95,8 +104,10 @@ struct RunConfig {
   Setting<std::int64_t> in_flight{2};
   Setting<std::int64_t> ranks{1};
   Setting<bool> sync_ranks{false};
+};
 
-  // declared costs and the machine they run on
+// Costs that are said and not measured, and the machine that they are of.
+struct DeclaredConfig {
   Setting<std::vector<Cost>> cost;  // at most one per stage: a later one replaces
   Setting<std::vector<Injection>> inject;
   Setting<double> cores{0};         // resolved: affinity and CPU quota
@@ -104,23 +115,37 @@ struct RunConfig {
   Setting<Nanos> storage_latency{0};
   Setting<double> storage_bandwidth{0};          // bytes per second, shared; 0 = unlimited
   Setting<std::int64_t> storage_concurrency{0};  // reads at once; 0 = unlimited
+};
 
-  // the measurement
+struct MeasureConfig {
   Setting<Nanos> duration{10 * kSecond};
   Setting<std::int64_t> steps{0};   // measured steps; 0 = by duration
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
   Setting<Nanos> timeout{5 * 60 * kSecond};
   Setting<std::int64_t> seed{0};
+};
 
-  // the answer
+struct AnswerConfig {
   Setting<Prove> prove{Prove::off};
   Setting<double> gpu_price{0};  // of one GPU for one hour; 0: not given
   Setting<std::vector<std::string>> require;
   Setting<std::string> json;
+};
+
+struct RunConfig {
+  Setting<std::string> engine{"native"};
+  ProgramConfig program;
+  DataConfig data;
+  ImageConfig image;
+  LoaderConfig loader;
+  TrainerConfig trainer;
+  DeclaredConfig declared;
+  MeasureConfig measure;
+  AnswerConfig answer;
 
   const Cost* cost_of(Stage stage) const;  // null when not declared
-  bool has_data() const { return !data.value.empty() || !index.value.empty(); }
+  bool has_data() const { return !data.paths.value.empty() || !data.index.value.empty(); }
   std::int64_t delivered_sample_bytes() const;
   Nanos mean_compute_time() const;  // of a whole batch
 };

@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t kMostWorkers = 1 << 20;  // keeps products of absurd settings small
 
 std::int64_t workers_of(const RunConfig& config) {
-  return std::clamp<std::int64_t>(config.num_workers, 1, kMostWorkers);
+  return std::clamp<std::int64_t>(config.loader.num_workers, 1, kMostWorkers);
 }
 
 std::int64_t longest_window(const RunRecord& record) {
@@ -145,20 +145,21 @@ void fill_first_batch(Analysis& analysis, const RunRecord& record,
 
 // A program in which no GPU was seen trains on one only where somebody pays for it.
 bool has_gpu(const RunConfig& config) {
-  return device_kind(config.device.value) != DeviceKind::program || config.gpu_price > 0;
+  return device_kind(config.trainer.device.value) != DeviceKind::program ||
+         config.answer.gpu_price > 0;
 }
 
 Waste waste_of(const RunRecord& record, const Analysis& analysis) {
   Waste waste;
   const auto gpus = static_cast<double>(record.ranks.size());
   waste.gpu_hours_per_day = 24 * gpus * (1 - analysis.busy.mean);
-  const double price = record.config.gpu_price;
+  const double price = record.config.answer.gpu_price;
   if (price > 0) waste.price_per_day = waste.gpu_hours_per_day * price;
   return waste;
 }
 
 bool restarts_workers(const RunConfig& config) {
-  return !config.persistent_workers && config.num_workers > 0;
+  return !config.loader.persistent_workers && config.loader.num_workers > 0;
 }
 
 void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan,
@@ -174,7 +175,7 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
   }
   if (const std::string note = short_run_note(record, analysis); !note.empty())
     analysis.notes.push_back(note);
-  if (record.config.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
+  if (record.config.data.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
     analysis.notes.push_back(
         "no epoch ended within the window, so what restarting the workers costs was not seen");
   }
@@ -227,17 +228,17 @@ Analysis analyse(const RunRecord& record) {
   Walk walk(longest_window(record), workers);
   for (const RankRecord& rank : record.ranks) walk.add(rank);
   analysis.step_time = std::move(walk.step_time);
-  analysis.has_busy =
-      device_kind(record.config.device.value) != DeviceKind::none && analysis.account.compute > 0;
+  analysis.has_busy = device_kind(record.config.trainer.device.value) != DeviceKind::none &&
+                      analysis.account.compute > 0;
   analysis.steady =
       analysis.steps >= kFewestSteps && !record.input_ended_in_warmup && walk.stretches.steady();
 
   const Bootstrap bootstrap(walk.series, 2 * workers);
   fill_estimates(analysis, record, bootstrap);
   fill_first_batch(analysis, record, walk.first);
-  if (record.config.samples > 0 && analysis.samples_per_s.mean > 0) {
+  if (record.config.data.samples > 0 && analysis.samples_per_s.mean > 0) {
     analysis.epoch_predicted_s =
-        static_cast<double>(record.config.samples.value) / analysis.samples_per_s.mean;
+        static_cast<double>(record.config.data.samples.value) / analysis.samples_per_s.mean;
   }
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
   note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());

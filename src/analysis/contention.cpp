@@ -25,7 +25,8 @@ double computing_threads(const RunRecord& record) {
   constexpr double kFewest = 0.5;
   const auto cpu = value_of(record.metrics, "process.cpu_s");
   const bool has_gpu = value_of(record.metrics, "gpu.h2d_s").has_value();
-  if (device_kind(record.config.device.value) != DeviceKind::program || has_gpu || !cpu) return 0;
+  if (device_kind(record.config.trainer.device.value) != DeviceKind::program || has_gpu || !cpu)
+    return 0;
   Nanos computing = 0;
   for (const RankRecord& rank : record.ranks) computing += rank.stages[Stage::compute].wall;
   if (computing <= 0) return 0;

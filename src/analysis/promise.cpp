@@ -10,7 +10,7 @@
 namespace loaderscope {
 
 bool Prediction::has_busy() const {
-  return device_kind(config.device.value) != DeviceKind::none && account.compute > 0;
+  return device_kind(config.trainer.device.value) != DeviceKind::none && account.compute > 0;
 }
 
 double Prediction::busy() const {

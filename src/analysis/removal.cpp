@@ -61,7 +61,7 @@ Without without(Cause cause, const RunConfig& config) {
     case Cause::contention:
       return {{},
               {{"cores", "65536"},
-               {"num-workers", std::to_string(config.num_workers)},
+               {"num-workers", std::to_string(config.loader.num_workers)},
                {std::string(kOtherThreads), "0"}}};
     case Cause::prefetch:
     case Cause::other:

@@ -175,14 +175,16 @@ void name_causes(Verdict& verdict, const Analysis& analysis, const AccountLead& 
 
 LongerRun longer_run(const RunConfig& config, std::int64_t steps) {
   const std::int64_t enough = enough_steps(config);
-  const bool input_ended = config.epochs > 0 && steps > 0 && !config.duration.given &&
-                           (config.steps == 0 || steps < config.steps);
+  const bool input_ended = config.measure.epochs > 0 && steps > 0 &&
+                           !config.measure.duration.given &&
+                           (config.measure.steps == 0 || steps < config.measure.steps);
   if (!input_ended) return {"steps", enough};
-  return {"epochs", (config.epochs * enough + steps - 1) / steps};
+  return {"epochs", (config.measure.epochs * enough + steps - 1) / steps};
 }
 
 std::int64_t enough_steps(const RunConfig& config) {
-  return std::max<std::int64_t>(100, 20 * std::clamp<std::int64_t>(config.num_workers, 1, 1 << 20));
+  return std::max<std::int64_t>(
+      100, 20 * std::clamp<std::int64_t>(config.loader.num_workers, 1, 1 << 20));
 }
 
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead) {

@@ -19,9 +19,9 @@ std::string no_gain_words(const Verdict& verdict) {
 std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
-      if (config.executor == Executor::opaque)
+      if (config.loader.executor == Executor::opaque)
         return "capacity, the loader, which cannot be looked into, does not keep up";
-      return config.num_workers == 0
+      return config.loader.num_workers == 0
                  ? "capacity, without workers the trainer makes every batch itself"
                  : "capacity, the workers never rest";
     case Why::depth:
@@ -48,7 +48,7 @@ Cause front_of(const Removals& removals) { return removals.list.front().causes.f
 
 // Of somebody else's program the host sees its training, not its GPU.
 bool is_seen_from_host(const RunRecord& record) {
-  return device_kind(record.config.device.value) == DeviceKind::program;
+  return device_kind(record.config.trainer.device.value) == DeviceKind::program;
 }
 
 std::string waiting_words(const RunRecord& record, const Analysis& analysis) {
@@ -190,7 +190,7 @@ std::string rate_sentence(const Analysis& analysis, const Verdict& verdict) {
 
 // Whether the rate suffices, with the margin, as far as its interval allows.
 std::string demand_words(const RunRecord& record, const Analysis& analysis) {
-  const double demand = record.config.demand;
+  const double demand = record.config.trainer.demand;
   if (demand <= 0 || analysis.steps == 0) return "";
   const Estimate& rate = analysis.samples_per_s;
   const std::string needed = "; " + spell_count_rate(demand) + " needed: ";

@@ -48,11 +48,11 @@ Needed least(const Thing& thing, const Predictor& predict) {
 }
 
 std::int64_t most_workers(const RunConfig& config) {
-  return kMostThreads / std::max<std::int64_t>(1, config.ranks);
+  return kMostThreads / std::max<std::int64_t>(1, config.trainer.ranks);
 }
 
 Thing thing_of_workers(const RunConfig& config) {
-  const std::int64_t present = config.num_workers;
+  const std::int64_t present = config.loader.num_workers;
   return {"num-workers",
           {present, std::max<std::int64_t>(1, 2 * present), most_workers(config)},
           [](std::int64_t n) {
@@ -62,9 +62,9 @@ Thing thing_of_workers(const RunConfig& config) {
 
 // Cores with a worker on each, where there are not that many already.
 Thing cores_of(const RunConfig& config) {
-  const auto present = static_cast<std::int64_t>(config.cores.value);
-  const std::int64_t ranks = std::max<std::int64_t>(1, config.ranks);
-  const std::int64_t workers = config.num_workers;
+  const auto present = static_cast<std::int64_t>(config.declared.cores.value);
+  const std::int64_t ranks = std::max<std::int64_t>(1, config.trainer.ranks);
+  const std::int64_t workers = config.loader.num_workers;
   return {"cores",
           {present, std::max<std::int64_t>(1, 2 * present), kMostThreads, kSlack},
           [=](std::int64_t n) {
@@ -83,7 +83,7 @@ Thing speed_of(Stage stage) {
 }
 
 Thing latency_of(const RunConfig& config) {
-  const auto present = static_cast<double>(config.storage_latency.value);
+  const auto present = static_cast<double>(config.declared.storage_latency.value);
   return {"storage-latency", {0, 1, kMostPowers}, [present](std::int64_t exponent) {
             const auto latency = std::llround(present / power(exponent));
             return Changes{{"storage-latency", spell_roughly(latency)}};
@@ -107,7 +107,7 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<Thing> things;
   for (const auto& [stall, stage] : waits) {
-    const bool is_latency = stage == Stage::read && config.storage_latency > 0;
+    const bool is_latency = stage == Stage::read && config.declared.storage_latency > 0;
     things.push_back(is_latency ? latency_of(config) : speed_of(stage));
   }
   return things;

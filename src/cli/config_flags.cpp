@@ -78,10 +78,10 @@ RunConfig ConfigFlags::config(OtherKeys& others) const {
 }
 
 OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
-  OutputRules rules{force_->count() > 0, config.command.value};
+  OutputRules rules{force_->count() > 0, config.program.command.value};
   if (!scenario_->empty()) rules.made_from.push_back(scenario_->results().back());
-  rules.made_from.push_back(config.index.value);
-  const std::string& loader = config.loader.value;  // FILE.py:FUNCTION
+  rules.made_from.push_back(config.data.index.value);
+  const std::string& loader = config.program.loader.value;  // FILE.py:FUNCTION
   rules.made_from.push_back(loader.substr(0, loader.rfind(':')));
   return rules;
 }

@@ -38,9 +38,10 @@ std::string leak_note(const std::vector<Bytes>& resident) {
 }  // namespace
 
 void refuse_flags_of_run(const RunConfig& given) {
-  if (given.require.given)
+  if (given.answer.require.given)
     throw UsageError("--require: is for a run; look at the values that --json saves");
-  if (given.prove.given) throw UsageError("--prove: is for a run; run the setting that is found");
+  if (given.answer.prove.given)
+    throw UsageError("--prove: is for a run; run the setting that is found");
 }
 
 double parse_share(std::string_view text) {

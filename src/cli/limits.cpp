@@ -9,8 +9,8 @@ namespace loaderscope {
 MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
   MachineLimits limits;
   limits.cores = machine.cores;
-  if (given.command.given || given.loader.given || given.device.given || given.link.given ||
-      is_model_engine(given.engine.value))
+  if (given.program.command.given || given.program.loader.given || given.trainer.device.given ||
+      given.trainer.link.given || is_model_engine(given.engine.value))
     return limits;
   const auto reason = device_row("cuda").row.reason_not_available();
   limits.has_gpu = !reason;

@@ -46,15 +46,15 @@ struct RunFlags {
 RunConfig given_by(RunFlags& flags) {
   RunConfig given = flags.own.read(flags.base);
   if (!flags.own.is_on("try")) return given;
-  if (given.prove.given)
+  if (given.answer.prove.given)
     throw UsageError("--try: is another word for --prove fix; give one of the two");
-  given.prove.set(Prove::fix);
+  given.answer.prove.set(Prove::fix);
   return given;
 }
 
 void write_results(const RunConfig& config, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
-  write_answer(config.json.value, result_of(record, analysis), style);
+  write_answer(config.answer.json.value, result_of(record, analysis), style);
 }
 
 void remember(const Proof& proof) {
@@ -77,22 +77,22 @@ void say_more_runs(const RunConfig& config) {
   std::fprintf(stderr,
                "loaderscope: --try runs the command again, some times with each setting, and ends "
                "it each time after %lld steps\n",
-               static_cast<long long>(config.steps.value));
+               static_cast<long long>(config.measure.steps.value));
 }
 
 void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& machine,
                const std::atomic<int>& stop_signal) {
   bool said = false;
   const auto measure_without = [&](const RunConfig& config, const Knockouts& knockouts) {
-    if (config.command.given && !std::exchange(said, true)) say_more_runs(config);
+    if (config.program.command.given && !std::exchange(said, true)) say_more_runs(config);
     return measure(config, machine, {}, stop_signal, knockouts);
   };
   const auto measure_turns = [&](const RunConfig& config, const ReplayTurns& turns) {
-    if (config.command.given) say_second_run();
+    if (config.program.command.given) say_second_run();
     return measure(config, machine, {}, stop_signal, {}, &turns);
   };
-  analysis.proof =
-      prove(record.config.prove, record, analysis, measure_without, measure_turns, stop_signal);
+  analysis.proof = prove(record.config.answer.prove, record, analysis, measure_without,
+                         measure_turns, stop_signal);
   remember(*analysis.proof);
 }
 
@@ -114,8 +114,9 @@ ExitCode run(RunFlags& flags) {
   const MachineFacts machine = read_machine();
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits_of(machine, given), notes);
-  check_requirements(config.require.value);
-  if (!config.json.value.empty()) check_output(config.json.value, flags.base.output_rules(config));
+  check_requirements(config.answer.require.value);
+  if (!config.answer.json.value.empty())
+    check_output(config.answer.json.value, flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);
@@ -123,9 +124,9 @@ ExitCode run(RunFlags& flags) {
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
-  if (config.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
+  if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
   write_results(config, style, record, analysis);
-  const ExitCode judgement = judge_requirements(config.require.value, record, analysis);
+  const ExitCode judgement = judge_requirements(config.answer.require.value, record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : judgement;
 }

@@ -49,11 +49,13 @@ struct SelftestFlags {
 selftest::Options selftest_options(const SelftestFlags& flags, const RunConfig& given) {
   selftest::Options options;
   if (flags.quick) options.rounds = 1;
-  options.budget = flags.quick ? kQuickBudget : given.loader.given ? kLoaderBudget : kBudget;
-  if (!given.duration.given) return options;
-  if (given.duration <= 0)
+  options.budget = flags.quick                  ? kQuickBudget
+                   : given.program.loader.given ? kLoaderBudget
+                                                : kBudget;
+  if (!given.measure.duration.given) return options;
+  if (given.measure.duration <= 0)
     throw UsageError("duration = 0s: expected a time above 0, such as --duration 2m");
-  options.budget = given.duration;
+  options.budget = given.measure.duration;
   return options;
 }
 
@@ -136,14 +138,16 @@ ExitCode run_with(const SelftestFlags& flags) {
   const RunConfig given = flags.base.config();
   const selftest::Options options = selftest_options(flags, given);
   const MachineLimits limits{read_machine().cores};
-  const auto test = given.loader.given ? of_own_loader : of_our_loader;
-  if (!given.loader.given) selftest::make_trials(given, limits);  // complains before all else
-  if (!given.json.value.empty()) check_output(given.json.value, flags.base.output_rules(given));
+  const auto test = given.program.loader.given ? of_own_loader : of_our_loader;
+  if (!given.program.loader.given)
+    selftest::make_trials(given, limits);  // complains before all else
+  if (!given.answer.json.value.empty())
+    check_output(given.answer.json.value, flags.base.output_rules(given));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_answer(given.json, result_of(result, version_number()),
+  write_answer(given.answer.json, result_of(result, version_number()),
                standard_output_style(flags.verbose));
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;

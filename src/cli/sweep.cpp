@@ -44,7 +44,7 @@ SweepOptions sweep_options(const OwnFlags& flags, const RunConfig& given) {
   options.budget = flags.value("budget", parse_duration, options.budget);
   if (options.budget <= 0) flags.refuse("budget", "expected a time above 0, such as 2m");
   options.precision = flags.value("precision", parse_share, options.precision);
-  options.seed = static_cast<std::uint64_t>(given.seed.value);
+  options.seed = static_cast<std::uint64_t>(given.measure.seed.value);
   return options;
 }
 
@@ -60,7 +60,7 @@ ExitCode sweep(SweepFlags& flags) {
   refuse_flags_of_run(given);
   const SweepOptions options = sweep_options(flags.own, given);
   const Axes axes = axes_of(flags.own);
-  const std::string& json = given.json.value;
+  const std::string& json = given.answer.json.value;
   if (!json.empty()) check_output(json, flags.base.output_rules(given));
 
   const MachineFacts machine = read_machine();

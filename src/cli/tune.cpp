@@ -52,7 +52,7 @@ struct TuneFlags {
 
 // A program of the user's trains itself: there is something to be busy with.
 bool has_training(const RunConfig& base) {
-  return base.compute.given || base.command.given || base.train_step.given;
+  return base.trainer.compute.given || base.program.command.given || base.program.train_step.given;
 }
 
 TuneOptions tune_options(const OwnFlags& flags, const RunConfig& base) {
@@ -74,7 +74,7 @@ TuneOptions tune_options(const OwnFlags& flags, const RunConfig& base) {
   if (const auto shared = read_shared_folder()) options.free_shared = shared->free;
   options.lockable = lockable_memory();
   options.resident_before = read_process_counters().resident;
-  options.seed = static_cast<std::uint64_t>(base.seed.value);
+  options.seed = static_cast<std::uint64_t>(base.measure.seed.value);
   return options;
 }
 
@@ -87,10 +87,10 @@ struct Base {
 // How long a run is follows from the budget; what the answer is to say belongs to the run.
 RunConfig without_length(RunConfig config) {
   const RunConfig plain;
-  config.duration = plain.duration;
-  config.steps = plain.steps;
-  config.epochs = plain.epochs;
-  config.warmup = plain.warmup;
+  config.measure.duration = plain.measure.duration;
+  config.measure.steps = plain.measure.steps;
+  config.measure.epochs = plain.measure.epochs;
+  config.measure.warmup = plain.measure.warmup;
   return config;
 }
 
@@ -100,7 +100,7 @@ Base base_of(const OwnFlags& flags, const RunConfig& given) {
   refuse_flags_beside_result(given, "vary it with --vary");
   const RunRecord record = read_result(flags.text("from")).record;
   Base base{without_length(given_again(record.config, {})), record.config};
-  base.given.json = given.json;
+  base.given.answer.json = given.answer.json;
   return base;
 }
 
@@ -127,7 +127,7 @@ ExitCode run_tune(TuneFlags& flags) {
   refuse_flags_of_run(given);
   const Base base = base_of(flags.own, given);
   const TuneOptions options = tune_options(flags.own, base.given);
-  const std::string& json = given.json.value;
+  const std::string& json = given.answer.json.value;
   const MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, base.given);
   const Axes axes = axes_of(flags.own, base.given, limits, options);

@@ -35,9 +35,9 @@ struct WhatIfFlags {
 };
 
 void refuse_requirements(const RunConfig& given) {
-  if (given.require.given)
+  if (given.answer.require.given)
     throw UsageError("--require: is for a run; look at the values that --json saves");
-  if (given.prove.given)
+  if (given.answer.prove.given)
     throw UsageError("--prove: is for a run; a what-if is put to the test with --verify");
 }
 
@@ -89,7 +89,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   for (const std::string& text : flags.set) changes.push_back(parse_change(text));
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.result);
-  if (!given.json.value.empty()) check_output(given.json, rules);
+  if (!given.answer.json.value.empty()) check_output(given.answer.json, rules);
   const MachineFacts machine = read_machine();
   const FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
@@ -107,7 +107,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(given.json, result_of(answer, version_number()),
+  write_answer(given.answer.json, result_of(answer, version_number()),
                standard_output_style(flags.verbose));
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }

@@ -40,7 +40,7 @@ class NullDevice : public Device {
 std::vector<std::unique_ptr<Device>> make_null_devices(const RunConfig& config,
                                                        const std::atomic<int>& stop) {
   std::vector<std::unique_ptr<Device>> devices;
-  for (std::int64_t rank = 0; rank < config.ranks; ++rank)
+  for (std::int64_t rank = 0; rank < config.trainer.ranks; ++rank)
     devices.push_back(std::make_unique<NullDevice>(stop));
   return devices;
 }

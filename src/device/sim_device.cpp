@@ -26,8 +26,8 @@ class SimDevice : public Device {
  public:
   SimDevice(const RunConfig& config, std::shared_ptr<Barrier> barrier, const std::atomic<int>& stop)
       : stop_(stop),
-        own_copy_stream_(config.copy == CopyMode::stream),
-        in_flight_(config.in_flight),
+        own_copy_stream_(config.trainer.copy == CopyMode::stream),
+        in_flight_(config.trainer.in_flight),
         barrier_(std::move(barrier)) {
     barrier_->devices.push_back(this);
   }
@@ -221,8 +221,8 @@ std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
                                                       const std::atomic<int>& stop) {
   std::vector<std::unique_ptr<Device>> devices;
   auto shared = std::make_shared<Barrier>();
-  for (std::int64_t rank = 0; rank < config.ranks; ++rank) {
-    if (!config.sync_ranks) shared = std::make_shared<Barrier>();
+  for (std::int64_t rank = 0; rank < config.trainer.ranks; ++rank) {
+    if (!config.trainer.sync_ranks) shared = std::make_shared<Barrier>();
     devices.push_back(std::make_unique<SimDevice>(config, shared, stop));
   }
   return devices;

@@ -57,8 +57,9 @@ std::string name_of_key(const std::string& key, const std::string& place) {
 
 bool has_no_workers(const Changes& changes, const RunConfig& base) {
   const RunConfig config = with_changes(base, changes);
-  const bool is_inline = config.executor.given && config.executor == Executor::inline_;
-  return is_inline || (config.num_workers.given && config.num_workers == 0);
+  const bool is_inline =
+      config.loader.executor.given && config.loader.executor == Executor::inline_;
+  return is_inline || (config.loader.num_workers.given && config.loader.num_workers == 0);
 }
 
 // Without workers a window has no meaning.

@@ -26,8 +26,9 @@ double distance(const Tune& tune, std::size_t a, std::size_t b) {
   const RunConfig& one = tune.experiment.cases[a].config;
   const RunConfig& other = tune.experiment.cases[b].config;
   const bool apart = tune.candidates[a].stratum != tune.candidates[b].stratum;
-  return kWorkersWeigh * doublings(one.num_workers, other.num_workers) +
-         doublings(one.prefetch_factor, other.prefetch_factor) + (apart ? kOtherStratum : 0);
+  return kWorkersWeigh * doublings(one.loader.num_workers, other.loader.num_workers) +
+         doublings(one.loader.prefetch_factor, other.loader.prefetch_factor) +
+         (apart ? kOtherStratum : 0);
 }
 
 }  // namespace

@@ -32,8 +32,9 @@ double cpu_of_stages(const RunRecord& record) {
 }
 
 std::int64_t burst_of(const RunConfig& config) {
-  const bool bursts = config.task == TaskShape::batch && config.executor != Executor::inline_;
-  return bursts ? std::max<std::int64_t>(1, config.num_workers) : 1;
+  const bool bursts =
+      config.loader.task == TaskShape::batch && config.loader.executor != Executor::inline_;
+  return bursts ? std::max<std::int64_t>(1, config.loader.num_workers) : 1;
 }
 
 // Virtual time is what the model's run would have taken.
@@ -54,7 +55,7 @@ std::int64_t steps_of(const RunRecord& record) {
 }
 
 bool has_length(const RunConfig& config) {
-  return config.duration.given || config.steps.given || config.epochs.given;
+  return config.measure.duration.given || config.measure.steps.given || config.measure.epochs.given;
 }
 
 // A time that is only shown: it ends where numbers do.
@@ -76,7 +77,7 @@ bool had_enough(const RunRecord& record, const RunConfig& config) {
 }  // namespace
 
 std::int64_t warmup_steps(const RunConfig& config) {
-  return std::max<std::int64_t>(config.warmup.value.steps, burst_of(config));
+  return std::max<std::int64_t>(config.measure.warmup.value.steps, burst_of(config));
 }
 
 std::int64_t fewest_steps(const RunConfig& config) {
@@ -142,19 +143,19 @@ Nanos CaseRunner::window() const {
 RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool measured) const {
   const RunConfig& config = one.config;
   RunConfig result = config;
-  if (!varies_seed(one)) result.seed.value += round;
-  if (!config.warmup.given) result.warmup.value.steps = warmup_steps(config);
+  if (!varies_seed(one)) result.measure.seed.value += round;
+  if (!config.measure.warmup.given) result.measure.warmup.value.steps = warmup_steps(config);
   if (has_length(config)) return result;
-  result.duration.given = false;
+  result.measure.duration.given = false;
   const Nanos length = window();
   const bool believed_enough = !measured && step > 0 && length / step >= fewest_steps(config);
   if (step <= 0 || believed_enough) {
-    result.duration.set(length);
+    result.measure.duration.set(length);
     return result;
   }
   const std::int64_t burst = burst_of(config);
   const std::int64_t wanted = (length / step + burst - 1) / burst * burst;
-  result.steps.set(std::max(wanted, fewest_steps(config)));
+  result.measure.steps.set(std::max(wanted, fewest_steps(config)));
   return result;
 }
 

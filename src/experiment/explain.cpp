@@ -72,7 +72,8 @@ std::optional<std::pair<std::size_t, Guess>> cheapest_with(const Tune& tune, con
 void explain_shifts(Tune& tune, const Belief& belief,
                     const std::map<std::size_t, Guesser>& guessers) {
   const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
-  if (!tune.experiment.base.compute.given || guess == guessers.end() || !guess->second) return;
+  if (!tune.experiment.base.trainer.compute.given || guess == guessers.end() || !guess->second)
+    return;
   if (!tune.candidates[*tune.recommended].predicted) return;
   try {
     for (const double factor : kShifts) {
@@ -97,7 +98,7 @@ void explain_alone(Tune& tune, const Belief& belief,
       window += seconds(run.account.window);
     }
   }
-  const double cores = tune.experiment.cases[*tune.recommended].config.cores;
+  const double cores = tune.experiment.cases[*tune.recommended].config.declared.cores;
   if (window <= 0 || others < kMuchOfOthers * cores * window) return;
   tune.alone = AloneAnswer{others / window, std::nullopt, 0};
   const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);

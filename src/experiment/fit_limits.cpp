@@ -18,8 +18,8 @@ std::string shown(Bytes bytes) { return show_size(static_cast<double>(bytes)); }
 // Declared samples are not written; a driver locks memory itself.
 bool locks_memory(const RunConfig& config) {
   return is_native_engine(config.engine.value) && config.has_data() &&
-         device_kind(config.device.value) != DeviceKind::gpu &&
-         config.memory != MemoryMode::pageable;
+         device_kind(config.trainer.device.value) != DeviceKind::gpu &&
+         config.loader.memory != MemoryMode::pageable;
 }
 
 std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std::string& whose) {
@@ -30,16 +30,16 @@ std::string beyond(const std::string& what, Bytes needed, Bytes limit, const std
 }  // namespace
 
 Bytes private_bytes_of(const Case& one, Bytes resident_before) {
-  if (one.runs.empty() || one.config.num_workers <= 0) return 0;
+  if (one.runs.empty() || one.config.loader.num_workers <= 0) return 0;
   const CaseRun& run = one.runs.back();
   if (run.of_worker > 0) return run.of_worker;
   const Bytes rest = run.resident - resident_before - run.slots;
-  return std::max<Bytes>(0, rest) / (one.config.num_workers * one.config.ranks);
+  return std::max<Bytes>(0, rest) / (one.config.loader.num_workers * one.config.trainer.ranks);
 }
 
 std::string reason_not_to_run(const RunConfig& config, const TuneOptions& options,
                               Bytes private_bytes) {
-  if (options.max_workers && config.num_workers > *options.max_workers)
+  if (options.max_workers && config.loader.num_workers > *options.max_workers)
     return fmt::format("more workers than --max-workers {}", *options.max_workers);
   if (is_model_engine(config.engine.value) && !options.max_memory) return "";
   const Price price = price_of(config);
@@ -53,12 +53,13 @@ std::string reason_not_to_run(const RunConfig& config, const TuneOptions& option
   }
   if (options.lockable && locks_memory(config)) {
     // A pin thread copies from ordinary slots into as many that are locked.
-    const Bytes locked = config.memory == MemoryMode::pin_thread ? price.slots / 2 : price.slots;
+    const Bytes locked =
+        config.loader.memory == MemoryMode::pin_thread ? price.slots / 2 : price.slots;
     const std::string reason =
         beyond("page-locked slots take", locked, *options.lockable, "that ulimit -l allows");
     if (!reason.empty()) return reason;
   }
-  if (options.free_shared && config.executor == Executor::processes) {
+  if (options.free_shared && config.loader.executor == Executor::processes) {
     const std::string reason =
         beyond("slots take", price.slots, *options.free_shared, "free in /dev/shm");
     if (!reason.empty()) return reason;

@@ -8,7 +8,8 @@ namespace {
 // What a step is believed to take, in ns; 0 where nothing is known.
 double step_of(const Case& one, const Belief& belief, std::size_t i) {
   if (!belief.knows(i)) return 0;
-  return 1e9 * static_cast<double>(one.config.batch_size * one.config.ranks) / belief.rate(i);
+  return 1e9 * static_cast<double>(one.config.loader.batch_size * one.config.trainer.ranks) /
+         belief.rate(i);
 }
 
 // One run, in ns: its start, its warm-up and its window.

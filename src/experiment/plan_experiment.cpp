@@ -45,20 +45,22 @@ void adopt_loader(Experiment& experiment, const RunConfig& measured) {
   for (Case& one : experiment.cases) {
     RunConfig& config = one.config;
     if (!is_guest_engine(config.engine.value)) return;
-    const auto take = [&](auto RunConfig::*setting) {
-      if (!(config.*setting).given) (config.*setting).value = (measured.*setting).value;
+    const auto take = [](auto& setting, const auto& in_force) {
+      if (!setting.given) setting.value = in_force.value;
     };
-    take(&RunConfig::num_workers);
-    take(&RunConfig::batch_size);
-    take(&RunConfig::samples);
-    take(&RunConfig::delivered_bytes);
-    take(&RunConfig::in_order);
-    take(&RunConfig::drop_last);
-    take(&RunConfig::persistent_workers);
-    take(&RunConfig::ranks);
-    if (!config.pin_memory.given) take(&RunConfig::memory);
-    if (measured.num_workers > 0) take(&RunConfig::prefetch_factor);
-    config.executor.value = config.num_workers > 0 ? Executor::processes : Executor::inline_;
+    take(config.loader.num_workers, measured.loader.num_workers);
+    take(config.loader.batch_size, measured.loader.batch_size);
+    take(config.data.samples, measured.data.samples);
+    take(config.data.delivered_bytes, measured.data.delivered_bytes);
+    take(config.loader.in_order, measured.loader.in_order);
+    take(config.loader.drop_last, measured.loader.drop_last);
+    take(config.loader.persistent_workers, measured.loader.persistent_workers);
+    take(config.trainer.ranks, measured.trainer.ranks);
+    if (!config.loader.pin_memory.given) take(config.loader.memory, measured.loader.memory);
+    if (measured.loader.num_workers > 0)
+      take(config.loader.prefetch_factor, measured.loader.prefetch_factor);
+    config.loader.executor.value =
+        config.loader.num_workers > 0 ? Executor::processes : Executor::inline_;
   }
 }
 
@@ -67,7 +69,7 @@ std::string setting_text(const Case& one, const std::string& key) {
     if (change.key == key) return change.value;
   }
   const bool of_window = key == "prefetch-factor" || key == "window";
-  if (of_window && one.config.executor == Executor::inline_) return "-";
+  if (of_window && one.config.loader.executor == Executor::inline_) return "-";
   const Field* field = find_field(key);
   return field == nullptr ? "1" : field->text(one.config);
 }

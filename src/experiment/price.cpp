@@ -8,9 +8,9 @@ namespace loaderscope {
 Price price_of(const RunConfig& config) {
   const Plan plan(config);
   Price price;
-  price.workers = plan.made_by_trainer ? 0 : config.num_workers * config.ranks;
+  price.workers = plan.made_by_trainer ? 0 : config.loader.num_workers * config.trainer.ranks;
   price.slots = plan.host_bytes() * plan.ranks;
-  price.memory = config.memory == MemoryMode::pageable ? 0 : 1;
+  price.memory = config.loader.memory == MemoryMode::pageable ? 0 : 1;
   return price;
 }
 

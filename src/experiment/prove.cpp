@@ -55,7 +55,7 @@ std::int64_t fewest_steps_of(const RunRecord& first, const ProofCase& of) {
 
 int rounds_of(const RunRecord& first, const Proof& proof) {
   if (proof.exact) return 1;
-  return first.config.command.given ? kRoundsOfProgram : kRounds;
+  return first.config.program.command.given ? kRoundsOfProgram : kRounds;
 }
 
 // The steps of a run of a round: all rounds together have about as many as the first run, and each
@@ -146,14 +146,14 @@ class Prover {
   }
 
   void plan_warmup(const ProofCase& of, const Prediction& prediction) {
-    warmups_.emplace_back(&of, prediction.config.warmup);
+    warmups_.emplace_back(&of, prediction.config.measure.warmup);
   }
 
   RunConfig config_of(const ProofCase& of) const {
     RunConfig config = run_again(first_.config, of.changes);
-    config.warmup.set(warmup_of(of, config));
-    config.steps.set(steps_);
-    config.duration.given = false;
+    config.measure.warmup.set(warmup_of(of, config));
+    config.measure.steps.set(steps_);
+    config.measure.duration.given = false;
     return config;
   }
 
@@ -161,9 +161,10 @@ class Prover {
   WarmUp warmup_of(const ProofCase& of, const RunConfig& config) const {
     for (const auto& [planned, warmup] : warmups_)
       if (planned == &of) return warmup;
-    WarmUp warmup = config.warmup;
-    if (warmup.duration == 0 && config.executor != Executor::inline_)
-      warmup.steps = std::max(warmup.steps, config.num_workers * config.prefetch_factor);
+    WarmUp warmup = config.measure.warmup;
+    if (warmup.duration == 0 && config.loader.executor != Executor::inline_)
+      warmup.steps =
+          std::max(warmup.steps, config.loader.num_workers * config.loader.prefetch_factor);
     return warmup;
   }
 
@@ -217,9 +218,9 @@ class Prover {
 
   RunConfig config_of(const ReplayTurns& turns) const {
     RunConfig config = run_again(first_.config, {});
-    config.warmup.set({turns.lead, 0});
-    config.steps.set(turns.all() - turns.lead);
-    config.duration.given = false;
+    config.measure.warmup.set({turns.lead, 0});
+    config.measure.steps.set(turns.all() - turns.lead);
+    config.measure.duration.given = false;
     return config;
   }
 

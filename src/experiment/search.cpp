@@ -10,7 +10,8 @@ constexpr std::size_t kMostRuns = 8;  // of one case
 // All but the workers are the same; without workers there is no window to be the same.
 bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
   const std::vector<Case>& cases = tune.experiment.cases;
-  const bool none = cases[a].config.num_workers == 0 || cases[b].config.num_workers == 0;
+  const bool none =
+      cases[a].config.loader.num_workers == 0 || cases[b].config.loader.num_workers == 0;
   const auto rest = [&](std::size_t i) {
     Changes changes = cases[i].changes;
     std::erase_if(changes, [&](const Change& change) {
@@ -24,7 +25,7 @@ bool is_alike(const Tune& tune, std::size_t a, std::size_t b) {
 // The next smaller and the next larger number of workers: more are not always better.
 std::vector<std::size_t> neighbours(const Tune& tune, std::size_t of) {
   const std::vector<Case>& cases = tune.experiment.cases;
-  const auto workers = [&](std::size_t i) { return cases[i].config.num_workers.value; };
+  const auto workers = [&](std::size_t i) { return cases[i].config.loader.num_workers.value; };
   std::optional<std::size_t> less, more;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     if (!is_possible(tune, i) || !is_alike(tune, i, of)) continue;

@@ -44,9 +44,9 @@ double parse_busy_goal(std::string_view text) {
 
 Axes default_axes(const RunConfig& base, const MachineLimits& limits,
                   std::optional<std::int64_t> max_workers) {
-  const double cores = base.cores.given ? base.cores.value : limits.cores;
+  const double cores = base.declared.cores.given ? base.declared.cores.value : limits.cores;
   const auto of_rank = static_cast<std::int64_t>(
-      std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.ranks))));
+      std::floor(2 * cores / static_cast<double>(std::max<std::int64_t>(1, base.trainer.ranks))));
   const std::int64_t most =
       std::min(std::max<std::int64_t>(4, of_rank), max_workers.value_or(4096));
   const std::optional<GuestTraits> guest = guest_traits(base.engine.value);
@@ -61,7 +61,7 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
     axes.push_back({"prefetch-factor", {"1", "2", "4", "8"}});
   if (fixes(base, "memory") || fixes(base, "pin-memory")) return axes;
   if (has_own_threads) return axes;
-  if (guest || base.command.given || base.loader.given) {
+  if (guest || base.program.command.given || base.program.loader.given) {
     axes.push_back({"pin-memory", {"false", "true"}});
   } else {
     axes.push_back({"memory", {"pageable", "pin-thread", "pinned-slots"}});

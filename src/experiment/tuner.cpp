@@ -94,10 +94,10 @@ class Tuner {
     std::optional<std::size_t> best;
     const auto strangeness = [&](std::size_t i) {
       const RunConfig& config = cases()[i].config;
-      const auto cores = static_cast<std::int64_t>(config.cores);
-      return std::pair(
-          std::abs(config.num_workers * config.ranks - std::max<std::int64_t>(1, cores)),
-          std::abs(config.prefetch_factor - 2));
+      const auto cores = static_cast<std::int64_t>(config.declared.cores);
+      return std::pair(std::abs(config.loader.num_workers * config.trainer.ranks -
+                                std::max<std::int64_t>(1, cores)),
+                       std::abs(config.loader.prefetch_factor - 2));
     };
     for (std::size_t i = 0; i < cases().size(); ++i) {
       if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
@@ -145,7 +145,8 @@ class Tuner {
   Nanos step_of(std::size_t i, const Belief& belief) const {
     if (!belief.knows(i)) return 0;
     const RunConfig& config = tune_.experiment.cases[i].config;
-    return static_cast<Nanos>(1e9 * static_cast<double>(config.batch_size * config.ranks) /
+    return static_cast<Nanos>(1e9 *
+                              static_cast<double>(config.loader.batch_size * config.trainer.ranks) /
                               belief.rate(i));
   }
 

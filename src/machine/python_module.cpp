@@ -31,7 +31,7 @@ bool finds(const std::string& python, const std::string& module) {
 }
 
 std::optional<std::string> reason_without(const std::string& module, const std::string& package) {
-  const std::string python = RunConfig().python.value;
+  const std::string python = RunConfig().program.python.value;
   if (finds(python, module)) return std::nullopt;
   return python + " has no module " + module + "; give --python a Python that has it, or run '" +
          python + " -m pip install " + package + "'.";

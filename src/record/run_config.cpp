@@ -6,22 +6,24 @@
 namespace loaderscope {
 
 const Cost* RunConfig::cost_of(Stage stage) const {
-  for (const Cost& declared : cost.value) {
+  for (const Cost& declared : declared.cost.value) {
     if (declared.stage == stage) return &declared;
   }
   return nullptr;
 }
 
 std::int64_t RunConfig::delivered_sample_bytes() const {
-  if (delivered_bytes != 0) return delivered_bytes;
-  const std::int64_t value_bytes = transfer == Transfer::u8 ? 1 : transfer == Transfer::f16 ? 2 : 4;
-  return 3 * size * size * value_bytes;
+  if (data.delivered_bytes != 0) return data.delivered_bytes;
+  const std::int64_t value_bytes = image.transfer == Transfer::u8    ? 1
+                                   : image.transfer == Transfer::f16 ? 2
+                                                                     : 4;
+  return 3 * image.size * image.size * value_bytes;
 }
 
 Nanos RunConfig::mean_compute_time() const {
-  const Compute& of_step = compute;
+  const Compute& of_step = trainer.compute;
   const double batches = of_step.per_batch == 0 ? 1
-                                                : static_cast<double>(batch_size.value) /
+                                                : static_cast<double>(loader.batch_size.value) /
                                                       static_cast<double>(of_step.per_batch);
   return std::llround(std::min(of_step.mean * batches, static_cast<double>(kLongestCost)));
 }

@@ -95,7 +95,7 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
 }
 
 std::string epoch_words(const RunRecord& record, const Finding& finding) {
-  const auto samples = static_cast<double>(record.config.samples.value);
+  const auto samples = static_cast<double>(record.config.data.samples.value);
   const double before = samples / finding.rate_before, after = samples / finding.rate_after;
   if (samples <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
   return fmt::format(", an epoch {} to {}", show_duration(std::llround(1e9 * before)),
@@ -213,7 +213,7 @@ std::string starved_line(const Analysis& analysis, const RunConfig& config) {
       "spread",
       of_window(starved.mean), of_window(starved.variance));
   const bool spread_matters = share_of(starved.variance, account) >= kWorthSaying;
-  if (!analysis.depth || !spread_matters || config.num_workers == 0) return text;
+  if (!analysis.depth || !spread_matters || config.loader.num_workers == 0) return text;
   return text + "; " + depth_words(*analysis.depth);
 }
 
@@ -243,7 +243,7 @@ std::string order_line(const Analysis& analysis, const RunConfig& config) {
       "order: for {} of the time a later batch was ready behind a "
       "late one",
       show_percent(share));
-  if (!config.in_order) return text;
+  if (!config.loader.in_order) return text;
   const auto& findings = analysis.findings;
   const auto found = std::find_if(findings.begin(), findings.end(),
                                   [](const Finding& f) { return f.id == "order-stall"; });

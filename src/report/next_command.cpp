@@ -16,14 +16,16 @@ namespace {
 // All of somebody else's program was measured: it has no more steps.
 bool ran_to_its_end(const RunRecord& record) {
   const RunConfig& config = record.config;
-  return config.command.given && config.steps == 0 && config.duration == 0 && !record.interrupted;
+  return config.program.command.given && config.measure.steps == 0 &&
+         config.measure.duration == 0 && !record.interrupted;
 }
 
 Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   const RunConfig& config = record.config;
   if (ran_to_its_end(record)) return {};
   if (record.input_ended_in_warmup) {
-    return {{"epochs", std::to_string(10 * std::clamp<std::int64_t>(config.epochs, 1, 1 << 20))}};
+    return {{"epochs",
+             std::to_string(10 * std::clamp<std::int64_t>(config.measure.epochs, 1, 1 << 20))}};
   }
   if (record.lost_spans > 0 || record.interrupted) return {};
   if (analysis.steps < kFewestSteps) {
@@ -64,7 +66,7 @@ std::string flags_of(const RunConfig& config) {
 // Behind all flags: the program that is measured, if it is somebody else's.
 std::string program_of(const RunConfig& config) {
   std::string words;
-  for (const std::string& word : config.command.value) words += " " + quoted(word);
+  for (const std::string& word : config.program.command.value) words += " " + quoted(word);
   return words.empty() ? "" : " --" + words;
 }
 
@@ -83,7 +85,7 @@ bool needs_model(const RunConfig& config, const Changes& changes) {
 std::string what_if_command(const RunConfig& config, const Changes& changes) {
   std::string sets;
   for (const Change& change : changes) sets += " --set " + quoted(change.key + "=" + change.value);
-  const std::string& json = config.json.value;
+  const std::string& json = config.answer.json.value;
   if (!json.empty() && json != "-") return "loaderscope what-if " + quoted(json) + sets;
   const bool declared = !config.has_data() && !is_guest_engine(config.engine.value);
   if (declared) return "loaderscope what-if" + flags_of(config) + sets;
@@ -97,7 +99,7 @@ bool is_tunable(const Change& change) {
 }
 
 std::string tune_command(const RunConfig& config) {
-  return "loaderscope tune --from " + quoted(config.json.value);
+  return "loaderscope tune --from " + quoted(config.answer.json.value);
 }
 
 std::string run_with(const RunConfig& config, const char* flag) {
@@ -127,7 +129,7 @@ std::string command_to_prove(const RunRecord& record, const Analysis& analysis) 
 std::string command_to_try(const RunRecord& record, const Analysis& analysis,
                            const Changes& changes) {
   const RunConfig& config = record.config;
-  const bool saved = !config.json.value.empty() && config.json.value != "-";
+  const bool saved = !config.answer.json.value.empty() && config.answer.json.value != "-";
   if (saved && std::all_of(changes.begin(), changes.end(), is_tunable)) return tune_command(config);
   const bool can_try =
       !needs_model(config, changes) && shows_something(Prove::fix, record, analysis);

@@ -103,7 +103,7 @@ std::string remark_of(const std::string& name, bool has_busy) {
 }
 
 double step_seconds(const RunConfig& config, const Measured& rate) {
-  return static_cast<double>(config.batch_size * config.ranks) / rate.mean;
+  return static_cast<double>(config.loader.batch_size * config.trainer.ranks) / rate.mean;
 }
 
 std::string show_seconds(double s) { return show_duration(std::llround(std::abs(s) * 1e9)); }

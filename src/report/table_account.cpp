@@ -40,7 +40,8 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
 
 std::string first_column(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.has_busy) return "trainer waits for";
-  return device_kind(record.config.device.value) == DeviceKind::program ? "training" : "GPU time";
+  return device_kind(record.config.trainer.device.value) == DeviceKind::program ? "training"
+                                                                                : "GPU time";
 }
 
 // The rows that matter, and one for all others together where that is not nothing.

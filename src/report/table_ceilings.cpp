@@ -31,8 +31,9 @@ std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
   const StageStats copies = job_stages(record)[Stage::h2d];
   const double delivered = per_second(record, &RankRecord::delivered_bytes);
   if (copies.bytes == 0 || delivered <= 0 || config.cost_of(Stage::h2d) != nullptr) return {};
-  const bool pageable = config.memory == MemoryMode::pageable;
-  const double speed = pageable ? config.link.value.pageable : config.link.value.pinned;
+  const bool pageable = config.loader.memory == MemoryMode::pageable;
+  const double speed =
+      pageable ? config.trainer.link.value.pageable : config.trainer.link.value.pinned;
   const std::string what = fmt::format(
       "{} at {}", record.ranks.size() == 1 ? "the link" : "the links", show_byte_rate(speed));
   const double most = speed * static_cast<double>(record.ranks.size()) * rate / delivered;

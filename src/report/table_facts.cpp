@@ -18,7 +18,7 @@ constexpr double kAlike = 0.25;        // ranks whose waits differ by less are n
 
 std::string epoch_words(const RunRecord& record, const Analysis& analysis) {
   if (!analysis.epoch_predicted_s || *analysis.epoch_predicted_s > 9e9) return "";
-  return fmt::format("an epoch of {} takes {}", plural(record.config.samples, "sample"),
+  return fmt::format("an epoch of {} takes {}", plural(record.config.data.samples, "sample"),
                      show_duration(std::llround(*analysis.epoch_predicted_s * 1e9)));
 }
 

@@ -117,7 +117,7 @@ void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis
 }
 
 void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis) {
-  const std::string& json = record.config.json;
+  const std::string& json = record.config.answer.json;
   if (!json.empty() && json != "-") screen.raw(Worth::needed, "files: " + printable(json));
   const std::string command = next_command(record, analysis);
   if (!command.empty()) screen.raw(Worth::needed, "next: " + printable(command));

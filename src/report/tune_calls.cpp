@@ -9,33 +9,34 @@ namespace {
 
 // PyTorch has no tasks of samples: as many batches on their way as with them.
 std::int64_t depth_of_worker(const RunConfig& config) {
-  if (config.task != TaskShape::sample) return config.prefetch_factor;
-  const std::int64_t workers = std::max<std::int64_t>(1, config.num_workers);
-  return std::max<std::int64_t>(1, (config.window + workers - 1) / workers);
+  if (config.loader.task != TaskShape::sample) return config.loader.prefetch_factor;
+  const std::int64_t workers = std::max<std::int64_t>(1, config.loader.num_workers);
+  return std::max<std::int64_t>(1, (config.loader.window + workers - 1) / workers);
 }
 
 }  // namespace
 
 std::string data_loader_call(const RunConfig& config) {
-  const bool workers = config.executor != Executor::inline_;
+  const bool workers = config.loader.executor != Executor::inline_;
   std::string text = fmt::format("DataLoader(ds, batch_size={}, num_workers={}",
-                                 config.batch_size.value, config.num_workers.value);
+                                 config.loader.batch_size.value, config.loader.num_workers.value);
   if (workers) text += fmt::format(", prefetch_factor={}", depth_of_worker(config));
-  text += config.memory == MemoryMode::pageable ? ", pin_memory=False" : ", pin_memory=True";
+  text += config.loader.memory == MemoryMode::pageable ? ", pin_memory=False" : ", pin_memory=True";
   // Threads stay over epochs.
-  if (workers && (config.persistent_workers || config.executor == Executor::threads))
+  if (workers && (config.loader.persistent_workers || config.loader.executor == Executor::threads))
     text += ", persistent_workers=True";
-  if (workers && !config.in_order) text += ", in_order=False";
-  return text + (config.drop_last ? ", drop_last=True)" : ")");
+  if (workers && !config.loader.in_order) text += ", in_order=False";
+  return text + (config.loader.drop_last ? ", drop_last=True)" : ")");
 }
 
 // DALI has threads that share the samples of a batch, and at least one.
 std::string dali_arguments(const RunConfig& config) {
-  return fmt::format("@pipeline_def(batch_size={}, num_threads={}, prefetch_queue_depth={})",
-                     config.batch_size.value, std::max<std::int64_t>(1, config.num_workers),
-                     config.executor == Executor::inline_ ? 1
-                     : config.task == TaskShape::sample   ? config.window.value
-                                                          : config.prefetch_factor.value);
+  return fmt::format(
+      "@pipeline_def(batch_size={}, num_threads={}, prefetch_queue_depth={})",
+      config.loader.batch_size.value, std::max<std::int64_t>(1, config.loader.num_workers),
+      config.loader.executor == Executor::inline_ ? 1
+      : config.loader.task == TaskShape::sample   ? config.loader.window.value
+                                                  : config.loader.prefetch_factor.value);
 }
 
 }  // namespace loaderscope

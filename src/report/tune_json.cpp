@@ -28,11 +28,12 @@ struct TunedRow {
 
 LoaderChoice choice_of(const RunConfig& config) {
   LoaderChoice choice;
-  choice.workers = config.num_workers.value;
-  if (config.executor != Executor::inline_) choice.prefetch = config.prefetch_factor.value;
-  choice.memory = config.memory;
-  choice.batch_size = config.batch_size.value;
-  choice.ranks = config.ranks.value;
+  choice.workers = config.loader.num_workers.value;
+  if (config.loader.executor != Executor::inline_)
+    choice.prefetch = config.loader.prefetch_factor.value;
+  choice.memory = config.loader.memory;
+  choice.batch_size = config.loader.batch_size.value;
+  choice.ranks = config.trainer.ranks.value;
   choice.slots = price_of(config).slots;
   return choice;
 }

@@ -93,7 +93,7 @@ std::string predicted_text(const Tune& tune, std::size_t i, bool busy) {
 
 std::string cores_heading(const Experiment& experiment) {
   for (const Case& one : experiment.cases) {
-    if (!one.runs.empty()) return "of " + show_cores(one.config.cores);
+    if (!one.runs.empty()) return "of " + show_cores(one.config.declared.cores);
   }
   return "cores";
 }
@@ -280,7 +280,7 @@ std::string alone_line(const Tune& tune) {
   const Experiment& experiment = tune.experiment;
   std::string text =
       fmt::format("other programs took {:.1f} of {} meanwhile", tune.alone->other_cores,
-                  show_cores(experiment.cases[*tune.recommended].config.cores));
+                  show_cores(experiment.cases[*tune.recommended].config.declared.cores));
   if (!tune.alone->cheapest) return text + ": on the machine alone the answer may differ";
   const bool same = tune.alone->cheapest == tune.recommended;
   return text +
@@ -302,12 +302,12 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   const Case& use = tune.experiment.cases[*tune.recommended];
   for (const std::string& call : {data_loader_call(use.config), dali_arguments(use.config)})
     screen.raw(Worth::advice, "  " + wrapped(printable(call), style.width - 2, 6));
-  if (use.config.ranks > 1) {
+  if (use.config.trainer.ranks > 1) {
     screen.line(
         Worth::advice,
         fmt::format("{} ranks load together: workers and prefetch are of each, rates, cores and "
                     "memory of all",
-                    use.config.ranks.value));
+                    use.config.trainer.ranks.value));
   }
   add_cases(screen, tune, judgement);
   screen.line(Worth::evidence, best_line(tune, judgement));

@@ -12,8 +12,9 @@ std::int64_t sane(std::int64_t count) {
 }  // namespace
 
 std::int64_t batches_ahead(const RunConfig& config) {
-  if (config.task == TaskShape::sample && config.num_workers > 0) return sane(config.window);
-  return sane(config.prefetch_factor) * sane(config.num_workers);
+  if (config.loader.task == TaskShape::sample && config.loader.num_workers > 0)
+    return sane(config.loader.window);
+  return sane(config.loader.prefetch_factor) * sane(config.loader.num_workers);
 }
 
 }  // namespace loaderscope

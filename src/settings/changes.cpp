@@ -89,19 +89,19 @@ RunConfig settings_of(const Changes& changes) {
 }
 
 bool is_inline(const RunConfig& config) {
-  return (config.num_workers.given && config.num_workers == 0) ||
-         (config.executor.given && config.executor == Executor::inline_);
+  return (config.loader.num_workers.given && config.loader.num_workers == 0) ||
+         (config.loader.executor.given && config.loader.executor == Executor::inline_);
 }
 
 // Of sample tasks the window follows from workers and prefetch factor, unless these are what is
 // named. A prefetch factor beside the window would contradict it.
 void hold_window(const RunConfig& in_force, const RunConfig& named, RunConfig& config) {
-  const bool has_window = in_force.task == TaskShape::sample && in_force.window > 0;
-  const bool keeps_window = config.task == TaskShape::sample && !is_inline(config);
-  if (!has_window || !keeps_window || !named.num_workers.given) return;
-  if (config.window.given || named.prefetch_factor.given) return;
-  config.window.set(in_force.window);
-  config.prefetch_factor.given = false;
+  const bool has_window = in_force.loader.task == TaskShape::sample && in_force.loader.window > 0;
+  const bool keeps_window = config.loader.task == TaskShape::sample && !is_inline(config);
+  if (!has_window || !keeps_window || !named.loader.num_workers.given) return;
+  if (config.loader.window.given || named.loader.prefetch_factor.given) return;
+  config.loader.window.set(in_force.loader.window);
+  config.loader.prefetch_factor.given = false;
 }
 
 }  // namespace
@@ -159,14 +159,17 @@ RunConfig with_changes(const RunConfig& base, const Changes& changes) {
 RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
   const RunConfig named = settings_of(changes);
   RunConfig config = with_changes(in_force, changes);
-  if (is_guest_engine(in_force.engine.value) && find_pipeline(in_force.loader.value) == nullptr)
+  if (is_guest_engine(in_force.engine.value) &&
+      find_pipeline(in_force.program.loader.value) == nullptr)
     return config;  // it has its own, which follow from nothing here
-  if (named.cores.given && !config.num_workers.given && in_force.num_workers > 0 &&
-      !is_inline(config)) {
-    config.num_workers.set(in_force.num_workers);
+  if (named.declared.cores.given && !config.loader.num_workers.given &&
+      in_force.loader.num_workers > 0 && !is_inline(config)) {
+    config.loader.num_workers.set(in_force.loader.num_workers);
   }
-  if (named.compute.given && !config.batch_size.given) config.batch_size.set(in_force.batch_size);
-  if (named.link.given && !config.device.given) config.device.set(in_force.device);
+  if (named.trainer.compute.given && !config.loader.batch_size.given)
+    config.loader.batch_size.set(in_force.loader.batch_size);
+  if (named.trainer.link.given && !config.trainer.device.given)
+    config.trainer.device.set(in_force.trainer.device);
   hold_window(in_force, named, config);
   return config;
 }
@@ -174,34 +177,35 @@ RunConfig counterfactual(const RunConfig& in_force, const Changes& changes) {
 bool make_faster(RunConfig& config, const Speedup& speedup) {
   const auto [stage, speed] = speedup;
   bool declared = false;
-  for (Injection& injection : config.inject.value) {
+  for (Injection& injection : config.declared.inject.value) {
     if (injection.stage != stage) continue;
     injection = faster(injection, speed);
     declared = true;
   }
-  for (Cost& cost : config.cost.value) {
+  for (Cost& cost : config.declared.cost.value) {
     if (cost.stage != stage) continue;
     cost = faster(cost, speed);
     declared = true;
   }
-  if (stage == Stage::compute && config.compute.given) {
-    Compute& compute = config.compute.value;
+  if (stage == Stage::compute && config.trainer.compute.given) {
+    Compute& compute = config.trainer.compute.value;
     static_cast<Distribution&>(compute) = scaled(compute, 1 / speed);
     compute.preset.clear();
     declared = true;
   }
-  if (stage == Stage::h2d && !declared && config.link.given) {
-    Link link = config.link;
+  if (stage == Stage::h2d && !declared && config.trainer.link.given) {
+    Link link = config.trainer.link;
     link.pinned *= speed;
     link.pageable *= speed;
     link.name = spell_real(link.pinned / 1e9) + "/" + spell_real(link.pageable / 1e9);
-    config.link.set(link);
+    config.trainer.link.set(link);
     declared = true;
   }
-  if (stage == Stage::read && (config.storage_latency.given || config.storage_bandwidth.given)) {
-    config.storage_latency.value =
-        std::llround(static_cast<double>(config.storage_latency.value) / speed);
-    config.storage_bandwidth.value *= speed;
+  if (stage == Stage::read &&
+      (config.declared.storage_latency.given || config.declared.storage_bandwidth.given)) {
+    config.declared.storage_latency.value =
+        std::llround(static_cast<double>(config.declared.storage_latency.value) / speed);
+    config.declared.storage_bandwidth.value *= speed;
     declared = true;
   }
   return declared;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,48 +46,63 @@ inline Field described(const Description& words) {
   return field;
 }
 
+// The group that a member belongs to.
+template <class Group>
+Group& part_of(RunConfig& config) {
+  return std::get<Group&>(std::tie(config, config.program, config.data, config.image, config.loader,
+                                   config.trainer, config.declared, config.measure, config.answer));
+}
+template <class Group>
+const Group& part_of(const RunConfig& config) {
+  return part_of<Group>(const_cast<RunConfig&>(config));
+}
+
 // A field with one value.
-template <class T>
-Field one(const Description& words, Setting<T> RunConfig::*member, Codec<T> codec) {
+template <class Group, class T>
+Field one(const Description& words, Setting<T> Group::*member, Codec<T> codec) {
   Field field = described(words);
   field.is_number = codec.is_number;
-  field.set = [=](RunConfig& c, std::string_view text) { (c.*member).set(codec.parse(text)); };
-  field.text = [=](const RunConfig& c) { return codec.spell((c.*member).value); };
-  field.texts = [=](const RunConfig& c) {
-    return std::vector<std::string>{codec.spell((c.*member).value)};
+  field.set = [=](RunConfig& c, std::string_view text) {
+    (part_of<Group>(c).*member).set(codec.parse(text));
   };
-  field.given = [=](const RunConfig& c) { return (c.*member).given; };
-  field.mark_given = [=](RunConfig& c, bool given) { (c.*member).given = given; };
+  field.text = [=](const RunConfig& c) { return codec.spell((part_of<Group>(c).*member).value); };
+  field.texts = [=](const RunConfig& c) {
+    return std::vector<std::string>{codec.spell((part_of<Group>(c).*member).value)};
+  };
+  field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
+  field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
   return field;
 }
 
-inline Field on_off(const Description& words, Setting<bool> RunConfig::*member) {
+template <class Group>
+Field on_off(const Description& words, Setting<bool> Group::*member) {
   return one(words, member, switch_codec());
 }
 
 // A field with any number of values: `add` puts one in, `spell` gets the text of one.
-template <class T>
-Field many(const Description& words, Setting<std::vector<T>> RunConfig::*member,
+template <class T, class Group>
+Field many(const Description& words, Setting<std::vector<T>> Group::*member,
            void (*add)(std::vector<T>&, std::string_view), std::string (*spell)(const T&)) {
   Field field = described(words);
   field.repeats = true;
   field.set = [=](RunConfig& c, std::string_view text) {
     // What is given takes the place of the default, and is added to what was given.
-    std::vector<T> values = (c.*member).given ? (c.*member).value : std::vector<T>();
+    std::vector<T> values =
+        (part_of<Group>(c).*member).given ? (part_of<Group>(c).*member).value : std::vector<T>();
     add(values, text);
-    (c.*member).set(std::move(values));
+    (part_of<Group>(c).*member).set(std::move(values));
   };
   field.texts = [=](const RunConfig& c) {
     std::vector<std::string> texts;
-    for (const T& value : (c.*member).value) texts.push_back(spell(value));
+    for (const T& value : (part_of<Group>(c).*member).value) texts.push_back(spell(value));
     return texts;
   };
   field.text = [=](const RunConfig& c) {
-    const std::vector<T>& values = (c.*member).value;
+    const std::vector<T>& values = (part_of<Group>(c).*member).value;
     return values.empty() ? std::string() : spell(values.front());
   };
-  field.given = [=](const RunConfig& c) { return (c.*member).given; };
-  field.mark_given = [=](RunConfig& c, bool given) { (c.*member).given = given; };
+  field.given = [=](const RunConfig& c) { return (part_of<Group>(c).*member).given; };
+  field.mark_given = [=](RunConfig& c, bool given) { (part_of<Group>(c).*member).given = given; };
   return field;
 }
 

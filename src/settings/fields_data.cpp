@@ -29,14 +29,13 @@ void add_word(std::vector<std::string>& words, std::string_view text) {
 }  // namespace
 
 void add_what_runs(Table& t) {
-  using C = RunConfig;
   t.push_back(one({"engine",
                    {},
                    kWhat,
                    kNotModelled,
                    "NAME",
                    "What produces the run; see 'loaderscope list engine'."},
-                  &C::engine, engine_codec()));
+                  &RunConfig::engine, engine_codec()));
   t.push_back(many<std::string>(
       {"command",
        {},
@@ -46,7 +45,7 @@ void add_what_runs(Table& t) {
        "A word of the training program to run and measure; 'run -- COMMAND...' is the short form; "
        "repeatable.",
        "none"},
-      &C::command, add_word, same_text));
+      &ProgramConfig::command, add_word, same_text));
   t.push_back(one({"loader",
                    {},
                    kWhat,
@@ -55,7 +54,7 @@ void add_what_runs(Table& t) {
                    "A function of yours that makes a loader, or a pipeline that we bring, to be "
                    "measured with a trainer of ours; see 'loaderscope list pipeline'.",
                    "none; dali:cpu with --engine dali, webdataset:pillow with --engine webdataset"},
-                  &C::loader, loader_codec()));
+                  &ProgramConfig::loader, loader_codec()));
   t.push_back(one({"train-step",
                    {},
                    kWhat,
@@ -63,9 +62,9 @@ void add_what_runs(Table& t) {
                    "FILE.py:FUNCTION",
                    "A function of yours that is called with each batch of --loader.",
                    "none: the device computes for --compute"},
-                  &C::train_step, function_codec()));
+                  &ProgramConfig::train_step, function_codec()));
   t.push_back(one({"python", {}, kWhat, kNoTrait, "PROGRAM", "The Python that runs --loader."},
-                  &C::python, path_codec()));
+                  &ProgramConfig::python, path_codec()));
   t.push_back(
       one({"executor",
            {},
@@ -74,7 +73,7 @@ void add_what_runs(Table& t) {
            "inline|threads|processes",
            "Where batches are made: in the trainer, on threads, or in processes as PyTorch's.",
            "threads; inline with 0 workers"},
-          &C::executor, word_codec<Executor>()));
+          &LoaderConfig::executor, word_codec<Executor>()));
   t.push_back(one({"source",
                    {},
                    kWhat,
@@ -82,7 +81,7 @@ void add_what_runs(Table& t) {
                    "NAME",
                    "Where samples come from.",
                    "synthetic; files where --data is given"},
-                  &C::source, source_codec()));
+                  &DataConfig::source, source_codec()));
   t.push_back(many<std::string>({"data",
                                  {},
                                  kWhat,
@@ -91,7 +90,7 @@ void add_what_runs(Table& t) {
                                  "A data set: images in folders, shards or arrays; see "
                                  "'loaderscope list source'; repeatable.",
                                  "none"},
-                                &C::data, add_data, same_text));
+                                &DataConfig::paths, add_data, same_text));
   t.push_back(one({"index",
                    {},
                    kWhat,
@@ -99,35 +98,35 @@ void add_what_runs(Table& t) {
                    "FILE",
                    "A manifest of samples, CSV with the columns path,label or JSON lines.",
                    "none"},
-                  &C::index, path_codec()));
+                  &DataConfig::index, path_codec()));
   t.push_back(one({"access",
                    {},
                    kWhat,
                    kStored | kOwnLoader,
                    "pread|mmap|direct|io-uring|io-uring-direct",
                    "How files are read; pread where the kernel refuses, and the result says so."},
-                  &C::access, word_codec<FileAccess>()));
+                  &DataConfig::access, word_codec<FileAccess>()));
   t.push_back(one({"queue-depth",
                    {"iodepth"},
                    kWhat,
                    kStored | kOwnLoader,
                    "N",
                    "Samples of its batch that a worker reads ahead with --access io-uring."},
-                  &C::queue_depth, count_codec()));
+                  &DataConfig::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},
                    kWhat,
                    kStored | kOwnLoader,
                    "as-is|warm|cold",
                    "State of the page cache when the run begins; the result proves it."},
-                  &C::cache, word_codec<CacheState>()));
+                  &DataConfig::cache, word_codec<CacheState>()));
   t.push_back(one({"on-error",
                    {},
                    kWhat,
                    kStored | kOwnLoader | kNotModelled,
                    "skip|fail",
                    "What to do with a sample that cannot be used."},
-                  &C::on_error, word_codec<OnError>()));
+                  &DataConfig::on_error, word_codec<OnError>()));
   t.push_back(one({"samples",
                    {},
                    kWhat,
@@ -135,14 +134,14 @@ void add_what_runs(Table& t) {
                    "N",
                    "Samples per epoch, of all ranks together.",
                    "all of the data; endless without data"},
-                  &C::samples, count_codec()));
+                  &DataConfig::samples, count_codec()));
   t.push_back(one({"stored-bytes",
                    {},
                    kWhat,
                    kDeclaredData | kOwnLoader,
                    "SIZE",
                    "Size of a stored sample, or its distribution such as lognormal:110KB:0.5."},
-                  &C::stored_bytes, bytes_codec()));
+                  &DataConfig::stored_bytes, bytes_codec()));
   t.push_back(one({"delivered-bytes",
                    {},
                    kWhat,
@@ -150,20 +149,20 @@ void add_what_runs(Table& t) {
                    "SIZE",
                    "Size of a sample as the trainer gets it.",
                    "3 x size x size x bytes of a value"},
-                  &C::delivered_bytes, size_codec()));
+                  &DataConfig::delivered_bytes, size_codec()));
   t.push_back(one({"size",
                    {},
                    kWhat,
                    kImage | kOfPipelines,
                    "PIXELS",
                    "Height and width of a delivered image."},
-                  &C::size, count_codec()));
+                  &ImageConfig::size, count_codec()));
   t.push_back(
       one({"transfer", {}, kWhat, kImage | kOwnLoader, "u8|f16|f32", "Type of a delivered value."},
-          &C::transfer, word_codec<Transfer>()));
+          &ImageConfig::transfer, word_codec<Transfer>()));
   t.push_back(
       one({"layout", {}, kWhat, kImage | kOwnLoader, "nchw|nhwc", "Order of a delivered image."},
-          &C::layout, word_codec<Layout>()));
+          &ImageConfig::layout, word_codec<Layout>()));
   t.push_back(many<std::string>(
       {"augment",
        {},
@@ -172,28 +171,28 @@ void add_what_runs(Table& t) {
        "OP[:PARAMETERS]",
        "An operation on decoded images, in order; see 'loaderscope list operation'; repeatable.",
        "random-resized-crop, flip, normalise"},
-      &C::augment, add_operation, same_text));
+      &ImageConfig::augment, add_operation, same_text));
   t.push_back(one({"antialias",
                    {},
                    kWhat,
                    kImage | kOwnLoader,
                    "on|off",
                    "Resize with a filter as wide as the reduction; off is plain bilinear."},
-                  &C::antialias, word_codec<OnOff>()));
+                  &ImageConfig::antialias, word_codec<OnOff>()));
   t.push_back(one({"dct-scale",
                    {},
                    kWhat,
                    kImage | kOwnLoader,
                    "off|auto",
                    "Decode a JPEG at 1/2 or 1/4 where the crop allows; not exact."},
-                  &C::dct_scale, word_codec<DctScale>()));
+                  &ImageConfig::dct_scale, word_codec<DctScale>()));
   t.push_back(on_off({"fast-upsampling",
                       {},
                       kWhat,
                       kImage | kOwnLoader,
                       "",
                       "Repeat the colour samples of a JPEG instead of smoothing them; not exact."},
-                     &C::fast_upsampling));
+                     &ImageConfig::fast_upsampling));
 }
 
 }  // namespace loaderscope::settings

@@ -18,9 +18,10 @@ Field pin_memory_field() {
                         kOfDataLoader | kPriced,
                         "",
                         "PyTorch's word for --memory pin-thread."},
-                       &RunConfig::pin_memory);
+                       &LoaderConfig::pin_memory);
   field.text = [](const RunConfig& c) {
-    const bool pins = c.pin_memory.given ? c.pin_memory.value : c.memory == MemoryMode::pin_thread;
+    const bool pins = c.loader.pin_memory.given ? c.loader.pin_memory.value
+                                                : c.loader.memory == MemoryMode::pin_thread;
     return std::string(pins ? "true" : "false");
   };
   field.texts = [text = field.text](const RunConfig& c) {
@@ -32,7 +33,6 @@ Field pin_memory_field() {
 }  // namespace
 
 void add_loader(Table& t) {
-  using C = RunConfig;
   t.push_back(one({"num-workers",
                    {"workers"},
                    kLoader,
@@ -40,28 +40,28 @@ void add_loader(Table& t) {
                    "N",
                    "Workers per rank; 0 makes batches in the trainer.",
                    "one per usable core"},
-                  &C::num_workers, count_codec()));
+                  &LoaderConfig::num_workers, count_codec()));
   t.push_back(one({"prefetch-factor",
                    {"prefetch"},
                    kLoader,
                    kNeedsWorkers | kPriced | kPredictable,
                    "N",
                    "Batches in flight per worker."},
-                  &C::prefetch_factor, count_codec()));
+                  &LoaderConfig::prefetch_factor, count_codec()));
   t.push_back(one({"batch-size",
                    {"batch"},
                    kLoader,
                    kPredictable | kWithinBatch,
                    "N",
                    "Samples per batch of one rank."},
-                  &C::batch_size, count_codec()));
+                  &LoaderConfig::batch_size, count_codec()));
   t.push_back(one({"task",
                    {},
                    kLoader,
                    kOwnLoader | kWithinBatch,
                    "batch|sample",
                    "Whether a worker makes a whole batch or one sample of it."},
-                  &C::task, word_codec<TaskShape>()));
+                  &LoaderConfig::task, word_codec<TaskShape>()));
   t.push_back(one({"window",
                    {},
                    kLoader,
@@ -69,17 +69,17 @@ void add_loader(Table& t) {
                    "N",
                    "Batches in flight, for --task sample.",
                    "prefetch-factor x workers"},
-                  &C::window, count_codec()));
+                  &LoaderConfig::window, count_codec()));
   t.push_back(on_off({"in-order",
                       {},
                       kLoader,
                       kOfDataLoader | kPredictable,
                       "",
                       "Deliver batches in order, not as they get ready."},
-                     &C::in_order));
+                     &LoaderConfig::in_order));
   t.push_back(on_off(
       {"shuffle", {}, kLoader, kOfDataLoader, "", "Read the data set in another order each epoch."},
-      &C::shuffle));
+      &LoaderConfig::shuffle));
   t.push_back(one({"shuffle-buffer",
                    {},
                    kLoader,
@@ -87,21 +87,21 @@ void add_loader(Table& t) {
                    "N",
                    "Shuffle through a buffer of so many samples, as streamed data sets are.",
                    "the whole data set"},
-                  &C::shuffle_buffer, count_codec()));
+                  &LoaderConfig::shuffle_buffer, count_codec()));
   t.push_back(on_off({"drop-last",
                       {},
                       kLoader,
                       kOfDataLoader,
                       "",
                       "Leave out the short batch at the end of an epoch."},
-                     &C::drop_last));
+                     &LoaderConfig::drop_last));
   t.push_back(on_off({"persistent-workers",
                       {},
                       kLoader,
                       kOfDataLoader | kNeedsWorkers,
                       "",
                       "Keep the workers from epoch to epoch."},
-                     &C::persistent_workers));
+                     &LoaderConfig::persistent_workers));
   t.push_back(one({"mp-context",
                    {},
                    kLoader,
@@ -109,7 +109,7 @@ void add_loader(Table& t) {
                    "fork|spawn|forkserver",
                    "How worker processes start; with forkserver their startup.parent does not keep "
                    "the trainer."},
-                  &C::mp_context, word_codec<StartMethod>()));
+                  &LoaderConfig::mp_context, word_codec<StartMethod>()));
   t.push_back(one(
       {"memory",
        {},
@@ -117,12 +117,11 @@ void add_loader(Table& t) {
        kOfDataLoader | kPriced,
        "MODE",
        "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined."},
-      &C::memory, word_codec<MemoryMode>()));
+      &LoaderConfig::memory, word_codec<MemoryMode>()));
   t.push_back(pin_memory_field());
 }
 
 void add_trainer(Table& t) {
-  using C = RunConfig;
   t.push_back(one({"device",
                    {},
                    kTrainer,
@@ -130,14 +129,14 @@ void add_trainer(Table& t) {
                    "NAME",
                    "Where batches go; see 'loaderscope list device'.",
                    "cuda; sim where there is no GPU, --link is given or the engine is the model"},
-                  &C::device, device_codec()));
+                  &TrainerConfig::device, device_codec()));
   t.push_back(one({"copy",
                    {},
                    kTrainer,
                    kOwnTrainer,
                    "sync|async|stream",
                    "How a batch is copied to the device."},
-                  &C::copy, word_codec<CopyMode>()));
+                  &TrainerConfig::copy, word_codec<CopyMode>()));
   t.push_back(
       one({"link",
            {},
@@ -147,7 +146,7 @@ void add_trainer(Table& t) {
            "The simulated link: gen4x16 (25/8), gen5x16 (50/10, nominal), c2c (300/60, nominal) "
            "or PINNED/PAGEABLE in GB/s.",
            "gen4x16; copies of synthetic batches are free unless --link is given"},
-          &C::link, link_codec()));
+          &TrainerConfig::link, link_codec()));
   t.push_back(
       one({"compute",
            {},
@@ -157,17 +156,17 @@ void add_trainer(Table& t) {
            "Time of one step on the device such as 12ms, its distribution, or a preset such "
            "as resnet50-h100; gemm: by matrix products; see 'loaderscope list preset'.",
            "none: the rate of the loader is the answer"},
-          &C::compute, compute_codec()));
+          &TrainerConfig::compute, compute_codec()));
   t.push_back(one({"launches",
                    {},
                    kTrainer,
                    kOwnRanks,
                    "N",
                    "Kernels that the trainer launches per step on a real device."},
-                  &C::launches, count_codec()));
+                  &TrainerConfig::launches, count_codec()));
   t.push_back(
       on_off({"graph", {}, kTrainer, kOwnRanks, "", "Launch a step's kernels as one CUDA graph."},
-             &C::graph));
+             &TrainerConfig::graph));
   t.push_back(
       one({"demand",
            {},
@@ -176,7 +175,7 @@ void add_trainer(Table& t) {
            "RATE",
            "Samples per second that the training needs, such as 1786/s, of all ranks together.",
            "none"},
-          &C::demand, count_rate_codec()));
+          &TrainerConfig::demand, count_rate_codec()));
   t.push_back(
       one({"in-flight",
            {},
@@ -184,17 +183,17 @@ void add_trainer(Table& t) {
            kOwnTrainer | kPriced | kPredictable,
            "N",
            "Steps that the trainer lets run on the device before it waits; 1 syncs every step."},
-          &C::in_flight, count_codec()));
+          &TrainerConfig::in_flight, count_codec()));
   t.push_back(one({"ranks",
                    {},
                    kTrainer,
                    kOwnRanks,
                    "N",
                    "Trainers on this machine, each with its own workers and device."},
-                  &C::ranks, count_codec()));
+                  &TrainerConfig::ranks, count_codec()));
   t.push_back(
       on_off({"sync-ranks", {}, kTrainer, kOwnRanks, "", "Let all ranks begin each step together."},
-             &C::sync_ranks));
+             &TrainerConfig::sync_ranks));
 }
 
 }  // namespace loaderscope::settings

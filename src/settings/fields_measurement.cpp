@@ -37,7 +37,6 @@ void add_requirement(std::vector<std::string>& requirements, std::string_view te
 }  // namespace
 
 void add_costs(Table& t) {
-  using C = RunConfig;
   t.push_back(many<Cost>(
       {"cost",
        {},
@@ -47,7 +46,7 @@ void add_costs(Table& t) {
        "What a stage takes: STAGE=[DIST:]VALUE[:p99=V][:cpu|:sleep], such as decode=8ms, "
        "read=100MB/s, read=lognormal:8ms:0.5; repeatable.",
        "none"},
-      &C::cost, add_cost, [](const Cost& cost) { return cost.text; }));
+      &DeclaredConfig::cost, add_cost, [](const Cost& cost) { return cost.text; }));
   t.push_back(many<Injection>({"inject",
                                {},
                                kCosts,
@@ -56,7 +55,7 @@ void add_costs(Table& t) {
                                "A delay added to a stage: "
                                "STAGE=+150ms[@p=0.01][@every=100][@rank=1][@worker=0]; repeatable.",
                                "none"},
-                              &C::inject, add_injection,
+                              &DeclaredConfig::inject, add_injection,
                               [](const Injection& injection) { return injection.text; }));
   t.push_back(one({"cores",
                    {},
@@ -65,21 +64,21 @@ void add_costs(Table& t) {
                    "X",
                    "Cores that the model shares out, such as 1.5.",
                    "affinity and CPU quota of this machine"},
-                  &C::cores, real_codec()));
+                  &DeclaredConfig::cores, real_codec()));
   t.push_back(one({"core-scaling",
                    {},
                    kCosts,
                    kCores | kOwnLoader,
                    "X",
                    "Speed of a core when all are busy, as a share of its speed alone."},
-                  &C::core_scaling, fraction_codec()));
+                  &DeclaredConfig::core_scaling, fraction_codec()));
   t.push_back(one({"storage-latency",
                    {},
                    kCosts,
                    kStorage | kOwnLoader,
                    "DURATION",
                    "Time until the first byte of a read."},
-                  &C::storage_latency, duration_codec()));
+                  &DeclaredConfig::storage_latency, duration_codec()));
   t.push_back(one({"storage-bandwidth",
                    {},
                    kCosts,
@@ -87,7 +86,7 @@ void add_costs(Table& t) {
                    "RATE",
                    "Bytes per second that all reads share, such as 500MB/s.",
                    "unlimited"},
-                  &C::storage_bandwidth, byte_rate_codec()));
+                  &DeclaredConfig::storage_bandwidth, byte_rate_codec()));
   t.push_back(one({"storage-concurrency",
                    {},
                    kCosts,
@@ -95,44 +94,42 @@ void add_costs(Table& t) {
                    "N",
                    "Reads that the storage serves at once.",
                    "unlimited"},
-                  &C::storage_concurrency, count_codec()));
+                  &DeclaredConfig::storage_concurrency, count_codec()));
 }
 
 void add_measurement(Table& t) {
-  using C = RunConfig;
   t.push_back(one({"duration",
                    {"runtime"},
                    kMeasurement,
                    kNoTrait,
                    "DURATION",
                    "Length of the measured window."},
-                  &C::duration, duration_codec()));
+                  &MeasureConfig::duration, duration_codec()));
   t.push_back(one(
       {"steps", {}, kMeasurement, kNoTrait, "N", "Measured steps, instead of a duration.", "none"},
-      &C::steps, count_codec()));
+      &MeasureConfig::steps, count_codec()));
   t.push_back(one(
       {"epochs", {}, kMeasurement, kNoTrait, "N", "Epochs to run at most.", "as many as needed"},
-      &C::epochs, count_codec()));
+      &MeasureConfig::epochs, count_codec()));
   t.push_back(one({"warmup",
                    {},
                    kMeasurement,
                    kNoTrait,
                    "N|DURATION",
                    "Steps or time before the measured window, not part of it."},
-                  &C::warmup, warmup_codec()));
+                  &MeasureConfig::warmup, warmup_codec()));
   t.push_back(one({"timeout",
                    {},
                    kMeasurement,
                    kNoTrait,
                    "DURATION",
                    "How long to wait for a batch before the run fails; 0 waits for ever."},
-                  &C::timeout, duration_codec()));
-  t.push_back(one({"seed", {}, kMeasurement, kNoTrait, "N", "Seed of every random draw."}, &C::seed,
-                  count_codec()));
+                  &MeasureConfig::timeout, duration_codec()));
+  t.push_back(one({"seed", {}, kMeasurement, kNoTrait, "N", "Seed of every random draw."},
+                  &MeasureConfig::seed, count_codec()));
 }
 
 void add_answer(Table& t) {
-  using C = RunConfig;
   t.push_back(one({"prove",
                    {},
                    kAnswer,
@@ -140,7 +137,7 @@ void add_answer(Table& t) {
                    "[all]",
                    "Knock out what is blamed and run again, in turns with the base case; 'all' "
                    "tells device, memory, page cache and disk apart."},
-                  &C::prove, word_codec<Prove>()));
+                  &AnswerConfig::prove, word_codec<Prove>()));
   t.back().implied = name_of(Prove::blamed);
   t.push_back(one({"gpu-price",
                    {},
@@ -149,7 +146,7 @@ void add_answer(Table& t) {
                    "X",
                    "Price of a GPU per hour such as 2.5, for what its waiting costs.",
                    "none"},
-                  &C::gpu_price, real_codec()));
+                  &AnswerConfig::gpu_price, real_codec()));
   t.push_back(many<std::string>(
       {"require",
        {},
@@ -158,7 +155,7 @@ void add_answer(Table& t) {
        "CONDITION",
        "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.",
        "none"},
-      &C::require, add_requirement, same_text));
+      &AnswerConfig::require, add_requirement, same_text));
   t.push_back(one({"json",
                    {},
                    kAnswer,
@@ -166,7 +163,7 @@ void add_answer(Table& t) {
                    "FILE",
                    "Save the result there; - prints it instead of the table.",
                    "none"},
-                  &C::json, path_codec()));
+                  &AnswerConfig::json, path_codec()));
 }
 
 }  // namespace loaderscope::settings

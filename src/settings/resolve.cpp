@@ -38,28 +38,29 @@ void require_available(std::string_view family, std::string_view name,
 
 void check_available(const RunConfig& c) {
   require_available("engine", c.engine.value, engine_table());
-  if (!is_model_engine(c.engine.value)) require_available("device", c.device.value, device_table());
-  require_available("source", c.source.value, source_table());
+  if (!is_model_engine(c.engine.value))
+    require_available("device", c.trainer.device.value, device_table());
+  require_available("source", c.data.source.value, source_table());
 }
 
 // --- defaults ---
 
 // A program or a loader that is given is measured from inside.
 void fill_engine(RunConfig& c) {
-  if (!c.command.given && !c.loader.given) return;
-  const PipelineRow* pipeline = find_pipeline(c.loader.value);
+  if (!c.program.command.given && !c.program.loader.given) return;
+  const PipelineRow* pipeline = find_pipeline(c.program.loader.value);
   const std::string_view engine = pipeline != nullptr ? pipeline->engine : "torch";
   if (!c.engine.given) c.engine.value = engine;
-  const bool of_the_users = c.loader.given && pipeline == nullptr;
+  const bool of_the_users = c.program.loader.given && pipeline == nullptr;
   if (c.engine.value != engine && !(of_the_users && is_guest(c)))
     refuse(c, "engine", "contradicts the program to be measured; give one of them");
 }
 
 // What only a measured program or loader turns out to have.
 void check_is_ours(const RunConfig& c) {
-  if (device_kind(c.device.value) == DeviceKind::program)
+  if (device_kind(c.trainer.device.value) == DeviceKind::program)
     refuse(c, "device", "needs a program: run -- COMMAND");
-  if (c.executor == Executor::opaque)
+  if (c.loader.executor == Executor::opaque)
     refuse(c, "executor", "describes somebody else's loader; give threads or processes");
 }
 
@@ -82,17 +83,17 @@ std::string_view format_of(const std::string& text, std::string_view source) {
 // Data that is given says what the source is.
 void fill_source(RunConfig& c) {
   if (!c.has_data()) {
-    if (source_row(c.source.value).open != nullptr)
+    if (source_row(c.data.source.value).open != nullptr)
       refuse(c, "source", "has no data; give --data PATH");
     return;
   }
-  std::string_view format = c.source.given ? std::string_view(c.source.value) : "";
-  for (const std::string& text : c.data.value) format = format_of(text, format);
-  c.source.value = format.empty() ? "files" : std::string(format);
-  const SourceRow& row = source_row(c.source.value);
+  std::string_view format = c.data.source.given ? std::string_view(c.data.source.value) : "";
+  for (const std::string& text : c.data.paths.value) format = format_of(text, format);
+  c.data.source.value = format.empty() ? "files" : std::string(format);
+  const SourceRow& row = source_row(c.data.source.value);
   if (row.open == nullptr)
     refuse(c, "source", "reads no data; leave out --data, or give --source files");
-  if (c.index.given && !row.takes_list)
+  if (c.data.index.given && !row.takes_list)
     refuse(c, "index", "is a list of files; give --source files");
   if (is_model_engine(c.engine.value)) {
     refuse(c, "engine",
@@ -110,15 +111,15 @@ void check_real_data(const RunConfig& c) {
                      "declare it with --source synthetic");
   }
   refuse_any(c, about::kDeclaredData, "is for --source synthetic; the data says it");
-  if (source_row(c.source.value).form == SampleForm::image) return;
+  if (source_row(c.data.source.value).form == SampleForm::image) return;
   refuse_any(c, about::kImage,
              "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
 }
 
 // A real device where there is one. A link that is given describes a simulated one.
 void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
-  if (c.device.given || c.link.given || is_model_engine(c.engine.value)) return;
-  c.device.value = limits.has_gpu ? "cuda" : "sim";
+  if (c.trainer.device.given || c.trainer.link.given || is_model_engine(c.engine.value)) return;
+  c.trainer.device.value = limits.has_gpu ? "cuda" : "sim";
   if (limits.has_gpu || limits.why_no_gpu.empty()) return;
   notes.push_back("no GPU: " + limits.why_no_gpu.substr(0, limits.why_no_gpu.find(';')) +
                   "; the device is simulated");
@@ -126,42 +127,44 @@ void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::str
 
 // A preset is the time of a batch of a certain size.
 void fill_batch_size(RunConfig& c) {
-  const std::int64_t per_batch = c.compute.value.per_batch;
-  if (per_batch > 0 && !c.batch_size.given) c.batch_size.value = per_batch;
+  const std::int64_t per_batch = c.trainer.compute.value.per_batch;
+  if (per_batch > 0 && !c.loader.batch_size.given) c.loader.batch_size.value = per_batch;
 }
 
 void fill_memory(RunConfig& c) {
-  if (!c.pin_memory.given) return;
-  if (c.pin_memory) {
-    if (c.memory.given && c.memory != MemoryMode::pin_thread) {
+  if (!c.loader.pin_memory.given) return;
+  if (c.loader.pin_memory) {
+    if (c.loader.memory.given && c.loader.memory != MemoryMode::pin_thread) {
       refuse(c, "memory", "contradicts pin-memory, which is memory = pin-thread; give one of them");
     }
-    c.memory.value = MemoryMode::pin_thread;
+    c.loader.memory.value = MemoryMode::pin_thread;
     return;
   }
-  if (c.memory.given && c.memory == MemoryMode::pin_thread) {
+  if (c.loader.memory.given && c.loader.memory == MemoryMode::pin_thread) {
     refuse(c, "memory", "contradicts no-pin-memory; give one of them");
   }
-  if (!c.memory.given) c.memory.value = MemoryMode::pageable;  // as pin_memory=False is in PyTorch
+  if (!c.loader.memory.given)
+    c.loader.memory.value = MemoryMode::pageable;  // as pin_memory=False is in PyTorch
 }
 
 void fill_workers(RunConfig& c, const MachineLimits& limits) {
-  if (c.cores.given && !(c.cores >= 0.001)) refuse(c, "cores", "expected at least 0.001");
-  if (c.cores > 65536) refuse(c, "cores", "expected at most 65536");
-  if (!c.cores.given) c.cores.value = limits.cores;
-  const bool wants_inline = c.executor.given && c.executor == Executor::inline_;
-  if (!c.num_workers.given) {
-    const auto cores = static_cast<std::int64_t>(std::floor(c.cores));
-    c.num_workers.value = wants_inline ? 0 : std::max<std::int64_t>(1, cores);
+  if (c.declared.cores.given && !(c.declared.cores >= 0.001))
+    refuse(c, "cores", "expected at least 0.001");
+  if (c.declared.cores > 65536) refuse(c, "cores", "expected at most 65536");
+  if (!c.declared.cores.given) c.declared.cores.value = limits.cores;
+  const bool wants_inline = c.loader.executor.given && c.loader.executor == Executor::inline_;
+  if (!c.loader.num_workers.given) {
+    const auto cores = static_cast<std::int64_t>(std::floor(c.declared.cores));
+    c.loader.num_workers.value = wants_inline ? 0 : std::max<std::int64_t>(1, cores);
   }
-  if (wants_inline && c.num_workers > 0) {
+  if (wants_inline && c.loader.num_workers > 0) {
     refuse(c, "num-workers", "executor = inline has no workers; give another executor");
   }
-  if (c.num_workers > 0) return;
-  if (c.executor.given && !wants_inline) {
+  if (c.loader.num_workers > 0) return;
+  if (c.loader.executor.given && !wants_inline) {
     refuse(c, "executor", "needs at least one worker, and num-workers = 0");
   }
-  c.executor.value = Executor::inline_;
+  c.loader.executor.value = Executor::inline_;
 }
 
 // --- limits; before anything is multiplied ---
@@ -174,96 +177,103 @@ constexpr double kAllBytes = 0x1p62;      // of a run; kept as an integer
 constexpr std::int64_t kHuge = std::int64_t{1} << 62;
 
 void check_counts(const RunConfig& c) {
-  require_range(c, "batch-size", c.batch_size, 1, kMany);
-  require_range(c, "num-workers", c.num_workers, 0, 65536);
-  require_range(c, "prefetch-factor", c.prefetch_factor, 1, kMany);
-  require_range(c, "queue-depth", c.queue_depth, 1, 1024);
-  require_range(c, "window", c.window, c.window.given ? 1 : 0, kMany);
-  require_range(c, "in-flight", c.in_flight, 1, std::int64_t{1} << 16);
-  require_range(c, "ranks", c.ranks, 1, std::int64_t{1} << 20);
-  require_range(c, "launches", c.launches, 1, 1'000'000);
-  require_range(c, "size", c.size, 1, 65536);
-  require_range(c, "samples", c.samples, 0, kHuge);
-  require_range(c, "epochs", c.epochs, 0, INT32_MAX);
-  require_range(c, "steps", c.steps, 0, kSteps);
+  require_range(c, "batch-size", c.loader.batch_size, 1, kMany);
+  require_range(c, "num-workers", c.loader.num_workers, 0, 65536);
+  require_range(c, "prefetch-factor", c.loader.prefetch_factor, 1, kMany);
+  require_range(c, "queue-depth", c.data.queue_depth, 1, 1024);
+  require_range(c, "window", c.loader.window, c.loader.window.given ? 1 : 0, kMany);
+  require_range(c, "in-flight", c.trainer.in_flight, 1, std::int64_t{1} << 16);
+  require_range(c, "ranks", c.trainer.ranks, 1, std::int64_t{1} << 20);
+  require_range(c, "launches", c.trainer.launches, 1, 1'000'000);
+  require_range(c, "size", c.image.size, 1, 65536);
+  require_range(c, "samples", c.data.samples, 0, kHuge);
+  require_range(c, "epochs", c.measure.epochs, 0, INT32_MAX);
+  require_range(c, "steps", c.measure.steps, 0, kSteps);
 }
 
 void check_times(const RunConfig& c) {
-  if (c.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
-  if (c.warmup.value.duration > kLongestRun) refuse(c, "warmup", "expected at most 100 years");
-  if (c.storage_latency > kLongestCost) refuse(c, "storage-latency", "expected at most 30 days");
-  require_range(c, "warmup", c.warmup.value.steps, 0, kSteps);
-  if (c.steps == 0 && c.duration == 0) refuse(c, "duration", "expected a time above 0, or steps");
+  if (c.measure.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
+  if (c.measure.warmup.value.duration > kLongestRun)
+    refuse(c, "warmup", "expected at most 100 years");
+  if (c.declared.storage_latency > kLongestCost)
+    refuse(c, "storage-latency", "expected at most 30 days");
+  require_range(c, "warmup", c.measure.warmup.value.steps, 0, kSteps);
+  if (c.measure.steps == 0 && c.measure.duration == 0)
+    refuse(c, "duration", "expected a time above 0, or steps");
 }
 
 void check_bytes_of_batch(const RunConfig& c, std::string_view which, double sample_bytes) {
-  const double bytes = sample_bytes * static_cast<double>(c.batch_size.value);
+  const double bytes = sample_bytes * static_cast<double>(c.loader.batch_size.value);
   const std::string batch =
       "a batch of " + std::string(which) + " samples of " + show_size(sample_bytes);
   if (bytes > kLargestBatch) refuse(c, "batch-size", batch + " would be larger than 1 TiB");
-  if (bytes * static_cast<double>(c.steps.value) > kAllBytes) {
+  if (bytes * static_cast<double>(c.measure.steps.value) > kAllBytes) {
     refuse(c, "steps", "with " + batch + " there would be more than 2^62 bytes");
   }
 }
 
 // Host slots of all ranks, twice where a pin thread needs page-locked ones too.
 void check_host_bytes(const RunConfig& c) {
-  const double window = c.window.given ? static_cast<double>(c.window.value)
-                                       : static_cast<double>(c.prefetch_factor * c.num_workers);
-  const double slots = 2 * (window + static_cast<double>(c.in_flight.value) + 1);
-  const double bytes = slots * static_cast<double>(c.batch_size * c.delivered_sample_bytes());
-  if (bytes * static_cast<double>(c.ranks.value) > kAllBytes) {
+  const double window = c.loader.window.given
+                            ? static_cast<double>(c.loader.window.value)
+                            : static_cast<double>(c.loader.prefetch_factor * c.loader.num_workers);
+  const double slots = 2 * (window + static_cast<double>(c.trainer.in_flight.value) + 1);
+  const double bytes =
+      slots * static_cast<double>(c.loader.batch_size * c.delivered_sample_bytes());
+  if (bytes * static_cast<double>(c.trainer.ranks.value) > kAllBytes) {
     refuse(c, "batch-size", "the batches in flight would take more than 2^62 bytes");
   }
 }
 
 void check_products(const RunConfig& c) {
-  if (c.prefetch_factor * std::max<std::int64_t>(1, c.num_workers) > kMany) {
+  if (c.loader.prefetch_factor * std::max<std::int64_t>(1, c.loader.num_workers) > kMany) {
     refuse(c, "prefetch-factor",
            "with " + in_words(c, "num-workers") + " more than 16777216 batches would be in flight");
   }
-  if (c.ranks * std::max<std::int64_t>(1, c.num_workers) > std::int64_t{1} << 20) {
+  if (c.trainer.ranks * std::max<std::int64_t>(1, c.loader.num_workers) > std::int64_t{1} << 20) {
     refuse(c, "ranks",
            "with " + in_words(c, "num-workers") + " there would be more than 1048576 workers");
   }
-  check_bytes_of_batch(c, "stored", c.stored_bytes.value.mean);
+  check_bytes_of_batch(c, "stored", c.data.stored_bytes.value.mean);
   check_batch_bytes(c);
 }
 
 // --- contradictions ---
 
 void check_inline(const RunConfig& c) {
-  if (c.executor != Executor::inline_) return;
+  if (c.loader.executor != Executor::inline_) return;
   for (const Field& field : fields()) {
     if (field.is_about(about::kNeedsWorkers) && field.given(c) && field.text(c) != "false")
       refuse(c, field.name, "has no meaning without workers (num-workers = 0)");
   }
-  if (c.task == TaskShape::sample) refuse(c, "task", "needs workers, and num-workers = 0");
+  if (c.loader.task == TaskShape::sample) refuse(c, "task", "needs workers, and num-workers = 0");
 }
 
 void check_window(RunConfig& c) {
-  if (c.task == TaskShape::batch) {
-    if (c.window.given)
+  if (c.loader.task == TaskShape::batch) {
+    if (c.loader.window.given)
       refuse(c, "window", "is for task = sample; give prefetch-factor with task = batch");
     return;
   }
-  if (c.window.given && c.prefetch_factor.given) {
+  if (c.loader.window.given && c.loader.prefetch_factor.given) {
     refuse(c, "prefetch-factor", "contradicts " + in_words(c, "window") + "; give one of them");
   }
-  if (!c.window.given) c.window.value = c.prefetch_factor * c.num_workers;
+  if (!c.loader.window.given)
+    c.loader.window.value = c.loader.prefetch_factor * c.loader.num_workers;
 }
 
 void check_measurement(const RunConfig& c) {
-  if (c.steps.given && c.steps > 0 && c.duration.given) {
+  if (c.measure.steps.given && c.measure.steps > 0 && c.measure.duration.given) {
     refuse(c, "steps", "contradicts " + in_words(c, "duration") + "; give one of them");
   }
-  const bool endless = c.samples == 0 && !c.has_data();
-  if (c.epochs > 0 && endless) {
+  const bool endless = c.data.samples == 0 && !c.has_data();
+  if (c.measure.epochs > 0 && endless) {
     refuse(c, "epochs", "the data set is endless; give samples, the length of an epoch");
   }
-  if (c.drop_last && c.samples > 0 && (c.samples - 1) / c.ranks + 1 < c.batch_size) {
+  if (c.loader.drop_last && c.data.samples > 0 &&
+      (c.data.samples - 1) / c.trainer.ranks + 1 < c.loader.batch_size) {
     refuse(c, "samples",
-           "with drop-last not one batch of " + std::to_string(c.batch_size) +
+           "with drop-last not one batch of " + std::to_string(c.loader.batch_size) +
                " samples is left for each rank");
   }
 }
@@ -274,11 +284,12 @@ void check_storage(const RunConfig& c) {
 }
 
 void check_injections(const RunConfig& c) {
-  const std::int64_t workers = std::max<std::int64_t>(1, c.num_workers);  // the trainer is worker 0
-  for (const Injection& injection : c.inject.value) {
+  const std::int64_t workers =
+      std::max<std::int64_t>(1, c.loader.num_workers);  // the trainer is worker 0
+  for (const Injection& injection : c.declared.inject.value) {
     const std::string place = "inject = " + shown_text(injection.text) + ": ";
-    if (injection.rank && *injection.rank >= c.ranks) {
-      throw UsageError(place + "expected a rank below " + std::to_string(c.ranks));
+    if (injection.rank && *injection.rank >= c.trainer.ranks) {
+      throw UsageError(place + "expected a rank below " + std::to_string(c.trainer.ranks));
     }
     if (injection.stage == Stage::opaque) {
       throw UsageError(place + "nothing is opaque in a loader of ours; give another stage");
@@ -290,14 +301,14 @@ void check_injections(const RunConfig& c) {
 }
 
 void check_device(const RunConfig& c) {
-  if (device_kind(c.device.value) == DeviceKind::none && c.compute.given) {
+  if (device_kind(c.trainer.device.value) == DeviceKind::none && c.trainer.compute.given) {
     refuse(c, "compute", "device = null computes nothing; leave one of them out");
   }
-  if (!c.compute.value.gemm) return;
+  if (!c.trainer.compute.value.gemm) return;
   const std::string reason =
       "contradicts " + in_words(c, "compute") + ", which launches as many kernels as it needs";
-  if (c.launches > 1) refuse(c, "launches", reason);
-  if (c.graph) refuse(c, "graph", reason);
+  if (c.trainer.launches > 1) refuse(c, "launches", reason);
+  if (c.trainer.graph) refuse(c, "graph", reason);
 }
 
 // --- does a run ever end? ---
@@ -309,26 +320,28 @@ bool recurs(const RunConfig& c, Stage stage) {
     case Stage::startup_parent:
       return false;
     case Stage::pin:
-      return c.memory == MemoryMode::pin_thread;
+      return c.loader.memory == MemoryMode::pin_thread;
     case Stage::transport:
     case Stage::transport_recv:
-      return c.executor != Executor::inline_;
+      return c.loader.executor != Executor::inline_;
     case Stage::h2d:
     case Stage::compute:
-      return device_kind(c.device.value) != DeviceKind::none;
+      return device_kind(c.trainer.device.value) != DeviceKind::none;
     default:
       return true;
   }
 }
 
 bool takes_time(const RunConfig& c) {
-  if (c.compute.value.mean > 0 || c.storage_latency > 0 || c.storage_bandwidth > 0) return true;
-  if (c.link.given && recurs(c, Stage::h2d)) return true;
-  for (const Cost& cost : c.cost.value) {
+  if (c.trainer.compute.value.mean > 0 || c.declared.storage_latency > 0 ||
+      c.declared.storage_bandwidth > 0)
+    return true;
+  if (c.trainer.link.given && recurs(c, Stage::h2d)) return true;
+  for (const Cost& cost : c.declared.cost.value) {
     if (cost.amount.mean > 0 && recurs(c, cost.stage)) return true;
   }
-  for (const Injection& injection : c.inject.value) {
-    const bool of_all_ranks = !injection.rank || c.ranks == 1;
+  for (const Injection& injection : c.declared.inject.value) {
+    const bool of_all_ranks = !injection.rank || c.trainer.ranks == 1;
     if (injection.extra > 0 && of_all_ranks && recurs(c, injection.stage)) return true;
   }
   return false;
@@ -337,14 +350,14 @@ bool takes_time(const RunConfig& c) {
 // --- notes ---
 
 void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
-  for (const Cost& cost : c.cost.value) {
-    if (cost.stage == Stage::pin && c.memory != MemoryMode::pin_thread) {
+  for (const Cost& cost : c.declared.cost.value) {
+    if (cost.stage == Stage::pin && c.loader.memory != MemoryMode::pin_thread) {
       notes.push_back("cost pin has no effect: only memory = pin-thread pins finished batches");
     }
-    if (cost.stage == Stage::h2d && device_kind(c.device.value) == DeviceKind::none) {
+    if (cost.stage == Stage::h2d && device_kind(c.trainer.device.value) == DeviceKind::none) {
       notes.push_back("cost h2d has no effect: device = null copies nothing");
     }
-    if (cost.stage == Stage::h2d && c.link.given) {
+    if (cost.stage == Stage::h2d && c.trainer.link.given) {
       notes.push_back(in_words(c, "link") + " has no effect: the cost of h2d is declared");
     }
   }
@@ -352,8 +365,8 @@ void note_costs(const RunConfig& c, std::vector<std::string>& notes) {
 
 void note_device(const RunConfig& c, std::vector<std::string>& notes) {
   const bool is_real =
-      device_kind(c.device.value) == DeviceKind::gpu && !is_model_engine(c.engine.value);
-  if (is_real && c.link.given)
+      device_kind(c.trainer.device.value) == DeviceKind::gpu && !is_model_engine(c.engine.value);
+  if (is_real && c.trainer.link.given)
     notes.push_back(in_words(c, "link") + " has no effect: device = cuda has a real link");
   if (is_real && c.has_data() && c.cost_of(Stage::h2d) != nullptr)
     notes.push_back("cost h2d is added to the real copies of device = cuda");
@@ -362,27 +375,27 @@ void note_device(const RunConfig& c, std::vector<std::string>& notes) {
     if (find_field(key)->given(c))
       notes.push_back(in_words(c, key) + " has no effect: only device = cuda launches kernels");
   }
-  if (c.compute.value.gemm)
+  if (c.trainer.compute.value.gemm)
     notes.push_back(in_words(c, "compute") + ": nothing is multiplied, only its time is taken");
 }
 
 void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
-  if (c.shuffle_buffer > 0 && !c.shuffle) {
+  if (c.loader.shuffle_buffer > 0 && !c.loader.shuffle) {
     notes.push_back(in_words(c, "shuffle-buffer") + " has no effect without shuffle");
   }
-  if (c.mp_context.given && c.executor != Executor::processes) {
+  if (c.loader.mp_context.given && c.loader.executor != Executor::processes) {
     notes.push_back(in_words(c, "mp-context") + " has no effect: it is for executor = processes");
   }
-  if (c.link.given && device_kind(c.device.value) == DeviceKind::none) {
+  if (c.trainer.link.given && device_kind(c.trainer.device.value) == DeviceKind::none) {
     notes.push_back(in_words(c, "link") + " has no effect: device = null copies nothing");
   }
-  if (c.sync_ranks && c.ranks == 1) {
+  if (c.trainer.sync_ranks && c.trainer.ranks == 1) {
     notes.push_back("sync-ranks has no effect: there is one rank");
   }
-  if (c.drop_last && c.samples == 0 && !c.has_data()) {
+  if (c.loader.drop_last && c.data.samples == 0 && !c.has_data()) {
     notes.push_back("drop-last has no effect: the data set is endless");
   }
-  if (!c.in_order && c.num_workers <= 1) {
+  if (!c.loader.in_order && c.loader.num_workers <= 1) {
     notes.push_back("no-in-order has no effect: one worker delivers in order");
   }
 }
@@ -411,7 +424,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_injections(c);
   check_device(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
-  const bool loader_alone = !is_model_engine(c.engine.value) && !c.cost.value.empty();
+  const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
   const bool only_declared = times == Times::declared && !c.has_data();
   if (only_declared && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");

@@ -20,21 +20,22 @@ void check_settings(const RunConfig& c) {
       c, about::kOwnLoader,
       "is for our own loader, and the engine " + c.engine.value + " measures somebody else's");
   refuse_any(c, about::kOwnRanks, "is for --engine native; somebody else's loader has its own");
-  if (c.command.given) {
+  if (c.program.command.given) {
     const std::string reason =
         "is for a trainer of ours, and run -- COMMAND measures the program's own";
     refuse_any(c, about::kOwnTrainer, reason);
     refuse_given(c, "epochs", reason);
   }
-  if (c.train_step.given) {
+  if (c.program.train_step.given) {
     refuse_any(c, about::kOwnTrainer,
                "is for a trainer of ours; leave it out, or leave out --train-step");
   }
-  if (c.memory.given && c.memory != MemoryMode::pin_thread && c.memory != MemoryMode::pageable) {
+  if (c.loader.memory.given && c.loader.memory != MemoryMode::pin_thread &&
+      c.loader.memory != MemoryMode::pageable) {
     refuse_given(c, "memory",
                  "a DataLoader has pin-thread (pin_memory=True) and pageable memory only");
   }
-  if (c.steps.given && c.steps > 0 && c.duration.given) {
+  if (c.measure.steps.given && c.measure.steps > 0 && c.measure.duration.given) {
     refuse_given(c, "steps", "contradicts duration; give one of them");
   }
 }
@@ -42,15 +43,15 @@ void check_settings(const RunConfig& c) {
 // As many workers as our own loader would have.
 void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimits& limits) {
   const std::string name(pipeline.row.name);
-  if (c.data.value.size() != 1)
+  if (c.data.paths.value.size() != 1)
     throw UsageError("loader = " + name + ": needs data; give one --data FOLDER");
-  if (c.train_step.given)
+  if (c.program.train_step.given)
     refuse_given(c, "train-step", "is for a loader of yours; give it by --loader, too");
-  if (!c.num_workers.given)
-    c.num_workers.value = std::max<std::int64_t>(1, static_cast<std::int64_t>(limits.cores));
-  if (!c.batch_size.given && c.compute.value.per_batch > 0)
-    c.batch_size.value = c.compute.value.per_batch;
-  if (c.num_workers < 0) refuse_given(c, "num-workers", "expected at least 0");
+  if (!c.loader.num_workers.given)
+    c.loader.num_workers.value = std::max<std::int64_t>(1, static_cast<std::int64_t>(limits.cores));
+  if (!c.loader.batch_size.given && c.trainer.compute.value.per_batch > 0)
+    c.loader.batch_size.value = c.trainer.compute.value.per_batch;
+  if (c.loader.num_workers < 0) refuse_given(c, "num-workers", "expected at least 0");
   for (const char* const key : {"batch-size", "size", "prefetch-factor"}) {
     const std::string value = find_field(key)->text(c);
     if (value == "0" || value.starts_with('-')) refuse(c, key, "expected at least 1");
@@ -62,21 +63,22 @@ void fill_pipeline(RunConfig& c, const PipelineRow& pipeline, const MachineLimit
   if (traits.is_data_loader) return;
   refuse_any(c, about::kOfDataLoader,
              "is an argument of PyTorch's DataLoader; " + engine + " has none such");
-  if (c.num_workers == 0)
+  if (c.loader.num_workers == 0)
     refuse_given(c, "num-workers", engine + " has at least one thread; give 1 or more");
 }
 
 // The pipeline that runs where the engine alone is given.
 void fill_loader(RunConfig& c) {
-  if (c.command.given || c.loader.given) return;
+  if (c.program.command.given || c.program.loader.given) return;
   for (const PipelineRow& row : pipeline_table()) {
-    if (row.is_default && row.engine == c.engine.value) c.loader.set(std::string(row.row.name));
+    if (row.is_default && row.engine == c.engine.value)
+      c.program.loader.set(std::string(row.row.name));
   }
 }
 
 // Of the Python that is named all is said by itself, when it runs.
 void check_pretence_available(const RunConfig& c) {
-  if (c.python.given) return;
+  if (c.program.python.given) return;
   try {
     find_row(c.engine.value, engine_table());
   } catch (const ValueError& error) {
@@ -85,13 +87,13 @@ void check_pretence_available(const RunConfig& c) {
 }
 
 void fill_device(RunConfig& c) {
-  if (!c.device.given) c.device.value = "sim";
-  if (device_kind(c.device.value) == DeviceKind::program) {
+  if (!c.trainer.device.given) c.trainer.device.value = "sim";
+  if (device_kind(c.trainer.device.value) == DeviceKind::program) {
     throw UsageError(
         "device = script: a loader of --loader is tried with cuda, sim and null; measure the "
         "program itself with run -- COMMAND");
   }
-  if (device_kind(c.device.value) == DeviceKind::none && c.compute.given)
+  if (device_kind(c.trainer.device.value) == DeviceKind::none && c.trainer.compute.given)
     refuse_given(c, "compute", "device = null computes nothing; leave one of them out");
 }
 
@@ -99,38 +101,41 @@ void fill_device(RunConfig& c) {
 
 bool is_guest(const RunConfig& c) { return is_guest_engine(c.engine.value); }
 
-bool trains_itself(const RunConfig& c) { return c.command.given || c.train_step.given; }
+bool trains_itself(const RunConfig& c) {
+  return c.program.command.given || c.program.train_step.given;
+}
 
 RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
   fill_loader(c);
-  if (c.command.given == c.loader.given) {
-    throw UsageError(c.command.given
-                         ? "loader = " + shown_text(c.loader.value) +
+  if (c.program.command.given == c.program.loader.given) {
+    throw UsageError(c.program.command.given
+                         ? "loader = " + shown_text(c.program.loader.value) +
                                ": contradicts the program behind --; give one of them"
                          : "engine = torch: nothing is given to be measured; give 'run -- python "
                            "train.py' or --loader FILE.py:FUNCTION");
   }
   check_settings(c);
-  if (const PipelineRow* pipeline = find_pipeline(c.loader.value)) {
+  if (const PipelineRow* pipeline = find_pipeline(c.program.loader.value)) {
     fill_pipeline(c, *pipeline, limits);
   } else {
     refuse_any(c, about::kOfPipelines,
                "is for a pipeline that we bring, such as --loader torch:pillow; yours has its own");
   }
   check_pretence_available(c);
-  if (c.pin_memory.given)
-    c.memory.value = c.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
-  c.cores.value = limits.cores;
-  if (c.memory != MemoryMode::pin_thread) c.memory.value = MemoryMode::pageable;
-  const bool has_none = c.num_workers.given && c.num_workers == 0;
-  c.executor.value = has_none ? Executor::inline_ : Executor::processes;
+  if (c.loader.pin_memory.given)
+    c.loader.memory.value = c.loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  c.declared.cores.value = limits.cores;
+  if (c.loader.memory != MemoryMode::pin_thread) c.loader.memory.value = MemoryMode::pageable;
+  const bool has_none = c.loader.num_workers.given && c.loader.num_workers == 0;
+  c.loader.executor.value = has_none ? Executor::inline_ : Executor::processes;
   if (trains_itself(c)) {
-    c.device.value = "script";
+    c.trainer.device.value = "script";
   } else {
     fill_device(c);
   }
   // All of a job; a loader alone has no end.
-  if (c.command.given && c.steps == 0 && !c.duration.given) c.duration.value = 0;
+  if (c.program.command.given && c.measure.steps == 0 && !c.measure.duration.given)
+    c.measure.duration.value = 0;
   return c;
 }
 

@@ -104,15 +104,16 @@ bool injects(const std::vector<Injection>& injections, Stage stage) {
 
 // Whether a flag says the contrary of what `key` could say, so that the flag wins over it.
 bool is_overruled(const RunConfig& flags, std::string_view key) {
-  const bool inline_by_flag = (flags.num_workers.given && flags.num_workers == 0) ||
-                              (flags.executor.given && flags.executor == Executor::inline_);
-  if (key == "memory") return flags.pin_memory.given;
-  if (key == "pin-memory") return flags.memory.given;
-  if (key == "steps") return flags.duration.given;
-  if (key == "duration") return flags.steps.given;
+  const bool inline_by_flag =
+      (flags.loader.num_workers.given && flags.loader.num_workers == 0) ||
+      (flags.loader.executor.given && flags.loader.executor == Executor::inline_);
+  if (key == "memory") return flags.loader.pin_memory.given;
+  if (key == "pin-memory") return flags.loader.memory.given;
+  if (key == "steps") return flags.measure.duration.given;
+  if (key == "duration") return flags.measure.steps.given;
   if (key == "window")
-    return inline_by_flag || (flags.task.given && flags.task == TaskShape::batch);
-  if (key == "prefetch-factor") return inline_by_flag || flags.window.given;
+    return inline_by_flag || (flags.loader.task.given && flags.loader.task == TaskShape::batch);
+  if (key == "prefetch-factor") return inline_by_flag || flags.loader.window.given;
   if (key == "num-workers" || key == "executor" || key == "task" || key == "persistent-workers" ||
       key == "mp-context") {
     return inline_by_flag;
@@ -149,9 +150,9 @@ std::string read_text(const std::string& path) {
 }  // namespace
 
 bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value) {
-  if (field.name == "cost") return declares(flags.cost, parse_cost(value).stage);
-  if (field.name == "inject") return injects(flags.inject, parse_injection(value).stage);
-  const bool workers_by_flag = flags.num_workers.given && flags.num_workers > 0;
+  if (field.name == "cost") return declares(flags.declared.cost, parse_cost(value).stage);
+  if (field.name == "inject") return injects(flags.declared.inject, parse_injection(value).stage);
+  const bool workers_by_flag = flags.loader.num_workers.given && flags.loader.num_workers > 0;
   if (field.name == "executor" && workers_by_flag && value == name_of(Executor::inline_))
     return true;
   return field.given(flags) || is_overruled(flags, field.name);

@@ -111,12 +111,12 @@ std::vector<double> true_rates(const Experiment& grid) {
   for (const Case& one : grid.cases) {
     RunConfig config = one.config;
     config.engine.set("model");
-    config.device.given = false;
-    config.cores.value = 64;
-    config.steps.set(1500);
-    config.duration.given = false;
-    config.warmup.set({100, 0});
-    config.seed.set(12345);
+    config.trainer.device.given = false;
+    config.declared.cores.value = 64;
+    config.measure.steps.set(1500);
+    config.measure.duration.given = false;
+    config.measure.warmup.set({100, 0});
+    config.measure.seed.set(12345);
     rates.push_back(analyse(run_engine(config, {})).samples_per_s.mean);
   }
   return rates;

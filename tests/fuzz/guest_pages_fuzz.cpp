@@ -59,9 +59,9 @@ void overwrite(Page& page, Bytes8 bytes) {
 class FuzzedJob {
  public:
   FuzzedJob() {
-    given_.command.given = true;
-    given_.duration.value = 0;
-    given_.warmup.value = {1, 0};
+    given_.program.command.given = true;
+    given_.measure.duration.value = 0;
+    given_.measure.warmup.value = {1, 0};
     LoaderFacts loader;
     loader.num_workers = 2;
     process_.add_iterator(0, loader);

@@ -29,7 +29,7 @@ Nanos median_compute(std::vector<DeviceTimes> times) {
 
 TEST_F(GpuTest, TimesStandInTheOrderOfTheSteps) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
-    config_.copy.value = mode;
+    config_.trainer.copy.value = mode;
     const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
     for (std::size_t i = 1; i < times.size(); ++i) {
       expect_near(times[i].compute.wall(), kCompute, kNear);
@@ -43,7 +43,7 @@ TEST_F(GpuTest, TimesStandInTheOrderOfTheSteps) {
 }
 
 TEST_F(GpuTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
-  config_.copy.value = CopyMode::stream;
+  config_.trainer.copy.value = CopyMode::stream;
   const auto times = run_steps(*make(), config_, 20, declared(kCopy), kCompute);
   int overlapping = 0;
   for (std::size_t i = 1; i < times.size(); ++i)
@@ -88,8 +88,8 @@ TEST_F(GpuTest, ElapsedTimesHaveASign) {
 
 TEST_F(GpuTest, LaunchesAndGraphsTakeTheTimeOfTheStep) {
   for (const bool graph : {false, true}) {
-    config_.launches.value = 50;
-    config_.graph.value = graph;
+    config_.trainer.launches.value = 50;
+    config_.trainer.graph.value = graph;
     const auto times = run_steps(*make(), config_, 20, {}, 20 * kMillisecond);
     SCOPED_TRACE(graph);
     expect_near(median_compute(times), 20 * kMillisecond, kMillisecond);
@@ -97,7 +97,7 @@ TEST_F(GpuTest, LaunchesAndGraphsTakeTheTimeOfTheStep) {
 }
 
 TEST_F(GpuTest, ProductsTakeTheTimeOfTheStep) {
-  config_.compute.set(parse_compute("gemm:20ms"));
+  config_.trainer.compute.set(parse_compute("gemm:20ms"));
   const auto device = make();
   const auto times = run_steps(*device, config_, 30, {}, 20 * kMillisecond);
   SCOPED_TRACE(device->facts().notes.back());
@@ -105,8 +105,8 @@ TEST_F(GpuTest, ProductsTakeTheTimeOfTheStep) {
 }
 
 TEST_F(GpuTest, AtAGateComputesBeginTogether) {
-  config_.ranks.value = 3;
-  config_.sync_ranks.value = true;
+  config_.trainer.ranks.value = 3;
+  config_.trainer.sync_ranks.value = true;
   const auto devices = make_devices(runtime_, config_, stop_);
   for (std::int64_t step = 0; step < 10; ++step) {
     for (std::size_t rank = 0; rank < 3; ++rank) {
@@ -128,8 +128,8 @@ TEST_F(GpuTest, AtAGateComputesBeginTogether) {
 }
 
 TEST_F(GpuTest, AStopEndsAWaitAtAGate) {
-  config_.ranks.value = 2;
-  config_.sync_ranks.value = true;
+  config_.trainer.ranks.value = 2;
+  config_.trainer.sync_ranks.value = true;
   auto devices = make_devices(runtime_, config_, stop_);
   ASSERT_TRUE(devices[0]->submit_copy({}));
   devices[0]->submit_compute(0, kCompute);
@@ -148,11 +148,11 @@ TEST_F(GpuTest, APipelineIsAsBusyAsTheModelSays) {
       "case", config);
   std::vector<std::string> notes;
   config = resolve(config, MachineLimits{1024, true, ""}, notes);
-  ASSERT_EQ(config.device.value, "cuda");
+  ASSERT_EQ(config.trainer.device.value, "cuda");
   const RunRecord measured = run_native(config, {});
   EXPECT_FALSE(measured.simulated);
   config.engine.value = "model";
-  config.device.value = "sim";
+  config.trainer.device.value = "sim";
   const double expected = analyse(run_model(config, {})).busy.mean;
   EXPECT_NEAR(analyse(measured).busy.mean, expected, 0.03);
 }

@@ -21,7 +21,7 @@ class GpuTest : public testing::Test {
     runtime_ = real_runtime();
     ASSERT_TRUE(runtime_->set_device(0).ok());
     belongings_ = std::make_unique<Belongings>(*runtime_, "GPU 0");
-    config_.device.value = "cuda";
+    config_.trainer.device.value = "cuda";
   }
 
   std::unique_ptr<Device> make() {

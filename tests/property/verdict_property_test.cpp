@@ -32,7 +32,7 @@ double saved_without(const RunConfig& config, double rate, Cause cause) {
   for (const auto& word : Words<Stage>::table())
     if (word.value != Stage::idle && cause_of(word.value) == cause)
       context.knockouts.add(word.value);
-  if (cause == Cause::contention) changed.cores.value = 65536;
+  if (cause == Cause::contention) changed.declared.cores.value = 65536;
   try {
     const double without = rate_of(run_model(changed, context));
     return without > 0 ? 1 - rate / without : 1;

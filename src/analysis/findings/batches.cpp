@@ -24,7 +24,7 @@ Counted count_steps(const Facts& facts) {
     rank.rows.for_each(
         [&](const StepRow& row) {
           if (row.first_of_epoch) ++counted.epochs;
-          if (row.first_of_epoch && before && *before < facts.config.batch_size)
+          if (row.first_of_epoch && before && *before < facts.config.loader.batch_size)
             ++counted.short_ones;
           before = row.samples;
           ++counted.steps;
@@ -38,7 +38,7 @@ Counted count_steps(const Facts& facts) {
 
 std::optional<Candidate> epoch_refill(const Facts& facts) {
   const RunConfig& config = facts.config;
-  if (!config.persistent_workers || config.num_workers == 0 || !facts.sees_inside() ||
+  if (!config.loader.persistent_workers || config.loader.num_workers == 0 || !facts.sees_inside() ||
       facts.share(Why::epoch) < kWorthSaying)
     return std::nullopt;
   const Counted counted = count_steps(facts);
@@ -55,8 +55,8 @@ std::optional<Candidate> epoch_refill(const Facts& facts) {
 
 std::optional<Candidate> short_last_batches(const Facts& facts) {
   const RunConfig& config = facts.config;
-  const bool may_be = !config.drop_last && config.samples > 0;
-  if (!may_be || config.samples % config.batch_size == 0) return std::nullopt;
+  const bool may_be = !config.loader.drop_last && config.data.samples > 0;
+  if (!may_be || config.data.samples % config.loader.batch_size == 0) return std::nullopt;
   const Counted counted = count_steps(facts);
   const double share = counted.steps > 0 ? static_cast<double>(counted.short_ones) /
                                                static_cast<double>(counted.steps)
@@ -64,7 +64,7 @@ std::optional<Candidate> short_last_batches(const Facts& facts) {
   if (share < kMuchOfSteps) return std::nullopt;
   return Candidate{fmt::format("{} of the steps are the short last batch of an epoch, with fewer "
                                "than {} samples",
-                               show_percent(share), config.batch_size.value),
+                               show_percent(share), config.loader.batch_size.value),
                    {{{"drop-last", "true"}}},
                    "DataLoader(..., drop_last=True); shuffled, an epoch leaves out other samples "
                    "each time"};
@@ -92,9 +92,9 @@ std::optional<Candidate> small_batches(const Facts& facts) {
   const RunConfig& config = facts.config;
   const double spent = spent_per_batch(facts);
   if (spent < kWorthSaying || spent < facts.making()) return std::nullopt;
-  Changes larger = {number("batch-size", 2 * config.batch_size)};
+  Changes larger = {number("batch-size", 2 * config.loader.batch_size)};
   // A step of twice the samples is taken to compute twice as long.
-  const bool computes = facts.analysis.has_busy && config.compute.value.per_batch == 0;
+  const bool computes = facts.analysis.has_busy && config.trainer.compute.value.per_batch == 0;
   if (computes) larger.push_back({"compute.speed", "0.5"});
   Candidate candidate{
       fmt::format("what a batch costs however many samples it has is waited for {} of the time "

@@ -13,7 +13,7 @@ namespace {
 std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
   changes.push_back({"copy", "stream"});
   std::vector<Changes> options = {changes};
-  if (facts.config.in_flight > 1) return options;
+  if (facts.config.trainer.in_flight > 1) return options;
   changes.push_back({"in-flight", "2"});
   options.push_back(std::move(changes));
   return options;
@@ -22,7 +22,7 @@ std::vector<Changes> with_overlap(const Facts& facts, Changes changes) {
 }  // namespace
 
 std::optional<Candidate> pageable_copies(const Facts& facts) {
-  if (facts.config.memory != MemoryMode::pageable || facts.share(Cause::h2d) < kWorthSaying)
+  if (facts.config.loader.memory != MemoryMode::pageable || facts.share(Cause::h2d) < kWorthSaying)
     return std::nullopt;
   const StageStats& copy = facts.stages[Stage::h2d];
   const double rate = copy.wall > 0 ? static_cast<double>(copy.bytes) / seconds(copy.wall) : 0;
@@ -38,12 +38,13 @@ std::optional<Candidate> pageable_copies(const Facts& facts) {
 }
 
 std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
-  const bool can_overlap =
-      facts.config.copy != CopyMode::stream && facts.config.memory != MemoryMode::pageable;
+  const bool can_overlap = facts.config.trainer.copy != CopyMode::stream &&
+                           facts.config.loader.memory != MemoryMode::pageable;
   if (!can_overlap || facts.share(Cause::h2d) < kWorthSaying) return std::nullopt;
-  const std::string how = trains_itself(facts.config)
-                              ? ""
-                              : fmt::format(" (--copy {})", name_of(facts.config.copy.value));
+  const std::string how =
+      trains_itself(facts.config)
+          ? ""
+          : fmt::format(" (--copy {})", name_of(facts.config.trainer.copy.value));
   return Candidate{fmt::format("the device computes nothing while it copies{}: {} of the time", how,
                                show_percent(facts.share(Cause::h2d))),
                    with_overlap(facts, {}),
@@ -55,8 +56,9 @@ std::optional<Candidate> copy_not_overlapped(const Facts& facts) {
 // Of what a batch has for each element, a byte is enough.
 std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
   const RunConfig& config = facts.config;
-  const bool overlaps = config.copy == CopyMode::stream && config.memory != MemoryMode::pageable;
-  if (!overlaps || config.transfer == Transfer::u8 || facts.share(Cause::h2d) < kWorthSaying)
+  const bool overlaps =
+      config.trainer.copy == CopyMode::stream && config.loader.memory != MemoryMode::pageable;
+  if (!overlaps || config.image.transfer == Transfer::u8 || facts.share(Cause::h2d) < kWorthSaying)
     return std::nullopt;
   const StageStats& copy = facts.stages[Stage::h2d];
   const Nanos each = copy.count > 0 ? copy.wall / copy.count : 0;
@@ -65,7 +67,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
       "copies have a stream of their own, take {} each and are waited for {} of the time: a batch "
       "has too many bytes for the link",
       show_duration(each), show_percent(facts.share(Cause::h2d)));
-  const bool is_byte_enough = config.transfer == Transfer::f32 && !facts.has_arrays();
+  const bool is_byte_enough = config.image.transfer == Transfer::f32 && !facts.has_arrays();
   candidate.options = {{{"h2d.speed", is_byte_enough ? "4" : "2"}}};
   candidate.pytorch =
       facts.has_arrays()
@@ -74,14 +76,15 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts) {
           : "batches of uint8, made floats on the GPU: batch.to(device, non_blocking=True).float()"
             ".div_(255); else of float16";
   const bool ours = is_native_engine(config.engine.value) || is_model_engine(config.engine.value);
-  if (ours && !facts.has_arrays() && !config.delivered_bytes.given &&
+  if (ours && !facts.has_arrays() && !config.data.delivered_bytes.given &&
       config.cost_of(Stage::h2d) == nullptr)
     candidate.to_run = {{"transfer", "u8"}};
   return candidate;
 }
 
 std::optional<Candidate> pinning_costs_more(const Facts& facts) {
-  if (facts.config.memory != MemoryMode::pin_thread || facts.share(Cause::pin) < kWorthSaying)
+  if (facts.config.loader.memory != MemoryMode::pin_thread ||
+      facts.share(Cause::pin) < kWorthSaying)
     return std::nullopt;
   return Candidate{fmt::format("the thread that copies batches into page-locked memory is waited "
                                "for {} of the time",
@@ -92,7 +95,7 @@ std::optional<Candidate> pinning_costs_more(const Facts& facts) {
 
 std::optional<Candidate> pin_thread_limit(const Facts& facts) {
   const StageStats& pin = facts.stages[Stage::pin];
-  if (facts.config.memory != MemoryMode::pin_thread || pin.count == 0 ||
+  if (facts.config.loader.memory != MemoryMode::pin_thread || pin.count == 0 ||
       facts.share(Cause::pin) < kWorthSaying)
     return std::nullopt;
   return Candidate{

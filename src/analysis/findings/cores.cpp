@@ -113,13 +113,13 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const double counted = facts.metric("process.cpu_s");
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
-  if (waiting < kMuchCpu || used < kAll * facts.config.cores) return std::nullopt;
+  if (waiting < kMuchCpu || used < kAll * facts.config.declared.cores) return std::nullopt;
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
-                         facts.config.dct_scale == DctScale::off;
+                         facts.config.image.dct_scale == DctScale::off;
   return Candidate{fmt::format("this program uses {:.2g} of {} ({}): more workers only share {}",
-                               used, show_cores(facts.config.cores), core_words(facts),
-                               facts.config.cores == 1 ? "it" : "them"),
+                               used, show_cores(facts.config.declared.cores), core_words(facts),
+                               facts.config.declared.cores == 1 ? "it" : "them"),
                    {},
                    less_work_words(facts, most),
                    may_scale ? Changes{{"dct-scale", "auto"}} : Changes{}};
@@ -133,7 +133,7 @@ std::optional<Candidate> other_programs(const Facts& facts) {
   return Candidate{
       fmt::format("other programs took {:.2g} of {}{}, this one {:.2g}{}; its threads "
                   "wait for a core {} of the time{}",
-                  cores_of(facts, others), show_cores(facts.config.cores),
+                  cores_of(facts, others), show_cores(facts.config.declared.cores),
                   in_brackets(facts.named("host.other_cpu_s")), cores_of(facts, own),
                   in_brackets(core_words(facts)), show_percent(facts.share(Cause::contention)),
                   others_words(facts)),

@@ -110,7 +110,7 @@ std::optional<Candidate> workers_see_same_data(const Facts& facts) {
   }
   if (copied) {
     evidence += fmt::format("{}an epoch has as many samples as {} times the data set",
-                            evidence.empty() ? "" : "; ", facts.config.num_workers.value);
+                            evidence.empty() ? "" : "; ", facts.config.loader.num_workers.value);
   }
   return Candidate{evidence,
                    {},
@@ -123,7 +123,8 @@ std::optional<Candidate> workers_draw_alike(const Facts& facts) {
   if (alike == 0) return std::nullopt;
   return Candidate{
       fmt::format("{} of {} begin an epoch with the same random numbers: {}", show_count(alike + 1),
-                  plural(facts.config.num_workers, "worker"), facts.named("data.alike_seeds")),
+                  plural(facts.config.loader.num_workers, "worker"),
+                  facts.named("data.alike_seeds")),
       {},
       "a worker_init_fn that calls numpy.random.seed(torch.initial_seed() % 2**32); a "
       "generator of the data set is made there too, from torch.initial_seed()"};

@@ -32,12 +32,12 @@ double Facts::making() const {
 }
 
 bool Facts::has_arrays() const {
-  return config.has_data() && source_row(config.source.value).form == SampleForm::array;
+  return config.has_data() && source_row(config.data.source.value).form == SampleForm::array;
 }
 
 bool Facts::is_packed() const {
   if (metric("data.shards") > 0) return true;
-  return config.has_data() && source_row(config.source.value).is_packed;
+  return config.has_data() && source_row(config.data.source.value).is_packed;
 }
 
 double Facts::metric(std::string_view name) const {
@@ -67,7 +67,8 @@ double Facts::cpu_share() const {
 }
 
 double Facts::cores_per_rank() const {
-  return config.cores / static_cast<double>(std::max<std::int64_t>(1, config.ranks));
+  return config.declared.cores /
+         static_cast<double>(std::max<std::int64_t>(1, config.trainer.ranks));
 }
 
 std::string share_words(const Facts& facts, Cause cause) {

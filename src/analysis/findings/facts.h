@@ -25,7 +25,7 @@ struct Facts {
   double share(Cause cause) const { return share(analysis.account.stall[cause]); }
   double share(Why why) const { return share(analysis.account.why[why]); }
   double making() const;  // share of what batches are made in
-  bool sees_inside() const { return config.executor != Executor::opaque; }
+  bool sees_inside() const { return config.loader.executor != Executor::opaque; }
   // As far as it is known what the loader reads.
   bool has_arrays() const;                     // which are neither decoded nor augmented
   bool is_packed() const;                      // many samples lie in one file
@@ -38,7 +38,7 @@ struct Facts {
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
   double cores_per_rank() const;
-  std::int64_t threads() const { return config.num_workers * config.ranks; }
+  std::int64_t threads() const { return config.loader.num_workers * config.trainer.ranks; }
 };
 
 // Cores that this program's stages used, the most used first: "decode 1.2, launch 0.31"; "" of

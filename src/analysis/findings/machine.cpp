@@ -24,24 +24,25 @@ double throttled(const Facts& facts) {
 
 // Declared cores are those of the machine, but a part of one is what only a quota leaves.
 bool has_quota(const Facts& facts) {
-  const Setting<double>& cores = facts.config.cores;
+  const Setting<double>& cores = facts.config.declared.cores;
   if (cores.given) return cores != std::floor(cores);
   return cores < static_cast<double>(facts.record.machine.logical_cpus);
 }
 
 // That every thread has one, or twice as many as there are.
 double cores_wanted(const Facts& facts) {
-  return std::max(static_cast<double>(facts.threads()), std::ceil(facts.config.cores * 2));
+  return std::max(static_cast<double>(facts.threads()), std::ceil(facts.config.declared.cores * 2));
 }
 
 double cores_without_quota(const Facts& facts) {
-  if (facts.config.cores.given) return cores_wanted(facts);
+  if (facts.config.declared.cores.given) return cores_wanted(facts);
   return static_cast<double>(facts.record.machine.logical_cpus);
 }
 
 std::string cores_words(const Facts& facts) {
-  const std::string left = fmt::format("{:.3g}", facts.config.cores.value);
-  if (facts.config.cores.given) return "a CPU quota leaves " + show_cores(facts.config.cores);
+  const std::string left = fmt::format("{:.3g}", facts.config.declared.cores.value);
+  if (facts.config.declared.cores.given)
+    return "a CPU quota leaves " + show_cores(facts.config.declared.cores);
   return fmt::format("affinity and CPU quota leave {} of {}", left,
                      plural(facts.record.machine.logical_cpus, "core"));
 }
@@ -72,12 +73,13 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
 std::optional<Candidate> cpu_oversubscribed(const Facts& facts) {
   if (facts.share(Cause::contention) < kWorthSaying || has_quota(facts)) return std::nullopt;
   return Candidate{fmt::format("threads that want to run wait for {} {} of the time{}",
-                               facts.config.cores == 1 ? "the one core"
-                                                       : "one of " + show_cores(facts.config.cores),
+                               facts.config.declared.cores == 1
+                                   ? "the one core"
+                                   : "one of " + show_cores(facts.config.declared.cores),
                                show_percent(facts.share(Cause::contention)), used_words(facts)),
                    {{{"cores", cores_text(cores_wanted(facts))}}},
                    fmt::format("fewer {}other jobs on this machine, or one with more cores",
-                               facts.config.ranks > 1 ? "ranks or " : "")};
+                               facts.config.trainer.ranks > 1 ? "ranks or " : "")};
 }
 
 std::optional<Candidate> memory_grows(const Facts& facts) {
@@ -105,8 +107,9 @@ namespace {
 
 // Of batches that wait, as few as there can be.
 std::vector<Changes> shallower(const Facts& facts) {
-  const bool has_depth = facts.config.num_workers > 0 && facts.config.task == TaskShape::batch;
-  if (!has_depth || facts.config.prefetch_factor <= 1) return {};
+  const bool has_depth =
+      facts.config.loader.num_workers > 0 && facts.config.loader.task == TaskShape::batch;
+  if (!has_depth || facts.config.loader.prefetch_factor <= 1) return {};
   return {{number("prefetch-factor", 1)}};
 }
 

@@ -35,7 +35,8 @@ Nanos made_in(const Facts& facts) {
 
 // Threads write into the batch that the trainer takes: nothing is sent.
 bool hands_over_places(const Facts& facts) {
-  return facts.config.executor == Executor::threads && facts.stages[Stage::transport].count == 0 &&
+  return facts.config.loader.executor == Executor::threads &&
+         facts.stages[Stage::transport].count == 0 &&
          facts.stages[Stage::transport_recv].count == 0;
 }
 
@@ -44,7 +45,7 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
                    &received = facts.stages[Stage::transport_recv];
   const Nanos made = made_in(facts);
-  if (sent.count == 0 || made == 0 || facts.config.executor != Executor::processes)
+  if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
     return std::nullopt;
   if (made >= sent.wall + received.wall) return std::nullopt;
   return Candidate{fmt::format("batches take {} to make and longer to hand over, sending {} and "
@@ -123,10 +124,11 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
   candidate.evidence = fmt::format(
       "a batch is there and the trainer is slow to use it {} of the time, {}",
       show_percent(facts.share(Cause::launch)), mean_words(facts.stages[Stage::launch]));
-  if (facts.config.in_flight == 1) {
+  if (facts.config.trainer.in_flight == 1) {
     candidate.options.push_back({{"in-flight", "2"}});
     // What is in flight can only run beside a compute where it is not copied between two of them.
-    if (facts.config.copy != CopyMode::stream && facts.config.memory != MemoryMode::pageable)
+    if (facts.config.trainer.copy != CopyMode::stream &&
+        facts.config.loader.memory != MemoryMode::pageable)
       candidate.options.push_back({{"in-flight", "2"}, {"copy", "stream"}});
   }
   candidate.options.push_back({{"launch.speed", "10"}});

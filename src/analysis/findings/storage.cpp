@@ -40,7 +40,7 @@ double read_rate(const Facts& facts) {
 }
 
 bool bandwidth_is_full(const Facts& facts) {
-  const double ceiling = facts.config.storage_bandwidth;
+  const double ceiling = facts.config.declared.storage_bandwidth;
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
   return facts.reads.told && facts.reads.latency_share() < kMostly;
 }
@@ -55,7 +55,7 @@ std::string less_reading_words(const Facts& facts) {
     return "pack the samples into shards, which are opened once per worker, or store fewer bytes";
   const std::string fewer =
       facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
-  if (facts.config.access == FileAccess::mmap) return fewer;
+  if (facts.config.data.access == FileAccess::mmap) return fewer;
   return fewer + ", or try --access mmap, which copies nothing";
 }
 
@@ -63,7 +63,7 @@ std::string less_reading_words(const Facts& facts) {
 
 std::optional<Candidate> storage_latency(const Facts& facts) {
   if (!reads_wait(facts) || !reads_lead(facts) || bandwidth_is_full(facts)) return std::nullopt;
-  const std::int64_t places = facts.config.storage_concurrency;
+  const std::int64_t places = facts.config.declared.storage_concurrency;
   if (places > 0 && facts.threads() >= places) return std::nullopt;
   Candidate candidate;
   candidate.evidence =
@@ -78,7 +78,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
-  const double ceiling = facts.config.storage_bandwidth;
+  const double ceiling = facts.config.declared.storage_bandwidth;
   Candidate candidate{
       fmt::format("the storage gives {}, all that it has{}: {} of the time",
                   show_byte_rate(read_rate(facts)),
@@ -91,13 +91,13 @@ std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   // Where nobody has said what the storage has, it is full if more readers get no more of it.
   if (ceiling <= 0) {
     candidate.limits = {
-        number("num-workers", std::max<std::int64_t>(2, 2 * facts.config.num_workers))};
+        number("num-workers", std::max<std::int64_t>(2, 2 * facts.config.loader.num_workers))};
   }
   return candidate;
 }
 
 std::optional<Candidate> storage_concurrency(const Facts& facts) {
-  const std::int64_t places = facts.config.storage_concurrency;
+  const std::int64_t places = facts.config.declared.storage_concurrency;
   if (places <= 0 || facts.threads() < places || !reads_wait(facts) || bandwidth_is_full(facts))
     return std::nullopt;
   return Candidate{fmt::format("the storage answers {} at once, which {} keep waiting: {} of the "
@@ -124,7 +124,7 @@ std::optional<Candidate> read_on_cpu(const Facts& facts) {
 }
 
 std::optional<Candidate> small_files(const Facts& facts) {
-  const bool told = facts.reads.told || facts.config.storage_latency > 0;
+  const bool told = facts.reads.told || facts.config.declared.storage_latency > 0;
   if (!told || !reads_wait(facts) || facts.reads.latency_share() < kNearCeiling ||
       facts.is_packed())
     return std::nullopt;
@@ -132,7 +132,7 @@ std::optional<Candidate> small_files(const Facts& facts) {
   const double bytes =
       read.count > 0 ? static_cast<double>(read.bytes) / static_cast<double>(read.count) : 0;
   if (bytes <= 0 || bytes > kSmallFile || bandwidth_is_full(facts)) return std::nullopt;
-  const Nanos latency = facts.config.storage_latency;
+  const Nanos latency = facts.config.declared.storage_latency;
   Changes packed = {{"read.speed", std::to_string(kSamplesOfShard)}};
   if (latency > 0) packed = {{"storage-latency", spell_roughly(latency / kSamplesOfShard)}};
   return Candidate{fmt::format("{} wait {} each: the first byte of a small file costs more than "
@@ -161,7 +161,8 @@ std::optional<Candidate> cold_cache(const Facts& facts) {
   const double checked = facts.metric("cache.checked_bytes");
   const double resident = facts.metric("cache.resident_bytes");
   if (checked <= 0 || resident >= kMostly * checked || !reads_wait(facts)) return std::nullopt;
-  if (access_row(facts.record.config.access).direct) return std::nullopt;  // past the page cache
+  if (access_row(facts.record.config.data.access).direct)
+    return std::nullopt;  // past the page cache
   return Candidate{
       fmt::format("{} of the data was in the page cache when the run began, and reads "
                   "wait {} of the time",

@@ -13,10 +13,11 @@ constexpr std::int64_t kDeepest = 32;  // batches per worker that anybody is adv
 constexpr std::int64_t kUsualDepth = 2;
 constexpr double kNearlyFull = 0.9;
 
-bool shares_samples(const Facts& facts) { return facts.config.task == TaskShape::sample; }
+bool shares_samples(const Facts& facts) { return facts.config.loader.task == TaskShape::sample; }
 
 std::int64_t depth_of(const Facts& facts) {
-  return shares_samples(facts) ? facts.config.window.value : facts.config.prefetch_factor.value;
+  return shares_samples(facts) ? facts.config.loader.window.value
+                               : facts.config.loader.prefetch_factor.value;
 }
 
 std::string_view depth_key(const Facts& facts) {
@@ -45,7 +46,7 @@ double fullness(const Facts& facts) {
 
 std::optional<Candidate> order_stall(const Facts& facts) {
   const double share = facts.share(facts.analysis.account.order);
-  if (!facts.config.in_order || share < kWorthSaying) return std::nullopt;
+  if (!facts.config.loader.in_order || share < kWorthSaying) return std::nullopt;
   return Candidate{
       fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
       {{{"in-order", "false"}}},
@@ -53,15 +54,16 @@ std::optional<Candidate> order_stall(const Facts& facts) {
 }
 
 std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
-  if (facts.config.num_workers == 0 || !facts.sees_inside()) return std::nullopt;
+  if (facts.config.loader.num_workers == 0 || !facts.sees_inside()) return std::nullopt;
   const double shallow =
       facts.share(Why::depth) + facts.share(Why::latency) + facts.share(Cause::prefetch);
   const double order = facts.share(facts.analysis.account.order);
   if (std::max(shallow, order) < kWorthSaying) return std::nullopt;
   const std::int64_t depth = depth_of(facts);
   const std::int64_t deepest =
-      shares_samples(facts) ? kDeepest * std::min<std::int64_t>(facts.config.num_workers, 512)
-                            : kDeepest;
+      shares_samples(facts)
+          ? kDeepest * std::min<std::int64_t>(facts.config.loader.num_workers, 512)
+          : kDeepest;
   Candidate candidate;
   candidate.evidence =
       fmt::format("with {} of {} the workers rest and then come too late {} of the time",
@@ -75,14 +77,15 @@ std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {
 std::optional<Candidate> prefetch_wastes_memory(const Facts& facts) {
   const std::int64_t depth = depth_of(facts);
   const std::int64_t usual =
-      shares_samples(facts) ? kUsualDepth * facts.config.num_workers : kUsualDepth;
-  if (facts.config.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
+      shares_samples(facts) ? kUsualDepth * facts.config.loader.num_workers : kUsualDepth;
+  if (facts.config.loader.num_workers == 0 || depth <= usual || fullness(facts) < kNearlyFull)
     return std::nullopt;
   return Candidate{
       fmt::format(
           "the window of {} per rank is {} full all the time; {} of "
           "host memory hold it",
-          plural(depth * (shares_samples(facts) ? 1 : facts.config.num_workers.value), "batch"),
+          plural(depth * (shares_samples(facts) ? 1 : facts.config.loader.num_workers.value),
+                 "batch"),
           show_percent(fullness(facts)), show_size(facts.metric("memory.host_bytes"))),
       {{number(std::string(depth_key(facts)), usual)}},
       depth_line(facts)};

@@ -65,7 +65,7 @@ double most_of_first_workers(const Facts& facts) {
 // programs take cores, threads that the cores cannot feed only take them back from those.
 SettingRange more_workers(const Facts& facts) {
   constexpr std::int64_t kTimesAsMany = 8;
-  const std::int64_t workers = facts.config.num_workers;
+  const std::int64_t workers = facts.config.loader.num_workers;
   std::int64_t most = kMostWorkers;
   if (is_guest_engine(facts.record.engine))
     most = std::min(most, kTimesAsMany * std::max<std::int64_t>(1, workers));
@@ -78,14 +78,14 @@ SettingRange more_workers(const Facts& facts) {
 
 std::string start_words(const Facts& facts) {
   const StageStats& starts = facts.stages[Stage::startup];
-  if (facts.config.executor != Executor::processes || starts.count == 0) return "";
+  if (facts.config.loader.executor != Executor::processes || starts.count == 0) return "";
   return fmt::format("; a worker takes {} to start by {}",
                      show_duration(starts.wall / starts.count),
-                     name_of(facts.config.mp_context.value));
+                     name_of(facts.config.loader.mp_context.value));
 }
 
 std::optional<Candidate> no_workers(const Facts& facts) {
-  if (facts.config.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
+  if (facts.config.loader.num_workers > 0 || facts.making() < kWorthSaying || !facts.sees_inside())
     return std::nullopt;
   const double at_most = most_of_first_workers(facts);
   if (at_most > 0 && at_most < kWorthTrying) return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<Candidate> no_workers(const Facts& facts) {
 }
 
 std::optional<Candidate> too_few_workers(const Facts& facts) {
-  const std::int64_t workers = facts.config.num_workers;
+  const std::int64_t workers = facts.config.loader.num_workers;
   const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
   if (workers == 0 || waits < kWorthSaying || !facts.sees_inside()) return std::nullopt;
   const std::string what =
@@ -129,27 +129,27 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
 
 std::optional<Candidate> whole_batch_tasks(const Facts& facts) {
   const RunConfig& config = facts.config;
-  const bool could_share = !is_guest_engine(facts.record.engine) && config.num_workers > 1 &&
-                           config.batch_size > 1 && config.task == TaskShape::batch;
+  const bool could_share = !is_guest_engine(facts.record.engine) && config.loader.num_workers > 1 &&
+                           config.loader.batch_size > 1 && config.loader.task == TaskShape::batch;
   const double late = waits_for_workers(facts) - facts.share(Why::capacity);
   const double waits = std::max(late, facts.share(facts.analysis.account.order));
   if (!could_share || waits < kWorthSaying) return std::nullopt;
-  return Candidate{
-      fmt::format("each batch is made by one of {} alone, and the others cannot help "
-                  "with one that is waited for: {} of the time",
-                  plural(config.num_workers, "worker"), show_percent(waits)),
-      {{{"task", "sample"}, number("window", config.prefetch_factor * config.num_workers)}},
-      "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
+  return Candidate{fmt::format("each batch is made by one of {} alone, and the others cannot help "
+                               "with one that is waited for: {} of the time",
+                               plural(config.loader.num_workers, "worker"), show_percent(waits)),
+                   {{{"task", "sample"},
+                     number("window", config.loader.prefetch_factor * config.loader.num_workers)}},
+                   "workers of PyTorch make whole batches; DALI and FFCV share the samples of one"};
 }
 
 std::optional<Candidate> too_many_workers(const Facts& facts) {
   const auto cores = static_cast<std::int64_t>(std::max(1.0, std::floor(facts.cores_per_rank())));
-  if (facts.config.num_workers <= cores || facts.share(Cause::contention) < kWorthSaying)
+  if (facts.config.loader.num_workers <= cores || facts.share(Cause::contention) < kWorthSaying)
     return std::nullopt;
   return Candidate{
       fmt::format("{} per rank share {} and wait for {} {} of the time",
-                  plural(facts.config.num_workers, "worker"), show_cores(facts.cores_per_rank()),
-                  facts.cores_per_rank() == 1 ? "it" : "one",
+                  plural(facts.config.loader.num_workers, "worker"),
+                  show_cores(facts.cores_per_rank()), facts.cores_per_rank() == 1 ? "it" : "one",
                   show_percent(facts.share(Cause::contention))),
       {{number("num-workers", cores)}},
       kWorkersLine};
@@ -157,7 +157,7 @@ std::optional<Candidate> too_many_workers(const Facts& facts) {
 
 std::optional<Candidate> workers_restarted(const Facts& facts) {
   const RunConfig& config = facts.config;
-  if (config.persistent_workers || config.num_workers == 0) return std::nullopt;
+  if (config.loader.persistent_workers || config.loader.num_workers == 0) return std::nullopt;
   if (facts.share(Why::epoch) < kWorthSaying) return std::nullopt;
   return Candidate{fmt::format("every epoch begins with new workers and an empty window: {} of the "
                                "time{}",

@@ -25,7 +25,7 @@ double share(Nanos part, const Account& account) {
 
 Bytes memory_with(const RunConfig& base, std::string_view setting, std::int64_t depth) {
   RunConfig config = base;
-  (setting == "window" ? config.window : config.prefetch_factor).value = depth;
+  (setting == "window" ? config.loader.window : config.loader.prefetch_factor).value = depth;
   const Plan plan(config);
   return plan.host_bytes() * plan.ranks;
 }
@@ -50,17 +50,20 @@ std::optional<Starved> starved(const Account& measured, const Prediction& base,
 std::optional<ReadyDepth> ready_depth(const FittedModel& model, const Prediction& base,
                                       const Prediction& at_means) {
   const RunConfig& config = base.config;
-  const std::int64_t steps =
-      std::min(kSteps, kSamples / std::max<std::int64_t>(1, config.batch_size * config.ranks));
-  if (!base.has_busy() || config.num_workers == 0 || steps < kFewestSteps) return std::nullopt;
+  const std::int64_t steps = std::min(
+      kSteps,
+      kSamples / std::max<std::int64_t>(1, config.loader.batch_size * config.trainer.ranks));
+  if (!base.has_busy() || config.loader.num_workers == 0 || steps < kFewestSteps)
+    return std::nullopt;
 
-  const bool shares_samples = config.task == TaskShape::sample;
+  const bool shares_samples = config.loader.task == TaskShape::sample;
   ReadyDepth depth;
   depth.setting = shares_samples ? "window" : "prefetch-factor";
   depth.steps = steps;
-  const std::int64_t per_depth = shares_samples ? 1 : config.num_workers.value;
-  const std::int64_t now = shares_samples ? config.window.value : config.prefetch_factor.value;
-  const std::int64_t deepest = kDeepest * (shares_samples ? config.num_workers.value : 1);
+  const std::int64_t per_depth = shares_samples ? 1 : config.loader.num_workers.value;
+  const std::int64_t now =
+      shares_samples ? config.loader.window.value : config.loader.prefetch_factor.value;
+  const std::int64_t deepest = kDeepest * (shares_samples ? config.loader.num_workers.value : 1);
   const std::int64_t most = std::min(deepest, steps / (kWindows * per_depth));
   depth.ready_now = base.ready;
   const bool is_ready = base.ready >= kNearlyAll;

@@ -17,11 +17,11 @@ constexpr std::int64_t kFarMore = 4;      // times the workers
 
 void give_shards_to_workers(RunConfig& config, std::int64_t shards,
                             std::vector<std::string>& notes) {
-  const std::int64_t workers = config.num_workers;
+  const std::int64_t workers = config.loader.num_workers;
   if (shards <= 0 || workers <= shards) return;
   const std::int64_t ahead = batches_ahead(config);
-  config.num_workers.value = shards;
-  config.prefetch_factor.value = (ahead + shards - 1) / shards;
+  config.loader.num_workers.value = shards;
+  config.loader.prefetch_factor.value = (ahead + shards - 1) / shards;
   notes.push_back(fmt::format("the data set has {}: of {} {} {}", plural(shards, "shard"),
                               plural(workers, "worker"), shards, shards == 1 ? "reads" : "read"));
 }
@@ -37,27 +37,30 @@ void note_extrapolation(const RunConfig& base, const FittedCosts& costs, bool of
                     "declare it with --set cost={}=5ms",
                     words, name_of(stage)));
   };
-  if (config.memory != base.memory && config.memory == MemoryMode::pin_thread) {
+  if (config.loader.memory != base.loader.memory &&
+      config.loader.memory == MemoryMode::pin_thread) {
     unmeasured(Stage::pin, "copying into page-locked memory");
   }
-  if (config.memory != base.memory && base.memory == MemoryMode::pinned_slots) {
+  if (config.loader.memory != base.loader.memory &&
+      base.loader.memory == MemoryMode::pinned_slots) {
     unmeasured(Stage::collate, "collating");
   }
-  if (config.executor != base.executor && config.executor == Executor::processes) {
+  if (config.loader.executor != base.loader.executor &&
+      config.loader.executor == Executor::processes) {
     unmeasured(Stage::transport, "moving batches between processes");
   }
-  const bool restarts = config.samples > 0 && !config.persistent_workers;
-  const bool workers_come = base.num_workers == 0 && config.num_workers > 0;
+  const bool restarts = config.data.samples > 0 && !config.loader.persistent_workers;
+  const bool workers_come = base.loader.num_workers == 0 && config.loader.num_workers > 0;
   if (workers_come && of_user_code)
     unmeasured(Stage::transport_recv, "taking a batch from a worker");
-  const bool are_processes = of_user_code || config.executor == Executor::processes;
+  const bool are_processes = of_user_code || config.loader.executor == Executor::processes;
   if (workers_come && restarts && are_processes)
     unmeasured(Stage::startup_parent, "what the trainer's thread takes to start a worker");
-  if (config.memory != base.memory && costs.knows(Stage::h2d)) {
+  if (config.loader.memory != base.loader.memory && costs.knows(Stage::h2d)) {
     prediction.notes.push_back("copies to the device keep the time measured with --memory " +
-                               std::string(name_of(base.memory.value)));
+                               std::string(name_of(base.loader.memory.value)));
   }
-  const auto threads = [](const RunConfig& c) { return c.num_workers * c.ranks; };
+  const auto threads = [](const RunConfig& c) { return c.loader.num_workers * c.trainer.ranks; };
   const double waits = of_user_code ? costs.waiting_share() : 0;
   if (threads(config) > std::max<std::int64_t>(threads(base), 1) && waits >= kNoticeableWaits) {
     prediction.notes.push_back(fmt::format(
@@ -76,10 +79,11 @@ void note_shared_cores(const FittedCosts& costs, const Prediction& base, Predict
   constexpr double kMuchSlower = 1.25;
   const auto of_sample = [](const Prediction& p) {
     return static_cast<double>(p.account.compute) /
-           static_cast<double>(std::max<std::int64_t>(1, p.config.steps * p.config.batch_size));
+           static_cast<double>(
+               std::max<std::int64_t>(1, p.config.measure.steps * p.config.loader.batch_size));
   };
   const double before = of_sample(base), after = of_sample(prediction);
-  const bool others_share = prediction.config.num_workers != base.config.num_workers;
+  const bool others_share = prediction.config.loader.num_workers != base.config.loader.num_workers;
   const bool is_stretched = others_share && costs.compute_alone < 1 / kMuchSlower;
   if (after <= kMuchSlower * before && !is_stretched) return;
   prediction.is_bound = true;

@@ -103,7 +103,7 @@ void put_short_rows_last(std::vector<SampleRow>& rows, const RunConfig& config,
   const auto count = [&](auto which) { return std::count_if(rows.begin(), rows.end(), which); };
   const auto larger = count([&](const SampleRow& row) { return row.samples() > size; });
   const auto shorter = count([&](const SampleRow& row) { return row.samples() < size; });
-  if (config.samples <= 0 || larger > 0 || shorter == std::ssize(rows)) return;
+  if (config.data.samples <= 0 || larger > 0 || shorter == std::ssize(rows)) return;
   std::stable_partition(rows.begin(), rows.end(),
                         [&](const SampleRow& row) { return row.samples() == size; });
   rank.short_rows = shorter;
@@ -113,7 +113,7 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   FittedCosts::Rank rank;
   std::vector<SampleRow> rows = record.reservoir;
   if (!rows.empty() && rows.front().is_batch()) {
-    rank.samples_per_row = std::max<std::int64_t>(config.batch_size, 1);
+    rank.samples_per_row = std::max<std::int64_t>(config.loader.batch_size, 1);
     put_short_rows_last(rows, config, rank);
   }
   rank.samples.reserve(rows.size());
@@ -149,7 +149,8 @@ void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::str
     return;
   }
   split_reads(costs, line.per_byte);
-  const std::int64_t readers = std::max<std::int64_t>(1, config.num_workers) * config.ranks;
+  const std::int64_t readers =
+      std::max<std::int64_t>(1, config.loader.num_workers) * config.trainer.ranks;
   costs.storage_streams = static_cast<double>(readers);
   notes.push_back(fmt::format(
       "reads wait {} and then {} each with {} at once; more than that are taken to share it",
@@ -164,7 +165,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real =
-      !record.simulated && device_kind(record.config.device.value) != DeviceKind::none;
+      !record.simulated && device_kind(record.config.trainer.device.value) != DeviceKind::none;
   std::size_t rows = 0;
   for (const RankRecord& rank : record.ranks) {
     costs.ranks.push_back(rank_of(rank, record.config, device_is_real));
@@ -187,10 +188,11 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
 void fit_compute(FittedCosts& costs, const RunRecord& record,
                  const std::function<RunRecord(const FittedCosts&)>& run) {
   const double seen = computing_threads(record);
-  const double most = record.config.cores / static_cast<double>(record.config.ranks);
+  const double most =
+      record.config.declared.cores / static_cast<double>(record.config.trainer.ranks);
   costs.compute_threads = std::min(seen, most);
   costs.compute_alone = 1;
-  if (seen == 0 || (record.config.num_workers == 0 && costs.other_threads == 0)) return;
+  if (seen == 0 || (record.config.loader.num_workers == 0 && costs.other_threads == 0)) return;
   const double measured = mean_compute(record);
   double low = kLeastAlone, high = 1;
   for (int i = 0; i < kHalvings; ++i) {
@@ -209,7 +211,7 @@ void fit_other_threads(FittedCosts& costs, const RunRecord& record,
   if (!record.contention_known) return;
   const double measured = std::min(queued_share(record), kMostQueued);
   if (measured < queued_share(run(costs)) + kSameQueue) return;
-  double low = 0, high = record.config.cores / (1 - measured);
+  double low = 0, high = record.config.declared.cores / (1 - measured);
   const std::optional<Others> others = others_of(record, measured, costs.compute_threads > 0);
   if (others) high = std::min(high, others->most);
   if (high < kFewestOthers) return;

@@ -43,8 +43,8 @@ bool changes_field(const Changes& changes, std::string_view name) {
 // Injections of the run are in what was measured.
 void drop_measured_injections(RunConfig& config, const RunConfig& measured,
                               const FittedCosts& costs) {
-  std::erase_if(config.inject.value, [&](const Injection& injection) {
-    const auto& known = measured.inject.value;
+  std::erase_if(config.declared.inject.value, [&](const Injection& injection) {
+    const auto& known = measured.declared.inject.value;
     return costs.knows(injection.stage) &&
            std::any_of(known.begin(), known.end(),
                        [&](const Injection& k) { return k.text == injection.text; });
@@ -66,11 +66,11 @@ double ready_share(const RunRecord& record) {
 }
 
 MachineLimits limits_of(const RunConfig& in_force) {
-  return {std::clamp(in_force.cores.value, 1e-3, 65536.0)};
+  return {std::clamp(in_force.declared.cores.value, 1e-3, 65536.0)};
 }
 
 void refuse_large_steps(const RunConfig& config) {
-  const std::int64_t per_step = config.batch_size * config.ranks;
+  const std::int64_t per_step = config.loader.batch_size * config.trainer.ranks;
   if (per_step <= kLargestStep) return;
   throw RunError(
       fmt::format("a step of {} samples is too large for a prediction; give smaller batches or "
@@ -97,26 +97,26 @@ void add_result(Prediction& prediction, const RunRecord& record) {
 // What was seen of somebody else's loader, as the settings of one of ours.
 RunConfig as_our_loader(const RunConfig& seen) {
   RunConfig config = seen;
-  config.command = {};
-  config.loader = config.train_step = {};
+  config.program.command = {};
+  config.program.loader = config.program.train_step = {};
   // They are in what was measured; the model has no name for this one.
-  std::erase_if(config.inject.value,
+  std::erase_if(config.declared.inject.value,
                 [](const Injection& injection) { return injection.stage == Stage::opaque; });
-  config.data = {};
-  config.size = RunConfig().size;
-  config.pin_memory = {};  // what came of it is the memory that was seen
+  config.data.paths = {};
+  config.image.size = RunConfig().image.size;
+  config.loader.pin_memory = {};  // what came of it is the memory that was seen
   std::vector<std::string_view> observed = {"num-workers", "batch-size",   "memory",
                                             "in-order",    "stored-bytes", "delivered-bytes"};
-  if (config.num_workers > 0) observed.push_back("prefetch-factor");
-  if (config.samples > 0) observed.push_back("samples");
-  if (config.shuffle) observed.push_back("shuffle");
-  if (config.drop_last && config.samples > 0) observed.push_back("drop-last");
-  if (config.persistent_workers) observed.push_back("persistent-workers");
-  if (config.ranks > 1) observed.push_back("ranks");
-  if (config.compute.value.mean > 0) observed.push_back("compute");
+  if (config.loader.num_workers > 0) observed.push_back("prefetch-factor");
+  if (config.data.samples > 0) observed.push_back("samples");
+  if (config.loader.shuffle) observed.push_back("shuffle");
+  if (config.loader.drop_last && config.data.samples > 0) observed.push_back("drop-last");
+  if (config.loader.persistent_workers) observed.push_back("persistent-workers");
+  if (config.trainer.ranks > 1) observed.push_back("ranks");
+  if (config.trainer.compute.value.mean > 0) observed.push_back("compute");
   // A program whose own thread computes does nothing else meanwhile: neither does it take a batch.
-  if (device_kind(seen.device.value) == DeviceKind::program) {
-    config.in_flight.value = 1;
+  if (device_kind(seen.trainer.device.value) == DeviceKind::program) {
+    config.trainer.in_flight.value = 1;
     observed.push_back("in-flight");
   }
   for (const std::string_view name : observed) find_field(name)->mark_given(config, true);
@@ -143,7 +143,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
-  if (record.config.executor == Executor::opaque) {
+  if (record.config.loader.executor == Executor::opaque) {
     throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
                    model::way_to_measure(record.config));
   }
@@ -233,16 +233,18 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
       prediction.notes.push_back(change.key + " has no effect: the stage costs nothing here");
     }
   }
-  if (device_kind(config.device.value) != DeviceKind::none) config.device.value = "sim";
+  if (device_kind(config.trainer.device.value) != DeviceKind::none)
+    config.trainer.device.value = "sim";
   config.engine.value = costs.has_samples() ? "native" : "model";
-  if (costs.has_samples()) config.source.set(config_.source);
+  if (costs.has_samples()) config.data.source.set(config_.data.source);
   config = costs.has_samples() ? resolve_measured(config, limits_, prediction.notes)
                                : resolve(config, limits_, prediction.notes);
   config.engine.value = "model";
   if (costs.has_samples()) {
-    if (!changes_field(changes, "samples")) config.samples.value = config_.samples;
+    if (!changes_field(changes, "samples")) config.data.samples.value = config_.data.samples;
     // Of arrays the data says it.
-    if (!config.delivered_bytes.given) config.delivered_bytes.value = config_.delivered_bytes;
+    if (!config.data.delivered_bytes.given)
+      config.data.delivered_bytes.value = config_.data.delivered_bytes;
     drop_measured_injections(config, config_, costs);
     model::give_shards_to_workers(config, costs.shards, prediction.notes);
     if (changes_field(changes, "compute"))
@@ -252,9 +254,9 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
 }
 
 void FittedModel::set_window(RunConfig& config, const model::StepsToRun& steps) const {
-  config.steps.set(steps.measured);
-  config.duration.given = false;
-  config.warmup.value = {steps.warmup, 0};
+  config.measure.steps.set(steps.measured);
+  config.measure.duration.given = false;
+  config.measure.warmup.value = {steps.warmup, 0};
 }
 
 // What the changes name of it stays, and is the base's too.
@@ -269,14 +271,15 @@ void FittedModel::set_windows(RunConfig& base, RunConfig& changed, const Changes
     set_window(base, sides.base);
     set_window(changed, sides.changed);
     // Whole epochs may end behind those of the run.
-    changed.epochs.value = base.epochs.value = names_any("epochs") ? named.epochs.value : 0;
-    if (names_any("warmup")) changed.warmup = base.warmup = named.warmup;
+    changed.measure.epochs.value = base.measure.epochs.value =
+        names_any("epochs") ? named.measure.epochs.value : 0;
+    if (names_any("warmup")) changed.measure.warmup = base.measure.warmup = named.measure.warmup;
     return;
   }
-  base.steps = named.steps;
-  base.duration = named.duration;
-  base.warmup = named.warmup;
-  base.epochs = named.epochs;
+  base.measure.steps = named.measure.steps;
+  base.measure.duration = named.measure.duration;
+  base.measure.warmup = named.measure.warmup;
+  base.measure.epochs = named.measure.epochs;
 }
 
 Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
@@ -289,8 +292,9 @@ Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
 
 // The run itself over the steps of `config`. Of several that want the same at once one runs it.
 Prediction FittedModel::base_over(const RunConfig& config) const {
-  const BaseRuns::Key key = {config.steps.value, config.duration.value, config.warmup.value.steps,
-                             config.warmup.value.duration, config.epochs.value};
+  const BaseRuns::Key key = {config.measure.steps.value, config.measure.duration.value,
+                             config.measure.warmup.value.steps,
+                             config.measure.warmup.value.duration, config.measure.epochs.value};
   std::promise<Prediction> promise;
   std::shared_future<Prediction> result;
   bool is_mine = false;
@@ -408,8 +412,8 @@ RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
   }
   if (!is_guest_engine(in_force.engine.value)) {
-    if (in_force.has_data()) config.source.set(in_force.source);
-    config.device.set(in_force.device);
+    if (in_force.has_data()) config.data.source.set(in_force.data.source);
+    config.trainer.device.set(in_force.trainer.device);
   }
   return config;
 }

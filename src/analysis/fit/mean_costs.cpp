@@ -21,10 +21,10 @@ void spread_evenly(Injection& injection) {
 }  // namespace
 
 RunConfig with_mean_costs(RunConfig config) {
-  take_mean(config.stored_bytes.value);
-  take_mean(config.compute.value);
-  for (Cost& cost : config.cost.value) take_mean(cost.amount);
-  for (Injection& injection : config.inject.value) spread_evenly(injection);
+  take_mean(config.data.stored_bytes.value);
+  take_mean(config.trainer.compute.value);
+  for (Cost& cost : config.declared.cost.value) take_mean(cost.amount);
+  for (Injection& injection : config.declared.inject.value) spread_evenly(injection);
   return config;
 }
 

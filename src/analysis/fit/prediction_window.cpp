@@ -23,14 +23,15 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b !
 
 // Of one rank; 0: it has no end.
 std::int64_t steps_of_epoch(const RunConfig& config) {
-  if (config.samples <= 0) return 0;
-  const std::int64_t samples = divide_up(config.samples, sane(config.ranks));
-  const std::int64_t batch = sane(config.batch_size);
-  return std::max<std::int64_t>(1, config.drop_last ? samples / batch : divide_up(samples, batch));
+  if (config.data.samples <= 0) return 0;
+  const std::int64_t samples = divide_up(config.data.samples, sane(config.trainer.ranks));
+  const std::int64_t batch = sane(config.loader.batch_size);
+  return std::max<std::int64_t>(
+      1, config.loader.drop_last ? samples / batch : divide_up(samples, batch));
 }
 
 std::int64_t most_steps(const RunConfig& config, std::int64_t most_samples) {
-  const std::int64_t per_step = sane(config.batch_size) * sane(config.ranks);
+  const std::int64_t per_step = sane(config.loader.batch_size) * sane(config.trainer.ranks);
   const std::int64_t fewest =
       std::clamp(kExcess * most_samples / per_step, kFewestLargeSteps, kFewestModelSteps);
   return std::max(fewest, most_samples / per_step);
@@ -57,7 +58,8 @@ StepsToRun placed(const StepsToRun& own, const StepsToRun& wanted, std::int64_t 
 
 // As many samples in batches of another size.
 std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunConfig& from) {
-  return std::max<std::int64_t>(1, steps * sane(from.batch_size) / sane(to.batch_size));
+  return std::max<std::int64_t>(1,
+                                steps * sane(from.loader.batch_size) / sane(to.loader.batch_size));
 }
 
 }  // namespace
@@ -78,8 +80,8 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
   StepsToRun own = own_base;
   own.measured = in_batches_of(changed, own_base.measured, base);
   StepsToRun wanted = own;
-  if (changed.num_workers != base.num_workers && changed.num_workers > 0)
-    wanted.measured = in_whole_bursts(own.measured, changed.num_workers);
+  if (changed.loader.num_workers != base.loader.num_workers && changed.loader.num_workers > 0)
+    wanted.measured = in_whole_bursts(own.measured, changed.loader.num_workers);
   const std::int64_t deeper = batches_ahead(changed) - batches_ahead(base);
   if (deeper > 0) {
     wanted.measured =
@@ -95,9 +97,9 @@ SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunC
 
 SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
                                  const RunConfig& changed, std::int64_t most_samples) {
-  const bool is_other =
-      changed.num_workers != base.num_workers || changed.prefetch_factor != base.prefetch_factor;
-  const bool starts = changed.num_workers > 0 && !changed.persistent_workers;
+  const bool is_other = changed.loader.num_workers != base.loader.num_workers ||
+                        changed.loader.prefetch_factor != base.loader.prefetch_factor;
+  const bool starts = changed.loader.num_workers > 0 && !changed.loader.persistent_workers;
   const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
   const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
   if (!is_other || !starts || !is_within || of_changed > most_steps(changed, most_samples) ||

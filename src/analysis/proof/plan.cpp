@@ -28,12 +28,12 @@ std::string out(std::string_view what) { return std::string(what) + " knocked ou
 
 // A thread that moves batches disappears with its work.
 Changes without_transport(const RunConfig& config) {
-  if (config.executor != Executor::processes) return {};
+  if (config.loader.executor != Executor::processes) return {};
   return {{"executor", "threads"}};
 }
 
 Changes without_pin_thread(const RunConfig& config) {
-  if (config.memory != MemoryMode::pin_thread) return {};
+  if (config.loader.memory != MemoryMode::pin_thread) return {};
   return {{"memory", std::string(name_of(MemoryMode::pinned_slots))}};
 }
 
@@ -48,8 +48,8 @@ ProofCase whole_loader(const RunConfig& config, const std::string& name) {
 }
 
 ProofCase deeper_window(const RunConfig& config) {
-  const bool samples = config.task == TaskShape::sample;
-  const std::int64_t window = samples ? config.window : config.prefetch_factor;
+  const bool samples = config.loader.task == TaskShape::sample;
+  const std::int64_t window = samples ? config.loader.window : config.loader.prefetch_factor;
   return knocked_out(fmt::format("a window {} times as deep", kDeeper), {},
                      {{samples ? "window" : "prefetch-factor", std::to_string(kDeeper * window)}});
 }
@@ -57,7 +57,7 @@ ProofCase deeper_window(const RunConfig& config) {
 // Most of what was waited for the making of batches would not have been with an earlier start.
 bool is_for_depth(Cause cause, const Account& account, const RunConfig& config) {
   const Nanos all = std::accumulate(account.why.begin(), account.why.end(), Nanos{0});
-  return makes_batches(cause) && config.num_workers > 0 && 2 * account.why[Why::depth] > all;
+  return makes_batches(cause) && config.loader.num_workers > 0 && 2 * account.why[Why::depth] > all;
 }
 
 // Nothing for a cause that no run can leave out.
@@ -80,7 +80,7 @@ std::optional<ProofCase> case_without(Cause cause, const RunConfig& config) {
     case Cause::h2d:
       return knocked_out(name, {Stage::h2d});
     case Cause::startup:
-      if (config.persistent_workers) return std::nullopt;
+      if (config.loader.persistent_workers) return std::nullopt;
       return knocked_out("workers that persist", {}, {{"persistent-workers", "true"}});
     case Cause::prefetch:
       return deeper_window(config);
@@ -174,7 +174,7 @@ ProofCase with_cache(CacheState state, const RunConfig& config) {
   if (state == CacheState::cold) result.changes.push_back({"epochs", "1"});
   if (!config.has_data()) {
     result.missing = "declared samples lie in no file";
-  } else if (access_row(config.access).direct) {
+  } else if (access_row(config.data.access).direct) {
     if (state == CacheState::warm) result.missing = "files are read past the page cache";
   }
   return result;

@@ -16,8 +16,9 @@ constexpr double kMostGain = 20;  // that settling takes into account
 
 // A run that nothing but its input ends has no more steps the next time.
 bool ends_by_itself(const RunConfig& config) {
-  const bool endless = config.command.given ? false : config.epochs == 0;
-  return !endless && config.steps == 0 && (config.duration == 0 || !config.duration.given);
+  const bool endless = config.program.command.given ? false : config.measure.epochs == 0;
+  return !endless && config.measure.steps == 0 &&
+         (config.measure.duration == 0 || !config.measure.duration.given);
 }
 
 // The steps with the numbers [first, last] of one rank.
@@ -62,10 +63,10 @@ ReplayTurns plan_turns(const RunRecord& first, std::int64_t steps, std::int64_t 
                        std::string& why_not) {
   const RunConfig& config = first.config;
   const RankRecord& rank = first.ranks.front();
-  const std::int64_t window = config.prefetch_factor * config.num_workers;
+  const std::int64_t window = config.loader.prefetch_factor * config.loader.num_workers;
   ReplayTurns turns;
   turns.lead = std::max<std::int64_t>(rank.warmup_steps, 1);
-  turns.settle_loader = window + config.in_flight;
+  turns.settle_loader = window + config.trainer.in_flight;
   const double faster = std::clamp(gain, 1.0, kMostGain);
   // Workers go on until their window is full, however fast steps are meanwhile.
   turns.settle_replay = std::llround(std::ceil(static_cast<double>(turns.settle_loader) * faster));

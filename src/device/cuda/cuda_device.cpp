@@ -20,8 +20,8 @@ constexpr Nanos kBlockFor = 60 * kMillisecond;   // at most, without a look at i
 constexpr Nanos kGateLook = 50 * kMicrosecond;
 
 bool normalises_here(const RunConfig& config) {
-  return config.has_data() && config.transfer == Transfer::u8 &&
-         augment::normalise_of(config.augment.value).has_value();
+  return config.has_data() && config.image.transfer == Transfer::u8 &&
+         augment::normalise_of(config.image.augment.value).has_value();
 }
 
 }  // namespace
@@ -33,8 +33,8 @@ CudaDevice::CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std:
       rank_(rank),
       device_(device),
       stop_(stop),
-      own_copy_stream_(config.copy == CopyMode::stream),
-      in_flight_(config.in_flight),
+      own_copy_stream_(config.trainer.copy == CopyMode::stream),
+      in_flight_(config.trainer.in_flight),
       augments_(normalises_here(config)),
       belongings_(runtime_, "GPU " + std::to_string(device)),
       compute_stream_(belongings_.stream()),
@@ -56,7 +56,7 @@ void CudaDevice::use() { check("set the device", runtime_.set_device(device_)); 
 void CudaDevice::allocate(const RunConfig& config) {
   for (std::int64_t i = 0; i < in_flight_ + 1; ++i) free_marks_.push_back(make_marks());
   if (!config.has_data()) return;
-  const Bytes batch = config.batch_size * config.delivered_sample_bytes();
+  const Bytes batch = config.loader.batch_size * config.delivered_sample_bytes();
   buffer_bytes_ = batch * in_flight_ * (augments_ ? 1 + static_cast<Bytes>(sizeof(float)) : 1);
   for (std::int64_t i = 0; i < in_flight_; ++i) {
     buffers_.push_back(belongings_.memory(static_cast<std::size_t>(batch), "buffers of batches"));
@@ -66,9 +66,9 @@ void CudaDevice::allocate(const RunConfig& config) {
   }
   if (!augments_) return;
   const augment::Scaling scaling =
-      augment::scaling_of(*augment::normalise_of(config.augment.value));
-  normalisation_.pixels = config.size * config.size;
-  normalisation_.packed = config.layout == Layout::nhwc;
+      augment::scaling_of(*augment::normalise_of(config.image.augment.value));
+  normalisation_.pixels = config.image.size * config.image.size;
+  normalisation_.packed = config.image.layout == Layout::nhwc;
   for (std::size_t channel = 0; channel < 3; ++channel) {
     normalisation_.subtract[channel] = scaling.subtract[channel];
     normalisation_.multiply[channel] = scaling.multiply[channel];

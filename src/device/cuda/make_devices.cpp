@@ -22,8 +22,8 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
     throw RunError("device = cuda: " + reason->substr(0, reason->size() - 1));
   int count = 0;
   check("GPUs", runtime->device_count(count));
-  const std::int64_t sharing = (config.ranks + count - 1) / count;
-  const bool barrier = config.sync_ranks && config.ranks > 1;
+  const std::int64_t sharing = (config.trainer.ranks + count - 1) / count;
+  const bool barrier = config.trainer.sync_ranks && config.trainer.ranks > 1;
   if (barrier && sharing > kRanksAtAGate) {
     throw RunError(fmt::format(
         "sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can; use fewer "
@@ -32,10 +32,10 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
   }
   check("GPU 0", runtime->set_device(0));
   const auto gang =
-      std::make_shared<Gang>(runtime, static_cast<std::int32_t>(config.ranks.value),
-                             static_cast<std::int32_t>(config.in_flight.value), barrier);
+      std::make_shared<Gang>(runtime, static_cast<std::int32_t>(config.trainer.ranks.value),
+                             static_cast<std::int32_t>(config.trainer.in_flight.value), barrier);
   std::vector<std::unique_ptr<Device>> devices;
-  for (std::int32_t rank = 0; rank < config.ranks; ++rank) {
+  for (std::int32_t rank = 0; rank < config.trainer.ranks; ++rank) {
     const int device = static_cast<int>(rank % count);
     check(fmt::format("GPU {}", device), runtime->set_device(device));
     devices.push_back(std::make_unique<CudaDevice>(gang, config, rank, device, stop));

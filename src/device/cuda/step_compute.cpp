@@ -23,12 +23,12 @@ StepCompute::StepCompute(Gang& gang, Belongings& belongings, const RunConfig& co
       runtime_(gang.runtime()),
       belongings_(belongings),
       stream_(stream),
-      kernels_(config.launches) {
+      kernels_(config.trainer.launches) {
   warm_up();
-  if (config.compute.value.gemm) {
+  if (config.trainer.compute.value.gemm) {
     calibrate(config.mean_compute_time());
-  } else if (config.graph) {
-    record_graphs(rank, config.in_flight);
+  } else if (config.trainer.graph) {
+    record_graphs(rank, config.trainer.in_flight);
   }
 }
 

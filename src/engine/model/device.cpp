@@ -12,7 +12,7 @@ Device::Device(const Plan& plan, World& world, std::int32_t rank, std::function<
       rank_(rank),
       ready_(std::move(ready)),
       done_(std::move(done)),
-      own_copy_stream_(plan.config.copy == CopyMode::stream),
+      own_copy_stream_(plan.config.trainer.copy == CopyMode::stream),
       ends_(static_cast<std::size_t>(plan.in_flight + 2), kNever) {}
 
 void Device::submit_copy(const StepEvents& events, Nanos now, Nanos duration) {

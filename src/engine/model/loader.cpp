@@ -76,8 +76,8 @@ std::int32_t Loader::choose_worker() {
   for (std::int32_t tried = 0; tried < plan_.workers; ++tried) {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
-    if (plan_.in_order ||
-        workers_[static_cast<std::size_t>(chosen)].outstanding < plan_.config.prefetch_factor) {
+    if (plan_.in_order || workers_[static_cast<std::size_t>(chosen)].outstanding <
+                              plan_.config.loader.prefetch_factor) {
       return chosen;
     }
   }
@@ -244,7 +244,7 @@ void Loader::begin_sample(std::int32_t index) {
   worker.stage = 0;
   if (worker.sample == worker.sample_end) return;
   const std::int64_t position =
-      worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
+      worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
   worker.sample_id = plan_.sample_at(rank_, epoch_, position);
   Execution execution = this->execution(index, *worker.batch);
   execution.draw = worker.sample_id;
@@ -264,7 +264,7 @@ void Loader::make(std::int32_t index) {
     const StagePlan& stage = plan_.sample_stages[worker.stage++];
     Execution execution = this->execution(index, *worker.batch);
     execution.draw = worker.sample_id;
-    execution.count = worker.batch->batch_of_epoch * plan_.config.batch_size + worker.sample;
+    execution.count = worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
     execution.bytes = worker.sample_bytes;
     if (begin_stage(index, stage, execution)) return;
   }

@@ -58,7 +58,7 @@ void Simulation::wake(std::uint64_t packed) {
 }
 
 void Simulation::ready(std::int32_t rank, Nanos at) {
-  if (!plan_.config.sync_ranks) {
+  if (!plan_.config.trainer.sync_ranks) {
     ranks_[static_cast<std::size_t>(rank)].trainer->begin_compute(at);
     return;
   }
@@ -74,7 +74,7 @@ void Simulation::step_done(std::int32_t index, const StepEvents& events) {
   watch_for_standstill(rank.done);
   if (rank.done) return;
   // With a barrier all ranks have the window of the first one: their steps belong together.
-  Rank& leader = plan_.config.sync_ranks ? ranks_.front() : rank;
+  Rank& leader = plan_.config.trainer.sync_ranks ? ranks_.front() : rank;
   if (&leader == &rank && rank.folded == 0) rank.window.first_ask(0);
   StepEvents counted = events;
   counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
@@ -116,14 +116,14 @@ void Simulation::watch_for_standstill(bool window_over) {
     steps_since_time_moved_ = 0;
     return;
   }
-  const bool will_end = plan_.config.steps > 0 && !window_over;
+  const bool will_end = plan_.config.measure.steps > 0 && !window_over;
   if (++steps_since_time_moved_ < kTooMany * plan_.ranks || will_end) return;
   throw UsageError(
       window_over ? "the steps of a rank take no time, so the other ranks never end; give --cost "
                     "to a stage or "
                     "give --compute"
                   : "nothing in a step takes any time, so the window of " +
-                        spell_duration(plan_.config.duration) +
+                        spell_duration(plan_.config.measure.duration) +
                         " never ends; give --cost to a stage, give --compute, or give --steps");
 }
 
@@ -138,7 +138,7 @@ Progress Simulation::progress() const {
   progress.samples = samples_;
   progress.fraction = 1;
   for (const Rank& rank : ranks_) {
-    const Rank& leader = plan_.config.sync_ranks ? ranks_.front() : rank;
+    const Rank& leader = plan_.config.trainer.sync_ranks ? ranks_.front() : rank;
     progress.steps += leader.window.measured();
     progress.fraction = std::min(progress.fraction, leader.window.fraction());
   }

@@ -99,7 +99,7 @@ void Trainer::ask() {
     return;
   }
   const bool epoch_over = epoch_is_over();
-  if (epoch_over && plan_.config.epochs > 0 && epoch_ + 1 == plan_.config.epochs) {
+  if (epoch_over && plan_.config.measure.epochs > 0 && epoch_ + 1 == plan_.config.measure.epochs) {
     doing_ = Doing::nothing;
     return;
   }
@@ -119,7 +119,7 @@ bool Trainer::epoch_is_over() const {
 
 void Trainer::begin_epoch() {
   const bool workers_start =
-      !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.persistent_workers);
+      !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.loader.persistent_workers);
   if (workers_start && !loader_.all_workers_up()) {
     // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones
     // are started.
@@ -259,7 +259,7 @@ void Trainer::copy() {
     return;
   }
   device_.submit_copy(events_, world_.now(), duration);
-  if (plan_.config.copy == CopyMode::sync && duration > 0) {
+  if (plan_.config.trainer.copy == CopyMode::sync && duration > 0) {
     doing_ = Doing::waiting_for_copy;
     wake_up_at(device_.copy_end());
     return;

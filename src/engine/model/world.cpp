@@ -21,7 +21,8 @@ void check_time(Nanos at) {
 
 World::World(const Plan& plan)
     : plan_(plan),
-      cores_(plan.config.cores, plan.config.core_scaling, plan.other_threads, plan.compute_threads),
+      cores_(plan.config.declared.cores, plan.config.declared.core_scaling, plan.other_threads,
+             plan.compute_threads),
       storage_link_(plan.storage_streams, 1) {}
 
 void World::wake_at(Nanos at, std::uint64_t who) {
@@ -85,7 +86,7 @@ Interval World::end(const Ongoing& work) {
 }
 
 void World::begin_read(std::uint64_t who, Read& read) {
-  const std::int64_t places = plan_.config.storage_concurrency;
+  const std::int64_t places = plan_.config.declared.storage_concurrency;
   if (places > 0 && reads_in_storage_ >= places) {
     read.phase = Read::Phase::waiting;
     waiting_reads_.push_back({who, &read});
@@ -101,7 +102,7 @@ void World::enter_storage(std::uint64_t who, Read& read) {
 }
 
 bool World::continue_read(std::uint64_t who, Read& read) {
-  const double bandwidth = plan_.config.storage_bandwidth;
+  const double bandwidth = plan_.config.declared.storage_bandwidth;
   if (read.phase == Read::Phase::latency && bandwidth > 0) {
     read.phase = Read::Phase::transfer;
     storage_link_.add(now_, who, transfer_time(read.bytes, bandwidth));

@@ -10,7 +10,7 @@ std::string text_of(Bytes bytes) { return show_size(static_cast<double>(bytes));
 std::string batches_of(const Plan& plan) {
   const std::int64_t batches = (plan.pin_thread ? 2 : 1) * plan.slots();
   std::string text = std::to_string(batches) + " batches of " +
-                     text_of(plan.delivered_bytes(plan.config.batch_size));
+                     text_of(plan.delivered_bytes(plan.config.loader.batch_size));
   if (plan.ranks > 1) text += " for each of " + std::to_string(plan.ranks) + " ranks";
   return text;
 }
@@ -25,7 +25,7 @@ std::string and_read_ahead(const Plan& plan, Bytes read_ahead) {
 
 Bytes memory_needed(const Plan& plan, Bytes read_ahead) {
   const bool staged = plan.has_device && plan.copy_keeps_trainer;
-  const Bytes staging = staged ? plan.delivered_bytes(plan.config.batch_size) : 0;
+  const Bytes staging = staged ? plan.delivered_bytes(plan.config.loader.batch_size) : 0;
   return (plan.host_bytes() + staging + plan.workers * read_ahead) * plan.ranks;
 }
 

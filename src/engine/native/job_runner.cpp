@@ -25,11 +25,11 @@ std::vector<std::unique_ptr<Device>> make_devices(const RunConfig& config,
                                                   const EngineContext& context,
                                                   const std::atomic<int>& stop) {
   if (context.make_devices) return context.make_devices(config, stop);
-  return device_row(config.device.value).make(config, stop);
+  return device_row(config.trainer.device.value).make(config, stop);
 }
 
 std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
-  if (plan.config.executor != Executor::processes) return nullptr;
+  if (plan.config.loader.executor != Executor::processes) return nullptr;
   return std::make_unique<SharedMemory>();
 }
 
@@ -153,7 +153,7 @@ void JobRunner::fold_steps() {
     while (!rank.steps.empty()) {
       // With a barrier all ranks have the window of the first one: it decides about a step before
       // the others.
-      const bool follows = plan_.config.sync_ranks && &rank != &leader;
+      const bool follows = plan_.config.trainer.sync_ranks && &rank != &leader;
       if (follows && !leader.done && rank.steps.front().step >= leader.folded) break;
       fold(static_cast<std::int32_t>(i), rank.steps.front());
       rank.steps.pop_front();
@@ -164,7 +164,7 @@ void JobRunner::fold_steps() {
 void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   Rank& rank = *ranks_[static_cast<std::size_t>(index)];
   if (rank.done) return;
-  Rank& leader = plan_.config.sync_ranks ? *ranks_.front() : rank;
+  Rank& leader = plan_.config.trainer.sync_ranks ? *ranks_.front() : rank;
   StepEvents counted = events;
   counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
                                     : events.step < leader.window.first_measured();
@@ -211,7 +211,7 @@ Progress JobRunner::progress() const {
   progress.samples = samples_;
   progress.fraction = 1;
   for (const auto& rank : ranks_) {
-    const Rank& leader = plan_.config.sync_ranks ? *ranks_.front() : *rank;
+    const Rank& leader = plan_.config.trainer.sync_ranks ? *ranks_.front() : *rank;
     progress.steps += leader.window.measured();
     progress.fraction = std::min(progress.fraction, leader.window.fraction());
   }
@@ -219,7 +219,7 @@ Progress JobRunner::progress() const {
 }
 
 void JobRunner::watch_for_silence() {
-  const Nanos allowed = plan_.config.timeout;
+  const Nanos allowed = plan_.config.measure.timeout;
   if (allowed == 0 || monotonic_now() - last_step_at_ < allowed) return;
   std::string workers;
   for (const auto& rank : ranks_) {

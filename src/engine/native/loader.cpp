@@ -36,12 +36,13 @@ Loader::~Loader() {
 
 void Loader::allocate(Device& device) {
   const std::size_t count = shop_.batches.size();
-  const Bytes bytes = job_.writes_samples ? plan_.delivered_bytes(plan_.config.batch_size) : 0;
+  const Bytes bytes =
+      job_.writes_samples ? plan_.delivered_bytes(plan_.config.loader.batch_size) : 0;
   std::byte* shared = shop_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
-    locked_ = device.adopt_slots(plan_.config.memory, shared, count, bytes);
+    locked_ = device.adopt_slots(plan_.config.loader.memory, shared, count, bytes);
   } else {
-    locked_ = device.make_slots(plan_.config.memory, count, bytes);
+    locked_ = device.make_slots(plan_.config.loader.memory, count, bytes);
   }
   if (plan_.pin_thread) {
     const MemoryRow& ordinary = memory_row(MemoryMode::pageable);
@@ -109,7 +110,7 @@ std::int32_t Loader::choose_worker() {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
     if (plan_.in_order ||
-        outstanding_[static_cast<std::size_t>(chosen)] < plan_.config.prefetch_factor) {
+        outstanding_[static_cast<std::size_t>(chosen)] < plan_.config.loader.prefetch_factor) {
       return chosen;
     }
   }
@@ -129,8 +130,8 @@ void Loader::dispatch_one() {
   const std::int64_t samples = plan_.samples_in_batch(batch->batch_of_epoch);
   batch->samples.clear();
   for (std::int64_t i = 0; i < samples; ++i) {
-    batch->samples.push_back(
-        plan_.sample_at(shop_.rank, epoch_, batch->batch_of_epoch * plan_.config.batch_size + i));
+    batch->samples.push_back(plan_.sample_at(
+        shop_.rank, epoch_, batch->batch_of_epoch * plan_.config.loader.batch_size + i));
   }
   batch->next_sample = 0;
   batch->samples_left.store(samples, std::memory_order_relaxed);

@@ -46,8 +46,10 @@ void refuse_what_only_the_model_has(const RunConfig& config) {
 }
 
 void check_memory(const RunConfig& config) {
-  if (config.executor != Executor::processes || memory_row(config.memory).adopt != nullptr) return;
-  throw UsageError("memory = " + std::string(name_of(config.memory.value)) +
+  if (config.loader.executor != Executor::processes ||
+      memory_row(config.loader.memory).adopt != nullptr)
+    return;
+  throw UsageError("memory = " + std::string(name_of(config.loader.memory.value)) +
                    ": the driver makes such memory for one process, workers cannot share it; give "
                    "--memory pinned-slots, or --executor threads");
 }
@@ -56,32 +58,32 @@ void check_page_cache(Run& run, const SourceContext& opening) {
   const Extents* extents = run.data->extents();
   if (extents == nullptr) return;
   CacheOptions cache;
-  cache.mode = run.config.cache;
+  cache.mode = run.config.data.cache;
   cache.memory_bytes = read_machine().memory_bytes;
-  cache.seed = static_cast<std::uint64_t>(run.config.seed.value);
+  cache.seed = static_cast<std::uint64_t>(run.config.measure.seed.value);
   run.cache = prepare_cache(*extents, cache, opening);
 }
 
 void open_data(Run& run, const EngineContext& context) {
   const Nanos begin = monotonic_now();
   SourceOptions options;
-  options.index_file = run.config.index.value;
-  options.access = run.config.access;
-  options.queue_depth = static_cast<int>(run.config.queue_depth);
+  options.index_file = run.config.data.index.value;
+  options.access = run.config.data.access;
+  options.queue_depth = static_cast<int>(run.config.data.queue_depth);
   SourceContext opening;
   opening.stop_signal = context.stop_signal;
-  run.data =
-      open_source(run.config.source.value, run.config.data.value, std::move(options), opening);
+  run.data = open_source(run.config.data.source.value, run.config.data.paths.value,
+                         std::move(options), opening);
   run.opening = monotonic_now() - begin;
-  if (const auto access = run.data->access()) run.config.access.value = *access;
-  std::int64_t& samples = run.config.samples.value;
+  if (const auto access = run.data->access()) run.config.data.access.value = *access;
+  std::int64_t& samples = run.config.data.samples.value;
   if (samples > run.data->size()) {
     run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
                         std::to_string(run.data->size()) + ", an epoch is all of them");
   }
   samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
   if (const Bytes bytes = run.data->sample_bytes(); bytes > 0) {
-    run.config.delivered_bytes.value = bytes;
+    run.config.data.delivered_bytes.value = bytes;
     check_batch_bytes(run.config);
   }
   check_page_cache(run, opening);
@@ -89,19 +91,20 @@ void open_data(Run& run, const EngineContext& context) {
 
 AugmentOptions augment_options(const RunConfig& config) {
   AugmentOptions options;
-  options.operations = config.augment.value;
+  options.operations = config.image.augment.value;
   // Bytes are normalised on the device, where it is a real one.
-  if (config.transfer == Transfer::u8 &&
-      (!config.augment.given || device_kind(config.device.value) == DeviceKind::gpu)) {
+  if (config.image.transfer == Transfer::u8 &&
+      (!config.image.augment.given ||
+       device_kind(config.trainer.device.value) == DeviceKind::gpu)) {
     std::erase_if(options.operations, [](const std::string& operation) {
       return operation.substr(0, operation.find(':')) == "normalise";
     });
   }
-  options.size = static_cast<int>(config.size);
-  options.transfer = config.transfer;
-  options.layout = config.layout;
-  options.antialias = config.antialias == OnOff::on;
-  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  options.size = static_cast<int>(config.image.size);
+  options.transfer = config.image.transfer;
+  options.layout = config.image.layout;
+  options.antialias = config.image.antialias == OnOff::on;
+  options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   return options;
 }
 
@@ -110,12 +113,12 @@ native::MakerFactory make_pipeline(Run& run) {
   DataPipeline& pipeline = run.pipeline;
   pipeline.plan = &*run.plan;
   pipeline.source = run.data.get();
-  pipeline.form = source_row(run.config.source.value).form;
+  pipeline.form = source_row(run.config.data.source.value).form;
   pipeline.augment = augment_options(run.config);
-  pipeline.decode.fast_upsampling = run.config.fast_upsampling;
-  pipeline.decode.dct_scale_auto = run.config.dct_scale == DctScale::auto_;
+  pipeline.decode.fast_upsampling = run.config.image.fast_upsampling;
+  pipeline.decode.dct_scale_auto = run.config.image.dct_scale == DctScale::auto_;
   pipeline.decode.wanted = pipeline.augment.size;
-  pipeline.fail_on_error = run.config.on_error == OnError::fail;
+  pipeline.fail_on_error = run.config.data.on_error == OnError::fail;
   pipeline.errors = &run.errors;
   try {
     make_augmenter(pipeline.augment);  // complains about its options before any thread does
@@ -135,7 +138,7 @@ void make_replay_pool(Run& run, const EngineContext& context, std::optional<Byte
   reading.stop_signal = context.stop_signal;
   const DataPipeline& from = run.pipeline;
   run.replayed.emplace(native::ReplaySource{*run.data, from.form, from.decode, from.augment}, out,
-                       static_cast<std::uint64_t>(run.config.seed.value),
+                       static_cast<std::uint64_t>(run.config.measure.seed.value),
                        std::min(kMostReplayed, left / 2), reading);
   run.pipeline.replayed = &*run.replayed;
 }
@@ -147,7 +150,8 @@ native::SampleNames sample_names(const Run& run) {
 
 native::SlotFiller make_slot_filler(const Run& run) {
   if (!run.replayed || !run.replayed->has_finished()) return {};
-  const auto bytes = static_cast<std::size_t>(run.plan->delivered_bytes(run.config.batch_size));
+  const auto bytes =
+      static_cast<std::size_t>(run.plan->delivered_bytes(run.config.loader.batch_size));
   return [&pool = *run.replayed, bytes](std::byte* slot) { pool.fill({slot, bytes}); };
 }
 
@@ -190,7 +194,7 @@ RunRecord record_of(Run& run) {
   JobRunner& runner = *run.runner;
   RunRecord record;
   record.engine = "native";
-  record.simulated = device_kind(run.config.device.value) == DeviceKind::simulated;
+  record.simulated = device_kind(run.config.trainer.device.value) == DeviceKind::simulated;
   record.config = run.config;
   record.interrupted = runner.interrupted();
   record.input_ended_in_warmup = runner.input_ended_in_warmup();

@@ -55,8 +55,8 @@ bool Trainer::wait_computed(std::int64_t step) {
 }
 
 bool Trainer::begin_epoch() {
-  if (plan_.config.epochs > 0 && epoch_ + 1 == plan_.config.epochs) return false;
-  const bool workers_start = epoch_ < 0 || !plan_.config.persistent_workers;
+  if (plan_.config.measure.epochs > 0 && epoch_ + 1 == plan_.config.measure.epochs) return false;
+  const bool workers_start = epoch_ < 0 || !plan_.config.loader.persistent_workers;
   ++epoch_;
   taken_of_epoch_ = 0;
   loader_.begin_epoch(epoch_, workers_start);
@@ -140,7 +140,7 @@ bool Trainer::copy_and_launch(Batch& batch) {
     // A declared or simulated copy takes its time with a core or without one.
     events.copy.queued = run_queue_->read_at_most(told_until - taken - copy.duration);
   }
-  if (plan_.config.copy == CopyMode::sync && !wait_copied(copy)) return false;
+  if (plan_.config.trainer.copy == CopyMode::sync && !wait_copied(copy)) return false;
   launch(events, told_until);
   waiting_.push_back(events);
   device_.submit_compute(step_, plan_.has_device ? plan_.compute_time(execution(events)) : 0);

@@ -90,7 +90,7 @@ void Worker::work_on_samples() {
 // A sample to make, and those that are read ahead meanwhile: no more than the worker's share of a
 // batch, so that none waits for it where others rest. False once the queue is closed.
 bool Worker::claim() {
-  const std::int64_t share = (plan_.config.batch_size - 1) / plan_.workers + 1;
+  const std::int64_t share = (plan_.config.loader.batch_size - 1) / plan_.workers + 1;
   const auto most = std::clamp<std::int64_t>(maker_->looks_ahead(), 1, share);
   const std::size_t before = claimed_.size();
   while (std::ssize(claimed_) < most) {
@@ -151,7 +151,7 @@ void Worker::make_sample(Batch& batch, std::int64_t position) {
   SampleTask task;
   task.execution = shop_.execution(index_, batch);
   task.execution.draw = sample;
-  task.execution.count = batch.batch_of_epoch * plan_.config.batch_size + position;
+  task.execution.count = batch.batch_of_epoch * plan_.config.loader.batch_size + position;
   task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
   spans_.begin_sample(sample);
   const Bytes read = maker_->make(task, spans_);

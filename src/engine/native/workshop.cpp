@@ -8,10 +8,10 @@ Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& me
     : plan(job.plan),
       rank(of_rank),
       has_feeders(!plan.made_by_trainer &&
-                  (plan.send.active() || plan.config.executor == Executor::processes)) {
+                  (plan.send.active() || plan.config.loader.executor == Executor::processes)) {
   const auto slots = static_cast<std::size_t>(plan.slots());
   const auto window = static_cast<std::size_t>(plan.window + 1);
-  const auto samples = static_cast<std::size_t>(plan.config.batch_size.value);
+  const auto samples = static_cast<std::size_t>(plan.config.loader.batch_size.value);
   const auto add_log = [&](std::int32_t worker) {
     return job.recorder ? &job.recorder->add_thread(rank, worker) : nullptr;
   };
@@ -25,8 +25,8 @@ Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& me
   to_pin = place<BlockingQueue<Batch*>>(memory, slots, memory, &pin_depth);
   ready = place<BlockingQueue<Batch*>>(memory, slots, memory, &ready_depth);
   if (plan.pin_thread) pin_log = add_log(0);
-  if (plan.config.executor == Executor::processes && job.writes_samples) {
-    const Bytes bytes = whole_pages(plan.delivered_bytes(plan.config.batch_size));
+  if (plan.config.loader.executor == Executor::processes && job.writes_samples) {
+    const Bytes bytes = whole_pages(plan.delivered_bytes(plan.config.loader.batch_size));
     shared_slots = static_cast<std::byte*>(memory.allocate(
         slots * static_cast<std::size_t>(bytes), static_cast<std::size_t>(kSlotAlignment)));
   }

@@ -4,7 +4,7 @@ namespace loaderscope {
 namespace {
 
 double batch_bytes(const Plan& plan) {
-  return static_cast<double>(plan.delivered_bytes(plan.config.batch_size));
+  return static_cast<double>(plan.delivered_bytes(plan.config.loader.batch_size));
 }
 
 Metric batch_metric(const Plan& plan) {
@@ -23,7 +23,7 @@ double host_bytes(const Plan& plan) {
 }
 
 double pinned_by_mode(const Plan& plan) {
-  if (plan.config.memory == MemoryMode::pageable) return 0;
+  if (plan.config.loader.memory == MemoryMode::pageable) return 0;
   return static_cast<double>(plan.slots()) * batch_bytes(plan) * static_cast<double>(plan.ranks);
 }
 
@@ -37,7 +37,7 @@ std::vector<Metric> memory_metrics(const Plan& plan, std::optional<Bytes> locked
       {"memory.pinned_bytes", "bytes", "of them page-locked",
        locked ? static_cast<double>(*locked) : pinned_by_mode(plan)},
   };
-  if (plan.config.executor == Executor::processes) {
+  if (plan.config.loader.executor == Executor::processes) {
     metrics.push_back(
         {"memory.shm_bytes", "bytes", "of them shared between processes", host_bytes(plan)});
   }

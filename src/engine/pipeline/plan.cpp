@@ -46,11 +46,11 @@ double most_runnable(const Plan& plan) {
 
 SamplerOptions sampler_options(const RunConfig& config) {
   SamplerOptions options;
-  options.samples = config.samples;
-  options.shuffle = config.shuffle;
-  options.shuffle_buffer = config.shuffle_buffer;
-  options.ranks = config.ranks;
-  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  options.samples = config.data.samples;
+  options.shuffle = config.loader.shuffle;
+  options.shuffle_buffer = config.loader.shuffle_buffer;
+  options.ranks = config.trainer.ranks;
+  options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   return options;
 }
 
@@ -61,8 +61,8 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b !
 StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
     : stage_(stage),
       cost_(config.cost_of(stage)),
-      seed_(static_cast<std::uint64_t>(config.seed.value)) {
-  for (const Injection& injection : config.inject.value) {
+      seed_(static_cast<std::uint64_t>(config.measure.seed.value)) {
+  for (const Injection& injection : config.declared.inject.value) {
     if (injection.stage == stage) injections_.push_back(&injection);
   }
   if (cost_ == nullptr && fitted != nullptr && fitted->knows(stage)) fitted_ = fitted;
@@ -122,17 +122,17 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
     : config(given),
       fitted(fitted_costs),
       knockouts(left_out),
-      ranks(static_cast<std::int32_t>(given.ranks.value)),
-      workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.num_workers, 1))),
-      made_by_trainer(given.executor == Executor::inline_),
-      pin_thread(given.memory == MemoryMode::pin_thread),
-      has_device(device_kind(given.device.value) != DeviceKind::none),
-      in_order(given.in_order || made_by_trainer),
-      sample_tasks(given.task == TaskShape::sample && !made_by_trainer),
+      ranks(static_cast<std::int32_t>(given.trainer.ranks.value)),
+      workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
+      made_by_trainer(given.loader.executor == Executor::inline_),
+      pin_thread(given.loader.memory == MemoryMode::pin_thread),
+      has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
+      in_order(given.loader.in_order || made_by_trainer),
+      sample_tasks(given.loader.task == TaskShape::sample && !made_by_trainer),
       window(made_by_trainer ? 0
-             : sample_tasks  ? given.window.value
-                             : given.prefetch_factor * given.num_workers),
-      in_flight(given.in_flight),
+             : sample_tasks  ? given.loader.window.value
+                             : given.loader.prefetch_factor * given.loader.num_workers),
+      in_flight(given.trainer.in_flight),
       collate(planned(given, Stage::collate, fitted, knockouts)),
       send(planned(given, Stage::transport, fitted, knockouts)),
       receive(planned(given, Stage::transport_recv, fitted, knockouts)),
@@ -143,27 +143,29 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       startup(planned(given, Stage::startup, fitted, knockouts)),
       startup_parent(planned(given, Stage::startup_parent, fitted, knockouts)),
       sampler(sampler_options(given)) {
-  has_storage =
-      !knockouts.has(Stage::read) &&
-      (given.storage_latency > 0 || given.storage_bandwidth > 0 || given.storage_concurrency > 0);
-  storage_latency = given.storage_latency;
+  has_storage = !knockouts.has(Stage::read) &&
+                (given.declared.storage_latency > 0 || given.declared.storage_bandwidth > 0 ||
+                 given.declared.storage_concurrency > 0);
+  storage_latency = given.declared.storage_latency;
   sample_stages = active_sample_stages(given, has_storage, fitted, knockouts);
   const bool fitted_storage = fitted != nullptr && !has_storage && fitted->storage_streams > 0;
   storage_streams = fitted_storage ? fitted->storage_streams : 1;
-  storage_shared = given.storage_bandwidth > 0 || given.storage_concurrency > 0 ||
+  storage_shared = given.declared.storage_bandwidth > 0 || given.declared.storage_concurrency > 0 ||
                    (fitted_storage && storage_streams < workers * static_cast<double>(ranks));
-  server_forks =
-      given.executor == Executor::processes && given.mp_context == StartMethod::forkserver;
+  server_forks = given.loader.executor == Executor::processes &&
+                 given.loader.mp_context == StartMethod::forkserver;
 
   delivered_sample_bytes = given.delivered_sample_bytes();
-  stored_constant = given.stored_bytes.value.shape == Distribution::Shape::constant;
-  stored_constant_bytes = std::llround(given.stored_bytes.value.mean);
-  const bool pageable = given.memory == MemoryMode::pageable;
-  const bool real_link =
-      device_kind(given.device.value) == DeviceKind::gpu && !is_model_engine(given.engine.value);
+  stored_constant = given.data.stored_bytes.value.shape == Distribution::Shape::constant;
+  stored_constant_bytes = std::llround(given.data.stored_bytes.value.mean);
+  const bool pageable = given.loader.memory == MemoryMode::pageable;
+  const bool real_link = device_kind(given.trainer.device.value) == DeviceKind::gpu &&
+                         !is_model_engine(given.engine.value);
   const bool link_copies =
-      !real_link && !knockouts.has(Stage::h2d) && (given.link.given || given.has_data());
-  link_rate = !link_copies ? 0 : pageable ? given.link.value.pageable : given.link.value.pinned;
+      !real_link && !knockouts.has(Stage::h2d) && (given.trainer.link.given || given.has_data());
+  link_rate = !link_copies ? 0
+              : pageable   ? given.trainer.link.value.pageable
+                           : given.trainer.link.value.pinned;
   const Cost* declared_copy = knockouts.has(Stage::h2d) ? nullptr : given.cost_of(Stage::h2d);
   copy_keeps_trainer = pageable;
   copy_uses_cpu = pageable && (declared_copy      ? declared_copy->kind == CostKind::cpu
@@ -172,16 +174,17 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
 
   other_threads = fitted != nullptr ? fitted->other_threads : 0;
   compute_threads = fitted != nullptr && has_device ? fitted->compute_threads : 0;
-  cpu_exclusive = most_runnable(*this) <= given.cores.value && given.core_scaling.value >= 1;
+  cpu_exclusive =
+      most_runnable(*this) <= given.declared.cores.value && given.declared.core_scaling.value >= 1;
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
   makes_at_once = !makers_share_cpu && !storage_shared;
 
   samples_per_epoch = sampler.samples_per_rank();
-  const std::int64_t batch = given.batch_size;
+  const std::int64_t batch = given.loader.batch_size;
   batches_per_epoch =
-      given.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
-  if (given.samples > 0 && batches_per_epoch == 0) {
+      given.loader.drop_last ? samples_per_epoch / batch : divide_up(samples_per_epoch, batch);
+  if (given.data.samples > 0 && batches_per_epoch == 0) {
     throw UsageError(
         "--drop-last: the data set has " + std::to_string(samples_per_epoch) +
         " samples per rank, less than one batch of " + std::to_string(batch) +
@@ -194,8 +197,8 @@ FoldOptions Plan::fold_options(FactObserver* observer) const {
   options.ranks = ranks;
   options.workers = workers;
   options.in_order = in_order;
-  options.sync_ranks = config.sync_ranks;
-  options.seed = static_cast<std::uint64_t>(config.seed.value);
+  options.sync_ranks = config.trainer.sync_ranks;
+  options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   options.observer = observer;
   return options;
 }
@@ -214,12 +217,13 @@ Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEven
 }
 
 Bytes Plan::stored_bytes(const Execution& of_sample) const {
-  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
   if (fitted != nullptr && fitted->has_samples()) return fitted->bytes_of_sample(of_sample, seed);
   if (stored_constant) return stored_constant_bytes;
   // A sample has one size in all epochs.
   const double u = uniform_draw(seed, -1, of_sample.draw, Stage::read, 99);
-  return std::max<Bytes>(std::llround(std::min(config.stored_bytes.value.quantile(u), 0x1p52)), 0);
+  return std::max<Bytes>(std::llround(std::min(config.data.stored_bytes.value.quantile(u), 0x1p52)),
+                         0);
 }
 
 Nanos Plan::copy_time(const Execution& execution) const {
@@ -239,9 +243,9 @@ StageTime Plan::copy_work(const Execution& execution) const {
 
 Nanos Plan::compute_time(const Execution& execution) const {
   if (compute.is_fitted()) return compute.draw(execution);
-  const Distribution& declared = config.compute;
+  const Distribution& declared = config.trainer.compute;
   const bool constant = declared.shape == Distribution::Shape::constant;
-  const auto seed = static_cast<std::uint64_t>(config.seed.value);
+  const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
   const double ns =
       constant
           ? static_cast<double>(config.mean_compute_time())
@@ -250,7 +254,7 @@ Nanos Plan::compute_time(const Execution& execution) const {
 }
 
 std::int64_t Plan::samples_in_batch(std::int64_t batch_of_epoch) const {
-  const std::int64_t batch = config.batch_size;
+  const std::int64_t batch = config.loader.batch_size;
   if (samples_per_epoch == 0) return batch;
   return std::min(batch, samples_per_epoch - batch_of_epoch * batch);
 }

@@ -85,7 +85,7 @@ struct Plan {
   std::int64_t slots() const { return window + in_flight + 1; }
   // Host memory of one rank's batches; a pin thread needs page-locked slots besides the others.
   Bytes host_bytes() const {
-    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.batch_size);
+    return (pin_thread ? 2 : 1) * slots() * delivered_bytes(config.loader.batch_size);
   }
 
   Bytes delivered_sample_bytes;

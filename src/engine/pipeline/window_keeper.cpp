@@ -8,7 +8,7 @@ WindowKeeper::WindowKeeper(const RunConfig& config, std::int64_t burst)
     : config_(config), burst_(std::max<std::int64_t>(burst, 1)) {}
 
 bool WindowKeeper::is_warmup(std::int64_t step, Nanos compute_end) {
-  const WarmUp& warmup = config_.warmup;
+  const WarmUp& warmup = config_.measure.warmup;
   if (measured_ == 0) {
     const bool warming =
         warmup.duration > 0 ? compute_end - first_ask_ <= warmup.duration : step < warmup.steps;
@@ -21,20 +21,22 @@ bool WindowKeeper::is_warmup(std::int64_t step, Nanos compute_end) {
   }
   ++measured_;
   previous_end_ = compute_end;
-  if (config_.steps > 0) {
-    ended_ = measured_ >= config_.steps;
-  } else if (config_.duration > 0 && (config_.epochs == 0 || config_.duration.given)) {
-    ended_ = compute_end - window_begin_ >= config_.duration && measured_ % burst_ == 0;
+  if (config_.measure.steps > 0) {
+    ended_ = measured_ >= config_.measure.steps;
+  } else if (config_.measure.duration > 0 &&
+             (config_.measure.epochs == 0 || config_.measure.duration.given)) {
+    ended_ = compute_end - window_begin_ >= config_.measure.duration && measured_ % burst_ == 0;
   }
   return false;
 }
 
 double WindowKeeper::fraction() const {
   if (ended_) return 1;
-  if (config_.steps > 0) return static_cast<double>(measured_) / static_cast<double>(config_.steps);
-  if (config_.duration == 0) return 0;  // as long as there is input
+  if (config_.measure.steps > 0)
+    return static_cast<double>(measured_) / static_cast<double>(config_.measure.steps);
+  if (config_.measure.duration == 0) return 0;  // as long as there is input
   const auto elapsed = static_cast<double>(measured_ > 0 ? previous_end_ - window_begin_ : 0);
-  return std::min(elapsed / static_cast<double>(config_.duration.value), 1.0);
+  return std::min(elapsed / static_cast<double>(config_.measure.duration.value), 1.0);
 }
 
 }  // namespace loaderscope

@@ -20,8 +20,8 @@ class WindowKeeper {
   bool is_warmup(std::int64_t step, Nanos compute_end);
   // Is it known beforehand that `step`, the next one, is measured? Not with a warm-up by time.
   bool measures(std::int64_t step) const {
-    return measured_ > 0 ||
-           (config_.warmup.value.duration == 0 && step >= config_.warmup.value.steps);
+    return measured_ > 0 || (config_.measure.warmup.value.duration == 0 &&
+                             step >= config_.measure.warmup.value.steps);
   }
   bool ended() const { return ended_; }
   std::int64_t measured() const { return measured_; }

@@ -86,13 +86,13 @@ OwnLoader try_loader(const RunConfig& given, const MachineLimits& limits, const 
   const Probe seen = probe(settings, limits, run);
   OwnLoader own;
   own.interrupted = seen.record.interrupted;
-  const bool has_workers = seen.record.config.num_workers > 0;
+  const bool has_workers = seen.record.config.loader.num_workers > 0;
   const RunConfig base = has_workers ? with(seen.settings, kOneWorkerAhead) : seen.settings;
   own.trial = {
       has_workers ? "loader, 1 worker" : "loader, no worker", false, resolved(base, limits), {}};
   if (own.interrupted) return own;
   if (seen.record.ranks.empty() || seen.record.ranks.front().steps() <= 0)
-    throw RunError("--loader " + shown_text(given.loader.value) +
+    throw RunError("--loader " + shown_text(given.program.loader.value) +
                    ": gives too few batches; the self-test needs 12 in all");
   add_delays(own, base, seen.record.ranks.front(), limits);
   return own;

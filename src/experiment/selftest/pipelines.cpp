@@ -88,9 +88,9 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 // A worker comes up once per epoch.
 Nanos per_step(const RunConfig& config, const Injection& injection) {
-  if (is_per_sample(injection.stage)) return injection.extra * config.batch_size;
+  if (is_per_sample(injection.stage)) return injection.extra * config.loader.batch_size;
   if (injection.stage == Stage::startup)
-    return injection.extra * config.batch_size / config.samples;
+    return injection.extra * config.loader.batch_size / config.data.samples;
   return injection.extra;
 }
 
@@ -102,7 +102,7 @@ Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limi
     for (const std::string_view text : words_of(group)) {
       RunConfig delayed = settings;
       set_field(delayed, "selftest", "inject", text);
-      const Injection& injection = delayed.inject.value.front();
+      const Injection& injection = delayed.declared.inject.value.front();
       trial.delays.push_back(
           {injection.stage, resolve(delayed, limits, ignored), per_step(delayed, injection)});
     }
@@ -111,13 +111,13 @@ Trial trial_of(const Row& row, const RunConfig& given, const MachineLimits& limi
 }
 
 void refuse_contradictions(const RunConfig& given) {
-  if (device_kind(given.device.value) == DeviceKind::none) {
+  if (device_kind(given.trainer.device.value) == DeviceKind::none) {
     throw UsageError(
         "device = null: nothing computes, so nothing can be seen to wait; give --device sim or "
         "leave it out");
   }
-  if (given.python.given && !given.loader.given) {
-    throw UsageError("python = " + shown_text(given.python.value) +
+  if (given.program.python.given && !given.program.loader.given) {
+    throw UsageError("python = " + shown_text(given.program.python.value) +
                      ": has no effect without a loader; give --loader FILE.py:FUNCTION");
   }
   if (is_model_engine(given.engine.value) && names_data(given)) {
@@ -142,7 +142,7 @@ RunConfig taken_over(const RunConfig& given, const std::function<bool(const Fiel
   return config;
 }
 
-bool names_data(const RunConfig& given) { return given.data.given || given.index.given; }
+bool names_data(const RunConfig& given) { return given.data.paths.given || given.data.index.given; }
 
 std::vector<Trial> make_trials(const RunConfig& given, const MachineLimits& limits) {
   refuse_contradictions(given);

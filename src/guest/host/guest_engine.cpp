@@ -5,8 +5,10 @@
 namespace loaderscope {
 
 RunRecord run_guest(const RunConfig& config, const EngineContext& context) {
-  if (config.command.given) return guest::Job(config, context, config.command.value).run();
-  const std::vector<std::string> command = {config.python.value, "-m", "loaderscope_guest.trainer"};
+  if (config.program.command.given)
+    return guest::Job(config, context, config.program.command.value).run();
+  const std::vector<std::string> command = {config.program.python.value, "-m",
+                                            "loaderscope_guest.trainer"};
   return guest::Job(config, context, command).run();
 }
 

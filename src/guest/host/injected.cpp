@@ -8,8 +8,9 @@ namespace {
 
 // What a device of ours computes takes longer without a hook.
 bool needs_no_hook(const Injection& injection, const RunConfig& config) {
-  return injection.extra == 0 || (injection.stage == Stage::compute &&
-                                  device_kind(config.device.value) == DeviceKind::simulated);
+  return injection.extra == 0 ||
+         (injection.stage == Stage::compute &&
+          device_kind(config.trainer.device.value) == DeviceKind::simulated);
 }
 
 std::string whose(const Injection& injection) {
@@ -22,14 +23,14 @@ std::string whose(const Injection& injection) {
 }  // namespace
 
 Injected::Injected(const RunConfig& config) : config_(config) {
-  const auto& injections = config.inject.value;
+  const auto& injections = config.declared.inject.value;
   for (std::size_t i = 0; i < injections.size(); ++i) {
     if (needs_no_hook(injections[i], config)) executed(i);
   }
 }
 
 std::string Injected::missing(bool of_every_rank) const {
-  const auto& injections = config_.inject.value;
+  const auto& injections = config_.declared.inject.value;
   for (std::size_t i = 0; i < injections.size(); ++i) {
     if (executed_.count(i) > 0 || (of_every_rank && injections[i].rank)) continue;
     return "inject = " + shown_text(injections[i].text) + ": stage " +

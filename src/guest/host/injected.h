@@ -15,7 +15,7 @@ class Injected {
 
   // One of config.inject, by its place.
   void executed(std::size_t number) {
-    if (number < config_.inject.value.size()) executed_.insert(number);
+    if (number < config_.declared.inject.value.size()) executed_.insert(number);
   }
   // A sentence on the first that was not; "" when there is none. `of_every_rank`: leave out those
   // of one rank, which may not have begun.

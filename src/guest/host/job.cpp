@@ -27,7 +27,7 @@ Variables variables_for(const GuestFiles& files) {
 
 std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
   if (context.replay != nullptr) return "batches are replayed";
-  return config.inject.value.empty() ? "" : "delays are injected";
+  return config.declared.inject.value.empty() ? "" : "delays are injected";
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       progress_beat_(context) {}
 
 std::string Job::program() const {
-  if (config_.loader.given) return "--loader " + shown_text(config_.loader.value);
+  if (config_.program.loader.given) return "--loader " + shown_text(config_.program.loader.value);
   std::string words;
   for (const std::string& word : command_) words += (words.empty() ? "" : " ") + word;
   return shown_text(words);
@@ -144,8 +144,9 @@ void Job::watch_consumption() {
 
 // With the hooks in or out: their cost is measured meanwhile, and behind it.
 void Job::look_for_end_of_window() {
-  const bool by_duration = config_.duration > 0 && (config_.epochs == 0 || config_.duration.given);
-  const bool has_end = config_.steps > 0 || by_duration;
+  const bool by_duration = config_.measure.duration > 0 &&
+                           (config_.measure.epochs == 0 || config_.measure.duration.given);
+  const bool has_end = config_.measure.steps > 0 || by_duration;
   if (training_.windows_ended()) {
     complete_ = true;
     if (!context_.measure_hooks || hooks_.behind_window(training_.seen())) begin_to_stop();
@@ -159,7 +160,7 @@ RunRecord Job::record() {
   RunRecord record;
   record.engine = config_.engine.value;
   record.config = config_;
-  record.simulated = device_kind(config_.device.value) == DeviceKind::simulated;
+  record.simulated = device_kind(config_.trainer.device.value) == DeviceKind::simulated;
   record.interrupted = second_signal_.has_value();
   record.lost_spans = host_.lost() + training_.left_out();
   record.contention_known = RunQueueMeter().known();

@@ -15,21 +15,22 @@ namespace {
 // The values in force.
 void put_into(RunConfig& config, const LoaderFacts& loader, std::int64_t ranks) {
   const bool has_workers = loader.num_workers > 0;
-  config.executor.value = loader.is_opaque ? Executor::opaque
-                          : has_workers    ? Executor::processes
-                                           : Executor::inline_;
-  config.num_workers.value = loader.num_workers;
+  config.loader.executor.value = loader.is_opaque ? Executor::opaque
+                                 : has_workers    ? Executor::processes
+                                                  : Executor::inline_;
+  config.loader.num_workers.value = loader.num_workers;
   if (has_workers && loader.prefetch_factor > 0)
-    config.prefetch_factor.value = loader.prefetch_factor;
-  config.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
-  config.samples.value = loader.samples * ranks;
-  config.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
-  config.persistent_workers.value = loader.persistent_workers;
-  config.in_order.value = loader.in_order;
-  config.drop_last.value = loader.drop_last;
-  config.shuffle.value = loader.shuffle;
-  config.mp_context.value = value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
-  config.ranks.value = ranks;
+    config.loader.prefetch_factor.value = loader.prefetch_factor;
+  config.loader.batch_size.value = std::max<std::int64_t>(1, loader.batch_size);
+  config.data.samples.value = loader.samples * ranks;
+  config.loader.memory.value = loader.pin_memory ? MemoryMode::pin_thread : MemoryMode::pageable;
+  config.loader.persistent_workers.value = loader.persistent_workers;
+  config.loader.in_order.value = loader.in_order;
+  config.loader.drop_last.value = loader.drop_last;
+  config.loader.shuffle.value = loader.shuffle;
+  config.loader.mp_context.value =
+      value_of<StartMethod>(loader.mp_context).value_or(StartMethod::fork);
+  config.trainer.ranks.value = ranks;
 }
 
 // What the program's data and training turned out to be, as the settings that they would be.
@@ -38,20 +39,20 @@ void put_measured(RunConfig& config, const RankRecord& rank, const LoaderFacts& 
     const double per_batch = static_cast<double>(rank.samples) / static_cast<double>(rank.steps());
     // Where an epoch's last batch is a short one, the others have more samples than the mean.
     const double size = loader.batches > 0 ? std::ceil(per_batch) : per_batch;
-    if (loader.batch_size == 0) config.batch_size.value = std::llround(std::max(1.0, size));
+    if (loader.batch_size == 0) config.loader.batch_size.value = std::llround(std::max(1.0, size));
     if (loader.batches > 0) {
-      config.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
-                             static_cast<std::int64_t>(config.ranks.value);
+      config.data.samples.value = std::llround(per_batch * static_cast<double>(loader.batches)) *
+                                  static_cast<std::int64_t>(config.trainer.ranks.value);
     }
   }
   if (rank.samples > 0) {
-    config.delivered_bytes.value = rank.delivered_bytes / rank.samples;
-    config.stored_bytes.value.mean =
+    config.data.delivered_bytes.value = rank.delivered_bytes / rank.samples;
+    config.data.stored_bytes.value.mean =
         static_cast<double>(rank.read_bytes) / static_cast<double>(rank.samples);
   }
   const StageStats& compute = rank.stages[Stage::compute];
   if (trains_itself(config) && compute.count > 0)
-    config.compute.value.mean = static_cast<double>(compute.wall / compute.count);
+    config.trainer.compute.value.mean = static_cast<double>(compute.wall / compute.count);
 }
 
 // Where every measured step of every rank has the GPU's own times, the account is the GPU's.
@@ -71,7 +72,7 @@ void say_gpu(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
     bytes += gpu->copied_bytes();
   }
   if (!watched) return;
-  if (steps > 0 && of_gpu == steps) record.config.device.value = "cuda";
+  if (steps > 0 && of_gpu == steps) record.config.trainer.device.value = "cuda";
   record.notes.push_back(
       fmt::format("compute is the time in which kernels ran, by CUPTI, in {} of {} steps{}", of_gpu,
                   steps, of_gpu < steps ? "; in the others it is what the host saw" : ""));

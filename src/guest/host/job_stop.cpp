@@ -116,7 +116,7 @@ void Job::stop_harder() {
 }
 
 void Job::watch_for_silence() {
-  const Nanos allowed = config_.timeout;
+  const Nanos allowed = config_.measure.timeout;
   if (allowed == 0 || stopping_since_ != 0 || training_.longest_wait() <= allowed) return;
   give_up(fmt::format(
       "{}: no batch came for {}; look at what the workers wait for, or give a longer --timeout",

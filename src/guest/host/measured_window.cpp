@@ -14,7 +14,7 @@ FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
   FoldOptions options;
   options.workers = static_cast<std::int32_t>(makers_of(loader));
   options.in_order = loader.in_order || loader.seen_workers() == 0;
-  options.seed = static_cast<std::uint64_t>(given.seed.value);
+  options.seed = static_cast<std::uint64_t>(given.measure.seed.value);
   return options;
 }
 

@@ -12,13 +12,15 @@ constexpr Nanos kFirst = 30 * kSecond;
 constexpr Nanos kEarliest = 10 * kSecond;
 
 Nanos first_of(const RunConfig& config) {
-  return config.duration.given ? std::clamp<Nanos>(config.duration, kEarliest, kFirst) : kFirst;
+  return config.measure.duration.given
+             ? std::clamp<Nanos>(config.measure.duration, kEarliest, kFirst)
+             : kFirst;
 }
 
 // The flags that end a job after its first batch only.
 std::string what_waits(const RunConfig& config) {
-  if (config.steps.given) return "--steps begins with the first one";
-  if (config.duration.given) return "--duration begins with the first one";
+  if (config.measure.steps.given) return "--steps begins with the first one";
+  if (config.measure.duration.given) return "--duration begins with the first one";
   return "";
 }
 

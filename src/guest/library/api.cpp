@@ -121,8 +121,8 @@ void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int
 void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {
   static const std::atomic<int> kNeverStops{0};
   RunConfig config;
-  config.copy = own_copy_stream != 0 ? CopyMode::stream : CopyMode::async;
-  config.in_flight = in_flight;
+  config.trainer.copy = own_copy_stream != 0 ? CopyMode::stream : CopyMode::async;
+  config.trainer.in_flight = in_flight;
   device = std::move(
       (simulated != 0 ? make_sim_devices : make_null_devices)(config, kNeverStops).front());
 }

@@ -142,7 +142,7 @@ Rate rate_of(const RunRecord& record) {
 
 Rate run_bare_loop(const Load& load) {
   SourceOptions options;
-  options.paths = config_of(load).data.value;
+  options.paths = config_of(load).data.paths.value;
   const auto source = open_files(options);
   std::vector<std::unique_ptr<BareWorker>> workers;
   for (int i = 0; i < kThreads; ++i)

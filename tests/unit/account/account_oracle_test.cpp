@@ -42,9 +42,9 @@ TEST(AccountOracle, AgreesOnRandomPipelines) {
     const RunConfig& config = pipeline.config;
     FactKeeper facts;
     const RunRecord record = run_pipeline(config, &facts);
-    const bool in_order = config.in_order || config.executor == Executor::inline_;
+    const bool in_order = config.loader.in_order || config.loader.executor == Executor::inline_;
     const std::string place = "seed " + std::to_string(seed) + "\n" + pipeline.text();
-    const auto expected = recompute_account(facts, in_order, config.sync_ranks);
+    const auto expected = recompute_account(facts, in_order, config.trainer.sync_ranks);
     ASSERT_EQ(differences(record.ranks, expected), "") << place;
     for (std::size_t rank = 0; rank < record.ranks.size(); ++rank) {
       const std::vector<StepRow> rows = rows_of(record.ranks[rank]);

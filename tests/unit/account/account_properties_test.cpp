@@ -79,8 +79,8 @@ void expect_closed(const RankRecord& rank, const RunConfig& config) {
     EXPECT_EQ(row.step, step);
     EXPECT_EQ(row.warmup && rank.warmup_steps > 0, step < rank.warmup_steps);
     expect_row(row, previous_end);
-    if (!config.in_order) {
-      EXPECT_EQ(row.order, config.num_workers == 0 ? row.order : 0);
+    if (!config.loader.in_order) {
+      EXPECT_EQ(row.order, config.loader.num_workers == 0 ? row.order : 0);
     }
     previous_end = row.compute_end;
     ++step;
@@ -99,7 +99,7 @@ TEST(AccountProperties, ClosesInEveryRow) {
 
 bool can_take_time(const RunConfig& config, std::initializer_list<Stage> stages) {
   return std::any_of(stages.begin(), stages.end(), [&](Stage stage) {
-    const auto& injections = config.inject.value;
+    const auto& injections = config.declared.inject.value;
     return config.cost_of(stage) != nullptr ||
            std::any_of(injections.begin(), injections.end(),
                        [stage](const Injection& injection) { return injection.stage == stage; });
@@ -125,17 +125,17 @@ TEST(AccountProperties, AStageWithoutCostHasNoStall) {
       expect_none(Cause::transport, {Stage::transport, Stage::transport_recv});
       // A batch may wait for the pin thread while that receives another one.
       expect_none(Cause::pin, {Stage::pin, Stage::transport_recv});
-      if (config.memory != MemoryMode::pin_thread) {
+      if (config.loader.memory != MemoryMode::pin_thread) {
         EXPECT_EQ(totals.stall[Cause::pin], 0);
       }
-      if (!config.link.given) expect_none(Cause::h2d, {Stage::h2d});
+      if (!config.trainer.link.given) expect_none(Cause::h2d, {Stage::h2d});
       // With a barrier a rank may wait for another's compute.
-      if (!config.sync_ranks) expect_none(Cause::launch, {Stage::launch});
+      if (!config.trainer.sync_ranks) expect_none(Cause::launch, {Stage::launch});
       expect_none(Cause::startup, {Stage::startup, Stage::startup_parent});
-      if (config.cores == 100 && config.core_scaling == 1) {
+      if (config.declared.cores == 100 && config.declared.core_scaling == 1) {
         EXPECT_EQ(totals.stall[Cause::contention], 0);
       }
-      if (!can_take_time(config, {Stage::compute}) && !config.compute.given) {
+      if (!can_take_time(config, {Stage::compute}) && !config.trainer.compute.given) {
         EXPECT_EQ(totals.compute, 0);
       }
     }
@@ -149,11 +149,11 @@ TEST(AccountProperties, MoreComputeNeverAddsStall) {
   limits.batch_tasks = limits.in_order = limits.whole_run = true;
   limits.most_ranks = 1;
   for_random_pipelines(1000, limits, [](const Pipeline& pipeline) {
-    if (pipeline.config.device.value == "null") return;
+    if (pipeline.config.trainer.device.value == "null") return;
     Nanos before = totals_of(run_pipeline(pipeline.config).ranks[0]).stalled();
     for (const char* more : {"compute=+1ns", "compute=+37ns", "compute=+2ms", "compute=+11ms"}) {
       RunConfig slower = pipeline.config;
-      slower.inject.value.push_back(parse_injection(more));
+      slower.declared.inject.value.push_back(parse_injection(more));
       const Nanos stalled = totals_of(run_pipeline(slower).ranks[0]).stalled();
       ASSERT_LE(stalled, before) << more;
       before = stalled;
@@ -247,7 +247,7 @@ TEST(AccountProperties, ShufflingChangesNothingForConstantCosts) {
   limits.constant = limits.no_injections = true;
   for_random_pipelines(700, limits, [](const Pipeline& pipeline) {
     RunConfig other = pipeline.config;
-    other.shuffle.set(!other.shuffle);
+    other.loader.shuffle.set(!other.loader.shuffle);
     const RunRecord a = run_pipeline(pipeline.config), b = run_pipeline(other);
     for (std::size_t rank = 0; rank < a.ranks.size(); ++rank) {
       ASSERT_EQ(rows_of(a.ranks[rank]), rows_of(b.ranks[rank])) << "rank " << rank;
@@ -313,17 +313,18 @@ TEST(AccountProperties, TheCostOfASampleDoesNotDependOnTheLoader) {
   limits.own_cores = limits.own_storage = limits.no_injections = true;
   for_random_pipelines(400, limits, [&](const Pipeline& pipeline) {
     RunConfig other = pipeline.config;
-    if (other.num_workers == 0) return;
-    other.num_workers.value += 3;
-    other.in_order.value = !other.in_order;
-    other.task.value = other.task == TaskShape::batch ? TaskShape::sample : TaskShape::batch;
-    other.window.value = 5;
-    other.batch_size.value = 1;
-    other.ranks.value = 1;
-    other.shuffle.value = !other.shuffle;
-    other.drop_last.value = false;
-    other.steps.value = 60;
-    other.duration.given = false;
+    if (other.loader.num_workers == 0) return;
+    other.loader.num_workers.value += 3;
+    other.loader.in_order.value = !other.loader.in_order;
+    other.loader.task.value =
+        other.loader.task == TaskShape::batch ? TaskShape::sample : TaskShape::batch;
+    other.loader.window.value = 5;
+    other.loader.batch_size.value = 1;
+    other.trainer.ranks.value = 1;
+    other.loader.shuffle.value = !other.loader.shuffle;
+    other.loader.drop_last.value = false;
+    other.measure.steps.value = 60;
+    other.measure.duration.given = false;
     FactKeeper facts, other_facts;
     run_pipeline(pipeline.config, &facts);
     run_pipeline(other, &other_facts);
@@ -374,22 +375,23 @@ TEST(AccountProperties, EveryEpochDeliversItsSamplesOnce) {
     FactKeeper facts;
     run_pipeline(config, &facts);
     const Delivered delivered = delivered_of(facts);
-    const std::int64_t of_rank = (config.samples + config.ranks - 1) / config.ranks;
-    const std::int64_t dropped = config.drop_last ? of_rank % config.batch_size : 0;
-    const std::int64_t total = (of_rank - dropped) * config.ranks;
-    const std::int64_t padding = of_rank * config.ranks - config.samples;
-    const std::int64_t batches =
-        (of_rank - dropped + config.batch_size - 1) / config.batch_size * config.ranks;
+    const std::int64_t of_rank =
+        (config.data.samples + config.trainer.ranks - 1) / config.trainer.ranks;
+    const std::int64_t dropped = config.loader.drop_last ? of_rank % config.loader.batch_size : 0;
+    const std::int64_t total = (of_rank - dropped) * config.trainer.ranks;
+    const std::int64_t padding = of_rank * config.trainer.ranks - config.data.samples;
+    const std::int64_t batches = (of_rank - dropped + config.loader.batch_size - 1) /
+                                 config.loader.batch_size * config.trainer.ranks;
     for (const auto& [epoch, samples] : delivered.samples) {
       const auto most =
           std::max_element(samples.begin(), samples.end(),
                            [](const auto& a, const auto& b) { return a.second < b.second; });
-      if (config.samples == 0) {
+      if (config.data.samples == 0) {
         EXPECT_EQ(most->second, 1) << "sample " << most->first;
         continue;
       }
       EXPECT_GE(samples.begin()->first, 0);
-      EXPECT_LT(samples.rbegin()->first, config.samples);
+      EXPECT_LT(samples.rbegin()->first, config.data.samples);
       EXPECT_LE(most->second, padding > 0 ? 2 : 1) << "sample " << most->first;
       if (delivered.batches.at(epoch) < batches) continue;  // the window ended inside this epoch
       const std::int64_t distinct = std::ssize(samples);
@@ -398,8 +400,8 @@ TEST(AccountProperties, EveryEpochDeliversItsSamplesOnce) {
                           [](std::int64_t sum, const auto& s) { return sum + s.second; });
       EXPECT_EQ(count, total);
       EXPECT_GE(distinct, total - padding);
-      if (!config.drop_last) {
-        EXPECT_EQ(distinct, config.samples);
+      if (!config.loader.drop_last) {
+        EXPECT_EQ(distinct, config.data.samples);
       }
     }
   });

@@ -267,12 +267,12 @@ RunConfig slowed_down(RunConfig config, std::int64_t factor) {
     distribution.mean *= times;
     distribution.spread *= distribution.shape == Distribution::Shape::uniform ? times : 1;
   };
-  for (Cost& cost : config.cost.value) slow(cost.amount);
-  slow(config.compute.value);
-  for (Injection& injection : config.inject.value) injection.extra *= factor;
-  config.storage_latency.value *= factor;
-  config.duration.value *= factor;
-  config.warmup.value.duration *= factor;
+  for (Cost& cost : config.declared.cost.value) slow(cost.amount);
+  slow(config.trainer.compute.value);
+  for (Injection& injection : config.declared.inject.value) injection.extra *= factor;
+  config.declared.storage_latency.value *= factor;
+  config.measure.duration.value *= factor;
+  config.measure.warmup.value.duration *= factor;
   return config;
 }
 

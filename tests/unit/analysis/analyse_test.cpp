@@ -51,7 +51,7 @@ TEST(Analyse, FirstBatchNamesACauseOnce) {
 TEST(Analyse, PredictsAnEpochOfKnownSize) {
   EXPECT_FALSE(analyse(usual_record()).epoch_predicted_s);
   RunRecord record = usual_record();
-  record.config.samples.set(16'000);
+  record.config.data.samples.set(16'000);
   EXPECT_DOUBLE_EQ(analyse(record).epoch_predicted_s.value(), 100);
 }
 
@@ -85,35 +85,35 @@ TEST(Analyse, OfNothing) {
 TEST(AnalyseNotes, TooFewBlocksForAnInterval) {
   RunRecord record = usual_record();
   EXPECT_THAT(analyse(record).notes, IsEmpty());
-  record.config.num_workers.value = 16;
+  record.config.loader.num_workers.value = 16;
   EXPECT_THAT(analyse(record).notes,
               Contains(HasSubstr("40 steps are 1.2 blocks of 32, which gives no firm")));
 }
 
 TEST(AnalyseNotes, FewerThanFourWindowsAreMarked) {
   RunRecord record = usual_record();
-  record.config.prefetch_factor.value = 5;  // of 2 workers: 10 batches
+  record.config.loader.prefetch_factor.value = 5;  // of 2 workers: 10 batches
   EXPECT_THAT(analyse(record).notes, IsEmpty());
-  record.config.prefetch_factor.value = 6;
+  record.config.loader.prefetch_factor.value = 6;
   EXPECT_THAT(analyse(record).notes,
               Contains("40 steps are less than four windows of 12 batches, so what was made before "
                        "them may carry the rate; give --steps 48"));
-  record.config.num_workers.value = 0;
+  record.config.loader.num_workers.value = 0;
   EXPECT_THAT(analyse(record).notes, IsEmpty());
 }
 
 TEST(AnalyseNotes, OneEpochDoesNotShowRestarts) {
   RunRecord record = usual_record();
-  record.config.samples.set(1'000'000);
+  record.config.data.samples.set(1'000'000);
   EXPECT_THAT(analyse(record).notes, Contains(HasSubstr("no epoch ended")));
-  record.config.persistent_workers.set(true);
+  record.config.loader.persistent_workers.set(true);
   EXPECT_THAT(analyse(record).notes, Not(Contains(HasSubstr("no epoch ended"))));
   RunRecord two = record_of(4, 40, [](std::int64_t step) {
     StepPlan plan = usual_step(step);
     plan.epoch = step < 20 ? 0 : 1;
     return plan;
   });
-  two.config.samples.set(320);
+  two.config.data.samples.set(320);
   EXPECT_THAT(analyse(two).notes, IsEmpty());
 }
 
@@ -130,23 +130,23 @@ TEST(Analyse, SaysWhatTheWaitingCosts) {
   ASSERT_TRUE(analysis.waste);
   EXPECT_DOUBLE_EQ(analysis.waste->gpu_hours_per_day, 18);  // one GPU that waits 75 % of the time
   EXPECT_FALSE(analysis.waste->price_per_day);
-  record.config.gpu_price.set(2.5);
+  record.config.answer.gpu_price.set(2.5);
   analysis = analyse(record);
   EXPECT_DOUBLE_EQ(*analysis.waste->price_per_day, 45);
 }
 
 TEST(Analyse, ATrainingWithoutAGpuWastesNoneUnlessItIsPaidFor) {
   RunRecord record = usual_record();
-  record.config.device.value = "script";
+  record.config.trainer.device.value = "script";
   EXPECT_FALSE(analyse(record).waste);
-  record.config.gpu_price.set(2.5);
+  record.config.answer.gpu_price.set(2.5);
   EXPECT_DOUBLE_EQ(analyse(record).waste.value().gpu_hours_per_day, 18);
 }
 
 TEST(Analyse, AbsurdSettingsDoNotOverflow) {
   RunRecord record = usual_record();
-  record.config.num_workers.value = INT64_MAX;
-  record.config.samples.value = INT64_MAX;
+  record.config.loader.num_workers.value = INT64_MAX;
+  record.config.data.samples.value = INT64_MAX;
   EXPECT_GT(analyse(record).busy.mean, 0);
 }
 

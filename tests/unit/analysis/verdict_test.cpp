@@ -52,7 +52,7 @@ TEST(Verdict, SaysForWhenOneCauseIsAll) {
             "Simulated: the GPU waits 75.0 % of the time (±0.0) for decode: depth, the workers "
             "rested because the window was full");
   record.simulated = false;
-  record.config.num_workers.value = 0;
+  record.config.loader.num_workers.value = 0;
   EXPECT_THAT(verdict_of(record).sentence, StartsWith("The GPU waits 75.0 %"));
 }
 
@@ -179,9 +179,9 @@ TEST(Verdict, WithoutComputeIsTheRate) {
   EXPECT_EQ(verdict.bound_by, "decode");
   EXPECT_FALSE(verdict.severity);
   EXPECT_EQ(verdict.sentence, "Simulated: the loader gives 160 samples/s (±0), limited by decode");
-  record.config.demand.set(1786);
+  record.config.trainer.demand.set(1786);
   EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 1786/s needed: not enough, 9.0 % of it"));
-  record.config.demand.set(100);
+  record.config.trainer.demand.set(100);
   EXPECT_THAT(verdict_of(record).sentence, HasSubstr("; 100/s needed: enough, 60.0 % to spare"));
 }
 
@@ -189,13 +189,13 @@ TEST(Verdict, DoesNotSayWhetherARateWithinItsIntervalSuffices) {
   RunRecord record = record_of(4, 60, [](std::int64_t step) {
     return step_of(0, {{Cause::decode, (60 + step * 31 % 17) * kMs}});
   });
-  record.config.demand.set(analyse(record).samples_per_s.mean);
+  record.config.trainer.demand.set(analyse(record).samples_per_s.mean);
   EXPECT_THAT(verdict_of(record).sentence, HasSubstr("needed: cannot tell, 100.0 % of it"));
 }
 
 TEST(Verdict, OnTheNullDeviceIsTheRate) {
   RunRecord record = usual_record();
-  record.config.device.set("null");
+  record.config.trainer.device.set("null");
   EXPECT_THAT(verdict_of(record).sentence, StartsWith("Simulated: the loader gives"));
 }
 

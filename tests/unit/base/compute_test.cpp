@@ -51,10 +51,10 @@ class ResolveCompute : public testing::Test {
 
 TEST_F(ResolveCompute, APresetSetsTheBatchSizeOrFollowsIt) {
   const RunConfig own = resolved({{"compute", "unet3d-h100"}});
-  EXPECT_EQ(own.batch_size, 7);
+  EXPECT_EQ(own.loader.batch_size, 7);
   EXPECT_EQ(own.mean_compute_time(), 323 * kMillisecond);
   const RunConfig given = resolved({{"compute", "resnet50-h100"}, {"batch", "100"}});
-  EXPECT_EQ(given.batch_size, 100);
+  EXPECT_EQ(given.loader.batch_size, 100);
   EXPECT_EQ(given.mean_compute_time(), 56 * kMillisecond);
   EXPECT_EQ(resolved({{"compute", "12ms"}, {"batch", "7"}}).mean_compute_time(), 12'000'000);
 }
@@ -72,7 +72,7 @@ TEST_F(ResolveCompute, KernelsAreOfARealDevice) {
 
 TEST_F(ResolveCompute, WithoutAGpuTheDeviceIsSimulatedAndTheReasonSaid) {
   const MachineLimits none{4, false, "no NVIDIA driver here; install one."};
-  EXPECT_EQ(resolved({{"compute", "1ms"}}, none).device.value, "sim");
+  EXPECT_EQ(resolved({{"compute", "1ms"}}, none).trainer.device.value, "sim");
   EXPECT_THAT(notes_, Contains("no GPU: no NVIDIA driver here; the device is simulated"));
   resolved({{"compute", "1ms"}, {"device", "sim"}}, none);
   EXPECT_THAT(notes_, IsEmpty());

@@ -23,18 +23,19 @@ constexpr Nanos kNear = 20 * kMicrosecond;  // calls take one each, clocks are r
 class CudaDeviceTest : public testing::Test {
  protected:
   CudaDeviceTest() {
-    config_.device.value = "cuda";
-    config_.compute.set({});
-    config_.batch_size.value = 2;
-    config_.size.value = 4;
+    config_.trainer.device.value = "cuda";
+    config_.trainer.compute.set({});
+    config_.loader.batch_size.value = 2;
+    config_.image.size.value = 4;
   }
 
   void use_bytes(Transfer transfer = Transfer::f32) {
-    config_.source.value = "files";
-    config_.data.value = {"photos"};
-    config_.transfer.value = transfer;
-    host_.assign(static_cast<std::size_t>(config_.batch_size * config_.delivered_sample_bytes()),
-                 std::byte{7});
+    config_.data.source.value = "files";
+    config_.data.paths.value = {"photos"};
+    config_.image.transfer.value = transfer;
+    host_.assign(
+        static_cast<std::size_t>(config_.loader.batch_size * config_.delivered_sample_bytes()),
+        std::byte{7});
   }
 
   std::unique_ptr<Device> make() {
@@ -73,7 +74,7 @@ class CudaDeviceTest : public testing::Test {
 TEST_F(CudaDeviceTest, TimesAreThoseOfTheDevice) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     runtime_ = std::make_shared<PretendRuntime>();
-    config_.copy.value = mode;
+    config_.trainer.copy.value = mode;
     const std::vector<DeviceTimes> times = run(*make(), 6, kCopy, kCompute);
     const auto spins = runtime_->work("spin");
     ASSERT_EQ(spins.size(), 13U);  // one to warm up, then a copy and a compute per step
@@ -92,7 +93,7 @@ TEST_F(CudaDeviceTest, TimesAreThoseOfTheDevice) {
 }
 
 TEST_F(CudaDeviceTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
-  config_.copy.value = CopyMode::stream;
+  config_.trainer.copy.value = CopyMode::stream;
   const std::vector<DeviceTimes> times = run(*make(), 6, kCopy, kCompute);
   for (std::size_t i = 1; i < times.size(); ++i) {
     EXPECT_LT(times[i].copy.begin, times[i - 1].compute.end);
@@ -105,8 +106,8 @@ TEST_F(CudaDeviceTest, EachStepInFlightHasItsOwnBuffer) {
   for (const CopyMode mode : {CopyMode::sync, CopyMode::async, CopyMode::stream}) {
     for (const std::int64_t in_flight : {1, 2, 5}) {
       runtime_ = std::make_shared<PretendRuntime>();
-      config_.copy.value = mode;
-      config_.in_flight.value = in_flight;
+      config_.trainer.copy.value = mode;
+      config_.trainer.in_flight.value = in_flight;
       run(*make(), 11, 0, kCompute);
       const auto copies = runtime_->work("copy");
       ASSERT_EQ(copies.size(), 11U);
@@ -140,7 +141,7 @@ TEST_F(CudaDeviceTest, ACopyByTheCallerHasEndedOnReturn) {
 
 TEST_F(CudaDeviceTest, ClocksThatDriftAreSetAgain) {
   runtime_->drift = 50e-6;
-  config_.in_flight.value = 1;
+  config_.trainer.in_flight.value = 1;
   const auto device = make();
   const std::vector<DeviceTimes> times = run(*device, 200, 0, 100 * kMillisecond);
   const auto spins = runtime_->work("spin");
@@ -163,7 +164,7 @@ TEST_F(CudaDeviceTest, ALongComputeDoesNotKeepTheClockFromBeingSet) {
 }
 
 TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
-  config_.launches.value = 7;
+  config_.trainer.launches.value = 7;
   const std::vector<DeviceTimes> times = run(*make(), 3, 0, kCompute + 3);
   const auto spins = runtime_->work("spin");
   ASSERT_EQ(spins.size(), 1U + 3 * 7);
@@ -176,8 +177,8 @@ TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
 }
 
 TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
-  config_.launches.value = 4;
-  config_.graph.value = true;
+  config_.trainer.launches.value = 4;
+  config_.trainer.graph.value = true;
   const auto device = make();
   const int before = runtime_->calls("launch_graph");
   std::vector<Nanos> expected;
@@ -196,7 +197,7 @@ TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
 
 // 4096^3 products at 1e5 per ns take 0.69 ms: 16 of them fit into 12 ms, and of 8192 they do not.
 TEST_F(CudaDeviceTest, ProductsAreMeasuredAndFillTheStep) {
-  config_.compute.set(parse_compute("gemm:12ms"));
+  config_.trainer.compute.set(parse_compute("gemm:12ms"));
   const auto device = make();
   const std::vector<DeviceTimes> times = run(*device, 3, 0, 12 * kMillisecond);
   for (const DeviceTimes& of_step : times)
@@ -208,7 +209,7 @@ TEST_F(CudaDeviceTest, ProductsAreMeasuredAndFillTheStep) {
 TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
   for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
     runtime_ = std::make_shared<PretendRuntime>();
-    config_.layout.value = layout;
+    config_.image.layout.value = layout;
     use_bytes(Transfer::u8);
     for (std::size_t i = 0; i < host_.size(); ++i) host_[i] = static_cast<std::byte>(5 * i);
     const auto device = make();
@@ -221,7 +222,7 @@ TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
     expect_near(times[0].compute.wall(), kCompute + jobs[1].end - jobs[1].begin, kNear);
     const auto* floats = static_cast<const float*>(jobs[1].place);
     const augment::Scaling scaling =
-        augment::scaling_of(*augment::normalise_of(config_.augment.value));
+        augment::scaling_of(*augment::normalise_of(config_.image.augment.value));
     const std::size_t pixels = 16;
     for (std::size_t i = 0; i < host_.size(); ++i) {
       const std::size_t image = i / (3 * pixels), channel = i / pixels % 3, pixel = i % pixels;
@@ -235,8 +236,8 @@ TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
 
 TEST_F(CudaDeviceTest, WhatItMadeIsFreed) {
   use_bytes(Transfer::u8);
-  config_.copy.value = CopyMode::stream;
-  config_.graph.value = true;
+  config_.trainer.copy.value = CopyMode::stream;
+  config_.trainer.graph.value = true;
   {
     const auto device = make();
     const auto slots = device->make_slots(MemoryMode::pinned_slots, 3, 1000);
@@ -292,7 +293,7 @@ TEST_F(CudaDeviceTest, WhyThereIsNoGpuIsSaid) {
 }
 
 TEST_F(CudaDeviceTest, RanksShareGpusInTurn) {
-  config_.ranks.value = 5;
+  config_.trainer.ranks.value = 5;
   runtime_->devices = 2;
   const auto devices = make_devices(runtime_, config_, stop_);
   ASSERT_EQ(devices.size(), 5U);
@@ -304,17 +305,17 @@ TEST_F(CudaDeviceTest, RanksShareGpusInTurn) {
 }
 
 TEST_F(CudaDeviceTest, AtMostTenRanksWaitForEachOtherOnOneGpu) {
-  config_.sync_ranks.value = true;
-  config_.ranks.value = 11;
+  config_.trainer.sync_ranks.value = true;
+  config_.trainer.ranks.value = 11;
   EXPECT_THAT(error_of_making(), HasSubstr("sync-ranks: 11 ranks would wait for each other"));
 }
 
 // One thread plays all ranks: nobody waits before all have submitted.
 TEST_F(CudaDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
-  config_.ranks.value = 3;
-  config_.sync_ranks.value = true;
+  config_.trainer.ranks.value = 3;
+  config_.trainer.sync_ranks.value = true;
   for (const CopyMode mode : {CopyMode::async, CopyMode::stream}) {
-    config_.copy.value = mode;
+    config_.trainer.copy.value = mode;
     runtime_ = std::make_shared<PretendRuntime>();
     runtime_->devices = 3;
     const auto devices = make_devices(runtime_, config_, stop_);
@@ -340,8 +341,8 @@ TEST_F(CudaDeviceTest, WithABarrierTheComputesOfAStepBeginTogether) {
 }
 
 TEST_F(CudaDeviceTest, AStopEndsAWaitAtAGate) {
-  config_.ranks.value = 2;
-  config_.sync_ranks.value = true;
+  config_.trainer.ranks.value = 2;
+  config_.trainer.sync_ranks.value = true;
   const auto devices = make_devices(runtime_, config_, stop_);
   ASSERT_TRUE(devices[0]->submit_copy(copy_of(0, 0)));
   devices[0]->submit_compute(0, kCompute);

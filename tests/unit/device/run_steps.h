@@ -23,13 +23,13 @@ inline std::vector<DeviceTimes> run_steps(Device& device, const RunConfig& confi
     while (const auto known = device.collect()) times.push_back(*known);
   };
   for (std::int64_t step = 0; step < steps; ++step) {
-    if (step >= config.in_flight) {
-      EXPECT_TRUE(device.wait_computed(step - config.in_flight));
+    if (step >= config.trainer.in_flight) {
+      EXPECT_TRUE(device.wait_computed(step - config.trainer.in_flight));
       collect();
     }
     copy.step = step;
     EXPECT_TRUE(device.submit_copy(copy));
-    if (config.copy == CopyMode::sync) {
+    if (config.trainer.copy == CopyMode::sync) {
       EXPECT_TRUE(device.wait_copied(step));
     }
     device.submit_compute(step, compute);

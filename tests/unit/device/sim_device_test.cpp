@@ -18,10 +18,10 @@ class SimDeviceTest : public testing::Test {
  protected:
   std::vector<std::unique_ptr<Device>> make(CopyMode copy, std::int64_t ranks = 1,
                                             bool barrier = false) {
-    config_.device.value = "sim";
-    config_.copy.value = copy;
-    config_.ranks.value = ranks;
-    config_.sync_ranks.value = barrier;
+    config_.trainer.device.value = "sim";
+    config_.trainer.copy.value = copy;
+    config_.trainer.ranks.value = ranks;
+    config_.trainer.sync_ranks.value = barrier;
     return find_row<DeviceRow>("sim", device_table()).make(config_, stop_);
   }
 
@@ -129,7 +129,7 @@ TEST_F(SimDeviceTest, PageableMemoryKeepsTheCallerAndIsRead) {
 // Times are handed out early and steps are forgotten; what the trainer waits for is not.
 TEST_F(SimDeviceTest, WaitsForTheLastStepsInFlightAfterTheyWereCollected) {
   for (const std::int64_t in_flight : {1, 2, 5}) {
-    config_.in_flight.value = in_flight;
+    config_.trainer.in_flight.value = in_flight;
     const auto devices = make(CopyMode::async);
     Device& device = *devices[0];
     for (std::int64_t step = 0; step < 20; ++step) {

@@ -71,7 +71,7 @@ TEST(Axes, ACaseWithoutWorkersLosesWhatNeedsThem) {
   const Experiment experiment = test::plan(
       scenario("cost = decode=1ms\nprefetch = 4\npersistent-workers = true"), {"workers=0,2"});
   EXPECT_EQ(experiment.cases[0].skipped, "");
-  EXPECT_EQ(experiment.cases[1].config.prefetch_factor, 4);
+  EXPECT_EQ(experiment.cases[1].config.loader.prefetch_factor, 4);
 }
 
 TEST(Axes, OneAtATimeBeginsWithTheBaseCaseAndDoesNotRepeatIt) {

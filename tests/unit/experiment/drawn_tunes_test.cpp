@@ -117,7 +117,8 @@ TEST(DrawnTunes, OfPhotographsOnTwoCoresEndBeforeTheGrid) {
     ASSERT_TRUE(found.recommended);
     EXPECT_LT(found.experiment.spent, time_of_sweep(lines, kThirteen, 0.02, seed));
     EXPECT_GE(share_of_best(found), 0.97);
-    const std::int64_t workers = found.experiment.cases[*found.recommended].config.num_workers;
+    const std::int64_t workers =
+        found.experiment.cases[*found.recommended].config.loader.num_workers;
     EXPECT_GE(workers, 2);
     EXPECT_LE(workers, 3);
   }
@@ -132,8 +133,8 @@ TEST(DrawnTunes, OneWorkerIsTheAnswerWhereItIsNearlyAsGoodAsEight) {
     const Tune found = tuned(lines, {"workers=1,2,4,8", "prefetch=1,2,4,8"}, 0.01, seed);
     ASSERT_TRUE(found.recommended);
     const RunConfig& use = found.experiment.cases[*found.recommended].config;
-    EXPECT_EQ(use.num_workers, 1);
-    EXPECT_EQ(use.prefetch_factor, 1);
+    EXPECT_EQ(use.loader.num_workers, 1);
+    EXPECT_EQ(use.loader.prefetch_factor, 1);
   }
 }
 
@@ -142,7 +143,7 @@ TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [model = laboratory.run](const RunConfig& config) {
     RunConfig changed = config;
-    if (config.num_workers == 1) make_faster(changed, {Stage::decode, 0.968});
+    if (config.loader.num_workers == 1) make_faster(changed, {Stage::decode, 0.968});
     return model(changed);
   };
   TuneOptions options;
@@ -153,7 +154,7 @@ TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
   ASSERT_TRUE(found.recommended);
   EXPECT_FALSE(found.proven);
   EXPECT_EQ(found.experiment.cases[0].runs.size() + found.experiment.cases[1].runs.size(), 2U);
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 1);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 1);
 }
 
 // Other programs take one of two cores.
@@ -161,7 +162,7 @@ Tune tuned_beside_others(double other_cores) {
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [=, model = laboratory.run](const RunConfig& config) {
     RunConfig less = config;
-    less.cores.set(2 - other_cores);
+    less.declared.cores.set(2 - other_cores);
     RunRecord record = model(less);
     const double window = seconds(record.ranks.front().window());
     record.metrics.push_back({"host.other_cpu_s", "s", "for a test", other_cores * window});
@@ -186,10 +187,10 @@ Tune tuned_beside_others(double other_cores) {
 TEST(DrawnTunes, BesideOtherProgramsTheAnswerForTheMachineAloneIsSaidToo) {
   const Tune found = tuned_beside_others(1);
   ASSERT_TRUE(found.recommended && found.alone);
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 1);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 1);
   EXPECT_NEAR(found.alone->other_cores, 1, 1e-6);
   ASSERT_TRUE(found.alone->cheapest);
-  EXPECT_EQ(found.experiment.cases[*found.alone->cheapest].config.num_workers, 2);
+  EXPECT_EQ(found.experiment.cases[*found.alone->cheapest].config.loader.num_workers, 2);
   EXPECT_NEAR(found.alone->samples_per_s, 250, 1e-6);
   EXPECT_FALSE(tuned_beside_others(0.1).alone);
 }

@@ -34,10 +34,10 @@ inline Experiment plan(const RunConfig& base, const std::vector<std::string>& ax
 // The true rate of a case: a run of many steps.
 inline double true_rate(const RunConfig& config, std::int64_t steps) {
   RunConfig longer = config;
-  longer.steps.set(steps);
-  longer.duration.given = false;
-  longer.warmup.set({steps / 10, 0});
-  longer.seed.set(12345);
+  longer.measure.steps.set(steps);
+  longer.measure.duration.given = false;
+  longer.measure.warmup.set({steps / 10, 0});
+  longer.measure.seed.set(12345);
   return analyse(run_engine(longer, {})).samples_per_s.mean;
 }
 

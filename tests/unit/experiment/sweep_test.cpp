@@ -80,7 +80,7 @@ TEST(Sweep, RunsTheSeedsThatItShows) {
   Laboratory laboratory = test::model_laboratory();
   std::vector<std::int64_t> seeds;
   laboratory.run = [&, model = laboratory.run](const RunConfig& config) {
-    seeds.push_back(config.seed);
+    seeds.push_back(config.measure.seed);
     return model(config);
   };
   run_sweep(experiment, laboratory, {});
@@ -113,7 +113,7 @@ TEST(Sweep, GoesOnPastACaseThatFails) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [model = laboratory.run](const RunConfig& config) {
-    if (config.num_workers == 1) throw RunError("the disk is gone");
+    if (config.loader.num_workers == 1) throw RunError("the disk is gone");
     return model(config);
   };
   run_sweep(experiment, laboratory, {});
@@ -126,7 +126,7 @@ TEST(Sweep, SaysTheCommonestReasonWhereEveryCaseFails) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [](const RunConfig& config) -> RunRecord {
-    throw RunError(config.num_workers == 2 ? "rare" : "common");
+    throw RunError(config.loader.num_workers == 2 ? "rare" : "common");
   };
   run_sweep(experiment, laboratory, {});
   EXPECT_EQ(reason_for_nothing(experiment), "common");
@@ -206,8 +206,8 @@ RunRecord run_of_somebody_elses(const RunConfig& config) {
   const RunConfig pretended = plan(scenario(kDecodeBound), {"workers=2"}).cases.front().config;
   RunRecord record = test::model_laboratory().run(pretended);
   record.config = config;
-  if (!config.num_workers.given) record.config.num_workers.value = 4;
-  if (!config.batch_size.given) record.config.batch_size.value = 32;
+  if (!config.loader.num_workers.given) record.config.loader.num_workers.value = 4;
+  if (!config.loader.batch_size.given) record.config.loader.batch_size.value = 32;
   return record;
 }
 

@@ -52,7 +52,7 @@ const std::vector<Workload>& workloads() {
 
 RunConfig base_of(const Workload& workload, int seed) {
   RunConfig base = scenario(workload.lines);
-  base.seed.set(seed);
+  base.measure.seed.set(seed);
   return base;
 }
 
@@ -81,7 +81,7 @@ TEST_P(TunedWorkload, IsWithinThreePercentOfTheBestInFifteenPercentOfTheTimeAndS
   }
   const Case& one = first.experiment.cases[*first.recommended];
   const Case& other = second.experiment.cases[*second.recommended];
-  EXPECT_EQ(one.config.num_workers.value, other.config.num_workers.value);
+  EXPECT_EQ(one.config.loader.num_workers.value, other.config.loader.num_workers.value);
   if (!workload.is_steady) return;
   EXPECT_EQ(spell_changes(one.changes), spell_changes(other.changes));
 }
@@ -99,8 +99,8 @@ TEST(Tune, RecommendsTheCheapestThatIsAsGoodAsTheBest) {
   EXPECT_EQ(found.limit, "compute");
   EXPECT_LT(found.error_worst, 0.01);
   ASSERT_EQ(found.shifts.size(), 2U);
-  EXPECT_EQ(found.experiment.cases[*found.shifts[0].cheapest].config.num_workers, 12);
-  EXPECT_EQ(found.experiment.cases[*found.shifts[1].cheapest].config.num_workers, 8);
+  EXPECT_EQ(found.experiment.cases[*found.shifts[0].cheapest].config.loader.num_workers, 12);
+  EXPECT_EQ(found.experiment.cases[*found.shifts[1].cheapest].config.loader.num_workers, 8);
 }
 
 // Two runs of the only case are the grid.
@@ -118,7 +118,7 @@ TEST(Tune, RunsTheNeighboursOfItsAnswer) {
   const Tune found = tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"));
   std::vector<std::int64_t> ran;
   for (const Case& one : found.experiment.cases) {
-    if (!one.runs.empty()) ran.push_back(one.config.num_workers);
+    if (!one.runs.empty()) ran.push_back(one.config.loader.num_workers);
   }
   EXPECT_THAT(ran, ::testing::IsSupersetOf({4, 8, 12}));
 }
@@ -129,7 +129,7 @@ TEST(Tune, KeepsTheGpuBusyForAsLittleAsPossible) {
   const Tune found = tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"),
                            {"workers=2,4,6,8,12"}, options);
   ASSERT_TRUE(found.recommended);
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 6);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 6);
   EXPECT_TRUE(found.proven && found.goal_reached);
 }
 
@@ -140,7 +140,7 @@ TEST(Tune, SaysWhenNothingKeepsTheGpuBusy) {
                            {"workers=1,2,4"}, options);
   ASSERT_TRUE(found.recommended);
   EXPECT_FALSE(found.goal_reached);
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 4);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 4);
   EXPECT_EQ(found.limit, "decode");
   std::ostringstream out;
   write_tune_table(out, found, ReportStyle{200, false});
@@ -168,7 +168,8 @@ TEST(Tune, DoesNotRunWhatWouldNotFit) {
       tuned(scenario("cost = decode=8ms\nbatch = 64\ncompute = 64ms\ncores = 16"), kGrid, options);
   for (std::size_t i = 0; i < found.candidates.size(); ++i) {
     const Case& one = found.experiment.cases[i];
-    const bool fits = one.config.num_workers <= 4 && price_of(one.config).slots <= Bytes{300} << 20;
+    const bool fits = one.config.loader.num_workers <= 4 && price_of(one.config).slots <= Bytes{300}
+                                                                                              << 20;
     EXPECT_EQ(found.candidates[i].refused.empty(), fits) << spell_changes(one.changes);
     EXPECT_TRUE(fits || one.runs.empty());
   }
@@ -179,21 +180,21 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [model = laboratory.run](const RunConfig& config) {
     RunConfig slowed = config;
-    const double crowd = config.num_workers > 4 ? 0.7 : 1;
-    for (Cost& cost : slowed.cost.value)
+    const double crowd = config.loader.num_workers > 4 ? 0.7 : 1;
+    for (Cost& cost : slowed.declared.cost.value)
       cost = parse_cost("decode=" + spell_duration(std::llround(8e6 / crowd)));
     return model(slowed);
   };
   const Fitter declared = [](const RunRecord& record) {
     RunConfig config = record.config;
-    config.cost.set({parse_cost("decode=8ms")});
+    config.declared.cost.set({parse_cost("decode=8ms")});
     RunRecord plain;
     plain.engine = "model";
     return [config](const Changes& changes) {
       std::vector<std::string> notes;
       RunConfig changed = configure(config, changes, {16});
-      changed.steps.set(200);
-      changed.duration.given = false;
+      changed.measure.steps.set(200);
+      changed.measure.duration.given = false;
       const Analysis analysis = analyse(run_engine(changed, {}));
       return Guess{analysis.samples_per_s.mean, analysis.busy.mean};
     };
@@ -205,24 +206,25 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
   ASSERT_TRUE(found.recommended && found.best);
   // 4 workers: a batch in 32 ms; 5: in 36.6; 6: in 30.5, within 5 % of each other.
   EXPECT_GT(found.error_worst, 0.1);
-  EXPECT_EQ(found.experiment.cases[*found.best].config.num_workers, 6);
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.num_workers, 6);
+  EXPECT_EQ(found.experiment.cases[*found.best].config.loader.num_workers, 6);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 6);
 }
 
 TEST(Tune, SkipsAStratumWhoseProbeFails) {
   Laboratory laboratory = test::model_laboratory();
   laboratory.run = [model = laboratory.run](const RunConfig& config) {
-    if (config.memory == MemoryMode::pinned_slots) throw RunError("no memory-lock allowance");
+    if (config.loader.memory == MemoryMode::pinned_slots)
+      throw RunError("no memory-lock allowance");
     return model(config);
   };
   const Tune found = tune(plan(scenario("cost = decode=1ms\nbatch = 8\ncompute = 4ms\ncores = 4"),
                                {"workers=1,2,4", "memory=pageable,pinned-slots"}),
                           laboratory, {}, fit_guesser);
   for (const Case& one : found.experiment.cases) {
-    const bool pinned = one.config.memory == MemoryMode::pinned_slots;
+    const bool pinned = one.config.loader.memory == MemoryMode::pinned_slots;
     EXPECT_EQ(one.skipped, pinned ? "no memory-lock allowance" : "");
   }
-  EXPECT_EQ(found.experiment.cases[*found.recommended].config.memory, MemoryMode::pageable);
+  EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.memory, MemoryMode::pageable);
 }
 
 TEST(Tune, DefaultAxesLeaveOutWhatIsGiven) {
@@ -235,7 +237,7 @@ TEST(Tune, DefaultAxesLeaveOutWhatIsGiven) {
 
 TEST(Tune, TriesOfSomebodyElsesLoaderOnlyWhatItHas) {
   RunConfig base;
-  base.loader.set("train.py:make");
+  base.program.loader.set("train.py:make");
   const Axes axes = default_axes(base, {4}, std::nullopt);
   ASSERT_EQ(axes.size(), 3U);
   EXPECT_EQ(axes[2], (Axis{"pin-memory", {"false", "true"}}));
@@ -243,37 +245,37 @@ TEST(Tune, TriesOfSomebodyElsesLoaderOnlyWhatItHas) {
 
 TEST(Tune, TakesOverWhatSomebodyElsesLoaderTurnsOutToBe) {
   RunConfig base;
-  base.loader.set("train.py:make");
+  base.program.loader.set("train.py:make");
   Experiment experiment =
       plan_experiment(base, parse_axes({"workers=0,2", "pin-memory=false,true"}), false, {4});
   RunConfig measured;
-  measured.batch_size.value = 8;
-  measured.num_workers.value = 6;
-  measured.prefetch_factor.value = 3;
-  measured.memory.value = MemoryMode::pageable;
+  measured.loader.batch_size.value = 8;
+  measured.loader.num_workers.value = 6;
+  measured.loader.prefetch_factor.value = 3;
+  measured.loader.memory.value = MemoryMode::pageable;
   adopt_loader(experiment, measured);
   const RunConfig& last = experiment.cases.back().config;
-  EXPECT_EQ(last.batch_size, 8);
-  EXPECT_EQ(last.num_workers, 2);
-  EXPECT_EQ(last.prefetch_factor, 3);
-  EXPECT_EQ(last.memory, MemoryMode::pin_thread);
-  EXPECT_EQ(experiment.cases.front().config.executor, Executor::inline_);
+  EXPECT_EQ(last.loader.batch_size, 8);
+  EXPECT_EQ(last.loader.num_workers, 2);
+  EXPECT_EQ(last.loader.prefetch_factor, 3);
+  EXPECT_EQ(last.loader.memory, MemoryMode::pin_thread);
+  EXPECT_EQ(experiment.cases.front().config.loader.executor, Executor::inline_);
   EXPECT_THAT(data_loader_call(last), HasSubstr("batch_size=8, num_workers=2, prefetch_factor=3"));
 }
 
 TEST(Tune, RefusesToLockMoreThanIsAllowed) {
   RunConfig config;
-  config.source.value = "files";
-  config.data.value = {"photos"};
-  config.num_workers.value = 2;
+  config.data.source.value = "files";
+  config.data.paths.value = {"photos"};
+  config.loader.num_workers.value = 2;
   TuneOptions options;
   options.lockable = Bytes{8} << 20;
-  config.memory.value = MemoryMode::pinned_slots;
+  config.loader.memory.value = MemoryMode::pinned_slots;
   EXPECT_THAT(reason_not_to_run(config, options, 0), HasSubstr("ulimit -l"));
-  config.memory.value = MemoryMode::pageable;
+  config.loader.memory.value = MemoryMode::pageable;
   EXPECT_EQ(reason_not_to_run(config, options, 0), "");
-  config.memory.value = MemoryMode::pinned_slots;
-  config.device.value = "cuda";
+  config.loader.memory.value = MemoryMode::pinned_slots;
+  config.trainer.device.value = "cuda";
   EXPECT_EQ(reason_not_to_run(config, options, 0), "");
 }
 

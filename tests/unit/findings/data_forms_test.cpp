@@ -20,8 +20,8 @@ RunRecord reading(std::string_view source, const std::string& scenario) {
   RunRecord record = test::run(scenario);
   record.engine = record.config.engine.value = "native";
   if (source == "synthetic") return record;
-  record.config.source.value = source;
-  record.config.data.set({"data"});
+  record.config.data.source.value = source;
+  record.config.data.paths.set({"data"});
   return record;
 }
 
@@ -100,8 +100,8 @@ TEST(DataForms, ArraysTravelWithTheBytesThatTheyHave) {
   RunRecord record = reading("npy", COMPUTE
                              "workers = 4\nlink = 0.001/0.001\ncopy = stream\n"
                              "delivered-bytes = 5000\ncost = read=1ms:cpu");
-  record.config.cost = {};
-  record.config.delivered_bytes.given = false;
+  record.config.declared.cost = {};
+  record.config.data.delivered_bytes.given = false;
   const Analysis analysis = analyse(record);
   const Prediction fitted = FittedModel(record).fitted();
   EXPECT_TRUE(goodness_of_fit(analysis, fitted).can_predict())
@@ -114,7 +114,7 @@ TEST(DataForms, OnlyProcessesAreToldOfMessages) {
   Analysis analysis = analyse(record);
   analysis.account.stall[Cause::transport] = analysis.account.window / 10;
   EXPECT_FALSE(serialisation_tax(Facts(record, analysis)));
-  record.config.executor.value = Executor::processes;
+  record.config.loader.executor.value = Executor::processes;
   EXPECT_TRUE(serialisation_tax(Facts(record, analysis)));
 }
 

@@ -84,8 +84,8 @@ Analysis of_training_on_cores(const std::string& decode, double cores = 2) {
       run("batch = 8\nsteps = 160\ncompute = 10ms\nin-flight = 1\nworkers = 0\ncost = decode=" +
           decode);
   test::make_users_code(record);
-  record.config.device.value = "script";
-  record.config.cores.set(cores);
+  record.config.trainer.device.value = "script";
+  record.config.declared.cores.set(cores);
   double cpu = 0;
   for (const StageStats& stage : record.ranks.front().stages) cpu += seconds(stage.cpu);
   cpu += 2 * seconds(record.ranks.front().stages[Stage::compute].wall);

@@ -56,7 +56,7 @@ void add_metric(RunRecord& record, const std::string& name, double value) {
 // As a run whose threads waited longer for the cores than they can have kept each other waiting.
 void on_busy_cores(RunRecord& record) {
   record.engine = "native";
-  record.config.cores.value = 4;
+  record.config.declared.cores.value = 4;
 }
 
 constexpr const char* kLongRun =
@@ -91,7 +91,7 @@ const Case kCases[] = {
      }},
     {"cpu-quota", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms", false,
-     [](RunRecord& record) { record.config.cores.given = false; }},
+     [](RunRecord& record) { record.config.declared.cores.given = false; }},
     {"cpu-oversubscribed", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 8\ncores = 16\ncost = decode=4ms", false},
     {"cores-exhausted", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
@@ -214,7 +214,7 @@ const Case kCases[] = {
      COMPUTE "workers = 1\ncost = decode=4ms", true,
      [](RunRecord& record) {
        test::make_users_code(record);
-       record.config.executor.value = Executor::opaque;
+       record.config.loader.executor.value = Executor::opaque;
      }},
     {"straggler-rank",
      COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"

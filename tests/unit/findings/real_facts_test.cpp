@@ -69,11 +69,11 @@ TEST(RealFacts, AffinityTakesCoresAway) {
     record = native::run("workers=4 batch=2 steps=16 warmup=1 compute=1ms cost=decode=3ms");
   });
   record.machine = machine;
-  record.config.cores.value = machine.cores;
+  record.config.declared.cores.value = machine.cores;
   EXPECT_LE(machine.cores, 1);
   if (!record.contention_known) GTEST_SKIP() << "no run-queue delay in /proc/self/schedstat";
   EXPECT_TRUE(fires("cpu-quota", record));
-  record.config.cores.value = static_cast<double>(machine.logical_cpus);
+  record.config.declared.cores.value = static_cast<double>(machine.logical_cpus);
   EXPECT_FALSE(fires("cpu-quota", record));
 }
 
@@ -92,7 +92,7 @@ TEST(RealFacts, ColdDataIsSeenToBeCold) {
   if (metric_of(cold, "cache.resident_bytes") > metric_of(cold, "cache.checked_bytes") / 2)
     GTEST_SKIP() << "the file system keeps its pages";
   EXPECT_TRUE(fires("cold-cache", cold));
-  cold.config.access.set(FileAccess::direct);
+  cold.config.data.access.set(FileAccess::direct);
   EXPECT_FALSE(fires("cold-cache", cold));  // a warm one would not be looked at
   EXPECT_FALSE(fires("cold-cache", native::run(settings + " cache=warm")));
 }

@@ -145,7 +145,7 @@ TEST(SearchOption, OfDrawnPipelinesIsTheSmallestThatIsEnough) {
     const std::string pipeline = Drawn(seed).pipeline();
     const RunRecord record = modelled(pipeline);
     Predicted predicted(record);
-    const std::int64_t present = record.config.num_workers;
+    const std::int64_t present = record.config.loader.num_workers;
     const auto option = predicted.search(ranging({"num-workers", present, 128}));
     ASSERT_TRUE(option) << pipeline;
     EXPECT_LE(predicted.count, 20) << pipeline;

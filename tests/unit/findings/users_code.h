@@ -28,8 +28,8 @@ inline RunRecord run(std::string_view scenario) {
 inline void make_users_code(RunRecord& record) {
   constexpr std::size_t kDecode = 2, kOpaque = 4;  // of a sample's parts
   record.engine = record.config.engine.value = "torch";
-  record.config.cost = {};
-  record.config.memory = MemoryMode::pageable;
+  record.config.declared.cost = {};
+  record.config.loader.memory = MemoryMode::pageable;
   for (RankRecord& rank : record.ranks) {
     StepRows rows;
     rank.rows.for_each([&](StepRow row) {

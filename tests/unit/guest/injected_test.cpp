@@ -35,9 +35,9 @@ TEST(Injected, ThoseOfOneRankMayComeLater) {
 
 TEST(Injected, ADeviceOfOursNeedsNoHookToComputeLonger) {
   RunConfig config = injecting({"compute=+1ms", "decode=+0ms"});
-  config.device.set("sim");
+  config.trainer.device.set("sim");
   EXPECT_EQ(Injected(config).missing(false), "");
-  config.device.set("script");
+  config.trainer.device.set("script");
   EXPECT_THAT(Injected(config).missing(false), HasSubstr("stage compute had no hook"));
 }
 

@@ -19,16 +19,16 @@ class JobTest : public testing::Test {
  protected:
   JobTest() {
     config_.engine.set("torch");
-    config_.device.value = "script";
-    config_.warmup.value = {2, 0};
-    config_.duration.value = 0;
+    config_.trainer.device.value = "script";
+    config_.measure.warmup.value = {2, 0};
+    config_.measure.duration.value = 0;
     context_.measure_hooks = false;
     context_.program_output = &printed_;
   }
 
   RunRecord run(const std::string& kind, int batches = 0) {
-    config_.command.set({LOADERSCOPE_PRETEND_TRAINER, kind, std::to_string(batches)});
-    return Job(config_, context_, config_.command.value).run();
+    config_.program.command.set({LOADERSCOPE_PRETEND_TRAINER, kind, std::to_string(batches)});
+    return Job(config_, context_, config_.program.command.value).run();
   }
   std::string error_of(const std::string& kind, int batches = 0) {
     try {
@@ -51,15 +51,15 @@ TEST_F(JobTest, IsMeasuredUntilItsProgramEnds) {
   EXPECT_EQ(record.ranks.front().samples, 80);
   EXPECT_EQ(record.ranks.front().delivered_bytes, 8000);
   EXPECT_GE(record.ranks.front().stages[Stage::decode].wall, 10 * kMillisecond);
-  EXPECT_EQ(record.config.num_workers.value, 1);
-  EXPECT_EQ(record.config.batch_size.value, 8);
+  EXPECT_EQ(record.config.loader.num_workers.value, 1);
+  EXPECT_EQ(record.config.loader.batch_size.value, 8);
   EXPECT_EQ(record.lost_spans, 0);
   EXPECT_FALSE(record.interrupted);
   EXPECT_THAT(record.notes, Contains("measured is the DataLoader of Photos, made at train.py:12"));
 }
 
 TEST_F(JobTest, EndsItsProgramOnceItHasItsSteps) {
-  config_.steps.set(5);
+  config_.measure.steps.set(5);
   const RunRecord record = run("trains", 1'000'000);
   ASSERT_EQ(record.ranks.size(), 1U);
   EXPECT_EQ(record.ranks.front().steps(), 5);
@@ -92,7 +92,7 @@ TEST_F(JobTest, AProgramThatDiesIsToldBySignal) {
 }
 
 TEST_F(JobTest, AProgramThatDiesBehindItsStepsHasThem) {
-  config_.steps.set(5);
+  config_.measure.steps.set(5);
   EXPECT_EQ(run("dies", 12).ranks.front().steps(), 5);
 }
 
@@ -107,7 +107,7 @@ TEST_F(JobTest, ARefusalIsTheWholeError) {
 }
 
 TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
-  config_.timeout.set(kSecond / 2);
+  config_.measure.timeout.set(kSecond / 2);
   EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("no batch came for 500.0 ms"));
 }
 
@@ -117,8 +117,8 @@ TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
 }
 
 TEST_F(JobTest, AProgramWithoutPythonIsAnError) {
-  config_.command.set({"true"});
-  EXPECT_THROW(Job(config_, context_, config_.command.value).run(), RunError);
+  config_.program.command.set({"true"});
+  EXPECT_THROW(Job(config_, context_, config_.program.command.value).run(), RunError);
 }
 
 }  // namespace

@@ -24,9 +24,9 @@ Fact fact(FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
 class LoaderHistoryTest : public testing::Test {
  protected:
   LoaderHistoryTest() : trainer_(make_page()), worker_(make_page()) {
-    given_.command.given = true;
-    given_.duration.value = 0;
-    given_.warmup.value = {0, 0};
+    given_.program.command.given = true;
+    given_.measure.duration.value = 0;
+    given_.measure.warmup.value = {0, 0};
     loader_.num_workers = 1;
     loader_.prefetch_factor = 2;
     loader_.batch_size = 4;
@@ -335,7 +335,7 @@ TEST_F(LoaderHistoryTest, CopiesOfTheProgramAreNotTraining) {
 
 class TrainedByUs : public LoaderHistoryTest {
  protected:
-  TrainedByUs() { given_.command.given = false; }
+  TrainedByUs() { given_.program.command.given = false; }
 
   void on_device(FactKind kind, std::int64_t taken, Nanos begin, Nanos end) {
     Fact done = fact(kind, -1, begin, end);

@@ -21,10 +21,10 @@ TEST(Unseen, IsSaidAtLongerAndLongerIntervals) {
 
 TEST(Unseen, IsSaidEarlierWhereAShortWindowIsWanted) {
   RunConfig config;
-  config.duration.set(kSecond);
+  config.measure.duration.set(kSecond);
   EXPECT_FALSE(Unseen(config).is_due(9 * kSecond));
   EXPECT_TRUE(Unseen(config).is_due(10 * kSecond));
-  config.duration.set(3600 * kSecond);
+  config.measure.duration.set(3600 * kSecond);
   EXPECT_TRUE(Unseen(config).is_due(30 * kSecond));
 }
 
@@ -38,7 +38,7 @@ TEST(Unseen, SaysWhatIsKnown) {
   EXPECT_THAT(sentence(1, ""), Not(HasSubstr("--duration")));
   EXPECT_THAT(sentence(0, ""), HasSubstr("-E, -I and -S"));
   EXPECT_THAT(sentence(1, "a loader is odd"), HasSubstr("no batch was seen: a loader is odd"));
-  config.steps.set(20);
+  config.measure.steps.set(20);
   EXPECT_THAT(sentence(1, ""), HasSubstr("--steps begins with the first one"));
 }
 

@@ -36,15 +36,18 @@ class Recurrence {
  public:
   explicit Recurrence(const RunConfig& config)
       : c_(config),
-        window_(config.task == TaskShape::sample ? config.window.value
-                                                 : config.prefetch_factor * config.num_workers),
-        samples_(config.samples > 0 ? (config.samples - 1) / config.ranks + 1 : 0),
-        batches_(config.drop_last ? samples_ / config.batch_size
-                                  : (samples_ + config.batch_size - 1) / config.batch_size),
-        ranks_(static_cast<std::size_t>(config.ranks)) {
+        window_(config.loader.task == TaskShape::sample
+                    ? config.loader.window.value
+                    : config.loader.prefetch_factor * config.loader.num_workers),
+        samples_(config.data.samples > 0 ? (config.data.samples - 1) / config.trainer.ranks + 1
+                                         : 0),
+        batches_(config.loader.drop_last
+                     ? samples_ / config.loader.batch_size
+                     : (samples_ + config.loader.batch_size - 1) / config.loader.batch_size),
+        ranks_(static_cast<std::size_t>(config.trainer.ranks)) {
     for (RankTimes& rank : ranks_) {
-      rank.worker_free.resize(static_cast<std::size_t>(c_.num_workers));
-      rank.feeder_free.resize(static_cast<std::size_t>(c_.num_workers));
+      rank.worker_free.resize(static_cast<std::size_t>(c_.loader.num_workers));
+      rank.feeder_free.resize(static_cast<std::size_t>(c_.loader.num_workers));
     }
   }
 
@@ -52,11 +55,11 @@ class Recurrence {
   std::vector<Nanos> step(std::int64_t k) {
     std::vector<Nanos> begins;
     for (std::size_t r = 0; r < ranks_.size(); ++r) begins.push_back(ready(r, k));
-    if (c_.sync_ranks) {
+    if (c_.trainer.sync_ranks) {
       std::fill(begins.begin(), begins.end(), *std::max_element(begins.begin(), begins.end()));
     }
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      ranks_[r].computed[k] = begins[r] + static_cast<Nanos>(c_.compute.value.mean);
+      ranks_[r].computed[k] = begins[r] + static_cast<Nanos>(c_.trainer.compute.value.mean);
     }
     return begins;
   }
@@ -73,19 +76,19 @@ class Recurrence {
   // The workers come up, each after those before it, and the first tasks are dispatched.
   void begin_epoch(RankTimes& t, std::int64_t k) {
     Nanos dispatched = t.ask[k];
-    if (k == 0 || !c_.persistent_workers) {
+    if (k == 0 || !c_.loader.persistent_workers) {
       const Nanos begin = std::max(t.ask[k], t.all_up);
       const Nanos parent = cost(Stage::startup_parent);
-      for (std::int64_t w = 0; w < c_.num_workers; ++w) {
+      for (std::int64_t w = 0; w < c_.loader.num_workers; ++w) {
         Nanos up = begin + (w + 1) * parent + cost(Stage::startup);
-        for (const Injection& injection : c_.inject.value)
+        for (const Injection& injection : c_.declared.inject.value)
           up += injection.worker == w ? injection.extra : 0;
         t.worker_free[static_cast<std::size_t>(w)] = up;
         t.all_up = std::max(t.all_up, up);
       }
-      const bool by_server =
-          c_.executor == Executor::processes && c_.mp_context == StartMethod::forkserver;
-      dispatched = by_server ? begin : begin + c_.num_workers * parent;
+      const bool by_server = c_.loader.executor == Executor::processes &&
+                             c_.loader.mp_context == StartMethod::forkserver;
+      dispatched = by_server ? begin : begin + c_.loader.num_workers * parent;
     }
     for (std::int64_t i = 0; i < window_; ++i) t.dispatched[k + i] = dispatched;
   }
@@ -93,20 +96,20 @@ class Recurrence {
   Nanos finished(std::size_t r, std::int64_t k) {
     RankTimes& t = ranks_[r];
     if (place_in_epoch(k) >= window_) t.dispatched[k] = t.take[k - window_];
-    const std::int64_t first = place_in_epoch(k) * c_.batch_size;
-    const std::int64_t end =
-        samples_ > 0 ? std::min(first + c_.batch_size, samples_) : first + c_.batch_size;
-    const auto its_worker = static_cast<std::size_t>(place_in_epoch(k) % c_.num_workers);
+    const std::int64_t first = place_in_epoch(k) * c_.loader.batch_size;
+    const std::int64_t end = samples_ > 0 ? std::min(first + c_.loader.batch_size, samples_)
+                                          : first + c_.loader.batch_size;
+    const auto its_worker = static_cast<std::size_t>(place_in_epoch(k) % c_.loader.num_workers);
     Nanos last = 0;
     for (std::int64_t s = first; s < end; ++s) {
-      std::int64_t sample = s * c_.ranks + static_cast<std::int64_t>(r);
-      if (c_.samples > 0) sample %= c_.samples;
-      Nanos& free = c_.task == TaskShape::sample
+      std::int64_t sample = s * c_.trainer.ranks + static_cast<std::int64_t>(r);
+      if (c_.data.samples > 0) sample %= c_.data.samples;
+      Nanos& free = c_.loader.task == TaskShape::sample
                         ? *std::min_element(t.worker_free.begin(), t.worker_free.end())
                         : t.worker_free[its_worker];
       free = std::max(free, t.dispatched[k]) + cost(Stage::read, epoch_of(k), sample) +
              cost(Stage::decode, epoch_of(k), sample);
-      if (c_.task == TaskShape::batch && s + 1 == end) free += cost(Stage::collate);
+      if (c_.loader.task == TaskShape::batch && s + 1 == end) free += cost(Stage::collate);
       last = std::max(last, free);
     }
     return last;
@@ -114,13 +117,14 @@ class Recurrence {
 
   Nanos ready(std::size_t r, std::int64_t k) {
     RankTimes& t = ranks_[r];
-    const bool pin_thread = c_.memory == MemoryMode::pin_thread;
+    const bool pin_thread = c_.loader.memory == MemoryMode::pin_thread;
     const Nanos receive = cost(Stage::transport_recv), copy = cost(Stage::h2d);
-    t.ask[k] = std::max(t.launched[k - 1], t.computed[k - c_.in_flight]);
+    t.ask[k] = std::max(t.launched[k - 1], t.computed[k - c_.trainer.in_flight]);
     if (place_in_epoch(k) == 0) begin_epoch(t, k);
     t.finished[k] = t.sent[k] = finished(r, k);
     if (c_.cost_of(Stage::transport)) {
-      Nanos& feeder = t.feeder_free[static_cast<std::size_t>(place_in_epoch(k) % c_.num_workers)];
+      Nanos& feeder =
+          t.feeder_free[static_cast<std::size_t>(place_in_epoch(k) % c_.loader.num_workers)];
       t.sent[k] = feeder = std::max(t.finished[k], feeder) + cost(Stage::transport);
     }
     t.delivered[k] = t.sent[k];
@@ -129,9 +133,11 @@ class Recurrence {
     // The trainer that starts workers itself is away until it has dispatched their first tasks.
     const Nanos there = std::max(t.ask[k], place_in_epoch(k) == 0 ? t.dispatched[k] : 0);
     t.take[k] = std::max(there, t.delivered[k]) + (pin_thread ? 0 : receive);
-    const Nanos queue_free = c_.copy == CopyMode::stream ? t.copied[k - 1] : t.computed[k - 1];
+    const Nanos queue_free =
+        c_.trainer.copy == CopyMode::stream ? t.copied[k - 1] : t.computed[k - 1];
     t.copied[k] = copy > 0 ? std::max(t.take[k], queue_free) + copy : t.take[k];
-    const bool trainer_waits = c_.copy == CopyMode::sync || c_.memory == MemoryMode::pageable;
+    const bool trainer_waits =
+        c_.trainer.copy == CopyMode::sync || c_.loader.memory == MemoryMode::pageable;
     t.launched[k] = (trainer_waits ? t.copied[k] : t.take[k]) + cost(Stage::launch);
     return std::max({t.launched[k], t.copied[k], t.computed[k - 1]});
   }

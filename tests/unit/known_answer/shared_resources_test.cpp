@@ -26,7 +26,9 @@ struct Worker {
 class Simulation {
  public:
   explicit Simulation(const RunConfig& config)
-      : c_(config), workers_(static_cast<std::size_t>(config.num_workers)), finished_(kSamples) {
+      : c_(config),
+        workers_(static_cast<std::size_t>(config.loader.num_workers)),
+        finished_(kSamples) {
     for (std::size_t w = 0; w < workers_.size(); ++w) begin_sample(w, static_cast<std::int64_t>(w));
   }
 
@@ -66,10 +68,10 @@ class Simulation {
   double speed(const Worker& worker) const {
     if (worker.phase == Phase::read_transfer) return 1 / count({Phase::read_transfer});
     if (worker.phase != Phase::decode && worker.phase != Phase::augment) return 1;
-    const double n = count({Phase::decode, Phase::augment}), cores = c_.cores,
+    const double n = count({Phase::decode, Phase::augment}), cores = c_.declared.cores,
                  busy = std::min(n, cores);
     const double slowdown =
-        cores > 1 && busy > 1 ? (1 - c_.core_scaling) * (busy - 1) / (cores - 1) : 0;
+        cores > 1 && busy > 1 ? (1 - c_.declared.core_scaling) * (busy - 1) / (cores - 1) : 0;
     return std::min(1.0, cores / n) * (1 - slowdown);
   }
 
@@ -80,13 +82,13 @@ class Simulation {
   }
 
   void fill_places() {
-    const auto places = static_cast<double>(c_.storage_concurrency.value);
+    const auto places = static_cast<double>(c_.declared.storage_concurrency.value);
     while (!waiting_.empty() &&
            (places == 0 || count({Phase::read_latency, Phase::read_transfer}) < places)) {
       Worker& worker = workers_[waiting_.front()];
       waiting_.pop_front();
       worker.phase = Phase::read_latency;
-      worker.left = static_cast<double>(c_.storage_latency.value);
+      worker.left = static_cast<double>(c_.declared.storage_latency.value);
     }
   }
 
@@ -97,8 +99,9 @@ class Simulation {
         return;
       case Phase::read_latency:
         worker.phase = Phase::read_transfer;
-        worker.left =
-            c_.storage_bandwidth > 0 ? c_.stored_bytes.value.mean * 1e9 / c_.storage_bandwidth : 0;
+        worker.left = c_.declared.storage_bandwidth > 0
+                          ? c_.data.stored_bytes.value.mean * 1e9 / c_.declared.storage_bandwidth
+                          : 0;
         return;
       case Phase::read_transfer:
         worker.phase = Phase::decode;

@@ -71,11 +71,11 @@ TEST(Starved, OfMeasuredSamplesIsAsOfDeclaredOnes) {
   const Starved declared = *analysis_of(record).starved;
   record.engine = "native";
   record.config.engine.value = "native";
-  record.config.source.value = "files";
-  record.config.data.value = {"photos"};
-  record.config.data.set({"/data"});
-  record.config.samples.value = 100'000;
-  record.config.cost = {};
+  record.config.data.source.value = "files";
+  record.config.data.paths.value = {"photos"};
+  record.config.data.paths.set({"/data"});
+  record.config.data.samples.value = 100'000;
+  record.config.declared.cost = {};
   const Starved measured = *analysis_of(record).starved;
   const auto window = static_cast<double>(record.ranks[0].window());
   EXPECT_NEAR(static_cast<double>(measured.mean) / window,

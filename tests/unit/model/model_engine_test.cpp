@@ -187,7 +187,7 @@ TEST(ModelEngine, RefusesTotalsThatDoNotFit) {
   EXPECT_NE(time.find("292 years"), std::string::npos) << time;
   RunConfig config = config_of(
       {{"num-workers", "1"}, {"batch-size", "1"}, {"cost", "decode=1ms"}, {"steps", "20"}});
-  config.stored_bytes.value.mean = 0x1p60;
+  config.data.stored_bytes.value.mean = 0x1p60;
   EXPECT_NE(error_of(config).find("8 EiB"), std::string::npos) << error_of(config);
 }
 
@@ -226,8 +226,8 @@ TEST(ModelEngine, AnEpochNeedsABatch) {
       {"num-workers", "1"}, {"samples", "100"}, {"cost", "decode=1ms"}, {"steps", "3"}};
   EXPECT_EQ(error_of(config_of(settings)), "");
   RunConfig config = config_of(settings);
-  config.drop_last.set(true);
-  config.batch_size.set(101);
+  config.loader.drop_last.set(true);
+  config.loader.batch_size.set(101);
   EXPECT_NE(error_of(config).find("drop-last"), std::string::npos) << error_of(config);
 }
 

@@ -49,14 +49,15 @@ class Observed {
   }
 
  private:
-  bool has_workers() const { return config_.num_workers > 0; }
-  bool batch_tasks() const { return config_.task == TaskShape::batch; }
-  bool in_order() const { return config_.in_order || !has_workers(); }
-  bool pins() const { return config_.memory == MemoryMode::pin_thread; }
-  bool pageable() const { return config_.memory == MemoryMode::pageable; }
+  bool has_workers() const { return config_.loader.num_workers > 0; }
+  bool batch_tasks() const { return config_.loader.task == TaskShape::batch; }
+  bool in_order() const { return config_.loader.in_order || !has_workers(); }
+  bool pins() const { return config_.loader.memory == MemoryMode::pin_thread; }
+  bool pageable() const { return config_.loader.memory == MemoryMode::pageable; }
 
   std::int64_t window() const {
-    return batch_tasks() ? config_.prefetch_factor * config_.num_workers : config_.window.value;
+    return batch_tasks() ? config_.loader.prefetch_factor * config_.loader.num_workers
+                         : config_.loader.window.value;
   }
 
   // The window is filled when an epoch begins; then every take dispatches one.
@@ -73,7 +74,7 @@ class Observed {
                                : takes_.at(step.epoch)[static_cast<std::size_t>(place - window())];
     EXPECT_EQ(step.dispatched, expected);
     if (batch_tasks() && in_order()) {
-      EXPECT_EQ(step.worker, place % config_.num_workers);
+      EXPECT_EQ(step.worker, place % config_.loader.num_workers);
     }
     EXPECT_EQ(step.first_of_epoch,
               step.take == takes_.at(step.epoch).front() && is_first_taken(step));
@@ -146,9 +147,9 @@ class Observed {
 
   void check_trainer(std::size_t k) const {
     const StepEvents& step = rank_.steps[k];
-    const bool waits_for_copy = pageable() || config_.copy == CopyMode::sync;
+    const bool waits_for_copy = pageable() || config_.trainer.copy == CopyMode::sync;
     Nanos ask = rank_.first_ask;
-    const auto in_flight = static_cast<std::size_t>(config_.in_flight.value);
+    const auto in_flight = static_cast<std::size_t>(config_.trainer.in_flight.value);
     if (k > 0) ask = std::max(ask, submitted(rank_.steps[k - 1], waits_for_copy));
     if (k >= in_flight) ask = std::max(ask, rank_.steps[k - in_flight].compute.end);
     EXPECT_EQ(step.ask, ask);
@@ -164,17 +165,17 @@ class Observed {
   }
 
   bool injects(Stage stage) const {
-    return std::any_of(config_.inject.value.begin(), config_.inject.value.end(),
+    return std::any_of(config_.declared.inject.value.begin(), config_.declared.inject.value.end(),
                        [stage](const Injection& injection) { return injection.stage == stage; });
   }
 
   void check_device(std::size_t k) const {
     const StepEvents& step = rank_.steps[k];
-    const bool waits_for_copy = pageable() || config_.copy == CopyMode::sync;
+    const bool waits_for_copy = pageable() || config_.trainer.copy == CopyMode::sync;
     const Nanos computed = k > 0 ? rank_.steps[k - 1].compute.end : rank_.first_ask;
     if (step.copy.ran()) {
-      Nanos queue = config_.copy == CopyMode::stream ? rank_.first_ask : computed;
-      for (std::size_t before = k; config_.copy == CopyMode::stream && before-- > 0;) {
+      Nanos queue = config_.trainer.copy == CopyMode::stream ? rank_.first_ask : computed;
+      for (std::size_t before = k; config_.trainer.copy == CopyMode::stream && before-- > 0;) {
         if (!rank_.steps[before].copy.ran()) continue;
         queue = rank_.steps[before].copy.end;
         break;
@@ -184,7 +185,7 @@ class Observed {
     Nanos ready = std::max(submitted(step, waits_for_copy), computed);
     if (step.copy.ran()) ready = std::max(ready, step.copy.end);
     EXPECT_EQ(step.ready, ready);
-    if (!config_.sync_ranks) {
+    if (!config_.trainer.sync_ranks) {
       EXPECT_EQ(step.compute.begin, ready);
     }
     EXPECT_GE(step.compute.begin, ready);
@@ -279,7 +280,7 @@ class Observed {
               by_trainer && other->receive.ran() ? other->receive.end : other->take;
           if (other->batch < step->batch && received > step->dispatched) ++others;
         }
-        EXPECT_LT(others, config_.prefetch_factor) << "step " << step->step;
+        EXPECT_LT(others, config_.loader.prefetch_factor) << "step " << step->step;
       }
     }
   }
@@ -320,7 +321,7 @@ void check_cores(const RunConfig& config, const FactKeeper& facts) {
       }
     }
   }
-  EXPECT_LE(cpu, config.cores * static_cast<double>(end) + works);
+  EXPECT_LE(cpu, config.declared.cores * static_cast<double>(end) + works);
 }
 
 TEST(ModelRules, HoldInRandomPipelines) {

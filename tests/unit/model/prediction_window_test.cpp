@@ -18,10 +18,10 @@ constexpr std::int64_t kMost = 1'000'000;
 
 RunConfig config_with(std::int64_t workers, std::int64_t samples = 0, std::int64_t prefetch = 2) {
   RunConfig config;
-  config.num_workers.value = workers;
-  config.prefetch_factor.value = prefetch;
-  config.batch_size.value = 10;
-  config.samples.value = samples;
+  config.loader.num_workers.value = workers;
+  config.loader.prefetch_factor.value = prefetch;
+  config.loader.batch_size.value = 10;
+  config.data.samples.value = samples;
   return config;
 }
 
@@ -78,7 +78,7 @@ TEST(PredictionWindow, StaysWhereItIsWhenEpochsAreTooLong) {
 
 TEST(PredictionWindow, HasAsManySamplesInLargerBatches) {
   RunConfig larger = config_with(2);
-  larger.batch_size.value = 40;
+  larger.loader.batch_size.value = 40;
   const SideBySide batches = sides({5, 200}, config_with(2), larger);
   EXPECT_EQ(batches.changed.measured, 50);
   EXPECT_EQ(batches.base.measured, 200);
@@ -95,7 +95,7 @@ TEST(PredictionWindow, HoldsTheStartsOfOtherWorkers) {
   EXPECT_EQ(with_starts(base, config_with(2, 1000, 4)), (StepsToRun{100, 100}));
   EXPECT_EQ(with_starts(base, base), sides({5, 60}, base, base).changed);
   RunConfig kept = config_with(8, 1000);
-  kept.persistent_workers.value = true;
+  kept.loader.persistent_workers.value = true;
   EXPECT_EQ(with_starts(base, kept), sides({5, 60}, base, kept).changed);
   EXPECT_EQ(with_starts(base, config_with(8, 1000), 100).measured, 64);  // too long to be run
 }

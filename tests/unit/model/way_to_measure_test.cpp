@@ -20,8 +20,8 @@ std::string refusal(const std::string& loader) {
   std::vector<std::string> notes;
   RunRecord record = run_model(resolve(config, MachineLimits{2}, notes), {});
   record.engine = "torch";
-  record.config.executor.value = Executor::opaque;
-  if (!loader.empty()) record.config.loader.set(loader);
+  record.config.loader.executor.value = Executor::opaque;
+  if (!loader.empty()) record.config.program.loader.set(loader);
   try {
     FittedModel{record};
   } catch (const RunError& error) {

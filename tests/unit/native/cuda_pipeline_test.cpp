@@ -19,7 +19,7 @@ class CudaPipelineTest : public testing::Test {
  protected:
   RunRecord run_on_pretender(std::string_view settings) {
     RunConfig config = config_of(settings);
-    config.device.value = "cuda";
+    config.trainer.device.value = "cuda";
     EngineContext context;
     context.make_devices = [this](const RunConfig& given, const std::atomic<int>& stop) {
       return cuda::make_devices(runtime_, given, stop);

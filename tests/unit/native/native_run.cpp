@@ -124,7 +124,8 @@ class NotingDevices::Noting : public Device {
 EngineContext NotingDevices::context() {
   EngineContext context;
   context.make_devices = [this](const RunConfig& config, const std::atomic<int>& stop) {
-    auto devices = find_row<DeviceRow>(config.device.value, device_table()).make(config, stop);
+    auto devices =
+        find_row<DeviceRow>(config.trainer.device.value, device_table()).make(config, stop);
     ranks_.assign(devices.size(), {});
     for (std::size_t rank = 0; rank < devices.size(); ++rank)
       devices[rank] = std::make_unique<Noting>(*this, rank, std::move(devices[rank]));

@@ -114,7 +114,7 @@ TEST(RealData, ArraysGoIntoTheBatchAsTheyAre) {
   for (const std::string more :
        {"workers=3 task=sample access=io-uring", "workers=2 executor=processes", "workers=0"})
     EXPECT_EQ(load_data(common + more).samples(), expected) << more;
-  EXPECT_EQ(load_data(common + "workers=2").record.config.delivered_bytes,
+  EXPECT_EQ(load_data(common + "workers=2").record.config.data.delivered_bytes,
             static_cast<Bytes>(kSampleBytes));
 }
 

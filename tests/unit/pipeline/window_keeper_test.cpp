@@ -39,9 +39,9 @@ std::vector<Nanos> every(Nanos period, std::int64_t steps) {
 
 RunConfig config_of(WarmUp warmup, std::int64_t steps, Nanos duration) {
   RunConfig config;
-  config.warmup.value = warmup;
-  config.steps.value = steps;
-  if (duration > 0) config.duration.set(duration);
+  config.measure.warmup.value = warmup;
+  config.measure.steps.value = steps;
+  if (duration > 0) config.measure.duration.set(duration);
   return config;
 }
 
@@ -76,10 +76,10 @@ TEST(WindowKeeper, WarmUpByTimeIsEveryStepThatEndsInIt) {
 
 TEST(WindowKeeper, EpochsAloneHaveNoEnd) {
   RunConfig config;
-  config.warmup.value = {2, 0};
-  config.epochs.set(3);
+  config.measure.warmup.value = {2, 0};
+  config.measure.epochs.set(3);
   expect(count(config, 4, every(kSecond, 100)), 2, 98, false);
-  config.duration.set(10 * kSecond);
+  config.measure.duration.set(10 * kSecond);
   expect(count(config, 1, every(kSecond, 100)), 2, 10, true);
 }
 

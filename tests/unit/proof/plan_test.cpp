@@ -45,12 +45,12 @@ TEST(ProofPlan, KnocksOutTheStageThatIsBlamed) {
 
 TEST(ProofPlan, ChangesTheSettingThatIsBlamed) {
   RunRecord record = bound_by(Cause::pin);
-  record.config.memory.set(MemoryMode::pin_thread);
+  record.config.loader.memory.set(MemoryMode::pin_thread);
   EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"memory", "pinned-slots"}}));
   EXPECT_EQ(plan(bound_by(Cause::startup)).cases.at(0).changes,
             (Changes{{"persistent-workers", "true"}}));
   record = bound_by(Cause::transport);
-  record.config.executor.set(Executor::processes);
+  record.config.loader.executor.set(Executor::processes);
   EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"executor", "threads"}}));
 }
 
@@ -61,8 +61,8 @@ TEST(ProofPlan, DeepensTheWindowWhereThatIsWhy) {
   EXPECT_EQ(proof.cases[0].changes, (Changes{{"prefetch-factor", "8"}}));
 
   RunRecord record = bound_by(Cause::prefetch);
-  record.config.task.set(TaskShape::sample);
-  record.config.window.set(3);
+  record.config.loader.task.set(TaskShape::sample);
+  record.config.loader.window.set(3);
   EXPECT_EQ(plan(record).cases.at(0).changes, (Changes{{"window", "12"}}));
 }
 
@@ -124,11 +124,11 @@ TEST(ProofPlan, TheDifferentialHasFourRows) {
   EXPECT_EQ(declared.cases[3].missing, "declared samples lie in no file");
 
   RunRecord real = usual_record();
-  real.config.source.set("files");
-  real.config.data.set({"photos"});
+  real.config.data.source.set("files");
+  real.config.data.paths.set({"photos"});
   EXPECT_EQ(plan(real, Prove::all).cases[2].changes, (Changes{{"cache", "warm"}}));
   EXPECT_EQ(plan(real, Prove::all).cases[3].changes, (Changes{{"cache", "cold"}, {"epochs", "1"}}));
-  real.config.access.set(FileAccess::direct);
+  real.config.data.access.set(FileAccess::direct);
   EXPECT_EQ(plan(real, Prove::all).cases[2].missing, "files are read past the page cache");
 }
 

@@ -152,7 +152,7 @@ TEST(Prove, RealRunsAreInterleavedAndShort) {
   for (std::size_t i = 0; i < runs.asked.size(); ++i) {
     const auto& [config, knockouts] = runs.asked[i];
     EXPECT_EQ(knockouts.has(Stage::decode), i % 2 == 1) << i;
-    EXPECT_EQ(config.steps, 20);  // a fifth of them would be too few
+    EXPECT_EQ(config.measure.steps, 20);  // a fifth of them would be too few
   }
   EXPECT_EQ(proof.cases[0].runs.size(), 5u);
   EXPECT_TRUE(proof.cases[0].predicted.has_value());
@@ -246,7 +246,7 @@ TEST(Prove, AFixAndTheBaseTakeTurns) {
   ASSERT_EQ(runs.asked.size(), 10u);
   const bool changed[] = {false, true, true, false, false, true, true, false, false, true};
   for (std::size_t i = 0; i < runs.asked.size(); ++i)
-    EXPECT_EQ(runs.asked[i].first.num_workers == 3, changed[i]) << i;
+    EXPECT_EQ(runs.asked[i].first.loader.num_workers == 3, changed[i]) << i;
   EXPECT_EQ(proof.cases.at(0).runs.size(), 5u);
   EXPECT_TRUE(proof.cases[0].predicted.has_value());
 }

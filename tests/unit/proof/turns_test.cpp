@@ -18,7 +18,7 @@ constexpr std::int64_t kFewest = 20;
 RunRecord torch_run(std::int64_t warmup, std::int64_t steps) {
   RunRecord record = record_of(warmup, steps, usual_step);
   record.engine = "torch";
-  record.config.loader.set("x.py:f");
+  record.config.program.loader.set("x.py:f");
   return record;
 }
 
@@ -40,22 +40,22 @@ TEST(ProofTurns, SettleUntilTheWindowIsUsedUp) {
 
 TEST(ProofTurns, AWholeJobHasNoMoreStepsTheNextTime) {
   RunRecord first = torch_run(5, 600);
-  first.config.command.set({"python", "train.py"});
-  first.config.duration.value = 0;
+  first.config.program.command.set({"python", "train.py"});
+  first.config.measure.duration.value = 0;
   EXPECT_LE(planned(first, 120).all(), 605);
   EXPECT_EQ(planned(first, 120).rounds, 5);
 
   first.ranks = torch_run(5, 200).ranks;
   EXPECT_EQ(planned(first, 40).rounds, 3);
   EXPECT_LE(planned(first, 40).all(), 205);
-  first.config.steps.set(200);  // of many more
+  first.config.measure.steps.set(200);  // of many more
   EXPECT_EQ(planned(first, 40).steps, 40);
 }
 
 TEST(ProofTurns, AJobThatIsTooShortIsSaidToBe) {
   RunRecord first = torch_run(5, 60);
-  first.config.command.set({"python", "train.py"});
-  first.config.duration.value = 0;
+  first.config.program.command.set({"python", "train.py"});
+  first.config.measure.duration.value = 0;
   std::string why_not;
   plan_turns(first, 20, kFewest, 2, why_not);
   EXPECT_THAT(why_not, HasSubstr("the run has 65 steps, and"));

@@ -289,8 +289,8 @@ TEST(RankFolder, TheReservoirIsOfTheWindow) {
   for (const SampleRow& row : rank.reservoir) EXPECT_GE(row.batch, 5);
 
   RunConfig short_input = pipeline.config;
-  short_input.samples.set(6);
-  short_input.epochs.set(1);
+  short_input.data.samples.set(6);
+  short_input.measure.epochs.set(1);
   const RunRecord warmup_only = run_pipeline(short_input);
   EXPECT_TRUE(warmup_only.input_ended_in_warmup);
   EXPECT_EQ(warmup_only.ranks[0].reservoir.size(), 6u);  // the whole run is the window

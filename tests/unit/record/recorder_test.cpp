@@ -146,10 +146,11 @@ TEST(Recorder, ThreadsFoldToTheRowsOfOneThread) {
     FactKeeper facts;
     const RunRecord expected = run_pipeline(config, &facts);
     FoldOptions options;
-    options.ranks = static_cast<std::int32_t>(config.ranks);
-    options.workers = static_cast<std::int32_t>(std::max<std::int64_t>(config.num_workers, 1));
-    options.in_order = config.in_order || config.num_workers == 0;
-    options.sync_ranks = config.sync_ranks;
+    options.ranks = static_cast<std::int32_t>(config.trainer.ranks);
+    options.workers =
+        static_cast<std::int32_t>(std::max<std::int64_t>(config.loader.num_workers, 1));
+    options.in_order = config.loader.in_order || config.loader.num_workers == 0;
+    options.sync_ranks = config.trainer.sync_ranks;
     const std::vector<RankRecord> ranks = Replay(facts, options).run(1 << 14);
     ASSERT_EQ(ranks.size(), expected.ranks.size());
     for (std::size_t r = 0; r < ranks.size(); ++r) {

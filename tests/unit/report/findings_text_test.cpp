@@ -62,7 +62,7 @@ TEST(FindingsText, WrongDataIsALineOfItsOwnAndNoFix) {
 
 TEST(FindingsText, TheFixSaysWhatIsWastedAndHowLongAnEpochTakes) {
   RunRecord record;
-  record.config.samples.set(64'000);
+  record.config.data.samples.set(64'000);
   Analysis analysis;
   analysis.waste = Waste{18, std::nullopt};
   EXPECT_EQ(fix_line(record, analysis), "Waste now: 18.0 GPU-h/day");
@@ -122,7 +122,7 @@ TEST(FindingsText, ASpeedIsNoSetting) {
 
 TEST(FindingsText, ADirectionHasNoFigures) {
   RunRecord record;
-  record.config.samples.set(64'000);
+  record.config.data.samples.set(64'000);
   Analysis analysis;
   Finding finding = finding_of("no-workers", 0);
   finding.rate_before = finding.rate_after = finding.busy_before = finding.busy_after = 0;
@@ -136,7 +136,7 @@ TEST(FindingsText, ADirectionHasNoFigures) {
 TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {
   Analysis analysis;
   RunConfig config;
-  config.num_workers.value = 2;
+  config.loader.num_workers.value = 2;
   analysis.account.window = 1000;
   EXPECT_EQ(starved_line(analysis, config), "");
   analysis.starved = Starved{200, 100};
@@ -192,7 +192,7 @@ TEST(FindingsText, SaysWhatOrderCosts) {
   analysis.findings = {finding_of("order-stall", 0.7)};
   EXPECT_THAT(order_line(analysis, config),
               testing::EndsWith("--no-in-order gives 7.0 % back, as predicted"));
-  config.in_order.value = false;
+  config.loader.in_order.value = false;
   EXPECT_THAT(order_line(analysis, config), testing::EndsWith("ready behind a late one"));
 }
 

@@ -39,7 +39,7 @@ TEST(NextCommand, TriesTheChangesOfTheFirstFinding) {
 // What was tried is taken where it helps.
 TEST(NextCommand, MakesTheChangesThatHaveHelped) {
   RunRecord record = record_of(4, 40, usual_step);
-  record.config.prove.set(Prove::fix);
+  record.config.answer.prove.set(Prove::fix);
   Proof proof;
   proof.asked = Prove::fix;
   proof.exact = true;
@@ -66,8 +66,8 @@ TEST(NextCommand, ProvesWhereNothingCanBeSet) {
 TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
   RunRecord record = record_of(4, 10, usual_step);
   record.config.engine.value = "torch";
-  record.config.command.set({"python", "train.py"});
-  record.config.duration.value = 0;
+  record.config.program.command.set({"python", "train.py"});
+  record.config.measure.duration.value = 0;
   ASSERT_TRUE(analyse(record).verdict.withheld_reason);
   EXPECT_EQ(next(record), "");
   EXPECT_EQ(next_with({{"num-workers", "4"}}, record),
@@ -77,21 +77,21 @@ TEST(NextCommand, AsksNoProgramForMoreThanItHas) {
 
 TEST(NextCommand, DropsWhatTheChangeContradicts) {
   RunRecord record = record_of(4, 40, usual_step);
-  record.config.num_workers.set(0);
-  record.config.executor.set(Executor::inline_);
+  record.config.loader.num_workers.set(0);
+  record.config.loader.executor.set(Executor::inline_);
   EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --compute 25ms");
   record = record_of(4, 40, usual_step);
-  record.config.pin_memory.set(true);
-  record.config.memory.value = MemoryMode::pin_thread;
+  record.config.loader.pin_memory.set(true);
+  record.config.loader.memory.value = MemoryMode::pin_thread;
   EXPECT_EQ(command_with({{"memory", "pinned-slots"}}, record),
             "loaderscope run --num-workers 2 --batch-size 16 --memory pinned-slots --compute 25ms");
 }
 
 TEST(NextCommand, KeepsThePinThreadThatWasGiven) {
   RunRecord record = record_of(4, 40, usual_step);
-  record.config.pin_memory.set(true);
-  record.config.memory.value = MemoryMode::pin_thread;
+  record.config.loader.pin_memory.set(true);
+  record.config.loader.memory.value = MemoryMode::pin_thread;
   EXPECT_EQ(command_with({{"num-workers", "4"}}, record),
             "loaderscope run --num-workers 4 --batch-size 16 --pin-memory --compute 25ms");
 }
@@ -102,11 +102,11 @@ TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
             "loaderscope what-if --num-workers 2 --batch-size 16 --compute 25ms --set "
             "decode.speed=2");
   RunRecord record = record_of(4, 40, usual_step);
-  record.config.json.set("my run.json");
+  record.config.answer.json.set("my run.json");
   EXPECT_EQ(command_with(faster, record), "loaderscope what-if 'my run.json' --set decode.speed=2");
   record = record_of(4, 40, usual_step);
-  record.config.data.set({"/data"});
-  record.config.source.value = "files";
+  record.config.data.paths.set({"/data"});
+  record.config.data.source.value = "files";
   EXPECT_EQ(command_with(faster, record),
             "loaderscope run --data /data --num-workers 2 --batch-size 16 --compute 25ms --json "
             "run.json && loaderscope what-if run.json --set decode.speed=2");
@@ -115,7 +115,7 @@ TEST(NextCommand, AsksTheModelWhereNoRunCanTell) {
 TEST(NextCommand, AsksTheModelHowElseAProgramCouldCopy) {
   RunRecord record = record_of(4, 40, usual_step);
   record.config.engine.value = "torch";
-  record.config.command.set({"python", "train.py"});
+  record.config.program.command.set({"python", "train.py"});
   EXPECT_EQ(next_with({{"copy", "stream"}}, record),
             "loaderscope run --num-workers 2 --batch-size 16 --compute 25ms --json run.json -- "
             "python train.py && loaderscope what-if run.json --set copy=stream");
@@ -123,7 +123,7 @@ TEST(NextCommand, AsksTheModelHowElseAProgramCouldCopy) {
 
 TEST(NextCommand, TunesASavedRunWhereThatIsWhatHelps) {
   RunRecord record = record_of(4, 40, usual_step);
-  record.config.json.set("my run.json");
+  record.config.answer.json.set("my run.json");
   EXPECT_EQ(next_with({{"num-workers", "4"}}, record), "loaderscope tune --from 'my run.json'");
   EXPECT_EQ(next_with({{"num-workers", "4"}, {"copy", "stream"}}, record),
             std::string(kUsual) + " --try");
@@ -131,8 +131,8 @@ TEST(NextCommand, TunesASavedRunWhereThatIsWhatHelps) {
 
 TEST(NextCommand, AsksForMoreEpochsWhereTheInputEnded) {
   RunRecord record = record_of(4, 8, usual_step);
-  record.config.epochs.set(2);
-  record.config.samples.set(96);
+  record.config.measure.epochs.set(2);
+  record.config.data.samples.set(96);
   EXPECT_EQ(
       next(record),
       "loaderscope run --samples 96 --num-workers 2 --batch-size 16 --compute 25ms --epochs 25");
@@ -157,9 +157,9 @@ TEST(NextCommand, IsNothingWhenTheGpuIsTheLimit) {
 TEST(NextCommand, QuotesForTheShell) {
   RunRecord record = record_of(4, 40, usual_step);
   Injection injection = parse_injection("read=+5ms@p=0.01");
-  record.config.inject.set({injection});
-  record.config.data.set({"it's here"});
-  record.config.in_order.set(false);
+  record.config.declared.inject.set({injection});
+  record.config.data.paths.set({"it's here"});
+  record.config.loader.in_order.set(false);
   EXPECT_EQ(next_with({{"copy", "stream"}}, record),
             "loaderscope run --data 'it'\\''s here' --num-workers 2 --batch-size 16 --no-in-order "
             "--compute 25ms --inject read=+5ms@p=0.01 --try");

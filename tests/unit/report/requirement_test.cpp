@@ -65,7 +65,7 @@ TEST(Requirement, CannotTellWhatIsWithheld) {
   EXPECT_EQ(result.outcome, Outcome::cannot_tell);
   EXPECT_THAT(result.sentence, HasSubstr("cannot be told: 10 steps were measured"));
   RunRecord no_compute = usual_record();
-  no_compute.config.device.set("null");
+  no_compute.config.trainer.device.set("null");
   EXPECT_THAT(evaluate("device.busy > 0.5", no_compute).sentence, HasSubstr("give --compute"));
   EXPECT_EQ(outcome("stages.pin.p99_s < 1ms"), Outcome::cannot_tell);  // did not run
 }

@@ -71,19 +71,20 @@ TEST(ReadResult, GivesBackWhatWasWritten) {
 
 TEST(ReadResult, GivesBackSettingsAndWhichWereGiven) {
   RunRecord record = full_record();
-  record.config.cost.set({parse_cost("decode=8ms"), parse_cost("read=lognormal:5ms:0.8:sleep")});
-  record.config.inject.set({parse_injection("read=+150ms@p=0.01")});
-  record.config.in_order.set(false);
-  record.config.demand.set(1786.5);
-  record.config.require.set({"device.busy >= 0.85"});
+  record.config.declared.cost.set(
+      {parse_cost("decode=8ms"), parse_cost("read=lognormal:5ms:0.8:sleep")});
+  record.config.declared.inject.set({parse_injection("read=+150ms@p=0.01")});
+  record.config.loader.in_order.set(false);
+  record.config.trainer.demand.set(1786.5);
+  record.config.answer.require.set({"device.busy >= 0.85"});
   const RunConfig read = parse_result(json_of(record), "r.json").record.config;
-  EXPECT_EQ(read.cost.value.size(), 2u);
-  EXPECT_FALSE(read.in_order.value);
-  EXPECT_EQ(read.demand.value, 1786.5);
-  EXPECT_TRUE(read.num_workers.given);
-  EXPECT_FALSE(read.prefetch_factor.given);
-  EXPECT_FALSE(read.cores.given);
-  EXPECT_EQ(read.cores.value, 4);
+  EXPECT_EQ(read.declared.cost.value.size(), 2u);
+  EXPECT_FALSE(read.loader.in_order.value);
+  EXPECT_EQ(read.trainer.demand.value, 1786.5);
+  EXPECT_TRUE(read.loader.num_workers.given);
+  EXPECT_FALSE(read.loader.prefetch_factor.given);
+  EXPECT_FALSE(read.declared.cores.given);
+  EXPECT_EQ(read.declared.cores.value, 4);
   expect_same_after_reading(record);
 }
 

@@ -74,10 +74,10 @@ inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
   record.simulated = true;
   record.tool_version = "0.1.0";
   record.machine = {"A \"CPU\"", "Debian 12", "6.1.0", 8, 4, Bytes{16} << 30};
-  record.config.num_workers.set(2);
-  record.config.batch_size.set(kSamplesPerStep);
-  record.config.compute.set({{Distribution::Shape::constant, 25e6, 0}});
-  record.config.cores.value = 4;
+  record.config.loader.num_workers.set(2);
+  record.config.loader.batch_size.set(kSamplesPerStep);
+  record.config.trainer.compute.set({{Distribution::Shape::constant, 25e6, 0}});
+  record.config.declared.cores.value = 4;
   record.ranks.push_back(rank_of(warmup, steps, plan));
   return record;
 }
@@ -118,8 +118,8 @@ inline Proof full_proof() {
 // The usual record with everything that a record may hold.
 inline RunRecord full_record() {
   RunRecord record = usual_record();
-  record.config.json.set("out/r 50.json");
-  record.config.samples.set(64'000);
+  record.config.answer.json.set("out/r 50.json");
+  record.config.data.samples.set(64'000);
   record.before_first_ask = {{"import", 1'500 * kMillisecond}, {"index", 20 * kMillisecond + 1}};
   record.metrics = {{"memory.pinned_bytes", "bytes", "page-locked host memory", 38'535'168},
                     {"memory.host_slots", "1", "host slots", 11}};
@@ -170,8 +170,8 @@ inline RunRecord full_record() {
 // The usual record on two ranks; the second computes for 30 ms and the first waits for it.
 inline RunRecord two_ranks() {
   RunRecord record = usual_record();
-  record.config.ranks.set(2);
-  record.config.sync_ranks.set(true);
+  record.config.trainer.ranks.set(2);
+  record.config.trainer.sync_ranks.set(true);
   record.ranks.push_back(rank_of(4, 40, [](std::int64_t) {
     return step_of(30 * kMillisecond,
                    {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});

@@ -69,8 +69,8 @@ RunRecord crowded_record(int ranks) {
   RunRecord record = record_of(4, 40, [&](std::int64_t) { return plan; });
   for (int rank = 1; rank < ranks; ++rank)
     record.ranks.push_back(rank_of(4, 40, [&](std::int64_t) { return plan; }));
-  record.config.ranks.set(ranks);
-  record.config.json.set("a result of a name that is not short at all.json");
+  record.config.trainer.ranks.set(ranks);
+  record.config.answer.json.set("a result of a name that is not short at all.json");
   for (RankRecord& rank : record.ranks) {
     for (const auto& word : Words<Stage>::table())
       rank.stages[word.value].add(kMillisecond, kMillisecond / 2, kMillisecond / 4, 1000);

@@ -129,7 +129,7 @@ TEST(Table, DoesNotObeyControlCharacters) {
   RunRecord record = full_record();
   record.notes = {"\x1b[2Jgone"};
   record.metrics = {{"memory.\x1b[1m", "bytes\x07", "\r", 1}};
-  record.config.json.set("\x1b]0;title\x07");
+  record.config.answer.json.set("\x1b]0;title\x07");
   record.ranks[0].queues[0].name = "\n";
   record.before_first_ask = {{"\x1b", 5}};
   record.details = {{"decode", "\x1b[31mload"}};
@@ -161,7 +161,7 @@ TEST(Table, ShowsOrderAndLaunchAndUnknownContention) {
   }
   record.ranks[0] = std::move(rank);
   record.contention_known = false;
-  record.config.in_flight.set(1);
+  record.config.trainer.in_flight.set(1);
   const std::string table = table_of(record);
   EXPECT_THAT(table, HasSubstr("30.00 ms of it not asking for a batch that is ready\n"));
   EXPECT_THAT(

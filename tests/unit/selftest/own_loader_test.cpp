@@ -17,7 +17,7 @@ const MachineLimits kLimits{2};
 
 RunConfig given() {
   RunConfig config;
-  config.loader.set("x.py:f");
+  config.program.loader.set("x.py:f");
   return config;
 }
 
@@ -25,7 +25,7 @@ RunConfig given() {
 RunRecord run_of(const RunConfig& config, std::int64_t batch, std::int64_t workers) {
   RunRecord record;
   record.config = config;
-  record.config.num_workers.value = workers;
+  record.config.loader.num_workers.value = workers;
   RankRecord& rank = record.ranks.emplace_back();
   for (std::int64_t step = 0; step < 8; ++step) {
     rank.window_end += 10 * kMillisecond;
@@ -48,30 +48,30 @@ std::vector<Stage> stages_of(const Trial& trial) {
 
 TEST(OwnLoader, IsTriedInTheStagesThatEverySampleOrBatchHas) {
   const OwnLoader own = try_loader(given(), kLimits, [](const RunConfig& config) {
-    EXPECT_EQ(config.batch_size, 4);
+    EXPECT_EQ(config.loader.batch_size, 4);
     return run_of(config, 4, 3);
   });
   EXPECT_THAT(stages_of(own.trial),
               ElementsAre(Stage::decode, Stage::collate, Stage::h2d, Stage::launch));
   EXPECT_THAT(own.notes, ElementsAre(HasSubstr("read is not tried: not every sample has it")));
-  EXPECT_EQ(own.trial.base.num_workers, 1);
-  EXPECT_EQ(own.trial.base.prefetch_factor, 1);
+  EXPECT_EQ(own.trial.base.loader.num_workers, 1);
+  EXPECT_EQ(own.trial.base.loader.prefetch_factor, 1);
   for (const Delay& delay : own.trial.delays) {
     EXPECT_EQ(delay.per_step, 40 * kMillisecond);
-    ASSERT_EQ(delay.config.inject.value.size(), 1u);
+    ASSERT_EQ(delay.config.declared.inject.value.size(), 1u);
     const bool per_sample = delay.stage == Stage::decode;
-    EXPECT_EQ(delay.config.inject.value[0].extra, (per_sample ? 10 : 40) * kMillisecond);
+    EXPECT_EQ(delay.config.declared.inject.value[0].extra, (per_sample ? 10 : 40) * kMillisecond);
   }
 }
 
 TEST(OwnLoader, MayMakeItsBatchesItself) {
   const OwnLoader own = try_loader(given(), kLimits, [](const RunConfig& config) {
-    if (config.batch_size.given) throw RunError("batch-size: the loader decides it");
+    if (config.loader.batch_size.given) throw RunError("batch-size: the loader decides it");
     return run_of(config, 16, 0);
   });
-  EXPECT_FALSE(own.trial.base.batch_size.given);
-  EXPECT_FALSE(own.trial.base.num_workers.given);
-  EXPECT_EQ(own.trial.delays.front().config.inject.value[0].extra, 2500 * kMicrosecond);
+  EXPECT_FALSE(own.trial.base.loader.batch_size.given);
+  EXPECT_FALSE(own.trial.base.loader.num_workers.given);
+  EXPECT_EQ(own.trial.delays.front().config.declared.inject.value[0].extra, 2500 * kMicrosecond);
 }
 
 TEST(OwnLoader, SaysWhatIsWrongWithIt) {

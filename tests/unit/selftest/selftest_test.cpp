@@ -125,7 +125,8 @@ TEST(Selftest, RepeatsWhatWasNotFoundAndNothingElse) {
   const Result result = run_selftest(
       trials_of_model(), {.rounds = 1, .budget = 1000 * kSecond, .most_rounds = 4},
       clock.world([&](const RunConfig& c) {
-        const bool delayed = !c.inject.value.empty() && c.inject.value[0].stage == Stage::augment;
+        const bool delayed =
+            !c.declared.inject.value.empty() && c.declared.inject.value[0].stage == Stage::augment;
         return delayed && ++bad_runs <= 2 ? misbooked(c, 0.5, Cause::other) : run_model(c, {});
       }));
   EXPECT_TRUE(result.passed());
@@ -158,10 +159,10 @@ TEST(Selftest, AnInterruptedRunDoesNotCount) {
 
 TEST(Selftest, RefusesWhatItCannotSee) {
   RunConfig config = of_model();
-  config.data.set({"/some/where"});
+  config.data.paths.set({"/some/where"});
   EXPECT_THROW(make_trials(config, MachineLimits{2}), UsageError);
   RunConfig null;
-  null.device.set("null");
+  null.trainer.device.set("null");
   EXPECT_THROW(make_trials(null, MachineLimits{2}), UsageError);
 }
 

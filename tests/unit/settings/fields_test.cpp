@@ -37,35 +37,35 @@ TEST(Fields, KnowWhetherTheyWereGiven) {
   EXPECT_FALSE(find_field("workers")->given(config));
   set_field(config, "", "workers", "8");
   EXPECT_TRUE(find_field("workers")->given(config));
-  EXPECT_EQ(config.num_workers, 8);
+  EXPECT_EQ(config.loader.num_workers, 8);
 }
 
 TEST(Fields, SwitchesHaveANegation) {
   RunConfig config;
   set_field(config, "", "no-in-order", "true");
-  EXPECT_FALSE(config.in_order);
+  EXPECT_FALSE(config.loader.in_order);
   set_field(config, "", "no-in-order", "false");
-  EXPECT_TRUE(config.in_order);
+  EXPECT_TRUE(config.loader.in_order);
   set_field(config, "", "in-order", "false");
-  EXPECT_FALSE(config.in_order);
+  EXPECT_FALSE(config.loader.in_order);
 }
 
 TEST(Fields, ReadTheirValues) {
   RunConfig config;
   set_field(config, "", "compute", "lognormal:12ms:0.1");
-  EXPECT_EQ(config.compute.value.mean, 12e6);
+  EXPECT_EQ(config.trainer.compute.value.mean, 12e6);
   set_field(config, "", "link", "28/8");
-  EXPECT_EQ(config.link.value.pinned, 28e9);
-  EXPECT_EQ(config.link.value.pageable, 8e9);
+  EXPECT_EQ(config.trainer.link.value.pinned, 28e9);
+  EXPECT_EQ(config.trainer.link.value.pageable, 8e9);
   set_field(config, "", "link", "gen4x16");
-  EXPECT_EQ(config.link.value.pinned, 25e9);
+  EXPECT_EQ(config.trainer.link.value.pinned, 25e9);
   set_field(config, "", "warmup", "2s");
-  EXPECT_EQ(config.warmup.value.duration, 2 * kSecond);
-  EXPECT_EQ(config.warmup.value.steps, 0);
+  EXPECT_EQ(config.measure.warmup.value.duration, 2 * kSecond);
+  EXPECT_EQ(config.measure.warmup.value.steps, 0);
   set_field(config, "", "stored-bytes", "lognormal:110KB:0.5");
-  EXPECT_EQ(config.stored_bytes.value.spread, 0.5);
+  EXPECT_EQ(config.data.stored_bytes.value.spread, 0.5);
   set_field(config, "", "memory", "write-combined");
-  EXPECT_EQ(config.memory, MemoryMode::write_combined);
+  EXPECT_EQ(config.loader.memory, MemoryMode::write_combined);
 }
 
 TEST(Fields, ALaterCostReplacesAndInjectionsAddUp) {
@@ -77,7 +77,7 @@ TEST(Fields, ALaterCostReplacesAndInjectionsAddUp) {
   EXPECT_EQ(config.cost_of(Stage::read)->draw(0.5, 0), 2'000'000);
   EXPECT_EQ(config.cost_of(Stage::pin), nullptr);
   for (int i = 0; i < 2; ++i) set_field(config, "", "inject", "decode=+1ms");
-  EXPECT_EQ(config.inject.value.size(), 2u);
+  EXPECT_EQ(config.declared.inject.value.size(), 2u);
 }
 
 TEST(Fields, DeliveredBytesFollowSizeAndTransfer) {

@@ -25,7 +25,7 @@ struct Resolved {
 Resolved resolved(const Given& given, double cores = 4) {
   RunConfig config;
   for (const auto& [key, value] : given) set_field(config, "", key, value);
-  if (!config.compute.given && config.device.value != "null")
+  if (!config.trainer.compute.given && config.trainer.device.value != "null")
     set_field(config, "", "compute", "12ms");
   Resolved result;
   result.config = resolve(config, {cores}, result.notes);
@@ -42,30 +42,31 @@ std::string error_of_given(const Given& given) {
 }
 
 TEST(Resolve, FillsDefaultsFromTheMachine) {
-  EXPECT_EQ(resolved({}, 3.9).config.num_workers, 3);
-  EXPECT_EQ(resolved({}, 0.5).config.num_workers, 1);
-  EXPECT_EQ(resolved({}, 3.9).config.cores, 3.9);
-  EXPECT_EQ(resolved({{"cores", "2.5"}}).config.num_workers, 2);
-  EXPECT_EQ(resolved({}).config.executor, Executor::threads);
+  EXPECT_EQ(resolved({}, 3.9).config.loader.num_workers, 3);
+  EXPECT_EQ(resolved({}, 0.5).config.loader.num_workers, 1);
+  EXPECT_EQ(resolved({}, 3.9).config.declared.cores, 3.9);
+  EXPECT_EQ(resolved({{"cores", "2.5"}}).config.loader.num_workers, 2);
+  EXPECT_EQ(resolved({}).config.loader.executor, Executor::threads);
   EXPECT_THAT(resolved({}).notes, IsEmpty());
 }
 
 TEST(Resolve, WithoutWorkersTheTrainerMakesBatches) {
-  EXPECT_EQ(resolved({{"workers", "0"}}).config.executor, Executor::inline_);
-  EXPECT_EQ(resolved({{"executor", "inline"}}).config.num_workers, 0);
+  EXPECT_EQ(resolved({{"workers", "0"}}).config.loader.executor, Executor::inline_);
+  EXPECT_EQ(resolved({{"executor", "inline"}}).config.loader.num_workers, 0);
 }
 
 TEST(Resolve, TheWindowOfSampleTasksFollowsPrefetchAndWorkers) {
-  EXPECT_EQ(resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.window, 15);
-  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.window, 7);
+  EXPECT_EQ(
+      resolved({{"task", "sample"}, {"prefetch", "3"}, {"workers", "5"}}).config.loader.window, 15);
+  EXPECT_EQ(resolved({{"task", "sample"}, {"window", "7"}}).config.loader.window, 7);
 }
 
 TEST(Resolve, PinMemoryIsAMemoryMode) {
-  EXPECT_EQ(resolved({{"pin-memory", "true"}}).config.memory, MemoryMode::pin_thread);
-  EXPECT_EQ(resolved({{"pin-memory", "true"}, {"memory", "pin-thread"}}).config.memory,
+  EXPECT_EQ(resolved({{"pin-memory", "true"}}).config.loader.memory, MemoryMode::pin_thread);
+  EXPECT_EQ(resolved({{"pin-memory", "true"}, {"memory", "pin-thread"}}).config.loader.memory,
             MemoryMode::pin_thread);
-  EXPECT_EQ(resolved({{"pin-memory", "false"}}).config.memory, MemoryMode::pageable);
-  EXPECT_EQ(resolved({{"pin-memory", "false"}, {"memory", "registered"}}).config.memory,
+  EXPECT_EQ(resolved({{"pin-memory", "false"}}).config.loader.memory, MemoryMode::pageable);
+  EXPECT_EQ(resolved({{"pin-memory", "false"}, {"memory", "registered"}}).config.loader.memory,
             MemoryMode::registered);
   EXPECT_THAT(error_of_given({{"pin-memory", "true"}, {"memory", "pageable"}}),
               HasSubstr("pin-memory"));
@@ -155,9 +156,9 @@ TEST(Resolve, NotesWhatHasNoEffect) {
 
 TEST(Resolve, KeepsWhatIsGivenApartFromWhatIsFilledIn) {
   const RunConfig config = resolved({{"task", "sample"}}).config;
-  EXPECT_TRUE(config.task.given);
-  EXPECT_FALSE(config.num_workers.given);
-  EXPECT_FALSE(config.window.given);
+  EXPECT_TRUE(config.loader.task.given);
+  EXPECT_FALSE(config.loader.num_workers.given);
+  EXPECT_FALSE(config.loader.window.given);
 }
 
 }  // namespace

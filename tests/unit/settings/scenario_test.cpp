@@ -30,10 +30,10 @@ TEST(Scenario, ReadsKeysCommentsAndExpectations) {
       "x.conf", config);
   EXPECT_EQ(scenario.path, "x.conf");
   EXPECT_EQ(scenario.expect, (std::vector<std::string>{"decode", "exit 2"}));
-  EXPECT_EQ(config.num_workers, 4);
-  EXPECT_EQ(config.cost.value.size(), 2u);
-  EXPECT_FALSE(config.in_order);
-  EXPECT_EQ(config.require.value, (std::vector<std::string>{"device.busy >= 0.85"}));
+  EXPECT_EQ(config.loader.num_workers, 4);
+  EXPECT_EQ(config.declared.cost.value.size(), 2u);
+  EXPECT_FALSE(config.loader.in_order);
+  EXPECT_EQ(config.answer.require.value, (std::vector<std::string>{"device.busy >= 0.85"}));
 }
 
 TEST(Scenario, FlagsWinPerKeyAndPerStage) {
@@ -45,8 +45,8 @@ TEST(Scenario, FlagsWinPerKeyAndPerStage) {
       "num-workers = 4\nbatch-size = 32\ncost = decode=9ms\ncost = read=2ms\n"
       "inject = read=+9ms\ninject = pin=+3ms\ninject = pin=+4ms\n",
       "x.conf", config);
-  EXPECT_EQ(config.num_workers, 8);
-  EXPECT_EQ(config.batch_size, 32);
+  EXPECT_EQ(config.loader.num_workers, 8);
+  EXPECT_EQ(config.loader.batch_size, 32);
   EXPECT_EQ(config.cost_of(Stage::decode)->text, "decode=1ms");
   EXPECT_EQ(config.cost_of(Stage::read)->text, "read=2ms");
   EXPECT_EQ(find_field("inject")->texts(config),

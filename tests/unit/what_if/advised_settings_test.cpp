@@ -54,7 +54,8 @@ Names differing(const RunConfig& a, const RunConfig& b) {
   Names names;
   for (const Field& field : fields())
     if (field.texts(a) != field.texts(b)) names.insert(field.name);
-  if (a.task == TaskShape::sample && b.task == TaskShape::sample) names.erase("prefetch-factor");
+  if (a.loader.task == TaskShape::sample && b.loader.task == TaskShape::sample)
+    names.erase("prefetch-factor");
   return names;
 }
 
@@ -74,7 +75,8 @@ Names named_by(const Changes& changes, const RunConfig& base, const RunConfig& c
   }
   // The window of sample tasks is what prefetch-factor is of whole batches.
   if (names.contains("task")) names.insert("prefetch-factor");
-  const bool workers_come_or_go = (base.num_workers == 0) != (changed.num_workers == 0);
+  const bool workers_come_or_go =
+      (base.loader.num_workers == 0) != (changed.loader.num_workers == 0);
   if (workers_come_or_go) names.insert(kOfWorkers.begin(), kOfWorkers.end());
   return names;
 }
@@ -124,7 +126,7 @@ void expect_only_what_is_advised(const RunRecord& record, const FittedModel& mod
     RunConfig advised = counterfactual(record.config, finding.to_run);
     advised.engine.set("model");
     std::vector<std::string> notes;
-    advised = resolve(advised, MachineLimits{record.config.cores}, notes);
+    advised = resolve(advised, MachineLimits{record.config.declared.cores}, notes);
     EXPECT_EQ(others(differing(words.config, advised), {}), "");
     EXPECT_EQ(others(differing(words.config, record.config),
                      named_by(finding.to_run, record.config, words.config)),

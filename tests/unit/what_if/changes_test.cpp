@@ -36,7 +36,7 @@ TEST(Changes, OtherThreadsAreNoSetting) {
   const Change change = parse_change("other-threads=0");
   EXPECT_EQ(other_threads_of(change), 0);
   EXPECT_FALSE(other_threads_of({"num-workers", "0"}));
-  EXPECT_EQ(with_changes(base_of("workers = 4"), {change}).num_workers, 4);
+  EXPECT_EQ(with_changes(base_of("workers = 4"), {change}).loader.num_workers, 4);
   EXPECT_NE(message_of("other-threads=-1").find("expected a number of threads"), std::string::npos);
 }
 
@@ -54,17 +54,18 @@ TEST(Changes, OpaqueHasASpeed) {
 
 TEST(Changes, KeepWhatWasGivenAndTakeThePlaceOfWhatTheyChange) {
   const RunConfig config = changed("workers = 4\nbatch = 8\ncompute = 5ms", {{"workers", "8"}});
-  EXPECT_EQ(config.num_workers, 8);
-  EXPECT_EQ(config.batch_size, 8);
-  EXPECT_FALSE(config.prefetch_factor.given);
+  EXPECT_EQ(config.loader.num_workers, 8);
+  EXPECT_EQ(config.loader.batch_size, 8);
+  EXPECT_FALSE(config.loader.prefetch_factor.given);
 }
 
 TEST(Changes, OutdoWhatTheyContradict) {
-  EXPECT_FALSE(changed("duration = 5s", {{"steps", "100"}}).duration.given);
-  EXPECT_FALSE(changed("pin-memory = true", {{"memory", "pageable"}}).pin_memory.given);
-  EXPECT_FALSE(changed("prefetch = 4\nworkers = 2", {{"workers", "0"}}).prefetch_factor.given);
+  EXPECT_FALSE(changed("duration = 5s", {{"steps", "100"}}).measure.duration.given);
+  EXPECT_FALSE(changed("pin-memory = true", {{"memory", "pageable"}}).loader.pin_memory.given);
+  EXPECT_FALSE(
+      changed("prefetch = 4\nworkers = 2", {{"workers", "0"}}).loader.prefetch_factor.given);
   const RunConfig with_workers = changed("executor = inline", {{"num-workers", "2"}});
-  EXPECT_FALSE(with_workers.executor.given);
+  EXPECT_FALSE(with_workers.loader.executor.given);
 }
 
 RunConfig in_force(std::string_view scenario) {
@@ -79,7 +80,7 @@ RunConfig held(std::string_view scenario, const Changes& changes) {
   const RunConfig base = in_force(scenario);
   RunConfig config = counterfactual(base, changes);
   config.engine.value = "model";
-  return resolve(config, MachineLimits{base.cores}, notes);
+  return resolve(config, MachineLimits{base.declared.cores}, notes);
 }
 
 constexpr const char* kTask = "cost = decode=8ms\ntask = sample\n";
@@ -87,37 +88,40 @@ constexpr const char* kTask = "cost = decode=8ms\ntask = sample\n";
 // What follows from others where it is not given.
 TEST(Counterfactual, HoldsWhatItDoesNotName) {
   const RunConfig more_cores = held("cost = decode=8ms\ncores = 2\nranks = 3", {{"cores", "4"}});
-  EXPECT_EQ(more_cores.cores, 4);
-  EXPECT_EQ(more_cores.num_workers, 2);
+  EXPECT_EQ(more_cores.declared.cores, 4);
+  EXPECT_EQ(more_cores.loader.num_workers, 2);
   const RunConfig preset = held("compute = resnet50-h100\nworkers = 1", {{"compute", "5ms"}});
-  EXPECT_EQ(preset.batch_size, in_force("compute = resnet50-h100").batch_size);
-  EXPECT_NE(preset.batch_size, RunConfig().batch_size.value);
+  EXPECT_EQ(preset.loader.batch_size, in_force("compute = resnet50-h100").loader.batch_size);
+  EXPECT_NE(preset.loader.batch_size, RunConfig().loader.batch_size.value);
   RunConfig real = in_force("cost = decode=8ms");
-  real.device.value = "cuda";
-  EXPECT_EQ(counterfactual(real, {{"link", "gen5x16"}}).device.value, "cuda");
+  real.trainer.device.value = "cuda";
+  EXPECT_EQ(counterfactual(real, {{"link", "gen5x16"}}).trainer.device.value, "cuda");
 }
 
 TEST(Counterfactual, HoldsTheWindowOfSampleTasks) {
   const std::string task = kTask;
-  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}}).window, 4);
-  EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).window, 6);
-  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"window", "9"}}).window, 9);
-  EXPECT_EQ(held(task + "workers = 2", {{"prefetch-factor", "4"}}).window, 8);  // it is named
-  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"task", "batch"}}).window, 0);
-  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "0"}}).num_workers, 0);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}}).loader.window, 4);
+  EXPECT_EQ(held(task + "workers = 2\nprefetch = 3", {{"num-workers", "8"}}).loader.window, 6);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"window", "9"}}).loader.window, 9);
+  EXPECT_EQ(held(task + "workers = 2", {{"prefetch-factor", "4"}}).loader.window,
+            8);  // it is named
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "8"}, {"task", "batch"}}).loader.window, 0);
+  EXPECT_EQ(held(task + "workers = 2", {{"num-workers", "0"}}).loader.num_workers, 0);
 }
 
 TEST(Counterfactual, LetsGoWhatCannotStay) {
-  EXPECT_EQ(held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"executor", "inline"}}).executor,
+  EXPECT_EQ(held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"executor", "inline"}})
+                .loader.executor,
             Executor::inline_);
-  EXPECT_EQ(
-      held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"num-workers", "3"}}).num_workers, 3);
-  EXPECT_EQ(held("cost = decode=8ms\nexecutor = inline", {{"cores", "4"}}).num_workers, 0);
+  EXPECT_EQ(held("cost = decode=8ms\ncores = 2", {{"cores", "4"}, {"num-workers", "3"}})
+                .loader.num_workers,
+            3);
+  EXPECT_EQ(held("cost = decode=8ms\nexecutor = inline", {{"cores", "4"}}).loader.num_workers, 0);
 }
 
 TEST(Changes, MergeCostsPerStage) {
   const RunConfig config = changed("cost = read=1ms\ncost = decode=8ms", {{"cost", "decode=2ms"}});
-  ASSERT_EQ(config.cost.value.size(), 2U);
+  ASSERT_EQ(config.declared.cost.value.size(), 2U);
   EXPECT_EQ(config.cost_of(Stage::decode)->draw(0.5, 0), 2 * kMillisecond);
   EXPECT_EQ(config.cost_of(Stage::read)->draw(0.5, 0), kMillisecond);
 }
@@ -129,9 +133,9 @@ TEST(Changes, ASpeedDividesTheDeclaredTime) {
       {{"decode.speed", "4"}, {"read.speed", "2"}, {"compute.speed", "0.5"}});
   EXPECT_EQ(config.cost_of(Stage::decode)->text, "decode=lognormal:2ms:0.5:cpu");
   EXPECT_EQ(config.cost_of(Stage::read)->text, "read=200MB/s:sleep");
-  EXPECT_EQ(config.inject.value.front().extra, kMillisecond);
-  EXPECT_EQ(config.inject.value.front().every, 10);
-  EXPECT_EQ(config.compute.value.mean, 20e6);
+  EXPECT_EQ(config.declared.inject.value.front().extra, kMillisecond);
+  EXPECT_EQ(config.declared.inject.value.front().every, 10);
+  EXPECT_EQ(config.trainer.compute.value.mean, 20e6);
 }
 
 TEST(Changes, OfLessThanANanosecondNothingIsLeft) {
@@ -144,7 +148,7 @@ TEST(Changes, OfLessThanANanosecondNothingIsLeft) {
 TEST(Changes, AStageWithoutACostIsNotMadeFaster) {
   RunConfig config = base_of("compute = 5ms");
   EXPECT_FALSE(make_faster(config, {Stage::decode, 2}));
-  EXPECT_TRUE(config.cost.value.empty());
+  EXPECT_TRUE(config.declared.cost.value.empty());
 }
 
 TEST(Changes, AreReadWithAnErrorThatNamesTheNextStep) {

@@ -21,14 +21,14 @@ RunRecord run(std::string_view scenario, double cores = 64) {
 RunRecord as_measured(RunRecord record) {
   record.engine = "native";
   record.config.engine.value = "native";
-  record.config.source.value = "files";
-  record.config.data.value = {"photos"};
-  record.config.data.set({"/data"});
-  record.config.samples.value = 100'000;
-  record.config.cost = {};
-  record.config.stored_bytes = {};
-  record.config.storage_latency = {};
-  record.config.storage_bandwidth = {};
+  record.config.data.source.value = "files";
+  record.config.data.paths.value = {"photos"};
+  record.config.data.paths.set({"/data"});
+  record.config.data.samples.value = 100'000;
+  record.config.declared.cost = {};
+  record.config.data.stored_bytes = {};
+  record.config.declared.storage_latency = {};
+  record.config.declared.storage_bandwidth = {};
   return record;
 }
 
@@ -116,7 +116,7 @@ TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
     rank.reservoir.resize(rank.reservoir.size() / 2);
   }
   EXPECT_TRUE(FittedModel(record).notes().empty());  // all of the waiting is its own
-  record.config.cores.set(64);
+  record.config.declared.cores.set(64);
   const FittedModel model(record);
   ASSERT_EQ(model.notes().size(), 1U);
   EXPECT_NE(model.notes().front().find("other processes took cores"), std::string::npos);
@@ -127,7 +127,7 @@ TEST(FittedModel, FindsTheLoadOfOtherProcesses) {
 TEST(FittedModel, OtherProcessesTookNoMoreThanWasCounted) {
   RunRecord record =
       as_measured(run("cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = 2\n", 2));
-  record.config.cores.set(64);
+  record.config.declared.cores.set(64);
   record.metrics.push_back({"host.other_cpu_s", "s", "", 0});
   EXPECT_TRUE(FittedModel(record).notes().empty());
 }
@@ -146,7 +146,7 @@ TEST(FittedModel, PredictsUnderTheLoadOfAnotherRun) {
   const std::string lines = "cost = decode=10ms\nworkers = 6\nbatch = 8\nsteps = 100\ncores = ";
   const FittedModel model(as_measured(run(lines + "64\n")));
   RunRecord loaded = as_measured(run(lines + "2\n"));
-  loaded.config.cores.set(64);
+  loaded.config.declared.cores.set(64);
   const double measured = analyse(loaded).samples_per_s.mean;
   EXPECT_GT(model.predict({}).samples_per_s / measured, 2.5);
   const Prediction prediction = model.predict_under_load_of(loaded, {});
@@ -214,8 +214,8 @@ TEST(FittedModel, RefusesWhatTheResultDoesNotSay) {
 // Values in force that nobody gave come from a file as they stand there.
 TEST(FittedModel, AbsurdSettingsOfAResultDoNotOverflow) {
   RunRecord record = as_measured(run(kVaried));
-  record.config.prefetch_factor.value = INT64_MAX;
-  record.config.cores.value = 1e300;
+  record.config.loader.prefetch_factor.value = INT64_MAX;
+  record.config.declared.cores.value = 1e300;
   EXPECT_NO_THROW(FittedModel(record).predict({{"workers", "3"}}));
 }
 

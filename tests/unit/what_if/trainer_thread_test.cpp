@@ -40,12 +40,12 @@ RunRecord as_seen(RunRecord record) {
   record.simulated = false;
   RunConfig& config = record.config;
   config.engine.value = "torch";
-  config.command.set({"python", "train.py"});
-  config.device.value = "script";
-  config.cost = {};
-  config.inject = {};
-  config.in_flight = {};
-  config.stored_bytes = {};
+  config.program.command.set({"python", "train.py"});
+  config.trainer.device.value = "script";
+  config.declared.cost = {};
+  config.declared.inject = {};
+  config.trainer.in_flight = {};
+  config.data.stored_bytes = {};
   return record;
 }
 
@@ -112,7 +112,7 @@ TEST(TrainersThread, NobodyReadsBeyondTheShards) {
   const FittedModel model(stream);
   const Prediction eight = model.predict({{"num-workers", "8"}});
   EXPECT_NEAR(eight.gain(), 1, 0.01);
-  EXPECT_EQ(eight.config.num_workers, 2);
+  EXPECT_EQ(eight.config.loader.num_workers, 2);
   ASSERT_FALSE(eight.notes.empty());
   EXPECT_EQ(eight.notes.front(), "the data set has 2 shards: of 8 workers 2 read");
   EXPECT_NEAR(model.predict({{"num-workers", "1"}}).gain(), 0.5, 0.01);
