@@ -77,7 +77,7 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
                            const MachineLimits& limits);
 
 // The world around an experiment. Tests hand in others.
-struct Laboratory {
+struct ExperimentContext {
   std::function<RunRecord(const RunConfig&)> run;  // throws UsageError and RunError
   std::function<Nanos()> now;                      // of the clock that the budget is of
   std::function<bool()> stopped;                   // true: end, keep what is there
@@ -93,7 +93,8 @@ struct SweepOptions {
 // Runs what is missing: all cases in random order, round after round, each until its interval is
 // narrow enough, or the budget is spent. Throws UsageError when the budget is too short for one
 // case.
-void run_sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options);
+void run_sweep(Experiment& experiment, const ExperimentContext& context,
+               const SweepOptions& options);
 
 // What a sweep says. Indexes are those of the cases.
 struct SweepAnswer {

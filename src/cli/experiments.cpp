@@ -61,10 +61,10 @@ ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
       load_(read_machine_load("/")) {
   const auto progress = std::make_shared<ProgressPrinter>("runs");
   const auto runs = std::make_shared<std::int64_t>(0);
-  laboratory_.run = [this](const RunConfig& config) { return run(config); };
-  laboratory_.now = monotonic_now;
-  laboratory_.stopped = [this] { return stop_signal_.load() != 0; };
-  laboratory_.after_run = [this, progress, runs](const Experiment& experiment, Nanos budget) {
+  context_.run = [this](const RunConfig& config) { return run(config); };
+  context_.now = monotonic_now;
+  context_.stopped = [this] { return stop_signal_.load() != 0; };
+  context_.after_run = [this, progress, runs](const Experiment& experiment, Nanos budget) {
     try {
       if (save_) save_(experiment);
     } catch (const RunError&) {

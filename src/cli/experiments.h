@@ -21,7 +21,7 @@ class ExperimentRunner {
   // `save` writes what is there after each run; it may be empty.
   ExperimentRunner(const MachineFacts& machine, std::function<void(const Experiment&)> save);
 
-  const Laboratory& laboratory() const { return laboratory_; }
+  const ExperimentContext& context() const { return context_; }
   // Adds what was seen of the machine and between the cases; with what other programs took, where
   // the answer does not say that by itself.
   void add_notes(Experiment& experiment, bool with_others) const;
@@ -35,7 +35,7 @@ class ExperimentRunner {
   MachineFacts machine_;
   const std::atomic<int>& stop_signal_;
   std::function<void(const Experiment&)> save_;
-  Laboratory laboratory_;
+  ExperimentContext context_;
   std::optional<MachineLoad> load_;
   std::vector<Bytes> resident_after_;  // each run
   double left_shared_ = 0;             // bytes that programs left in /dev/shm

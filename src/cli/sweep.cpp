@@ -72,7 +72,7 @@ ExitCode sweep(SweepFlags& flags) {
     write_output(json,
                  [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });
   });
-  run_sweep(experiment, runner.laboratory(), options);
+  run_sweep(experiment, runner.context(), options);
   runner.add_notes(experiment, true);
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)

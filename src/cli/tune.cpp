@@ -99,7 +99,7 @@ Base base_of(const OwnFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
   refuse_flags_beside_result(given, "vary it with --vary");
   const RunRecord record = read_result(flags.text("from")).record;
-  Base base{without_length(given_again(record.config, {})), record.config};
+  Base base{without_length(rerun_settings(record.config, {})), record.config};
   base.given.answer.json = given.answer.json;
   return base;
 }
@@ -138,7 +138,7 @@ ExitCode run_tune(TuneFlags& flags) {
   ExperimentRunner runner(machine, {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);
   if (base.measured) adopt_loader(experiment, *base.measured);
-  Tune answer = tune(std::move(experiment), runner.laboratory(), options);
+  Tune answer = tune(std::move(experiment), runner.context(), options);
   runner.add_notes(answer.experiment, !answer.alone);
   if (!is_model_engine(base.given.engine.value))
     remember_predictions(answer, PredictionHistory(source::user_cache_folder()));

@@ -117,9 +117,9 @@ Nanos length_of_sweep(Nanos budget, std::size_t cases) {
   return std::clamp(each, std::min(kShortestOfSweep, budget), kLongestOfSweep);
 }
 
-CaseRunner::CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length,
+CaseRunner::CaseRunner(Experiment& experiment, const ExperimentContext& context, Nanos length,
                        Nanos budget)
-    : experiment_(experiment), laboratory_(laboratory), length_(length), budget_(budget) {}
+    : experiment_(experiment), context_(context), length_(length), budget_(budget) {}
 
 Nanos CaseRunner::start() const {
   std::optional<Nanos> start;
@@ -160,10 +160,10 @@ RunConfig CaseRunner::with_length(const Case& one, int round, Nanos step, bool m
 }
 
 std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config, Nanos& took) {
-  const Nanos begin = laboratory_.now();
+  const Nanos begin = context_.now();
   try {
-    RunRecord record = laboratory_.run(config);
-    took = is_model_engine(record.engine) ? virtual_time(record) : laboratory_.now() - begin;
+    RunRecord record = context_.run(config);
+    took = is_model_engine(record.engine) ? virtual_time(record) : context_.now() - begin;
     experiment_.spent += took;
     experiment_.interrupted |= record.interrupted;
     if (!record.interrupted || had_enough(record, config)) return record;
@@ -171,7 +171,7 @@ std::optional<RunRecord> CaseRunner::attempt(Case& one, const RunConfig& config,
     one.skipped = error.what();
   } catch (const RunError& error) {
     one.skipped = error.what();
-    experiment_.spent += laboratory_.now() - begin;
+    experiment_.spent += context_.now() - begin;
   }
   if (stopped()) one.skipped.clear();
   return std::nullopt;
@@ -225,7 +225,7 @@ std::optional<RunRecord> CaseRunner::run(Case& one, int round, Nanos step) {
   }
   if (!record) return std::nullopt;
   keep(one, *record, round, took);
-  if (laboratory_.after_run) laboratory_.after_run(experiment_, budget_);
+  if (context_.after_run) context_.after_run(experiment_, budget_);
   if (!one.skipped.empty()) return std::nullopt;
   return record;
 }

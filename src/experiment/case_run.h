@@ -18,7 +18,7 @@ class CaseRunner {
   // A run takes about `length` with its start and warm-up, but sees at least 20 steps and four
   // bursts of the workers; the length that the base case gives goes before. Round r draws with its
   // own seed, unless the seed is what varies.
-  CaseRunner(Experiment& experiment, const Laboratory& laboratory, Nanos length, Nanos budget);
+  CaseRunner(Experiment& experiment, const ExperimentContext& context, Nanos length, Nanos budget);
 
   // Nothing when the case failed, which is then skipped, or was interrupted before it had enough
   // steps. `step`: what a step
@@ -33,7 +33,7 @@ class CaseRunner {
   // What the next run of a case takes, as far as that is known: at least as long as the shortest of
   // the others before its first.
   Nanos next_run(const Case& one) const;
-  bool stopped() const { return laboratory_.stopped && laboratory_.stopped(); }
+  bool stopped() const { return context_.stopped && context_.stopped(); }
 
  private:
   RunConfig with_length(const Case& one, int round, Nanos step, bool measured) const;
@@ -43,7 +43,7 @@ class CaseRunner {
   void refuse_short_budget(Nanos step, std::int64_t steps) const;
 
   Experiment& experiment_;
-  const Laboratory& laboratory_;
+  const ExperimentContext& context_;
   Nanos length_, budget_;
 };
 

@@ -32,7 +32,7 @@ void explain_limit(Tune& tune, const RunRecord& record) {
   for (const Finding& finding : analysis.findings) {
     if (finding.regained_s <= 0 || !finding.has_setting()) continue;
     tune.next_step = finding.to_run;
-    tune.after_next_step = Guess{finding.rate_after, finding.busy_after};
+    tune.after_next_step = Forecast{finding.rate_after, finding.busy_after};
     return;
   }
 }
@@ -47,20 +47,21 @@ Changes with_others(Changes changes, const Changes& others) {
 
 // Of the cases that the model of the recommended one can tell apart the cheapest that reaches the
 // goal with `changes`, in the model.
-std::optional<std::pair<std::size_t, Guess>> cheapest_with(const Tune& tune, const Belief& belief,
-                                                           const Guesser& guess,
-                                                           const Changes& changes) {
+std::optional<std::pair<std::size_t, Forecast>> cheapest_with(const Tune& tune,
+                                                              const Belief& belief,
+                                                              const Forecaster& forecast,
+                                                              const Changes& changes) {
   const std::size_t stratum = tune.candidates[*tune.recommended].stratum;
-  std::vector<std::pair<std::size_t, Guess>> guesses;
+  std::vector<std::pair<std::size_t, Forecast>> forecasts;
   double best = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {
     if (tune.candidates[i].stratum != stratum || !tune.candidates[i].predicted) continue;
-    guesses.emplace_back(
-        i, guess(with_others(predictable(tune.experiment.cases[i].changes), changes)));
-    best = std::max(best, guesses.back().second.samples_per_s);
+    forecasts.emplace_back(
+        i, forecast(with_others(predictable(tune.experiment.cases[i].changes), changes)));
+    best = std::max(best, forecasts.back().second.samples_per_s);
   }
-  std::optional<std::pair<std::size_t, Guess>> cheapest;
-  for (const auto& [i, said] : guesses) {
+  std::optional<std::pair<std::size_t, Forecast>> cheapest;
+  for (const auto& [i, said] : forecasts) {
     const bool reaches = tune.goal.busy ? said.busy >= *tune.goal.busy
                                         : said.samples_per_s >= tune.goal.share() * best;
     if (reaches && (!cheapest || belief.is_cheaper(i, cheapest->first)))
@@ -70,14 +71,15 @@ std::optional<std::pair<std::size_t, Guess>> cheapest_with(const Tune& tune, con
 }
 
 void explain_shifts(Tune& tune, const Belief& belief,
-                    const std::map<std::size_t, Guesser>& guessers) {
-  const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
-  if (!tune.experiment.base.trainer.compute.given || guess == guessers.end() || !guess->second)
+                    const std::map<std::size_t, Forecaster>& forecasters) {
+  const auto forecast = forecasters.find(tune.candidates[*tune.recommended].stratum);
+  if (!tune.experiment.base.trainer.compute.given || forecast == forecasters.end() ||
+      !forecast->second)
     return;
   if (!tune.candidates[*tune.recommended].predicted) return;
   try {
     for (const double factor : kShifts) {
-      const auto cheapest = cheapest_with(tune, belief, guess->second,
+      const auto cheapest = cheapest_with(tune, belief, forecast->second,
                                           {{"compute.speed", fmt::format("{:.6g}", 1 / factor)}});
       tune.shifts.push_back({factor, cheapest ? std::optional(cheapest->first) : std::nullopt});
     }
@@ -90,7 +92,7 @@ void explain_shifts(Tune& tune, const Belief& belief,
 
 // Where others took a good part of the cores, what is measured is an answer for that only.
 void explain_alone(Tune& tune, const Belief& belief,
-                   const std::map<std::size_t, Guesser>& guessers) {
+                   const std::map<std::size_t, Forecaster>& forecasters) {
   double others = 0, window = 0;
   for (const Case& one : tune.experiment.cases) {
     for (const CaseRun& run : one.runs) {
@@ -101,11 +103,11 @@ void explain_alone(Tune& tune, const Belief& belief,
   const double cores = tune.experiment.cases[*tune.recommended].config.declared.cores;
   if (window <= 0 || others < kMuchOfOthers * cores * window) return;
   tune.alone = AloneAnswer{others / window, std::nullopt, 0};
-  const auto guess = guessers.find(tune.candidates[*tune.recommended].stratum);
-  if (guess == guessers.end() || !guess->second) return;
+  const auto forecast = forecasters.find(tune.candidates[*tune.recommended].stratum);
+  if (forecast == forecasters.end() || !forecast->second) return;
   try {
     const auto cheapest =
-        cheapest_with(tune, belief, guess->second, {{std::string(kOtherThreads), "0"}});
+        cheapest_with(tune, belief, forecast->second, {{std::string(kOtherThreads), "0"}});
     if (!cheapest) return;
     tune.alone->cheapest = cheapest->first;
     tune.alone->samples_per_s = cheapest->second.samples_per_s;
@@ -116,26 +118,26 @@ void explain_alone(Tune& tune, const Belief& belief,
 
 }  // namespace
 
-Guesser fit_guesser(const RunRecord& record) {
+Forecaster fit_forecaster(const RunRecord& record) {
   const auto model = std::make_shared<FittedModel>(record);
   return [model](const Changes& changes) {
     const Prediction prediction = model->predict(changes, kSamplesOfPrediction);
     const Account& account = prediction.account;
     const bool has_busy = prediction.has_busy() && account.window > 0;
-    return Guess{
+    return Forecast{
         prediction.samples_per_s,
         has_busy ? static_cast<double>(account.compute) / static_cast<double>(account.window) : 0};
   };
 }
 
-void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Guesser>& guessers,
+void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Forecaster>& forecasters,
              const std::map<std::size_t, RunRecord>& records) {
   explain_error(tune, belief);
   if (!tune.recommended) return;
   const auto record = records.find(*tune.recommended);
   if (record != records.end()) explain_limit(tune, record->second);
-  explain_shifts(tune, belief, guessers);
-  explain_alone(tune, belief, guessers);
+  explain_shifts(tune, belief, forecasters);
+  explain_alone(tune, belief, forecasters);
 }
 
 }  // namespace loaderscope

@@ -9,8 +9,8 @@
 
 namespace loaderscope {
 
-// `guessers` by stratum, `records` by case.
-void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Guesser>& guessers,
+// `forecasters` by stratum, `records` by case.
+void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Forecaster>& forecasters,
              const std::map<std::size_t, RunRecord>& records);
 
 }  // namespace loaderscope

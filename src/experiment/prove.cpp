@@ -45,7 +45,7 @@ bool changes(const ProofCase& of, std::string_view key) {
 // Settings that a case could not be run with need no steps.
 std::int64_t fewest_steps_of(const RunRecord& first, const ProofCase& of) {
   try {
-    return fewest_steps(run_again(first.config, of.changes));
+    return fewest_steps(rerun_config(first.config, of.changes));
   } catch (const UsageError&) {
     return 0;
   } catch (const RunError&) {
@@ -150,7 +150,7 @@ class Prover {
   }
 
   RunConfig config_of(const ProofCase& of) const {
-    RunConfig config = run_again(first_.config, of.changes);
+    RunConfig config = rerun_config(first_.config, of.changes);
     config.measure.warmup.set(warmup_of(of, config));
     config.measure.steps.set(steps_);
     config.measure.duration.given = false;
@@ -217,7 +217,7 @@ class Prover {
   }
 
   RunConfig config_of(const ReplayTurns& turns) const {
-    RunConfig config = run_again(first_.config, {});
+    RunConfig config = rerun_config(first_.config, {});
     config.measure.warmup.set({turns.lead, 0});
     config.measure.steps.set(turns.all() - turns.lead);
     config.measure.duration.given = false;

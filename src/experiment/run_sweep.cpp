@@ -31,10 +31,10 @@ bool ran_in(const Case& one, int round) {
 
 class Sweep {
  public:
-  Sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options)
+  Sweep(Experiment& experiment, const ExperimentContext& context, const SweepOptions& options)
       : experiment_(experiment),
         options_(options),
-        runner_(experiment, laboratory, length_of_sweep(options.budget, experiment.cases.size()),
+        runner_(experiment, context, length_of_sweep(options.budget, experiment.cases.size()),
                 options.budget) {}
 
   void run() {
@@ -86,10 +86,11 @@ class Sweep {
 
 }  // namespace
 
-void run_sweep(Experiment& experiment, const Laboratory& laboratory, const SweepOptions& options) {
+void run_sweep(Experiment& experiment, const ExperimentContext& context,
+               const SweepOptions& options) {
   experiment.spent = 0;
   experiment.interrupted = experiment.budget_spent = false;
-  Sweep(experiment, laboratory, options).run();
+  Sweep(experiment, context, options).run();
 }
 
 }  // namespace loaderscope

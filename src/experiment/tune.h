@@ -33,20 +33,20 @@ struct TuneOptions {
 };
 
 // What a model says of one case.
-struct Guess {
+struct Forecast {
   double samples_per_s = 0;
   double busy = 0;  // 0 without a compute
 };
 // A model fitted to one run: changes of the axes that it knows.
-using Guesser = std::function<Guess(const Changes&)>;
-using Fitter = std::function<Guesser(const RunRecord&)>;
+using Forecaster = std::function<Forecast(const Changes&)>;
+using FitForecaster = std::function<Forecaster(const RunRecord&)>;
 // By FittedModel.
-Guesser fit_guesser(const RunRecord& record);
+Forecaster fit_forecaster(const RunRecord& record);
 
 // One case of the grid beside its runs.
 struct TunedCase {
   std::size_t stratum = 0;  // cases that one model can tell apart
-  std::optional<Guess> predicted;
+  std::optional<Forecast> predicted;
   std::string refused;  // why it was not run though it could be tried: it would not fit
 };
 
@@ -77,7 +77,7 @@ struct Tune {
   std::string limit;  // what holds the recommended case back: compute, a cause, or "" when untold
   std::string limit_sentence;
   Changes next_step;  // that would move it
-  std::optional<Guess> after_next_step;
+  std::optional<Forecast> after_next_step;
   std::vector<ComputeShift> shifts;
   std::optional<AloneAnswer> alone;  // where others took a tenth of the cores, or more
   Nanos grid_time = 0;               // that two runs of each case would take
@@ -90,8 +90,8 @@ Axes default_axes(const RunConfig& base, const MachineLimits& limits,
 
 // `experiment` holds the grid and no run. Throws UsageError when the budget is too short for one
 // case.
-Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
-          const Fitter& fit = fit_guesser);
+Tune tune(Experiment experiment, const ExperimentContext& context, const TuneOptions& options,
+          const FitForecaster& fit = fit_forecaster);
 
 // Why no case could be run: the commonest reason. "" when one was.
 std::string reason_for_nothing(const Tune& tune);

@@ -24,16 +24,16 @@ constexpr Nanos kLongest = 10 * kSecond;
 
 class Tuner {
  public:
-  Tuner(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
-        const Fitter& fit)
-      : options_(options), fit_(fit), laboratory_(laboratory) {
+  Tuner(Experiment experiment, const ExperimentContext& context, const TuneOptions& options,
+        const FitForecaster& fit)
+      : options_(options), fit_(fit), context_(context) {
     tune_.experiment = std::move(experiment);
     tune_.goal = options.goal;
     tune_.candidates.resize(tune_.experiment.cases.size());
     length_ =
         std::clamp(options.budget / kRunsOfBudget, std::min(kShortest, options.budget), kLongest);
     length_of_grid_ = std::min(length_, length_of_sweep(options.budget, cases().size()));
-    runner_.emplace(tune_.experiment, laboratory_, length_, options.budget);
+    runner_.emplace(tune_.experiment, context_, length_, options.budget);
   }
 
   Tune run() {
@@ -120,9 +120,9 @@ class Tuner {
   }
 
   void predict(std::size_t stratum, std::size_t probe) {
-    Guesser& guess = guessers_[stratum];
+    Forecaster& forecast = forecasters_[stratum];
     try {
-      guess = fit_(records_.at(probe));
+      forecast = fit_(records_.at(probe));
     } catch (const RunError& error) {
       return no_prediction(error.what());
     } catch (const UsageError& error) {
@@ -131,7 +131,7 @@ class Tuner {
     for (std::size_t i = 0; i < cases().size(); ++i) {
       if (tune_.candidates[i].stratum != stratum || !is_possible(tune_, i)) continue;
       try {
-        tune_.candidates[i].predicted = guess(predictable(cases()[i].changes));
+        tune_.candidates[i].predicted = forecast(predictable(cases()[i].changes));
       } catch (const UsageError& error) {
         cases()[i].skipped = error.what();
       } catch (const RunError&) {
@@ -185,7 +185,7 @@ class Tuner {
                            may_reach_goal(belief, *tune_.recommended);
     }
     tune_.grid_time = time_of_grid(tune_, belief, *runner_, length_);
-    explain(tune_, belief, guessers_, records_);
+    explain(tune_, belief, forecasters_, records_);
   }
 
   // Cases that should have run and did not.
@@ -212,20 +212,20 @@ class Tuner {
   }
 
   TuneOptions options_;
-  const Fitter& fit_;
-  const Laboratory& laboratory_;
+  const FitForecaster& fit_;
+  const ExperimentContext& context_;
   Nanos length_ = 0, length_of_grid_ = 0;  // of a run, here and in the plain grid
   Tune tune_;
   std::optional<CaseRunner> runner_;
-  std::map<std::size_t, Guesser> guessers_;   // by stratum
-  std::map<std::size_t, RunRecord> records_;  // the last run of each case
+  std::map<std::size_t, Forecaster> forecasters_;  // by stratum
+  std::map<std::size_t, RunRecord> records_;       // the last run of each case
 };
 
 }  // namespace
 
-Tune tune(Experiment experiment, const Laboratory& laboratory, const TuneOptions& options,
-          const Fitter& fit) {
-  return Tuner(std::move(experiment), laboratory, options, fit).run();
+Tune tune(Experiment experiment, const ExperimentContext& context, const TuneOptions& options,
+          const FitForecaster& fit) {
+  return Tuner(std::move(experiment), context, options, fit).run();
 }
 
 std::string reason_for_nothing(const Tune& tune) {

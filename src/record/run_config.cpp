@@ -6,8 +6,8 @@
 namespace loaderscope {
 
 const Cost* RunConfig::cost_of(Stage stage) const {
-  for (const Cost& declared : declared.cost.value) {
-    if (declared.stage == stage) return &declared;
+  for (const Cost& cost : declared.cost.value) {
+    if (cost.stage == stage) return &cost;
   }
   return nullptr;
 }

@@ -23,7 +23,7 @@ struct TunedRow {
   bool measured = false;
   std::optional<Estimate> samples_per_s, busy;
   std::vector<CaseRun> runs;
-  std::optional<Guess> predicted;
+  std::optional<Forecast> predicted;
 };
 
 LoaderChoice choice_of(const RunConfig& config) {
@@ -66,8 +66,8 @@ void describe_choice(Form& form, const LoaderChoice& choice) {
   form.shown("slot_bytes", choice.slots, "host slots of all ranks");
 }
 
-void describe_guess(Form& form, std::optional<Guess>& guess) {
-  form.optional("predicted", guess, Missing::null, [&](Guess& value) {
+void describe_forecast(Form& form, std::optional<Forecast>& forecast) {
+  form.optional("predicted", forecast, Missing::null, [&](Forecast& value) {
     form.object(
         "predicted", "what the model says",
         [&] {
@@ -95,7 +95,7 @@ void describe_tuned(Form& form, TunedRow& row) {
   form.text_or_null("not_run", row.not_run,
                     "why it was not run, or failed; null also where it could not win");
   form.if_there("measured", row.measured, Missing::null, [&] { describe_measured(form, row); });
-  describe_guess(form, row.predicted);
+  describe_forecast(form, row.predicted);
 }
 
 // `more()` shows further members.
@@ -143,7 +143,7 @@ void describe_limit(Form& form, Tune& tune) {
     form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
     std::string next_step = spell_changes(tune.next_step);
     form.text_or_null("next_step", next_step, "what would move it");
-    describe_guess(form, tune.after_next_step);
+    describe_forecast(form, tune.after_next_step);
   });
 }
 

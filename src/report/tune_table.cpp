@@ -175,12 +175,12 @@ std::string limit_line(const Tune& tune) {
 enum class NotRun { short_of_goal, dearer, cheaper, unknown };
 
 NotRun why_not_run(const Tune& tune, std::size_t i) {
-  const Guess& chosen = *tune.candidates[*tune.recommended].predicted;
-  const std::optional<Guess>& guess = tune.candidates[i].predicted;
-  if (!guess) return NotRun::unknown;
+  const Forecast& chosen = *tune.candidates[*tune.recommended].predicted;
+  const std::optional<Forecast>& forecast = tune.candidates[i].predicted;
+  if (!forecast) return NotRun::unknown;
   const bool reaches = tune.goal.busy
-                           ? guess->busy >= *tune.goal.busy
-                           : guess->samples_per_s >= tune.goal.share() * chosen.samples_per_s;
+                           ? forecast->busy >= *tune.goal.busy
+                           : forecast->samples_per_s >= tune.goal.share() * chosen.samples_per_s;
   if (!reaches) return NotRun::short_of_goal;
   const std::vector<Case>& cases = tune.experiment.cases;
   const bool cheaper = price_of(cases[i].config) < price_of(cases[*tune.recommended].config);
@@ -190,7 +190,7 @@ NotRun why_not_run(const Tune& tune, std::size_t i) {
 // What the model says of those that did not run.
 std::string not_run_line(const Tune& tune) {
   if (!tune.recommended || !tune.candidates[*tune.recommended].predicted) return "";
-  const Guess& chosen = *tune.candidates[*tune.recommended].predicted;
+  const Forecast& chosen = *tune.candidates[*tune.recommended].predicted;
   std::map<NotRun, std::int64_t> count;
   double most_gain = 0;
   for (std::size_t i = 0; i < tune.candidates.size(); ++i) {

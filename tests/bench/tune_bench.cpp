@@ -86,8 +86,8 @@ RunConfig base_of(const Workload& workload, const Options& options, int seed) {
   return base;
 }
 
-Laboratory laboratory() {
-  Laboratory result;
+ExperimentContext context() {
+  ExperimentContext result;
   result.run = [](const RunConfig& config) {
     std::string output;
     EngineContext context;
@@ -142,7 +142,7 @@ Experiment run_grid(const Workload& workload, const Options& options) {
   SweepOptions sweeping;
   sweeping.budget = static_cast<Nanos>(options.grid_s * 1e9);
   sweeping.precision = 0.99;
-  run_sweep(grid, laboratory(), sweeping);
+  run_sweep(grid, context(), sweeping);
   return grid;
 }
 
@@ -162,8 +162,7 @@ Json compare(const Workload& workload, const Options& options, Tally& tally) {
     TuneOptions tuning;
     const double allowed = workload.is_declared() ? kShareOfTune : kShareOfProgram;
     tuning.budget = static_cast<Nanos>(allowed * grid_s * 1e9);
-    const Tune found =
-        tune(grid_of(workload, base_of(workload, options, seed)), laboratory(), tuning);
+    const Tune found = tune(grid_of(workload, base_of(workload, options, seed)), context(), tuning);
     if (!found.recommended) throw std::runtime_error(workload.name + ": no answer");
     const std::size_t i = *found.recommended;
     const std::string settings = spell_changes(found.experiment.cases[i].changes);

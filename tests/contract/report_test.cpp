@@ -23,7 +23,7 @@
 #include "report/sweep_report.h"
 #include "report/tune_report.h"
 #include "report/what_if_report.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -226,16 +226,16 @@ TEST(ReportContract, SweepAndTuneAreWhatTheirSchemasSay) {
   const std::vector<std::string> axes = {"workers=0,2,3", "prefetch=1,2", "batch=4,2000"};
   Experiment experiment = plan(base, axes);
   for (const bool has_run : {false, true}) {
-    if (has_run) run_sweep(experiment, model_laboratory(), {});
+    if (has_run) run_sweep(experiment, model_context(), {});
     std::ostringstream sweep;
     write_json(sweep, result_of(experiment, "1.0"));
     expect_valid(sweep.str(), "sweep.schema.json");
   }
   for (const bool has_run : {false, true}) {
-    Laboratory laboratory = model_laboratory();
-    if (!has_run) laboratory.stopped = [] { return true; };
+    ExperimentContext context = model_context();
+    if (!has_run) context.stopped = [] { return true; };
     std::ostringstream answer;
-    write_json(answer, result_of(tune(plan(base, axes), laboratory, {}), "1.0"));
+    write_json(answer, result_of(tune(plan(base, axes), context, {}), "1.0"));
     expect_valid(answer.str(), "tune.schema.json");
   }
 }

@@ -18,9 +18,9 @@ std::vector<guest::GpuRecord>& records() {
 }
 
 TEST_F(GpuTest, CuptiSaysWhatTheGpuDid) {
-  void* place = belongings_->memory(kCopied, "copied");
-  void* host = belongings_->host_memory(kCopied, "copied");
-  const Stream stream = belongings_->stream();
+  void* place = objects_->memory(kCopied, "copied");
+  void* host = objects_->host_memory(kCopied, "copied");
+  const Stream stream = objects_->stream();
   Spin spin;
   spin.duration = kSpin;
   ASSERT_TRUE(runtime_->spin(spin, stream).ok());  // loads it

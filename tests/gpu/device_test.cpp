@@ -52,10 +52,10 @@ TEST_F(GpuTest, OnAStreamOfItsOwnACopyRunsDuringTheCompute) {
 }
 
 TEST_F(GpuTest, TheClocksAgreeWithinTheirError) {
-  DeviceClock clock(*runtime_, *belongings_);
+  DeviceClock clock(*runtime_, *objects_);
   EXPECT_LT(clock.error(), 100 * kMicrosecond);
-  const Stream stream = belongings_->stream();
-  const Event event = belongings_->event();
+  const Stream stream = objects_->stream();
+  const Event event = objects_->event();
   for (int i = 0; i < 30; ++i) {
     runtime_->sleep_until(monotonic_now() + 100 * kMillisecond, stop_);
     clock.keep();
@@ -71,8 +71,8 @@ TEST_F(GpuTest, TheClocksAgreeWithinTheirError) {
 }
 
 TEST_F(GpuTest, ElapsedTimesHaveASign) {
-  const Stream stream = belongings_->stream();
-  const Event first = belongings_->event(), second = belongings_->event();
+  const Stream stream = objects_->stream();
+  const Event first = objects_->event(), second = objects_->event();
   Spin spin;
   spin.duration = kMillisecond;
   ASSERT_TRUE(runtime_->record(first, stream).ok());

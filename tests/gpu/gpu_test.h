@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "device/cuda/belongings.h"
 #include "device/cuda/cuda_device.h"
+#include "device/cuda/device_objects.h"
 #include "device/devices.h"
 
 namespace loaderscope::cuda {
@@ -20,7 +20,7 @@ class GpuTest : public testing::Test {
     if (const auto reason = why_no_cuda()) GTEST_SKIP() << *reason;
     runtime_ = real_runtime();
     ASSERT_TRUE(runtime_->set_device(0).ok());
-    belongings_ = std::make_unique<Belongings>(*runtime_, "GPU 0");
+    objects_ = std::make_unique<DeviceObjects>(*runtime_, "GPU 0");
     config_.trainer.device.value = "cuda";
   }
 
@@ -31,8 +31,8 @@ class GpuTest : public testing::Test {
   // The time between two events around `work` on a stream of its own.
   template <class WorkOnStream>
   Nanos time_of(const WorkOnStream& work) {
-    const Stream stream = belongings_->stream();
-    const Event begin = belongings_->event(), end = belongings_->event();
+    const Stream stream = objects_->stream();
+    const Event begin = objects_->event(), end = objects_->event();
     EXPECT_TRUE(runtime_->record(begin, stream).ok());
     EXPECT_TRUE(work(stream).ok());
     EXPECT_TRUE(runtime_->record(end, stream).ok());
@@ -43,7 +43,7 @@ class GpuTest : public testing::Test {
   }
 
   std::shared_ptr<Runtime> runtime_;
-  std::unique_ptr<Belongings> belongings_;
+  std::unique_ptr<DeviceObjects> objects_;
   std::atomic<int> stop_{0};
   RunConfig config_;
 };

@@ -24,7 +24,7 @@ TEST_F(GpuTest, ASpinLastsAsLongAsItSays) {
 }
 
 TEST_F(GpuTest, AnAbortEndsASpin) {
-  auto* words = static_cast<std::int64_t*>(belongings_->host_memory(64, "words"));
+  auto* words = static_cast<std::int64_t*>(objects_->host_memory(64, "words"));
   *words = 1;
   Spin spin;
   spin.duration = 3600 * kSecond;
@@ -35,7 +35,7 @@ TEST_F(GpuTest, AnAbortEndsASpin) {
 TEST_F(GpuTest, NormalisingEqualsHostCode) {
   constexpr std::int64_t kImages = 3, kPixels = 5 * 7;
   const augment::Scaling scaling = augment::scaling_of(*augment::normalise_of({"normalise"}));
-  const Stream stream = belongings_->stream();
+  const Stream stream = objects_->stream();
   std::vector<std::uint8_t> bytes(kImages * kPixels * 3);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i * 37);
   for (const bool packed : {false, true}) {
@@ -48,9 +48,9 @@ TEST_F(GpuTest, NormalisingEqualsHostCode) {
       job.multiply[c] = scaling.multiply[c];
     }
     Normalisation on_device = job;
-    void* input = belongings_->memory(bytes.size(), "bytes");
+    void* input = objects_->memory(bytes.size(), "bytes");
     on_device.bytes = static_cast<const std::uint8_t*>(input);
-    on_device.floats = static_cast<float*>(belongings_->memory(4 * bytes.size(), "floats"));
+    on_device.floats = static_cast<float*>(objects_->memory(4 * bytes.size(), "floats"));
     ASSERT_TRUE(runtime_->copy_in(input, bytes.data(), bytes.size(), stream).ok());
     ASSERT_TRUE(runtime_->normalise(on_device, stream).ok());
     std::vector<float> floats(bytes.size());
@@ -71,14 +71,14 @@ class ProductTest : public GpuTest {
   void expect_products(const std::function<Status(const Gemm&, Stream)>& multiply) {
     Gemm gemm;
     gemm.size = kSize;
-    void* a = belongings_->memory(2 * kValues, "a");
-    void* b = belongings_->memory(2 * kValues, "b");
-    gemm.c = belongings_->memory(4 * kValues, "c");
+    void* a = objects_->memory(2 * kValues, "a");
+    void* b = objects_->memory(2 * kValues, "b");
+    gemm.c = objects_->memory(4 * kValues, "c");
     ASSERT_TRUE(runtime_->fill(a, 0x3c, 2 * kValues).ok());
     ASSERT_TRUE(runtime_->fill(b, 0x3c, 2 * kValues).ok());
     gemm.a = a;
     gemm.b = b;
-    const Stream stream = belongings_->stream();
+    const Stream stream = objects_->stream();
     ASSERT_TRUE(multiply(gemm, stream).ok());
     std::vector<float> products(kValues);
     ASSERT_TRUE(runtime_->copy_out(products.data(), gemm.c, 4 * kValues, stream).ok());

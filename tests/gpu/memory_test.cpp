@@ -19,8 +19,8 @@ class GpuMemoryTest : public GpuTest {
     for (std::size_t i = 0; i < expected.size(); ++i)
       expected[i] = static_cast<std::byte>((i * 2654435761u + seed) >> 13);
     std::memcpy(host, expected.data(), expected.size());
-    const Stream stream = belongings_->stream();
-    void* place = belongings_->memory(expected.size(), "a slot");
+    const Stream stream = objects_->stream();
+    void* place = objects_->memory(expected.size(), "a slot");
     ASSERT_TRUE(runtime_->copy_in(place, host, expected.size(), stream).ok());
     ASSERT_TRUE(runtime_->copy_out(arrived.data(), place, arrived.size(), stream).ok());
     ASSERT_TRUE(runtime_->synchronise_device().ok());

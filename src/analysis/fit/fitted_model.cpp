@@ -403,10 +403,10 @@ RunConfig FittedModel::to_run(const Changes& changes) const {
     throw UsageError("--verify: " + change.key +
                      " cannot be run, the stage works for real; leave out one of them");
   }
-  return run_again(measured_ ? *measured_ : config_, changes);
+  return rerun_config(measured_ ? *measured_ : config_, changes);
 }
 
-RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
+RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes) {
   RunConfig config = counterfactual(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
@@ -418,9 +418,9 @@ RunConfig given_again(const RunConfig& in_force, const Changes& changes) {
   return config;
 }
 
-RunConfig run_again(const RunConfig& in_force, const Changes& changes) {
+RunConfig rerun_config(const RunConfig& in_force, const Changes& changes) {
   std::vector<std::string> notes;
-  return resolve(given_again(in_force, changes), limits_of(in_force), notes);
+  return resolve(rerun_settings(in_force, changes), limits_of(in_force), notes);
 }
 
 }  // namespace loaderscope

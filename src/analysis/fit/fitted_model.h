@@ -81,9 +81,9 @@ class FittedModel {
 
 // The settings for running `in_force`, those of a run, again for real with other settings: on the
 // same data and device. Throws UsageError for changes that contradict each other.
-RunConfig run_again(const RunConfig& in_force, const Changes& changes);
+RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
 // The same, not yet resolved: what has to be given for it.
-RunConfig given_again(const RunConfig& in_force, const Changes& changes);
+RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
 

@@ -36,11 +36,11 @@ CudaDevice::CudaDevice(std::shared_ptr<Gang> gang, const RunConfig& config, std:
       own_copy_stream_(config.trainer.copy == CopyMode::stream),
       in_flight_(config.trainer.in_flight),
       augments_(normalises_here(config)),
-      belongings_(runtime_, "GPU " + std::to_string(device)),
-      compute_stream_(belongings_.stream()),
-      copy_stream_(own_copy_stream_ ? belongings_.stream() : compute_stream_),
-      clock_(runtime_, belongings_),
-      compute_(*gang_, belongings_, config, rank, compute_stream_) {
+      objects_(runtime_, "GPU " + std::to_string(device)),
+      compute_stream_(objects_.stream()),
+      copy_stream_(own_copy_stream_ ? objects_.stream() : compute_stream_),
+      clock_(runtime_, objects_),
+      compute_(*gang_, objects_, config, rank, compute_stream_) {
   allocate(config);
   warm_up();
 }
@@ -59,10 +59,10 @@ void CudaDevice::allocate(const RunConfig& config) {
   const Bytes batch = config.loader.batch_size * config.delivered_sample_bytes();
   buffer_bytes_ = batch * in_flight_ * (augments_ ? 1 + static_cast<Bytes>(sizeof(float)) : 1);
   for (std::int64_t i = 0; i < in_flight_; ++i) {
-    buffers_.push_back(belongings_.memory(static_cast<std::size_t>(batch), "buffers of batches"));
+    buffers_.push_back(objects_.memory(static_cast<std::size_t>(batch), "buffers of batches"));
     if (!augments_) continue;
-    augmented_.push_back(belongings_.memory(static_cast<std::size_t>(batch) * sizeof(float),
-                                            "buffers of normalised batches"));
+    augmented_.push_back(objects_.memory(static_cast<std::size_t>(batch) * sizeof(float),
+                                         "buffers of normalised batches"));
   }
   if (!augments_) return;
   const augment::Scaling scaling =
@@ -91,8 +91,8 @@ void CudaDevice::warm_up() {
 }
 
 CudaDevice::Marks CudaDevice::make_marks() {
-  return {belongings_.event(), belongings_.event(), belongings_.event(),
-          belongings_.event(), belongings_.event(), belongings_.event()};
+  return {objects_.event(), objects_.event(), objects_.event(),
+          objects_.event(), objects_.event(), objects_.event()};
 }
 
 CudaDevice::Marks CudaDevice::take_marks() {

@@ -61,7 +61,7 @@ class CudaDevice : public Device {
   std::vector<Metric> link_metrics(int devices) const;  // of the first `devices` GPUs
   DeviceTimes times_of(const Step& step) const;
   Interval between(Event begin, Event end) const;
-  void check(std::string_view what, const Status& status) const { belongings_.check(what, status); }
+  void check(std::string_view what, const Status& status) const { objects_.check(what, status); }
 
   const std::shared_ptr<Gang> gang_;
   Runtime& runtime_;
@@ -72,7 +72,7 @@ class CudaDevice : public Device {
   const std::int64_t in_flight_;
   const bool augments_;  // bytes arrive, and are normalised here
 
-  Belongings belongings_;
+  DeviceObjects objects_;
   Stream compute_stream_, copy_stream_;
   DeviceClock clock_;
   StepCompute compute_;

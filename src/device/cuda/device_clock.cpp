@@ -13,10 +13,10 @@ constexpr Nanos kPollFor = kMillisecond;
 
 }  // namespace
 
-DeviceClock::DeviceClock(Runtime& runtime, Belongings& belongings)
-    : runtime_(runtime), belongings_(belongings), stream_(belongings.stream()) {
-  for (Anchor& anchor : anchors_) anchor.event = belongings.event();
-  spare_.event = belongings.event();
+DeviceClock::DeviceClock(Runtime& runtime, DeviceObjects& objects)
+    : runtime_(runtime), objects_(objects), stream_(objects.stream()) {
+  for (Anchor& anchor : anchors_) anchor.event = objects.event();
+  spare_.event = objects.event();
   measure(spare_);  // the first event of a stream takes longer
   take_anchor();
 }
@@ -28,15 +28,15 @@ void DeviceClock::keep() {
 
 void DeviceClock::measure(Anchor& anchor) {
   const Nanos before = runtime_.now();
-  belongings_.check("its clock", runtime_.record(anchor.event, stream_));
+  objects_.check("its clock", runtime_.record(anchor.event, stream_));
   bool done = false;
   Nanos after = before;
   while (!done && after - before < kPollFor) {
-    belongings_.check("its clock", runtime_.query(anchor.event, done));
+    objects_.check("its clock", runtime_.query(anchor.event, done));
     after = runtime_.now();
   }
   if (!done) {
-    belongings_.check("its clock", runtime_.synchronise(anchor.event));
+    objects_.check("its clock", runtime_.synchronise(anchor.event));
     after = runtime_.now();
   }
   anchor.error = (after - before + 1) / 2;
@@ -60,7 +60,7 @@ void DeviceClock::take_anchor() {
 
 Nanos DeviceClock::time_from(const Anchor& anchor, Event event) const {
   double ms = 0;
-  belongings_.check("times of its events", runtime_.elapsed(anchor.event, event, ms));
+  objects_.check("times of its events", runtime_.elapsed(anchor.event, event, ms));
   return anchor.at + std::llround(ms * 1e6);
 }
 

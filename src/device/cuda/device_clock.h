@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include "device/cuda/belongings.h"
+#include "device/cuda/device_objects.h"
 
 namespace loaderscope::cuda {
 
@@ -13,7 +13,7 @@ inline constexpr Nanos kAnchorEvery = kSecond;  // clocks drift apart by some 10
 
 class DeviceClock {
  public:
-  DeviceClock(Runtime& runtime, Belongings& belongings);
+  DeviceClock(Runtime& runtime, DeviceObjects& objects);
 
   // Takes another anchor when the last one is older than kAnchorEvery.
   void keep();
@@ -35,7 +35,7 @@ class DeviceClock {
   Nanos time_from(const Anchor& anchor, Event event) const;
 
   Runtime& runtime_;
-  Belongings& belongings_;
+  DeviceObjects& objects_;
   Stream stream_;                   // of its own: it never waits behind a copy or a compute
   std::array<Anchor, 64> anchors_;  // a step may take that many seconds
   std::size_t taken_ = 0;

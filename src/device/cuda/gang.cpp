@@ -12,11 +12,11 @@ Gang::Gang(std::shared_ptr<Runtime> runtime, std::int32_t ranks, std::int32_t in
       ranks_(ranks),
       in_flight_(in_flight),
       barrier_(barrier),
-      belongings_(*runtime_, "GPU 0") {
+      objects_(*runtime_, "GPU 0") {
   const auto words = static_cast<std::size_t>(1 + ranks) +
                      static_cast<std::size_t>(ranks) * static_cast<std::size_t>(in_flight);
   const std::size_t bytes = words * sizeof(std::int64_t);
-  words_ = static_cast<std::int64_t*>(belongings_.host_memory(bytes, "words for its kernels"));
+  words_ = static_cast<std::int64_t*>(objects_.host_memory(bytes, "words for its kernels"));
   std::fill(words_, words_ + words, 0);
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "device/cuda/belongings.h"
+#include "device/cuda/device_objects.h"
 
 namespace loaderscope::cuda {
 
@@ -32,7 +32,7 @@ class Gang {
   std::shared_ptr<Runtime> runtime_;
   std::int32_t ranks_, in_flight_;
   bool barrier_;
-  Belongings belongings_;
+  DeviceObjects objects_;
   std::int64_t* words_;  // abort; arrived per rank; durations per rank and buffer
 };
 

@@ -17,11 +17,11 @@ constexpr int kByteOfOnes = 0x3c;  // twice: a 2-byte value of about 1
 
 }  // namespace
 
-StepCompute::StepCompute(Gang& gang, Belongings& belongings, const RunConfig& config,
+StepCompute::StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& config,
                          std::int32_t rank, Stream stream)
     : gang_(gang),
       runtime_(gang.runtime()),
-      belongings_(belongings),
+      objects_(objects),
       stream_(stream),
       kernels_(config.trainer.launches) {
   warm_up();
@@ -41,8 +41,8 @@ Spin StepCompute::spin_of(Nanos duration) const {
 
 // A kernel is loaded when it first runs.
 void StepCompute::warm_up() {
-  belongings_.check("compute", runtime_.spin(spin_of(0), stream_));
-  belongings_.check("compute", runtime_.synchronise_device());
+  objects_.check("compute", runtime_.spin(spin_of(0), stream_));
+  objects_.check("compute", runtime_.synchronise_device());
 }
 
 void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
@@ -50,16 +50,16 @@ void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
     Spin spin = spin_of(0);
     durations_.push_back(gang_.duration_word(rank, buffer));
     spin.variable = durations_.back();
-    belongings_.check("--graph", runtime_.begin_capture(stream_));
+    objects_.check("--graph", runtime_.begin_capture(stream_));
     for (std::int64_t i = 0; i < kernels_; ++i)
-      belongings_.check("--graph", runtime_.spin(spin, stream_));
+      objects_.check("--graph", runtime_.spin(spin, stream_));
     Graph graph;
-    belongings_.check("--graph", runtime_.end_capture(stream_, graph));
-    belongings_.keep(graph);
+    objects_.check("--graph", runtime_.end_capture(stream_, graph));
+    objects_.keep(graph);
     graphs_.push_back(graph);
-    belongings_.check("--graph", runtime_.launch_graph(graph, stream_));
+    objects_.check("--graph", runtime_.launch_graph(graph, stream_));
   }
-  belongings_.check("--graph", runtime_.synchronise_device());
+  objects_.check("--graph", runtime_.synchronise_device());
 }
 
 // The largest matrices of which kProducts still fit into a step.
@@ -83,27 +83,27 @@ void StepCompute::calibrate(Nanos step) {
 void StepCompute::allocate_matrices(std::int32_t size) {
   const auto values = static_cast<std::size_t>(size) * static_cast<std::size_t>(size);
   for (const void** half : {&gemm_.a, &gemm_.b}) {
-    void* place = belongings_.memory(2 * values, "matrices of --compute gemm");
-    belongings_.check("--compute gemm", runtime_.fill(place, kByteOfOnes, 2 * values));
+    void* place = objects_.memory(2 * values, "matrices of --compute gemm");
+    objects_.check("--compute gemm", runtime_.fill(place, kByteOfOnes, 2 * values));
     *half = place;
   }
-  gemm_.c = belongings_.memory(4 * values, "matrices of --compute gemm");
+  gemm_.c = objects_.memory(4 * values, "matrices of --compute gemm");
 }
 
 // The median of a few series. The first series wakes the device and is not counted.
 Nanos StepCompute::measure_product(std::int32_t size) {
   Gemm gemm = gemm_;
   gemm.size = size;
-  const Event begin = belongings_.event(), end = belongings_.event();
+  const Event begin = objects_.event(), end = objects_.event();
   std::array<double, kTimings> times{};
   for (std::size_t i = 0; i <= kTimings; ++i) {
-    belongings_.check("--compute gemm", runtime_.record(begin, stream_));
+    objects_.check("--compute gemm", runtime_.record(begin, stream_));
     for (std::int64_t product = 0; product < kPerTiming; ++product)
-      belongings_.check("--compute gemm", runtime_.gemm(gemm, stream_));
-    belongings_.check("--compute gemm", runtime_.record(end, stream_));
-    belongings_.check("--compute gemm", runtime_.synchronise(end));
+      objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
+    objects_.check("--compute gemm", runtime_.record(end, stream_));
+    objects_.check("--compute gemm", runtime_.synchronise(end));
     double ms = 0;
-    belongings_.check("--compute gemm", runtime_.elapsed(begin, end, ms));
+    objects_.check("--compute gemm", runtime_.elapsed(begin, end, ms));
     if (i > 0) times[i - 1] = ms;
   }
   std::sort(times.begin(), times.end());
@@ -115,22 +115,22 @@ void StepCompute::launch(std::int64_t buffer, Nanos duration) {
   if (graphs_.empty()) return launch_spins(duration);
   const auto index = static_cast<std::size_t>(buffer);
   *durations_[index] = duration / kernels_;
-  belongings_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
+  objects_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
 }
 
 void StepCompute::launch_spins(Nanos duration) {
   const Nanos each = duration / kernels_;
   for (std::int64_t i = 1; i < kernels_; ++i)
-    belongings_.check("compute", runtime_.spin(spin_of(each), stream_));
-  belongings_.check("compute", runtime_.spin(spin_of(duration - (kernels_ - 1) * each), stream_));
+    objects_.check("compute", runtime_.spin(spin_of(each), stream_));
+  objects_.check("compute", runtime_.spin(spin_of(duration - (kernels_ - 1) * each), stream_));
 }
 
 // What is left of the time after whole products is spun.
 void StepCompute::launch_products(Nanos duration) {
   const std::int64_t products = duration / product_;
   for (std::int64_t i = 0; i < products; ++i)
-    belongings_.check("compute", runtime_.gemm(gemm_, stream_));
-  belongings_.check("compute", runtime_.spin(spin_of(duration - products * product_), stream_));
+    objects_.check("compute", runtime_.gemm(gemm_, stream_));
+  objects_.check("compute", runtime_.spin(spin_of(duration - products * product_), stream_));
 }
 
 }  // namespace loaderscope::cuda

@@ -15,7 +15,7 @@ class StepCompute {
  public:
   // Everything is allocated, loaded, measured and recorded here: kernels of ranks that wait for
   // each other must not meet a call that waits for the whole device.
-  StepCompute(Gang& gang, Belongings& belongings, const RunConfig& config, std::int32_t rank,
+  StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& config, std::int32_t rank,
               Stream stream);
 
   // On the stream; `buffer` is not in use by a step that still computes.
@@ -35,7 +35,7 @@ class StepCompute {
 
   Gang& gang_;
   Runtime& runtime_;
-  Belongings& belongings_;
+  DeviceObjects& objects_;
   Stream stream_;
   std::int64_t kernels_;
   std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one

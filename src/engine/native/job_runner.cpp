@@ -50,19 +50,19 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
            std::move(fill_slot), *stop_),
       progress_beat_(context) {
   for (std::int32_t index = 0; index < plan.ranks; ++index)
-    shops_.push_back(std::make_unique<Workshop>(job_, index, memory_));
+    shares_.push_back(std::make_unique<RankShare>(job_, index, memory_));
   if (shared_) {
     skipped_ = place<SampleErrors::Outbox>(memory_, SampleErrors::kUnderWay, memory_);
     errors_.share(*skipped_, *stop_);
-    crew_ = make_process_crew(job_, shops_, *shared_);
+    group_ = make_process_workers(job_, shares_, *shared_);
   } else {
-    crew_ = make_thread_crew(job_, shops_);
+    group_ = make_thread_workers(job_, shares_);
   }
   devices_ = make_devices(plan.config, context, job_.stop);
   trace::connect();
-  for (std::size_t i = 0; i < shops_.size(); ++i) {
-    auto trainer = std::make_unique<Trainer>(job_, *shops_[i], *crew_, *devices_[i]);
-    ranks_.push_back(std::make_unique<Rank>(shops_[i]->rank, std::move(trainer),
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    auto trainer = std::make_unique<Trainer>(job_, *shares_[i], *group_, *devices_[i]);
+    ranks_.push_back(std::make_unique<Rank>(shares_[i]->rank, std::move(trainer),
                                             WindowKeeper(plan.config, plan.burst())));
   }
 }
@@ -91,7 +91,7 @@ void JobRunner::run_window() {
   progress_beat_.begin();
   programs_before_.emplace("/", ::getpid());
   standstills_.emplace();
-  at_begin_ = read_process_counters(crew_->processes());  // of a window without a warm-up
+  at_begin_ = read_process_counters(group_->processes());  // of a window without a warm-up
   at_begin_known_ = true;
   show_window();
   for (auto& rank : ranks_) {
@@ -108,7 +108,7 @@ void JobRunner::run_window() {
 }
 
 void JobRunner::look() {
-  crew_->look();
+  group_->look();
   errors_.take_forwarded();
   // All steps of a rank whose input is over are among those taken below.
   for (auto& rank : ranks_) rank->input_over = rank->trainer->input_over();
@@ -127,7 +127,7 @@ void JobRunner::look() {
   recorder_.drain();
   if (context_.stop_signal && context_.stop_signal->load(std::memory_order_relaxed) != 0)
     interrupted_ = true;
-  memory_watch_.look([this] { return crew_->processes(); });
+  memory_watch_.look([this] { return group_->processes(); });
   progress_beat_.look([this] { return progress(); });
 }
 
@@ -136,7 +136,7 @@ void JobRunner::look() {
 void JobRunner::watch_for_window() {
   const Rank& leader = *ranks_.front();
   if (leader.window_open || leader.folded == 0 || at_begin_known_) return;
-  at_begin_ = read_process_counters(crew_->processes());
+  at_begin_ = read_process_counters(group_->processes());
   at_begin_known_ = true;
 }
 
@@ -171,7 +171,7 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   if (!counted.warmup && !rank.window_open) {
     rank.window_open = true;
     if (index == 0) {
-      if (!at_begin_known_) at_begin_ = read_process_counters(crew_->processes());
+      if (!at_begin_known_) at_begin_ = read_process_counters(group_->processes());
       memory_watch_.restart();
     }
     rank.trainer->loader().read_stats();
@@ -190,7 +190,7 @@ void JobRunner::end_rank(Rank& rank) {
   recorder_.close(rank.index);
   if (&rank == ranks_.front().get()) {
     shown_window_.end();
-    at_end_ = read_process_counters(crew_->processes());
+    at_end_ = read_process_counters(group_->processes());
     other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
     loader_threads_ = kOwnThreads + job_.alive();
   }
@@ -243,9 +243,9 @@ bool JobRunner::stop_all() {
   };
   if (!in_time([this] { return trainers_ended(); })) return false;
   for (auto& rank : ranks_) rank->trainer->loader().let_workers_end();
-  const auto all_ended = [this] { return job_.alive() == 0 && crew_->ended(); };
+  const auto all_ended = [this] { return job_.alive() == 0 && group_->ended(); };
   if (in_time(all_ended)) return true;
-  crew_->kill();
+  group_->kill();
   until = monotonic_now() + kPatience;
   return in_time(all_ended);
 }

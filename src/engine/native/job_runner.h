@@ -90,8 +90,8 @@ class JobRunner {
   Placed<SampleErrors::Outbox> skipped_;  // with worker processes
   Recorder recorder_;
   Job job_;
-  Workshops shops_;
-  std::unique_ptr<Crew> crew_;  // before the devices: it may fork
+  RankShares shares_;
+  std::unique_ptr<WorkerGroup> group_;  // before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
   trace::Window shown_window_;  // of the first rank

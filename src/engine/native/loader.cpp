@@ -17,28 +17,28 @@ Nanos sent_at(const Batch& batch) {
 
 }  // namespace
 
-Loader::Loader(Job& job, Workshop& shop, Crew& crew, Device& device)
+Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
     : job_(job),
       plan_(job.plan),
-      shop_(shop),
-      crew_(crew),
+      share_(share),
+      group_(group),
       outstanding_(static_cast<std::size_t>(plan_.workers)) {
-  shop_.show_depths();
+  share_.show_depths();
   allocate(device);
   if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
 }
 
 Loader::~Loader() {
   let_workers_end();
-  crew_.join(shop_.rank);
+  group_.join(share_.rank);
   if (pin_thread_.joinable()) pin_thread_.join();
 }
 
 void Loader::allocate(Device& device) {
-  const std::size_t count = shop_.batches.size();
+  const std::size_t count = share_.batches.size();
   const Bytes bytes =
       job_.writes_samples ? plan_.delivered_bytes(plan_.config.loader.batch_size) : 0;
-  std::byte* shared = shop_.shared_slots;
+  std::byte* shared = share_.shared_slots;
   if (shared != nullptr && !plan_.pin_thread) {
     locked_ = device.adopt_slots(plan_.config.loader.memory, shared, count, bytes);
   } else {
@@ -50,7 +50,7 @@ void Loader::allocate(Device& device) {
         shared != nullptr ? ordinary.adopt(shared, count, bytes) : ordinary.make(count, bytes);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    Batch& batch = *shop_.batches[i];
+    Batch& batch = *share_.batches[i];
     if (bytes > 0) {
       batch.copied_from = locked_->slot(i);
       batch.written = written_ ? written_->slot(i) : batch.copied_from;
@@ -66,10 +66,10 @@ std::string Loader::memory_fallback() const { return locked_->fallback(); }
 // Of a worker's start in this epoch.
 Execution Loader::start_of(std::int32_t worker) const {
   Execution execution;
-  execution.rank = shop_.rank;
+  execution.rank = share_.rank;
   execution.worker = worker;
   execution.epoch = epoch_;
-  execution.draw = static_cast<std::int64_t>(worker) * plan_.ranks + shop_.rank;
+  execution.draw = static_cast<std::int64_t>(worker) * plan_.ranks + share_.rank;
   execution.count = epoch_;
   return execution;
 }
@@ -80,9 +80,9 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   next_worker_ = 0;
   if (start_workers && !plan_.made_by_trainer) {
     // Those of the last epoch have nothing left to do.
-    shop_.close();
-    crew_.join(shop_.rank);
-    shop_.open();
+    share_.close();
+    group_.join(share_.rank);
+    share_.open();
     for (std::int32_t index = 0; index < plan_.workers; ++index) start_worker(index);
   }
   epoch_dispatch_ = monotonic_now();
@@ -100,7 +100,7 @@ void Loader::start_worker(std::int32_t index) {
   } else if (crosses_processes()) {
     start.by_parent = {begin, begin, 0, 0};
   }
-  crew_.start(shop_.rank, start);
+  group_.start(share_.rank, start);
 }
 
 // PyTorch's rule: the next worker of the round; where the order does not matter, the next with
@@ -131,7 +131,7 @@ void Loader::dispatch_one() {
   batch->samples.clear();
   for (std::int64_t i = 0; i < samples; ++i) {
     batch->samples.push_back(plan_.sample_at(
-        shop_.rank, epoch_, batch->batch_of_epoch * plan_.config.loader.batch_size + i));
+        share_.rank, epoch_, batch->batch_of_epoch * plan_.config.loader.batch_size + i));
   }
   batch->next_sample = 0;
   batch->samples_left.store(samples, std::memory_order_relaxed);
@@ -150,20 +150,20 @@ void Loader::dispatch_one() {
   if (plan_.made_by_trainer) {
     inline_task_ = batch;
   } else if (plan_.sample_tasks) {
-    shop_.sample_tasks->push(batch);
+    share_.sample_tasks->push(batch);
   } else {
     const std::int32_t chosen = choose_worker();
     ++outstanding_[static_cast<std::size_t>(chosen)];
-    shop_.post(chosen).tasks.push(batch);
+    share_.queues(chosen).tasks.push(batch);
   }
 }
 
 Batch* Loader::receive() {
   if (plan_.made_by_trainer) {
-    if (!inline_worker_) inline_worker_ = std::make_unique<Worker>(job_, shop_, 0);
+    if (!inline_worker_) inline_worker_ = std::make_unique<Worker>(job_, share_, 0);
     inline_worker_->make_now(*inline_task_);
   }
-  const auto popped = shop_.ready->pop();
+  const auto popped = share_.ready->pop();
   if (!popped) return nullptr;
   if (crosses_processes() && !plan_.pin_thread)
     note_arrival(*popped, popped->item->events.deliverable);
@@ -199,26 +199,26 @@ void Loader::release(Batch& batch) {
   free_.push_back(&batch);
 }
 
-void Loader::wake_trainer() { shop_.ready->close(); }
+void Loader::wake_trainer() { share_.ready->close(); }
 
 void Loader::let_workers_end() {
-  shop_.close();
-  shop_.to_pin->close();
+  share_.close();
+  share_.to_pin->close();
 }
 
 std::vector<QueueStats> Loader::read_stats() {
-  std::vector<QueueStats> queues = {shop_.ready->read_stats("ready")};
-  if (plan_.pin_thread) queues.push_back(shop_.to_pin->read_stats("pin"));
+  std::vector<QueueStats> queues = {share_.ready->read_stats("ready")};
+  if (plan_.pin_thread) queues.push_back(share_.to_pin->read_stats("pin"));
   return queues;
 }
 
 void Loader::pin() {
-  shop_.name_thread("pin");
+  share_.name_thread("pin");
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);
   RunQueueMeter run_queue;
   demand_run_queue(run_queue.known());
-  while (const auto task = shop_.to_pin->pop()) {
+  while (const auto task = share_.to_pin->pop()) {
     Batch& batch = *task->item;
     static_cast<void>(batch.dispatches.load(std::memory_order_acquire));
     const trace::Payload shown = {batch.events.batch, -1, batch.events.delivered_bytes};
@@ -228,16 +228,16 @@ void Loader::pin() {
       receive.queued = run_queue.read_at_most(receive.wall());
     }
     if (plan_.receive.active() && !plan_.made_by_trainer)
-      spend_on_receiving(batch, shop_.execution(-1, batch), sleeper, run_queue);
+      spend_on_receiving(batch, share_.execution(-1, batch), sleeper, run_queue);
     const trace::Range range(Stage::pin, shown);
     IntervalMeter meter(run_queue, task->waited && !receive.ran() ? sent_at(batch) : kNever);
-    if (plan_.pin.active()) spend(plan_.pin, shop_.execution(-1, batch), sleeper);
+    if (plan_.pin.active()) spend(plan_.pin, share_.execution(-1, batch), sleeper);
     if (batch.written != nullptr) {
       std::memcpy(batch.copied_from, batch.written,
                   static_cast<std::size_t>(batch.events.delivered_bytes));
     }
     batch.events.pin = meter.end(plan_.pin.sleeps());
-    shop_.deliver(batch, shop_.pin_log);
+    share_.deliver(batch, share_.pin_log);
   }
 }
 

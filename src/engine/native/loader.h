@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/native/crew.h"
 #include "engine/native/worker.h"
+#include "engine/native/worker_group.h"
 #include "loaderscope/device.h"
 #include "loaderscope/memory.h"
 
@@ -19,7 +19,7 @@ namespace loaderscope::native {
 class Loader {
  public:
   // The device is the one that will copy the batches: it knows the memory for that.
-  Loader(Job& job, Workshop& shop, Crew& crew, Device& device);
+  Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device);
   ~Loader();
 
   void begin_epoch(std::int64_t epoch, bool start_workers);
@@ -40,7 +40,7 @@ class Loader {
   std::string memory_fallback() const;
   // What each worker does now, for the message when nothing comes any more.
   std::string describe_workers(const SampleNames& name_of) const {
-    return shop_.describe_workers(name_of);
+    return share_.describe_workers(name_of);
   }
 
  private:
@@ -54,8 +54,8 @@ class Loader {
 
   Job& job_;
   const Plan& plan_;
-  Workshop& shop_;
-  Crew& crew_;
+  RankShare& share_;
+  WorkerGroup& group_;
   std::unique_ptr<HostSlots> written_;  // by workers; null: they write into what is copied from
   std::unique_ptr<HostSlots> locked_;
   std::mutex free_mutex_;

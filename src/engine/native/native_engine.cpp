@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "engine/native/data_makers.h"
-#include "engine/native/fit.h"
 #include "engine/native/job_runner.h"
+#include "engine/native/memory_need.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"

@@ -7,12 +7,12 @@
 
 namespace loaderscope::native {
 
-Trainer::Trainer(Job& job, Workshop& shop, Crew& crew, Device& device)
+Trainer::Trainer(Job& job, RankShare& share, WorkerGroup& group, Device& device)
     : job_(job),
       plan_(job.plan),
-      rank_(shop.rank),
+      rank_(share.rank),
       device_(device),
-      loader_(job, shop, crew, device),
+      loader_(job, share, group, device),
       sleeper_(job.stop),
       early_(static_cast<std::size_t>(plan_.window + 1)) {}
 

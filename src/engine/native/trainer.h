@@ -13,7 +13,7 @@ namespace loaderscope::native {
 
 class Trainer {
  public:
-  Trainer(Job& job, Workshop& shop, Crew& crew, Device& device);
+  Trainer(Job& job, RankShare& share, WorkerGroup& group, Device& device);
 
   void run();  // until the input is over or the job is to stop; in the rank's own thread
 

@@ -19,13 +19,13 @@ constexpr Nanos kHandOverShare = 100;
 
 }  // namespace
 
-Worker::Worker(const Job& job, Workshop& shop, std::int32_t index)
+Worker::Worker(const Job& job, RankShare& share, std::int32_t index)
     : job_(job),
       plan_(job.plan),
-      shop_(shop),
+      share_(share),
       index_(index),
-      post_(shop.post(index)),
-      spans_(post_.log),
+      queues_(share.queues(index)),
+      spans_(queues_.log),
       sleeper_(job.stop) {
   demand_run_queue(spans_.knows_contention());
 }
@@ -39,7 +39,7 @@ void demand_run_queue(bool known) {
 }
 
 void Worker::run(const Start& start) {
-  shop_.name_thread("worker " + std::to_string(index_));
+  share_.name_thread("worker " + std::to_string(index_));
   use_exact_sleeps();
   come_up(start);
   if (plan_.sample_tasks) {
@@ -68,7 +68,7 @@ void Worker::make_now(Batch& batch) {
 void Worker::work_on_batches() {
   for (;;) {
     const Nanos rest_begin = monotonic_now();
-    const auto task = post_.tasks.pop();
+    const auto task = queues_.tasks.pop();
     if (!task) return;
     turn_to(*task->item, rest_begin, task->waited);
     make_batch(*task->item);
@@ -94,7 +94,8 @@ bool Worker::claim() {
   const auto most = std::clamp<std::int64_t>(maker_->looks_ahead(), 1, share);
   const std::size_t before = claimed_.size();
   while (std::ssize(claimed_) < most) {
-    const auto task = claimed_.empty() ? shop_.sample_tasks->pop() : shop_.sample_tasks->try_pop();
+    const auto task =
+        claimed_.empty() ? share_.sample_tasks->pop() : share_.sample_tasks->try_pop();
     if (!task) break;
     claimed_.push_back(*task);
   }
@@ -127,7 +128,7 @@ void Worker::expect_batches(const Batch& batch) {
   const int most = maker_->looks_ahead();
   if (most == 0) return;
   expected_.assign(batch.samples.begin(), batch.samples.end());
-  if (const auto next = post_.tasks.front()) {
+  if (const auto next = queues_.tasks.front()) {
     const auto& samples = (*next)->samples;
     expected_.insert(expected_.end(), samples.begin(),
                      samples.begin() + std::min<std::ptrdiff_t>(most, std::ssize(samples)));
@@ -146,10 +147,10 @@ void Worker::make_batch(Batch& batch) {
 
 void Worker::make_sample(Batch& batch, std::int64_t position) {
   const std::int64_t sample = batch.samples[static_cast<std::size_t>(position)];
-  post_.at_batch.store(batch.events.batch, std::memory_order_relaxed);
-  post_.at_sample.store(sample, std::memory_order_relaxed);
+  queues_.at_batch.store(batch.events.batch, std::memory_order_relaxed);
+  queues_.at_sample.store(sample, std::memory_order_relaxed);
   SampleTask task;
-  task.execution = shop_.execution(index_, batch);
+  task.execution = share_.execution(index_, batch);
   task.execution.draw = sample;
   task.execution.count = batch.batch_of_epoch * plan_.config.loader.batch_size + position;
   task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
@@ -157,7 +158,7 @@ void Worker::make_sample(Batch& batch, std::int64_t position) {
   const Bytes read = maker_->make(task, spans_);
   spans_.end_sample();
   batch.read_bytes.fetch_add(read, std::memory_order_relaxed);
-  post_.at_sample.store(-1, std::memory_order_relaxed);
+  queues_.at_sample.store(-1, std::memory_order_relaxed);
 }
 
 void Worker::finish(Batch& batch) {
@@ -165,7 +166,7 @@ void Worker::finish(Batch& batch) {
     StageScope scope(spans_, Stage::collate,
                      plan_.collate.uses_cpu() ? StageScope::Kind::runs : StageScope::Kind::waits,
                      batch.events.delivered_bytes);
-    spend(plan_.collate, shop_.execution(index_, batch), sleeper_);
+    spend(plan_.collate, share_.execution(index_, batch), sleeper_);
   }
   spans_.end_sample();
   StepEvents& events = batch.events;
@@ -174,28 +175,28 @@ void Worker::finish(Batch& batch) {
   events.finished = spans_.edge() > 0 ? spans_.edge() : monotonic_now();
   events.worker_idle = rested_ * kHandOverShare < events.finished - begun_ ? 0 : rested_;
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
-  post_.at_batch.store(-1, std::memory_order_relaxed);
-  if (shop_.has_feeders) {
-    post_.to_send.push({&batch, events.finished});
+  queues_.at_batch.store(-1, std::memory_order_relaxed);
+  if (share_.has_feeders) {
+    queues_.to_send.push({&batch, events.finished});
   } else {
-    shop_.send(batch, post_.log);
+    share_.send(batch, queues_.log);
   }
 }
 
-void feed(const Job& job, Workshop& shop, std::int32_t index) {
-  shop.name_thread("feeder " + std::to_string(index));
+void feed(const Job& job, RankShare& share, std::int32_t index) {
+  share.name_thread("feeder " + std::to_string(index));
   use_exact_sleeps();
-  Post& post = shop.post(index);
+  WorkerQueues& queues = share.queues(index);
   Sleeper sleeper(job.stop);
   RunQueueMeter run_queue;
-  while (const auto task = post.to_send.pop()) {
+  while (const auto task = queues.to_send.pop()) {
     Batch& batch = *task->item.batch;
     const trace::Range range(Stage::transport,
                              {batch.events.batch, -1, batch.events.delivered_bytes});
     IntervalMeter meter(run_queue, task->waited ? task->item.at : kNever);
-    if (job.plan.send.active()) spend(job.plan.send, shop.execution(index, batch), sleeper);
+    if (job.plan.send.active()) spend(job.plan.send, share.execution(index, batch), sleeper);
     batch.events.send = meter.end(job.plan.send.sleeps());
-    shop.send(batch, post.feeder_log);
+    share.send(batch, queues.feeder_log);
   }
 }
 

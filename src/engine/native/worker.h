@@ -6,14 +6,14 @@
 #include <memory>
 #include <vector>
 
-#include "engine/native/crew.h"
+#include "engine/native/worker_group.h"
 
 namespace loaderscope::native {
 
 class Worker {
  public:
   // From the thread that works.
-  Worker(const Job& job, Workshop& shop, std::int32_t index);
+  Worker(const Job& job, RankShare& share, std::int32_t index);
 
   // Comes up, and works until the queues are closed.
   void run(const Start& start);
@@ -33,9 +33,9 @@ class Worker {
 
   const Job& job_;
   const Plan& plan_;
-  Workshop& shop_;
+  RankShare& share_;
   const std::int32_t index_;
-  Post& post_;
+  WorkerQueues& queues_;
   SpanWriter spans_;
   Sleeper sleeper_;
   std::unique_ptr<SampleMaker> maker_;
@@ -50,6 +50,6 @@ class Worker {
 void demand_run_queue(bool known);
 
 // The body of a worker's feeder: what is finished goes on to the trainer's side.
-void feed(const Job& job, Workshop& shop, std::int32_t index);
+void feed(const Job& job, RankShare& share, std::int32_t index);
 
 }  // namespace loaderscope::native

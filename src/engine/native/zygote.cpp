@@ -23,7 +23,7 @@
 namespace loaderscope::native {
 namespace {
 
-using State = Berth::State;
+using State = WorkerProcess::State;
 static_assert(std::is_trivially_copyable_v<Zygote::Order>);
 
 // The calling process ends with its parent, also with one that has ended by now.
@@ -42,8 +42,9 @@ sigset_t child_signals() {
 // The zygote's own life.
 class Server {
  public:
-  Server(Roll& roll, const std::atomic<int>& stop, const Zygote::Bodies& bodies, int socket)
-      : roll_(roll), stop_(stop), bodies_(bodies), socket_(socket), pid_(::getpid()) {
+  Server(ProcessTable& table, const std::atomic<int>& stop, const Zygote::Bodies& bodies,
+         int socket)
+      : table_(table), stop_(stop), bodies_(bodies), socket_(socket), pid_(::getpid()) {
     const sigset_t signals = child_signals();
     ::sigprocmask(SIG_BLOCK, &signals, nullptr);
     ended_ = ::signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -77,13 +78,13 @@ class Server {
     const pid_t pid = wanted ? ::fork() : 0;
     if (wanted && pid == 0) work(order);
     const int error = pid < 0 ? errno : 0;
-    const std::lock_guard lock(roll_.mutex);
-    Berth& berth = roll_.berths[order.berth];
-    berth.state = pid > 0 ? State::running : State::ended;
-    berth.pid = std::max(pid, 0);
-    berth.status = 0;
-    berth.not_started = error;
-    roll_.changed.notify_all();
+    const std::lock_guard lock(table_.mutex);
+    WorkerProcess& process = table_.processes[order.process];
+    process.state = pid > 0 ? State::running : State::ended;
+    process.pid = std::max(pid, 0);
+    process.status = 0;
+    process.not_started = error;
+    table_.changed.notify_all();
     return true;
   }
 
@@ -93,7 +94,7 @@ class Server {
     ::sigprocmask(SIG_UNBLOCK, &signals, nullptr);
     ::close(socket_);
     ::close(ended_);
-    WorkerFailure& failure = roll_.berths[order.berth].failure;
+    WorkerFailure& failure = table_.processes[order.process].failure;
     try {
       bodies_.worker(order);
     } catch (...) {
@@ -103,9 +104,9 @@ class Server {
   }
 
   void kill_all() {
-    const std::lock_guard lock(roll_.mutex);
-    for (const Berth& berth : roll_.berths) {
-      if (berth.state == State::running) ::kill(berth.pid, SIGKILL);
+    const std::lock_guard lock(table_.mutex);
+    for (const WorkerProcess& process : table_.processes) {
+      if (process.state == State::running) ::kill(process.pid, SIGKILL);
     }
   }
 
@@ -113,18 +114,18 @@ class Server {
     int status = 0;
     rusage usage{};
     for (pid_t pid = 0; (pid = ::wait4(-1, &status, options, &usage)) > 0;) {
-      const std::lock_guard lock(roll_.mutex);
-      roll_.used.add(usage);
-      for (Berth& berth : roll_.berths) {
-        if (berth.state != State::running || berth.pid != pid) continue;
-        berth.state = State::ended;
-        berth.status = status;
+      const std::lock_guard lock(table_.mutex);
+      table_.used.add(usage);
+      for (WorkerProcess& process : table_.processes) {
+        if (process.state != State::running || process.pid != pid) continue;
+        process.state = State::ended;
+        process.status = status;
       }
-      roll_.changed.notify_all();
+      table_.changed.notify_all();
     }
   }
 
-  Roll& roll_;
+  ProcessTable& table_;
   const std::atomic<int>& stop_;
   const Zygote::Bodies& bodies_;
   int socket_, ended_ = -1;
@@ -133,7 +134,7 @@ class Server {
 
 }  // namespace
 
-Zygote::Zygote(Roll& roll, const std::atomic<int>& stop, const Bodies& bodies) {
+Zygote::Zygote(ProcessTable& table, const std::atomic<int>& stop, const Bodies& bodies) {
   std::array<int, 2> sockets{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     throw RunError(std::string("worker processes cannot be reached (") + std::strerror(errno) +
@@ -147,7 +148,7 @@ Zygote::Zygote(Roll& roll, const std::atomic<int>& stop, const Bodies& bodies) {
     die_with(parent);
     ::prctl(PR_SET_NAME, "zygote");
     ::close(sockets[0]);
-    Server(roll, stop, bodies, sockets[1]).serve();
+    Server(table, stop, bodies, sockets[1]).serve();
     ::_exit(0);
   }
   const int error = errno;

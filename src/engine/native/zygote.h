@@ -11,15 +11,15 @@
 #include <optional>
 #include <string>
 
-#include "engine/native/crew.h"
-#include "engine/native/process_roll.h"
+#include "engine/native/process_table.h"
+#include "engine/native/worker_group.h"
 
 namespace loaderscope::native {
 
 class Zygote {
  public:
   struct Order {
-    std::size_t berth;
+    std::size_t process;
     Start start;
   };
   struct Bodies {
@@ -28,12 +28,12 @@ class Zygote {
   };
 
   // Forks. Everything is to outlive it.
-  Zygote(Roll& roll, const std::atomic<int>& stop, const Bodies& bodies);
+  Zygote(ProcessTable& table, const std::atomic<int>& stop, const Bodies& bodies);
   ~Zygote();  // kills what is left, and waits for its end
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
-  // From any thread. The berth is `ordered`.
+  // From any thread. The process is `ordered`.
   void order(const Order& order);
   void end();  // kills what is left, and does not wait for it
   // The sentence about a zygote that has ended by itself.

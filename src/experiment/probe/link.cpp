@@ -10,7 +10,7 @@
 namespace loaderscope::probe {
 namespace {
 
-using cuda::Belongings;
+using cuda::DeviceObjects;
 using cuda::Event;
 using cuda::Runtime;
 using cuda::Stream;
@@ -22,14 +22,14 @@ class LinkProbe {
   LinkProbe(Runtime& runtime, const LinkOptions& options)
       : runtime_(runtime),
         options_(options),
-        belongings_(runtime, "GPU " + std::to_string(options.device)),
-        stream_(belongings_.stream()),
-        other_(belongings_.stream()),
-        begin_(belongings_.event()),
-        end_(belongings_.event()),
-        words_(static_cast<std::int64_t*>(belongings_.host_memory(64, "words for its kernels"))) {
+        objects_(runtime, "GPU " + std::to_string(options.device)),
+        stream_(objects_.stream()),
+        other_(objects_.stream()),
+        begin_(objects_.event()),
+        end_(objects_.event()),
+        words_(static_cast<std::int64_t*>(objects_.host_memory(64, "words for its kernels"))) {
     const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
-    target_ = belongings_.memory(static_cast<std::size_t>(largest), "the target of copies");
+    target_ = objects_.memory(static_cast<std::size_t>(largest), "the target of copies");
   }
 
   LinkCell measure(MemoryMode memory, CopyMode copy, const std::byte* host, Bytes bytes) {
@@ -82,7 +82,7 @@ class LinkProbe {
     return std::clamp<std::int64_t>(options_.at_least / bytes, 1, 256);
   }
 
-  void check(const cuda::Status& status) const { belongings_.check("probe link", status); }
+  void check(const cuda::Status& status) const { objects_.check("probe link", status); }
 
   void let_go(std::size_t word, std::int64_t value) {
     std::atomic_ref<std::int64_t>(words_[word]).store(value, std::memory_order_release);
@@ -138,7 +138,7 @@ class LinkProbe {
 
   Runtime& runtime_;
   const LinkOptions& options_;
-  Belongings belongings_;
+  DeviceObjects objects_;
   Stream stream_, other_;
   Event begin_, end_;
   std::int64_t* words_;  // of the kernel that holds the copies, and of the one beside them

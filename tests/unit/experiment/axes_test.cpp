@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "loaderscope/errors.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 
 namespace loaderscope {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/mixed.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 
 namespace loaderscope {
 namespace {
@@ -38,16 +38,16 @@ class Draws {
 };
 
 // What a sample costs is another in each run, by a deviation of `noise`.
-Laboratory noisy_laboratory(double noise, std::uint64_t seed) {
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [=, model = laboratory.run,
-                    draws = std::make_shared<Draws>(seed)](const RunConfig& config) {
+ExperimentContext noisy_laboratory(double noise, std::uint64_t seed) {
+  ExperimentContext context = test::model_context();
+  context.run = [=, model = context.run,
+                 draws = std::make_shared<Draws>(seed)](const RunConfig& config) {
     RunConfig changed = config;
     const double factor = std::exp(noise * draws->normal());
     for (const Stage stage : {Stage::read, Stage::decode}) make_faster(changed, {stage, factor});
     return model(changed);
   };
-  return laboratory;
+  return context;
 }
 
 std::string drawn_workload(std::uint64_t seed) {
@@ -140,8 +140,8 @@ TEST(DrawnTunes, OneWorkerIsTheAnswerWhereItIsNearlyAsGoodAsEight) {
 
 // One run of each tells no 3.2 % from 3 %: the cheaper one, not the one that was faster by chance.
 TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [model = laboratory.run](const RunConfig& config) {
+  ExperimentContext context = test::model_context();
+  context.run = [model = context.run](const RunConfig& config) {
     RunConfig changed = config;
     if (config.loader.num_workers == 1) make_faster(changed, {Stage::decode, 0.968});
     return model(changed);
@@ -150,7 +150,7 @@ TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
   options.budget = 1200 * kMillisecond;
   const Tune found = tune(
       plan(scenario("cost = decode=400us\nbatch = 8\ncompute = 1ms\ncores = 1"), {"workers=1,2"}),
-      laboratory, options);
+      context, options);
   ASSERT_TRUE(found.recommended);
   EXPECT_FALSE(found.proven);
   EXPECT_EQ(found.experiment.cases[0].runs.size() + found.experiment.cases[1].runs.size(), 2U);
@@ -159,8 +159,8 @@ TEST(DrawnTunes, WhereNothingIsProvenTheCheapestThatIsNotRuledOutIsNamed) {
 
 // Other programs take one of two cores.
 Tune tuned_beside_others(double other_cores) {
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [=, model = laboratory.run](const RunConfig& config) {
+  ExperimentContext context = test::model_context();
+  context.run = [=, model = context.run](const RunConfig& config) {
     RunConfig less = config;
     less.declared.cores.set(2 - other_cores);
     RunRecord record = model(less);
@@ -169,19 +169,19 @@ Tune tuned_beside_others(double other_cores) {
     return record;
   };
   // 8 ms of CPU time for a sample, on as many cores as there are workers and cores.
-  const Fitter by_cpu_time = [=](const RunRecord&) {
+  const FitForecaster by_cpu_time = [=](const RunRecord&) {
     return [=](const Changes& changes) {
       double workers = 1, cores = 2 - other_cores;
       for (const Change& change : changes) {
         if (change.key == "num-workers") workers = std::stod(change.value);
         if (change.key == kOtherThreads) cores = 2;
       }
-      return Guess{std::min(workers, cores) / 0.008, 0};
+      return Forecast{std::min(workers, cores) / 0.008, 0};
     };
   };
   return tune(
       plan(scenario("cost = decode=8ms\nbatch = 8\ncompute = 1ms\ncores = 2"), {"workers=1,2,3"}),
-      laboratory, {}, by_cpu_time);
+      context, {}, by_cpu_time);
 }
 
 TEST(DrawnTunes, BesideOtherProgramsTheAnswerForTheMachineAloneIsSaidToo) {

@@ -10,7 +10,7 @@
 #include "report/results.h"
 #include "report/schemas.h"
 #include "report/sweep_report.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {
@@ -25,7 +25,7 @@ constexpr const char* kDecodeBound = "cost = decode=8ms\ncompute = 12ms\nbatch =
 // 32 ms of decoding for a batch: one in 32, 16, 12 ms.
 TEST(Sweep, FindsTheBestAndTheKnee) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3,4,6"});
-  run_sweep(experiment, test::model_laboratory(), {});
+  run_sweep(experiment, test::model_context(), {});
   const SweepAnswer answer = judge_sweep(experiment);
   ASSERT_TRUE(answer.best && answer.knee);
   EXPECT_EQ(*answer.knee, 2U);
@@ -51,7 +51,7 @@ TEST(Sweep, ACaseThatIsHardlyKnownIsNoKnee) {
 
 TEST(Sweep, RunsEachCaseTwiceWhereNothingVaries) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
-  run_sweep(experiment, test::model_laboratory(), {});
+  run_sweep(experiment, test::model_context(), {});
   for (const Case& one : experiment.cases) {
     EXPECT_EQ(one.runs.size(), 2U);
     EXPECT_GE(one.runs.back().steps, fewest_steps(one.config));
@@ -68,7 +68,7 @@ TEST(Sweep, RunsUntilTheIntervalIsNarrowEnough) {
     SweepOptions options;
     options.precision = precision;
     options.budget = 8 * kSecond;
-    run_sweep(experiment, test::model_laboratory(), options);
+    run_sweep(experiment, test::model_context(), options);
     return experiment.cases[0].runs.size() + experiment.cases[1].runs.size();
   };
   EXPECT_LE(runs_at(0.5), runs_at(0.02));
@@ -77,13 +77,13 @@ TEST(Sweep, RunsUntilTheIntervalIsNarrowEnough) {
 
 TEST(Sweep, RunsTheSeedsThatItShows) {
   Experiment experiment = plan(scenario(kDecodeBound), {"seed=109,7"});
-  Laboratory laboratory = test::model_laboratory();
+  ExperimentContext context = test::model_context();
   std::vector<std::int64_t> seeds;
-  laboratory.run = [&, model = laboratory.run](const RunConfig& config) {
+  context.run = [&, model = context.run](const RunConfig& config) {
     seeds.push_back(config.measure.seed);
     return model(config);
   };
-  run_sweep(experiment, laboratory, {});
+  run_sweep(experiment, context, {});
   EXPECT_THAT(seeds, ::testing::UnorderedElementsAre(109, 109, 7, 7));
 }
 
@@ -91,7 +91,7 @@ TEST(Sweep, StopsWhenTheBudgetIsSpent) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3,4,6"});
   SweepOptions options;
   options.budget = 3 * kSecond;
-  run_sweep(experiment, test::model_laboratory(), options);
+  run_sweep(experiment, test::model_context(), options);
   EXPECT_TRUE(experiment.budget_spent);
   EXPECT_LT(experiment.spent, 4 * kSecond);
 }
@@ -101,7 +101,7 @@ TEST(Sweep, SaysWhatABudgetTooShortForOneCaseWouldHaveToBe) {
   SweepOptions options;
   options.budget = kMillisecond;
   try {
-    run_sweep(experiment, test::model_laboratory(), options);
+    run_sweep(experiment, test::model_context(), options);
     FAIL();
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), HasSubstr("too short for one case, which takes about"));
@@ -111,12 +111,12 @@ TEST(Sweep, SaysWhatABudgetTooShortForOneCaseWouldHaveToBe) {
 
 TEST(Sweep, GoesOnPastACaseThatFails) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2"});
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [model = laboratory.run](const RunConfig& config) {
+  ExperimentContext context = test::model_context();
+  context.run = [model = context.run](const RunConfig& config) {
     if (config.loader.num_workers == 1) throw RunError("the disk is gone");
     return model(config);
   };
-  run_sweep(experiment, laboratory, {});
+  run_sweep(experiment, context, {});
   EXPECT_EQ(experiment.cases[0].skipped, "the disk is gone");
   EXPECT_EQ(experiment.cases[1].runs.size(), 2U);
   EXPECT_EQ(reason_for_nothing(experiment), "");
@@ -124,21 +124,21 @@ TEST(Sweep, GoesOnPastACaseThatFails) {
 
 TEST(Sweep, SaysTheCommonestReasonWhereEveryCaseFails) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [](const RunConfig& config) -> RunRecord {
+  ExperimentContext context = test::model_context();
+  context.run = [](const RunConfig& config) -> RunRecord {
     throw RunError(config.loader.num_workers == 2 ? "rare" : "common");
   };
-  run_sweep(experiment, laboratory, {});
+  run_sweep(experiment, context, {});
   EXPECT_EQ(reason_for_nothing(experiment), "common");
 }
 
 TEST(Sweep, KeepsWhatItHasWhenItIsStopped) {
   Experiment experiment = plan(scenario(kDecodeBound), {"workers=1,2,3"});
-  Laboratory laboratory = test::model_laboratory();
+  ExperimentContext context = test::model_context();
   int runs = 0;
-  laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
-  laboratory.stopped = [&] { return runs >= 2; };
-  run_sweep(experiment, laboratory, {});
+  context.after_run = [&](const Experiment&, Nanos) { ++runs; };
+  context.stopped = [&] { return runs >= 2; };
+  run_sweep(experiment, context, {});
   EXPECT_TRUE(experiment.interrupted);
   EXPECT_EQ(runs, 2);
 }
@@ -148,11 +148,11 @@ class ResumedSweep : public testing::Test {
   // A sweep that was stopped after two runs, saved.
   ResumedSweep() {
     Experiment experiment = plan(base_, axes_);
-    Laboratory laboratory = test::model_laboratory();
+    ExperimentContext context = test::model_context();
     int runs = 0;
-    laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
-    laboratory.stopped = [&] { return runs >= 2; };
-    run_sweep(experiment, laboratory, {});
+    context.after_run = [&](const Experiment&, Nanos) { ++runs; };
+    context.stopped = [&] { return runs >= 2; };
+    run_sweep(experiment, context, {});
     std::ofstream out(path_);
     write_json(out, result_of(experiment, "1.0"));
   }
@@ -177,13 +177,13 @@ TEST_F(ResumedSweep, RunsOnlyWhatIsMissing) {
   Experiment experiment = plan(base_, axes_);
   resume_sweep(path_, experiment);
   int runs = 0;
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.after_run = [&](const Experiment&, Nanos) { ++runs; };
-  run_sweep(experiment, laboratory, {});
+  ExperimentContext context = test::model_context();
+  context.after_run = [&](const Experiment&, Nanos) { ++runs; };
+  run_sweep(experiment, context, {});
   EXPECT_EQ(runs, 4);
 
   Experiment whole = plan(base_, axes_);
-  run_sweep(whole, test::model_laboratory(), {});
+  run_sweep(whole, test::model_context(), {});
   std::ostringstream resumed, in_one;
   write_sweep_table(resumed, experiment, {});
   whole.spent = experiment.spent;
@@ -204,7 +204,7 @@ TEST_F(ResumedSweep, RefusesAnotherSweepAndNamesTheFirstDifference) {
 // A loader that has four workers and batches of 32, unless it is told otherwise.
 RunRecord run_of_somebody_elses(const RunConfig& config) {
   const RunConfig pretended = plan(scenario(kDecodeBound), {"workers=2"}).cases.front().config;
-  RunRecord record = test::model_laboratory().run(pretended);
+  RunRecord record = test::model_context().run(pretended);
   record.config = config;
   if (!config.loader.num_workers.given) record.config.loader.num_workers.value = 4;
   if (!config.loader.batch_size.given) record.config.loader.batch_size.value = 32;
@@ -216,10 +216,10 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   for (const auto& [key, value] : {std::pair{"loader", "train.py:make"}, {"python", "python3"}})
     set_field(base, "", key, value);
   const std::vector<std::string> axes = {"batch-size=16,64", "num-workers=1,2"};
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = run_of_somebody_elses;
+  ExperimentContext context = test::model_context();
+  context.run = run_of_somebody_elses;
   Experiment experiment = plan(base, axes, true);
-  run_sweep(experiment, laboratory, {});
+  run_sweep(experiment, context, {});
   std::ostringstream saved, before, after;
   write_json(saved, result_of(experiment, "1.0"));
   write_sweep_table(before, experiment, {});
@@ -227,8 +227,8 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   Experiment resumed = plan(base, axes, true);
   std::istringstream in(saved.str());
   resume_sweep(in, "test", resumed);
-  laboratory.run = [](const RunConfig&) -> RunRecord { throw RunError("it has run"); };
-  run_sweep(resumed, laboratory, {});
+  context.run = [](const RunConfig&) -> RunRecord { throw RunError("it has run"); };
+  run_sweep(resumed, context, {});
   resumed.spent = experiment.spent;
   write_sweep_table(after, resumed, {});
   EXPECT_EQ(after.str(), before.str());

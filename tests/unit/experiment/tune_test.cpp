@@ -12,7 +12,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "report/tune_report.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 
 namespace loaderscope {
 namespace {
@@ -57,8 +57,8 @@ RunConfig base_of(const Workload& workload, int seed) {
 }
 
 Tune tuned(const RunConfig& base, const std::vector<std::string>& axes = kGrid,
-           const TuneOptions& options = {}, const Fitter& fit = fit_guesser) {
-  return tune(plan(base, axes), test::model_laboratory(), options, fit);
+           const TuneOptions& options = {}, const FitForecaster& fit = fit_forecaster) {
+  return tune(plan(base, axes), test::model_context(), options, fit);
 }
 
 class TunedWorkload : public testing::TestWithParam<std::size_t> {};
@@ -177,15 +177,15 @@ TEST(Tune, DoesNotRunWhatWouldNotFit) {
 
 // A model that knows nothing of what many workers do to each other, as caches do.
 TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [model = laboratory.run](const RunConfig& config) {
+  ExperimentContext context = test::model_context();
+  context.run = [model = context.run](const RunConfig& config) {
     RunConfig slowed = config;
     const double crowd = config.loader.num_workers > 4 ? 0.7 : 1;
     for (Cost& cost : slowed.declared.cost.value)
       cost = parse_cost("decode=" + spell_duration(std::llround(8e6 / crowd)));
     return model(slowed);
   };
-  const Fitter declared = [](const RunRecord& record) {
+  const FitForecaster declared = [](const RunRecord& record) {
     RunConfig config = record.config;
     config.declared.cost.set({parse_cost("decode=8ms")});
     RunRecord plain;
@@ -196,13 +196,13 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
       changed.measure.steps.set(200);
       changed.measure.duration.given = false;
       const Analysis analysis = analyse(run_engine(changed, {}));
-      return Guess{analysis.samples_per_s.mean, analysis.busy.mean};
+      return Forecast{analysis.samples_per_s.mean, analysis.busy.mean};
     };
   };
   const Tune found =
       tune(plan(scenario("cost = decode=8ms\nbatch = 16\ncompute = 20ms\ncores = 16"),
                 {"workers=1,2,4,5,6"}),
-           laboratory, {}, declared);
+           context, {}, declared);
   ASSERT_TRUE(found.recommended && found.best);
   // 4 workers: a batch in 32 ms; 5: in 36.6; 6: in 30.5, within 5 % of each other.
   EXPECT_GT(found.error_worst, 0.1);
@@ -211,15 +211,15 @@ TEST(Tune, FindsThatMoreWorkersAreSlowerWhereTheModelDoesNotKnow) {
 }
 
 TEST(Tune, SkipsAStratumWhoseProbeFails) {
-  Laboratory laboratory = test::model_laboratory();
-  laboratory.run = [model = laboratory.run](const RunConfig& config) {
+  ExperimentContext context = test::model_context();
+  context.run = [model = context.run](const RunConfig& config) {
     if (config.loader.memory == MemoryMode::pinned_slots)
       throw RunError("no memory-lock allowance");
     return model(config);
   };
   const Tune found = tune(plan(scenario("cost = decode=1ms\nbatch = 8\ncompute = 4ms\ncores = 4"),
                                {"workers=1,2,4", "memory=pageable,pinned-slots"}),
-                          laboratory, {}, fit_guesser);
+                          context, {}, fit_forecaster);
   for (const Case& one : found.experiment.cases) {
     const bool pinned = one.config.loader.memory == MemoryMode::pinned_slots;
     EXPECT_EQ(one.skipped, pinned ? "no memory-lock allowance" : "");

@@ -8,7 +8,7 @@
 #include "report/sweep_report.h"
 #include "report/tune_report.h"
 #include "report/what_if_report.h"
-#include "unit/experiment/model_laboratory.h"
+#include "unit/experiment/model_context.h"
 #include "unit/report/sample_record.h"
 #include "unit/report/screen_rows.h"
 

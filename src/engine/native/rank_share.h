@@ -1,5 +1,6 @@
 // What the workers of one rank share with its trainer: the batches, the queues on which they
-// travel, and a post per worker. Where workers are processes it lies in memory that they share.
+// travel, and the queues of each worker. Where workers are processes it lies in memory that they
+// share.
 #pragma once
 
 #include <atomic>
@@ -25,8 +26,8 @@ struct Finished {
 };
 
 // Where one worker works, whoever that is in this epoch.
-struct Post {
-  Post(std::size_t batches, std::pmr::memory_resource& memory)
+struct WorkerQueues {
+  WorkerQueues(std::size_t batches, std::pmr::memory_resource& memory)
       : tasks(batches, memory), to_send(batches, memory) {}
 
   BlockingQueue<Batch*> tasks;      // batch tasks
@@ -38,13 +39,15 @@ struct Post {
 
 using SampleNames = std::function<std::string(std::int64_t sample)>;
 
-struct Workshop {
-  Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
+struct RankShare {
+  RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory);
 
   void show_depths();  // to tools, from now on
   void open();         // again, once all workers have ended
   void close();        // workers and feeders end
-  Post& post(std::int32_t worker) const { return *posts[static_cast<std::size_t>(worker)]; }
+  WorkerQueues& queues(std::int32_t worker) const {
+    return *worker_queues[static_cast<std::size_t>(worker)];
+  }
   // Who works on the batch as a whole; -1: not a worker.
   Execution execution(std::int32_t worker, const Batch& batch) const {
     return plan.execution(rank, worker, batch.events, batch.batch_of_epoch);
@@ -74,7 +77,7 @@ struct Workshop {
   ThreadLog* pin_log = nullptr;
 
   std::vector<Placed<Batch>> batches;
-  std::vector<Placed<Post>> posts;
+  std::vector<Placed<WorkerQueues>> worker_queues;
   Placed<SampleQueue> sample_tasks;  // null with batch tasks
   Placed<BlockingQueue<Batch*>> to_pin, ready;
 };

@@ -1,4 +1,4 @@
-#include "engine/native/fit.h"
+#include "engine/native/memory_need.h"
 
 #include <gmock/gmock.h>
 

@@ -15,7 +15,7 @@
 namespace loaderscope::native {
 
 // One worker's; a process of the next epoch takes the place of that of the last.
-struct Berth {
+struct WorkerProcess {
   enum class State : std::uint8_t { free, ordered, running, ended };
   State state = State::free;
   pid_t pid = 0;
@@ -26,12 +26,13 @@ struct Berth {
   bool busy() const { return state == State::ordered || state == State::running; }
 };
 
-struct Roll {
-  Roll(std::size_t workers, std::pmr::memory_resource& memory) : berths(workers, &memory) {}
+struct ProcessTable {
+  ProcessTable(std::size_t workers, std::pmr::memory_resource& memory)
+      : processes(workers, &memory) {}
 
   ProcessMutex mutex;  // of all below, but not of the failures
   ProcessCondition changed;
-  std::pmr::vector<Berth> berths;
+  std::pmr::vector<WorkerProcess> processes;
   EndedProcesses used;  // by those that have ended
 };
 

@@ -44,7 +44,7 @@ std::string failure_after(int signal, const std::string& settings) {
   return "";
 }
 
-TEST(ProcessCrew, AKilledWorkerIsNamed) {
+TEST(ProcessWorkers, AKilledWorkerIsNamed) {
   for (const std::string more :
        {"workers=3", "workers=3 task=sample", "workers=3 memory=pin-thread"}) {
     SCOPED_TRACE(more);
@@ -58,13 +58,13 @@ TEST(ProcessCrew, AKilledWorkerIsNamed) {
   }
 }
 
-TEST(ProcessCrew, ACrashIsNamed) {
+TEST(ProcessWorkers, ACrashIsNamed) {
   const std::string text = failure_after(SIGABRT, std::string(kEndless) + "workers=3");
   EXPECT_THAT(text, testing::HasSubstr("SIGABRT"));
   EXPECT_THAT(text, testing::HasSubstr("--executor threads"));
 }
 
-TEST(ProcessCrew, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
+TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
   EngineContext context;
   context.on_progress = [&](const Progress& progress) {
     if (progress.steps > 0) ::kill(children_of(::getpid()).front(), SIGKILL);
@@ -79,7 +79,7 @@ TEST(ProcessCrew, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
 }
 
 // Its words are those of a terminal: everybody in the group gets the signal.
-TEST(ProcessCrew, WorkersLeaveTheSignalsOfATerminalToTheRun) {
+TEST(ProcessWorkers, WorkersLeaveTheSignalsOfATerminalToTheRun) {
   EngineContext context;
   std::atomic<int> stop{0};
   context.stop_signal = &stop;
@@ -98,7 +98,7 @@ TEST(ProcessCrew, WorkersLeaveTheSignalsOfATerminalToTheRun) {
   expect_nobody_left();
 }
 
-TEST(ProcessCrew, NothingIsLeftBehind) {
+TEST(ProcessWorkers, NothingIsLeftBehind) {
   const auto shared_names = [] {
     std::set<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
@@ -145,14 +145,14 @@ Started start(const std::string& more) {
   return started;
 }
 
-TEST(ProcessCrew, WorkersStartAgainEachEpochUnlessTheyPersist) {
+TEST(ProcessWorkers, WorkersStartAgainEachEpochUnlessTheyPersist) {
   EXPECT_EQ(start("epochs=4").startups, 12);
   EXPECT_EQ(start("epochs=4").by_parent, 12);
   EXPECT_EQ(start("epochs=4 persistent-workers=true").startups, 3);
 }
 
 // 3 x 30 ms: a fork server takes that upon itself.
-TEST(ProcessCrew, StartingKeepsTheTrainerUnlessThereIsAForkServer) {
+TEST(ProcessWorkers, StartingKeepsTheTrainerUnlessThereIsAForkServer) {
   constexpr const char* kDear = "epochs=1 cost=startup.parent=30ms:sleep mp-context=";
   for (const std::string context : {"fork", "spawn"}) {
     const Started started = start(kDear + context);
@@ -171,7 +171,7 @@ double transport_share(const RunRecord& record) {
   return static_cast<double>(account.stall[Cause::transport]) / static_cast<double>(account.window);
 }
 
-TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
+TEST(ProcessWorkers, AgreesWithTheModelOnTransport) {
   for (const std::string more :
        {"cost=transport=30ms:sleep", "in-flight=1 cost=transport.recv=30ms:sleep",
         "memory=pin-thread cost=transport=10ms:sleep cost=transport.recv=30ms:sleep"}) {
@@ -189,7 +189,7 @@ TEST(ProcessCrew, AgreesWithTheModelOnTransport) {
   }
 }
 
-TEST(ProcessCrew, TheMessagesBetweenProcessesAreMeasured) {
+TEST(ProcessWorkers, TheMessagesBetweenProcessesAreMeasured) {
   for (const std::string more : {"", "memory=pin-thread"}) {
     const RunRecord record =
         run("executor=processes workers=2 batch=1 warmup=0 steps=20 cost=decode=2ms:sleep "
@@ -209,7 +209,7 @@ double metric(const RunRecord& record, const std::string& name) {
 }
 
 // Six epochs of 30 batches of 1 ms, whether the workers that burnt it live or not.
-TEST(ProcessCrew, WhatWorkersUseCounts) {
+TEST(ProcessWorkers, WhatWorkersUseCounts) {
   for (const std::string more : {"", "persistent-workers=true"}) {
     const RunRecord record =
         run("executor=processes workers=2 batch=1 samples=30 epochs=6 warmup=0 "
@@ -219,7 +219,7 @@ TEST(ProcessCrew, WhatWorkersUseCounts) {
   }
 }
 
-TEST(ProcessCrew, MemoryThatOnlyTheDriverMakesCannotBeShared) {
+TEST(ProcessWorkers, MemoryThatOnlyTheDriverMakesCannotBeShared) {
   EXPECT_THROW(run("executor=processes workers=1 memory=write-combined cost=decode=1ms:sleep "
                    "compute=1ms steps=3"),
                UsageError);

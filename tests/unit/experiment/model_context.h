@@ -18,12 +18,12 @@ inline RunConfig scenario(const std::string& lines) {
   return config;
 }
 
-inline Laboratory model_laboratory() {
-  Laboratory laboratory;
-  laboratory.run = [](const RunConfig& config) { return run_engine(config, {}); };
-  laboratory.now = [] { return Nanos{0}; };
-  laboratory.stopped = [] { return false; };
-  return laboratory;
+inline ExperimentContext model_context() {
+  ExperimentContext context;
+  context.run = [](const RunConfig& config) { return run_engine(config, {}); };
+  context.now = [] { return Nanos{0}; };
+  context.stopped = [] { return false; };
+  return context;
 }
 
 inline Experiment plan(const RunConfig& base, const std::vector<std::string>& axes,

@@ -1,10 +1,10 @@
-#include "engine/native/workshop.h"
+#include "engine/native/rank_share.h"
 
 #include "loaderscope/memory.h"
 
 namespace loaderscope::native {
 
-Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
+RankShare::RankShare(Job& job, std::int32_t of_rank, std::pmr::memory_resource& memory)
     : plan(job.plan),
       rank(of_rank),
       has_feeders(!plan.made_by_trainer &&
@@ -17,9 +17,9 @@ Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& me
   };
   for (std::size_t i = 0; i < slots; ++i) batches.push_back(place<Batch>(memory, samples, memory));
   for (std::int32_t index = 0; index < plan.workers; ++index) {
-    posts.push_back(place<Post>(memory, window, memory));
-    posts.back()->log = add_log(index);
-    if (has_feeders) posts.back()->feeder_log = add_log(index);
+    worker_queues.push_back(place<WorkerQueues>(memory, window, memory));
+    worker_queues.back()->log = add_log(index);
+    if (has_feeders) worker_queues.back()->feeder_log = add_log(index);
   }
   if (plan.sample_tasks) sample_tasks = place<SampleQueue>(memory, window, memory);
   to_pin = place<BlockingQueue<Batch*>>(memory, slots, memory, &pin_depth);
@@ -32,28 +32,28 @@ Workshop::Workshop(Job& job, std::int32_t of_rank, std::pmr::memory_resource& me
   }
 }
 
-void Workshop::show_depths() {
+void RankShare::show_depths() {
   if (plan.pin_thread) pin_depth = trace::Counter(of_rank("queue to pin"));
   ready_depth = trace::Counter(of_rank("queue ready"));
 }
 
-void Workshop::open() {
+void RankShare::open() {
   if (sample_tasks) sample_tasks->reopen();
-  for (const auto& post : posts) {
-    post->tasks.reopen();
-    post->to_send.reopen();
+  for (const auto& queues : worker_queues) {
+    queues->tasks.reopen();
+    queues->to_send.reopen();
   }
 }
 
-void Workshop::close() {
+void RankShare::close() {
   if (sample_tasks) sample_tasks->close();
-  for (const auto& post : posts) {
-    post->tasks.close();
-    post->to_send.close();
+  for (const auto& queues : worker_queues) {
+    queues->tasks.close();
+    queues->to_send.close();
   }
 }
 
-void Workshop::send(Batch& batch, ThreadLog* log) {
+void RankShare::send(Batch& batch, ThreadLog* log) {
   if (plan.pin_thread) {
     to_pin->push(&batch);
   } else {
@@ -61,18 +61,18 @@ void Workshop::send(Batch& batch, ThreadLog* log) {
   }
 }
 
-void Workshop::deliver(Batch& batch, ThreadLog* log) {
+void RankShare::deliver(Batch& batch, ThreadLog* log) {
   batch.events.deliverable = monotonic_now();
   if (log != nullptr) log->deliverable(batch.events.batch, batch.events.deliverable);
   ready->push(&batch);
 }
 
-std::string Workshop::describe_workers(const SampleNames& name_of) const {
+std::string RankShare::describe_workers(const SampleNames& name_of) const {
   constexpr int kNamed = 4;
   std::string text;
   int at_work = 0;
-  for (std::size_t i = 0; i < posts.size(); ++i) {
-    const std::int64_t sample = posts[i]->at_sample.load(std::memory_order_relaxed);
+  for (std::size_t i = 0; i < worker_queues.size(); ++i) {
+    const std::int64_t sample = worker_queues[i]->at_sample.load(std::memory_order_relaxed);
     if (sample < 0 || ++at_work > kNamed) continue;
     text += (text.empty() ? "worker " : ", worker ") + std::to_string(i) + " is at sample " +
             std::to_string(sample);
@@ -82,11 +82,11 @@ std::string Workshop::describe_workers(const SampleNames& name_of) const {
   return text.empty() ? "no worker has a sample in hand" : text;
 }
 
-void Workshop::name_thread(const std::string& role) const {
+void RankShare::name_thread(const std::string& role) const {
   trace::name_thread(role, plan.ranks == 1 ? -1 : rank);
 }
 
-std::string Workshop::of_rank(const std::string& text) const {
+std::string RankShare::of_rank(const std::string& text) const {
   return plan.ranks == 1 ? text : text + " rank " + std::to_string(rank);
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/shared_memory.h"
-#include "engine/native/workshop.h"
+#include "engine/native/rank_share.h"
 #include "machine/process_counters.h"
 
 namespace loaderscope::native {
@@ -16,16 +16,16 @@ struct Start {
   Interval by_parent;   // what it kept the one who starts it; a forked worker was born at its end
 };
 
-using Workshops = std::vector<std::unique_ptr<Workshop>>;  // by rank
+using RankShares = std::vector<std::unique_ptr<RankShare>>;  // by rank
 
-class Crew {
+class WorkerGroup {
  public:
-  virtual ~Crew() = default;
+  virtual ~WorkerGroup() = default;
 
   // From the trainer's thread of the rank.
   // Starts a worker and its feeder, and returns as soon as that no longer keeps the caller.
   virtual void start(std::int32_t rank, const Start& start) = 0;
-  // Waits for the workers of the rank, whose workshop is closed; less long when the job is to stop.
+  // Waits for the workers of the rank, whose share is closed; less long when the job is to stop.
   virtual void join(std::int32_t rank) = 0;
 
   // From the job's own thread.
@@ -36,9 +36,10 @@ class Crew {
   virtual OtherProcesses processes() const { return {}; }
 };
 
-std::unique_ptr<Crew> make_thread_crew(Job& job, const Workshops& shops);
-// Forks: before the first thread, and before a device is touched. `memory` is what the workshops
+std::unique_ptr<WorkerGroup> make_thread_workers(Job& job, const RankShares& shares);
+// Forks: before the first thread, and before a device is touched. `memory` is what the shares
 // lie in; nothing more can be had from it afterwards.
-std::unique_ptr<Crew> make_process_crew(Job& job, const Workshops& shops, SharedMemory& memory);
+std::unique_ptr<WorkerGroup> make_process_workers(Job& job, const RankShares& shares,
+                                                  SharedMemory& memory);
 
 }  // namespace loaderscope::native

@@ -9,14 +9,14 @@
 
 namespace loaderscope::cuda {
 
-class Belongings {
+class DeviceObjects {
  public:
   // `place` begins every error: "GPU 0". The runtime outlives this object; the thread that ends it
   // has chosen the device.
-  Belongings(Runtime& runtime, std::string place);
-  ~Belongings();
-  Belongings(const Belongings&) = delete;
-  Belongings& operator=(const Belongings&) = delete;
+  DeviceObjects(Runtime& runtime, std::string place);
+  ~DeviceObjects();
+  DeviceObjects(const DeviceObjects&) = delete;
+  DeviceObjects& operator=(const DeviceObjects&) = delete;
 
   const std::string& place() const { return place_; }
   void check(std::string_view what, const Status& status) const;
