@@ -54,6 +54,16 @@ struct ReplayTurns {
   std::int64_t all() const { return lead + rounds * round(); }
 };
 
+// What is asked of a measured program beside its configuration.
+struct GuestContext {
+  // false: what timing the stages costs it is not measured behind the window.
+  bool measure_hooks = true;
+  // The end of what it prints goes there, instead of all of it to standard error.
+  std::string* program_output = nullptr;
+  // When batches that were delivered take the place of the loader; may be null.
+  const ReplayTurns* replay = nullptr;
+};
+
 // What an engine may use of the world around it. Tests hand in others.
 struct EngineContext {
   const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
@@ -66,17 +76,10 @@ struct EngineContext {
   // false: no stage is timed, so that what the measuring costs can be measured. The
   // record then has steps and throughput, but no stages. `native` only.
   bool time_stages = true;
-  // false: what timing the stages costs a measured program is not measured behind the window.
-  // `torch` only.
-  bool measure_hooks = true;
-  // The end of what a measured program prints goes there, instead of all of it to standard error.
-  // `torch` only.
-  std::string* program_output = nullptr;
   // What the stages without a declared cost take, fitted to a record. `model` only.
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out
-  // When batches that were delivered take the place of the loader; may be null. `torch` only.
-  const ReplayTurns* replay = nullptr;
+  GuestContext guest;   // of somebody else's loader
 };
 
 // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the

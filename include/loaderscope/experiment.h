@@ -11,6 +11,7 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/settings.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 
@@ -22,17 +23,6 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 using Axes = std::vector<Axis>;
-
-// "workers=0,1,2"; values that hold commas are parted by '|'. Throws UsageError for an unknown key,
-// an empty list, and a value that cannot be read or stands there twice.
-Axis parse_axis(std::string_view text);
-Axes parse_axes(const std::vector<std::string>& texts);  // refuses the same key twice
-
-// Every combination. What has no meaning in a combination (a prefetch factor without workers) is
-// left out of it, so that there may be fewer than the product.
-std::vector<Changes> grid(const Axes& axes, const RunConfig& base);
-// The base case, then each value of each axis on top of it.
-std::vector<Changes> one_at_a_time(const Axes& axes, const RunConfig& base);
 
 // What is kept of one run of a case.
 struct CaseRun {

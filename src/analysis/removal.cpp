@@ -6,6 +6,7 @@
 
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

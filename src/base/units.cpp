@@ -1,7 +1,5 @@
 #include "loaderscope/units.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -335,11 +333,11 @@ std::string with_commas(std::string digits) {
   return digits;
 }
 
-std::string show_count(std::int64_t n) { return with_commas(fmt::format("{}", n)); }
+std::string show_count(std::int64_t n) { return with_commas(std::to_string(n)); }
 
 std::string plural(std::int64_t n, std::string_view noun) {
   const bool hisses = noun.ends_with("tch") || noun.ends_with('s');
-  return fmt::format("{} {}{}", show_count(n), noun, n == 1 ? "" : hisses ? "es" : "s");
+  return show_count(n) + " " + std::string(noun) + (n == 1 ? "" : hisses ? "es" : "s");
 }
 
 }  // namespace loaderscope

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 

@@ -7,7 +7,7 @@
 
 #include "cli/output_rules.h"
 #include "loaderscope/settings.h"
-#include "settings/other_keys.h"
+#include "settings/scenario.h"
 
 namespace CLI {
 class App;

@@ -92,8 +92,8 @@ RunRecord ExperimentRunner::run(const RunConfig& config) {
   std::string output;
   EngineContext context;
   context.stop_signal = &stop_signal_;
-  context.measure_hooks = false;
-  context.program_output = &output;
+  context.guest.measure_hooks = false;
+  context.guest.program_output = &output;
   RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;
   record.tool_version = version_number();

@@ -25,7 +25,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   EngineContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
-  context.replay = replay;
+  context.guest.replay = replay;
   context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
   try {
     RunRecord record = run_engine(config, context);

@@ -25,6 +25,7 @@
 #include "record/broken_off.h"
 #include "report/results.h"
 #include "source/cache_folder.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -23,8 +23,8 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "report/kinds.h"
 #include "report/results.h"
-#include "report/selftest_report.h"
 
 namespace loaderscope {
 namespace {

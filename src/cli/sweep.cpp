@@ -10,9 +10,10 @@
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "machine/machine.h"
+#include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "report/sweep_report.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -17,10 +17,11 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "machine/process_counters.h"
+#include "report/kinds.h"
 #include "report/results.h"
-#include "report/tune_report.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

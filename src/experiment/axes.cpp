@@ -6,6 +6,8 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
+#include "settings/world_changes.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

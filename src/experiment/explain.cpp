@@ -1,4 +1,4 @@
-#include "experiment/explain.h"
+#include "experiment/tuner_parts.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,9 @@
 #include "analysis/contention.h"
 #include "analysis/fit/fitted_model.h"
 #include "analysis/statistics.h"
-#include "experiment/strata.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "experiment/fit_limits.h"
+#include "experiment/tuner_parts.h"
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 

@@ -1,4 +1,4 @@
-#include "experiment/grid_time.h"
+#include "experiment/tuner_parts.h"
 
 #include <algorithm>
 

@@ -7,6 +7,8 @@
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
+#include "settings/world_changes.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 

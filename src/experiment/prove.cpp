@@ -12,6 +12,7 @@
 #include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

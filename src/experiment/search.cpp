@@ -1,4 +1,4 @@
-#include "experiment/search.h"
+#include "experiment/tuner_parts.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "experiment/strata.h"
+#include "experiment/tuner_parts.h"
 
 #include <algorithm>
 

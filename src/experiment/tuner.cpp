@@ -5,12 +5,8 @@
 
 #include "experiment/belief.h"
 #include "experiment/case_run.h"
-#include "experiment/explain.h"
-#include "experiment/fit_limits.h"
-#include "experiment/grid_time.h"
-#include "experiment/search.h"
-#include "experiment/strata.h"
 #include "experiment/tune.h"
+#include "experiment/tuner_parts.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {

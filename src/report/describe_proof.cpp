@@ -1,5 +1,6 @@
 // Runs that were made to prove what the analysis says.
 #include "report/describe.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -8,6 +8,7 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/describe.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "loaderscope/experiment.h"
 #include "report/form.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 

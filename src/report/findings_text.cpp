@@ -7,6 +7,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/info_report.h"
+#include "report/kinds.h"
 
 namespace loaderscope::dataset {
 namespace {

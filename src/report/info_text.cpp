@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "loaderscope/errors.h"
-#include "report/info_report.h"
+#include "report/kinds.h"
 
 namespace loaderscope::dataset {
 namespace {

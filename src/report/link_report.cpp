@@ -1,4 +1,4 @@
-#include "report/link_report.h"
+#include "report/kinds.h"
 
 #include <fmt/format.h>
 

@@ -9,6 +9,8 @@
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
+#include "analysis/proof/proof_runs.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

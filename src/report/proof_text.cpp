@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/wording.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

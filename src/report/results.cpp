@@ -1,11 +1,7 @@
 #include "report/results.h"
 
 #include "report/describe.h"
-#include "report/info_report.h"
-#include "report/link_report.h"
-#include "report/selftest_report.h"
-#include "report/sweep_report.h"
-#include "report/tune_report.h"
+#include "report/kinds.h"
 #include "report/writers.h"
 
 namespace loaderscope {

@@ -4,14 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "report/describe.h"
-#include "report/info_report.h"
 #include "report/json_form.h"
-#include "report/link_report.h"
+#include "report/kinds.h"
 #include "report/schema_form.h"
-#include "report/selftest_report.h"
-#include "report/sweep_report.h"
-#include "report/tune_report.h"
 #include "report/what_if_report.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

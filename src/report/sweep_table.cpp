@@ -11,9 +11,10 @@
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "report/experiment_text.h"
+#include "report/kinds.h"
 #include "report/screen.h"
-#include "report/sweep_report.h"
 #include "report/text_table.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -1,7 +1,7 @@
 // The settings of a loader in the words of other loaders.
 #include <fmt/format.h>
 
-#include "report/tune_report.h"
+#include "report/kinds.h"
 
 namespace loaderscope {
 

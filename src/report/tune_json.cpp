@@ -2,7 +2,8 @@
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
 #include "report/experiment_json.h"
-#include "report/tune_report.h"
+#include "report/kinds.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -11,11 +11,12 @@
 #include "experiment/settings.h"
 #include "loaderscope/settings.h"
 #include "report/experiment_text.h"
+#include "report/kinds.h"
 #include "report/next_command.h"
 #include "report/screen.h"
 #include "report/text_table.h"
-#include "report/tune_report.h"
 #include "settings/engine_table.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

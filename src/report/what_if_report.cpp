@@ -11,6 +11,7 @@
 #include "report/describe.h"
 #include "report/screen.h"
 #include "report/text_table.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

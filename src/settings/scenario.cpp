@@ -10,8 +10,7 @@
 #include "base/printable.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
-#include "settings/other_keys.h"
-#include "settings/precedence.h"
+#include "settings/scenario.h"
 
 namespace loaderscope {
 namespace {

@@ -28,6 +28,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
+#include "experiment/axes.h"
 
 namespace {
 
@@ -91,8 +92,8 @@ ExperimentContext context() {
   result.run = [](const RunConfig& config) {
     std::string output;
     EngineContext context;
-    context.measure_hooks = false;
-    context.program_output = &output;
+    context.guest.measure_hooks = false;
+    context.guest.program_output = &output;
     return run_engine(config, context);
   };
   result.now = monotonic_now;

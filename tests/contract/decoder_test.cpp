@@ -15,6 +15,7 @@
 #endif
 #ifdef LOADERSCOPE_WITH_WEBP
 #include "unit/decode/made_webp.h"
+#include "analysis/proof/proof_runs.h"
 #endif
 
 namespace loaderscope {

@@ -7,9 +7,10 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "report/sweep_report.h"
+#include "experiment/axes.h"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
+#include "experiment/axes.h"
 
 namespace {
 

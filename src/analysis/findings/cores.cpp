@@ -9,6 +9,7 @@
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
 #include "settings/engine_table.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

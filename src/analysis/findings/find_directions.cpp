@@ -3,6 +3,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/verdict.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

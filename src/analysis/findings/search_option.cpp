@@ -8,6 +8,7 @@
 
 #include "analysis/smallest.h"
 #include "loaderscope/errors.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -22,6 +22,7 @@
 #include "loaderscope/settings.h"
 #include "settings/batches_ahead.h"
 #include "settings/engine_table.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -5,6 +5,7 @@
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
 #include "loaderscope/proof.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

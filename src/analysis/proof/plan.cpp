@@ -9,6 +9,7 @@
 #include "loaderscope/proof.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -7,6 +7,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

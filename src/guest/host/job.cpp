@@ -26,7 +26,7 @@ Variables variables_for(const GuestFiles& files) {
 }
 
 std::string why_no_hook_cost(const RunConfig& config, const EngineContext& context) {
-  if (context.replay != nullptr) return "batches are replayed";
+  if (context.guest.replay != nullptr) return "batches are replayed";
   return config.declared.inject.value.empty() ? "" : "delays are injected";
 }
 
@@ -37,9 +37,9 @@ Job::Job(const RunConfig& config, const EngineContext& context,
     : config_(config),
       context_(context),
       command_(command),
-      files_(settings_json(config, context.replay)),
+      files_(settings_json(config, context.guest.replay)),
       host_(files_.socket_path()),
-      output_(context.program_output),
+      output_(context.guest.program_output),
       child_(command, variables_for(files_), output_.descriptor()),
       started_(monotonic_now()),
       began_(std::time(nullptr)),
@@ -149,7 +149,7 @@ void Job::look_for_end_of_window() {
   const bool has_end = config_.measure.steps > 0 || by_duration;
   if (training_.windows_ended()) {
     complete_ = true;
-    if (!context_.measure_hooks || hooks_.behind_window(training_.seen())) begin_to_stop();
+    if (!context_.guest.measure_hooks || hooks_.behind_window(training_.seen())) begin_to_stop();
   } else if (!has_end) {
     hooks_.meanwhile(training_.seen());
   }

@@ -13,7 +13,7 @@
 #include "dataset/image_facts.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
-#include "report/info_report.h"
+#include "report/kinds.h"
 #include "source/file_source.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/temp_folder.h"

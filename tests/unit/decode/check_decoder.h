@@ -11,6 +11,7 @@
 
 #include "loaderscope/decode.h"
 #include "unit/decode/made_images.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope::made {
 

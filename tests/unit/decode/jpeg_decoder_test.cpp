@@ -7,6 +7,7 @@
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_jpeg.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

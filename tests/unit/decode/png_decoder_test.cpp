@@ -5,6 +5,7 @@
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_png.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

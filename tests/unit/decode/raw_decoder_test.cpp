@@ -2,6 +2,7 @@
 
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "loaderscope/errors.h"
 #include "unit/experiment/model_context.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -11,6 +11,7 @@
 #include "experiment/settings.h"
 #include "experiment/tune.h"
 #include "unit/experiment/model_context.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

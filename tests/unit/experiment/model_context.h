@@ -9,6 +9,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
+#include "experiment/axes.h"
 
 namespace loaderscope::test {
 

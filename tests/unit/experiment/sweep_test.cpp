@@ -7,9 +7,9 @@
 #include "experiment/case_run.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "report/sweep_report.h"
 #include "unit/experiment/model_context.h"
 #include "unit/source/temp_folder.h"
 

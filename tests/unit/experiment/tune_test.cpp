@@ -7,12 +7,13 @@
 #include <cmath>
 #include <sstream>
 
-#include "experiment/fit_limits.h"
 #include "experiment/settings.h"
+#include "experiment/tuner_parts.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "report/tune_report.h"
+#include "report/kinds.h"
 #include "unit/experiment/model_context.h"
+#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

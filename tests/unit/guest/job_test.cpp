@@ -22,8 +22,8 @@ class JobTest : public testing::Test {
     config_.trainer.device.value = "script";
     config_.measure.warmup.value = {2, 0};
     config_.measure.duration.value = 0;
-    context_.measure_hooks = false;
-    context_.program_output = &printed_;
+    context_.guest.measure_hooks = false;
+    context_.guest.program_output = &printed_;
   }
 
   RunRecord run(const std::string& kind, int batches = 0) {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "loaderscope/errors.h"
-#include "report/link_report.h"
+#include "report/kinds.h"
 #include "unit/device/pretend_runtime.h"
 
 namespace loaderscope::probe {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "loaderscope/proof.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

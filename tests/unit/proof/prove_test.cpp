@@ -9,6 +9,7 @@
 #include "loaderscope/report.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/known_answer/mixed_pipelines.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

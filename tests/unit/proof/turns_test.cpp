@@ -5,6 +5,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "unit/report/sample_record.h"
+#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -4,9 +4,7 @@
 
 #include <sstream>
 
-#include "report/selftest_report.h"
-#include "report/sweep_report.h"
-#include "report/tune_report.h"
+#include "report/kinds.h"
 #include "report/what_if_report.h"
 #include "unit/experiment/model_context.h"
 #include "unit/report/sample_record.h"

@@ -3,6 +3,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "settings/world_changes.h"
 
 namespace loaderscope {
 namespace {

@@ -1,4 +1,4 @@
-// Keys of a scenario that are flags of one command and no settings of a run.
+// How scenario files and flags come together.
 #pragma once
 
 #include <string>
@@ -9,6 +9,14 @@
 #include "loaderscope/settings.h"
 
 namespace loaderscope {
+
+// --- Which of two places that give settings wins.
+
+// Whether what `flags` give outdoes `field` = `value` of a scenario or of a base case: the same
+// field, or one that contradicts it.
+bool flag_wins(const RunConfig& flags, const Field& field, std::string_view value);
+
+// --- Keys of a scenario that are flags of one command and no settings of a run.
 
 struct OtherKeys {
   std::vector<std::string_view> names;                     // that the command has

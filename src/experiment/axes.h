@@ -1,0 +1,23 @@
+// The settings that an experiment varies, and which cases they make.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+// "workers=0,1,2"; values that hold commas are parted by '|'. Throws UsageError for an unknown key,
+// an empty list, and a value that cannot be read or stands there twice.
+Axis parse_axis(std::string_view text);
+Axes parse_axes(const std::vector<std::string>& texts);  // refuses the same key twice
+
+// Every combination. What has no meaning in a combination (a prefetch factor without workers) is
+// left out of it, so that there may be fewer than the product.
+std::vector<Changes> grid(const Axes& axes, const RunConfig& base);
+// The base case, then each value of each axis on top of it.
+std::vector<Changes> one_at_a_time(const Axes& axes, const RunConfig& base);
+
+}  // namespace loaderscope

@@ -1,0 +1,54 @@
+// What a tune is put together from: each part is a file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiment/belief.h"
+#include "experiment/case_run.h"
+#include "experiment/tune.h"
+#include "loaderscope/experiment.h"
+
+namespace loaderscope {
+
+// --- Which cases one model can tell apart.
+
+// The changes that a model fitted to one run can predict; the others need a run of their own.
+Changes predictable(const Changes& changes);
+// One number per case: the same where only predictable changes differ.
+std::vector<std::size_t> strata_of(const std::vector<Case>& cases);
+
+// --- What would not fit, before it is run.
+
+// Why a case is not to be run, or "". `private_bytes`: of one worker beside the slots, as measured;
+// 0 before a run.
+std::string reason_not_to_run(const RunConfig& config, const TuneOptions& options,
+                              Bytes private_bytes);
+
+// Memory of one worker beside the slots, from a run.
+Bytes private_bytes_of(const Case& one, Bytes resident_before);
+
+// --- How long the plain grid takes that a tune replaces.
+
+// Two runs of each case that can run: each of `length`, or longer where its fewest steps are, as
+// far as it is known how long they take.
+Nanos time_of_grid(const Tune& tune, const Belief& belief, const CaseRunner& runner, Nanos length);
+
+// --- What a tune runs next.
+
+inline constexpr double kProven = 0.95;        // probability from which on a case is proven
+inline constexpr std::size_t kFewestRuns = 2;  // of a case that is recommended
+
+// The cases of the next round: the cheapest that is believed to reach the goal, with its
+// neighbours, the best, and what was not ruled out as either. None when the answer stands.
+std::vector<std::size_t> what_to_run(const Tune& tune, const Belief& belief);
+
+// --- What stands behind the answer of a tune: its limit, what would move it, how sure the model
+// is, how the answer changes with the compute, and what it is without the other programs.
+
+// `forecasters` by stratum, `records` by case.
+void explain(Tune& tune, const Belief& belief, const std::map<std::size_t, Forecaster>& forecasters,
+             const std::map<std::size_t, RunRecord>& records);
+
+}  // namespace loaderscope

@@ -1,0 +1,63 @@
+// What each kind of result but a run says: for people, and member by member.
+#pragma once
+
+#include <istream>
+#include <ostream>
+#include <string_view>
+
+#include "dataset/info.h"
+#include "experiment/probe/link.h"
+#include "experiment/selftest/selftest.h"
+#include "experiment/tune.h"
+#include "loaderscope/experiment.h"
+#include "loaderscope/report.h"
+#include "report/form.h"
+
+namespace loaderscope {
+
+// --- What a sweep says, for people and as JSON, and a saved one read back.
+
+void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
+void describe_sweep(Form& form, Experiment& experiment);
+
+// Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
+// that is no sweep, UsageError when it is one of another base case or other axes, naming the first
+// difference.
+void resume_sweep(const std::string& path, Experiment& experiment);
+// The same of a document; `place` names it in messages.
+void resume_sweep(std::istream& in, const std::string& place, Experiment& experiment);
+
+// --- What a tune says, for people and as JSON.
+
+void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style);
+void describe_tune(Form& form, Tune& tune);
+
+// The recommended settings as PyTorch and DALI write them.
+std::string data_loader_call(const RunConfig& config);
+std::string dali_arguments(const RunConfig& config);
+
+// --- What the self-test found, for people and as JSON.
+
+void write_selftest_table(std::ostream& out, const selftest::Result& result,
+                          const ReportStyle& style);
+void describe_selftest(Form& form, selftest::Result& result);
+
+}  // namespace loaderscope
+
+namespace loaderscope::probe {
+
+// --- What the link matrix says, for people and as JSON.
+
+void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle& style);
+void describe_link(Form& form, LinkMatrix& matrix);
+
+}  // namespace loaderscope::probe
+
+namespace loaderscope::dataset {
+
+// --- What is in a folder of images, for people and as JSON.
+
+void write_text(std::ostream& out, const DatasetInfo& info, const ReportStyle& style);
+void describe_info(Form& form, DatasetInfo& info);
+
+}  // namespace loaderscope::dataset
