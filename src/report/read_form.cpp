@@ -11,6 +11,7 @@
 namespace loaderscope {
 namespace {
 
+constexpr double kRounding = 1e-9;                        // of shares that were added up
 constexpr std::size_t kMostItems = std::size_t{1} << 20;  // of a list that is held
 
 bool is_among(const std::vector<std::string_view>& words, std::string_view text) {
@@ -78,8 +79,8 @@ void ReadForm::whole(Name name, std::int64_t& value, Sentence, Whole within) {
 void ReadForm::real(Name name, double& value, Sentence, Real within) {
   const JsonCursor json = take(name);
   value = json.real();
-  if (value < within.least) json.fail(fmt::format("is less than {}", within.least));
-  if (value > within.most) json.fail(fmt::format("is more than {}", within.most));
+  if (value < within.least - kRounding) json.fail(fmt::format("is less than {}", within.least));
+  if (value > within.most + kRounding) json.fail(fmt::format("is more than {}", within.most));
 }
 
 void ReadForm::seconds(Name name, Nanos& value, Sentence, Whole within) {
