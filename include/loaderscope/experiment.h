@@ -11,7 +11,6 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/settings.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 

@@ -1,5 +1,4 @@
 #include "cli/command.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/proof/proof_runs.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
@@ -25,7 +26,6 @@
 #include "record/broken_off.h"
 #include "report/results.h"
 #include "source/cache_folder.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -9,11 +9,11 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "experiment/axes.h"
 #include "machine/machine.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "experiment/axes.h"
 #include "experiment/remember_predictions.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
@@ -21,7 +22,6 @@
 #include "report/results.h"
 #include "settings/engine_table.h"
 #include "source/cache_folder.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

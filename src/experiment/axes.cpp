@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "experiment/axes.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
 #include "settings/world_changes.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

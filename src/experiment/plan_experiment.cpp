@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <map>
 
+#include "experiment/axes.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
 #include "settings/world_changes.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 

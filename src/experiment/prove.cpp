@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "analysis/fit/fitted_model.h"
+#include "analysis/proof/proof_runs.h"
 #include "experiment/case_run.h"
 #include "experiment/settings.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -1,6 +1,6 @@
 // Runs that were made to prove what the analysis says.
-#include "report/describe.h"
 #include "analysis/proof/proof_runs.h"
+#include "report/describe.h"
 
 namespace loaderscope {
 namespace {

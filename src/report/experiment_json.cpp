@@ -8,7 +8,6 @@
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/describe.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -8,7 +8,6 @@
 
 #include "loaderscope/experiment.h"
 #include "report/form.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "analysis/proof/proof_runs.h"
 #include "analysis/verdict.h"
 #include "loaderscope/settings.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
-#include "analysis/proof/proof_runs.h"
 #include "settings/world_changes.h"
 
 namespace loaderscope {

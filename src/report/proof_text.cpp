@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "analysis/wording.h"
 #include "analysis/proof/proof_runs.h"
+#include "analysis/wording.h"
 
 namespace loaderscope {
 namespace {

@@ -8,7 +8,6 @@
 #include "report/kinds.h"
 #include "report/schema_form.h"
 #include "report/what_if_report.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

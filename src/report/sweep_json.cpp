@@ -10,10 +10,9 @@
 #include "report/experiment_json.h"
 #include "report/json_tree.h"
 #include "report/kinds.h"
-#include "report/schemas.h"
 #include "report/read_form.h"
+#include "report/schemas.h"
 #include "settings/engine_table.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

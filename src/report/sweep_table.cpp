@@ -14,7 +14,6 @@
 #include "report/kinds.h"
 #include "report/screen.h"
 #include "report/text_table.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

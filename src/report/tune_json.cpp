@@ -3,7 +3,6 @@
 #include "experiment/settings.h"
 #include "report/experiment_json.h"
 #include "report/kinds.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -16,7 +16,6 @@
 #include "report/screen.h"
 #include "report/text_table.h"
 #include "settings/engine_table.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

@@ -11,7 +11,6 @@
 #include "report/describe.h"
 #include "report/screen.h"
 #include "report/text_table.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "settings/field_rows.h"
 #include "settings/requirement.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope::settings {
 

@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "base/thread_meter.h"
+#include "experiment/axes.h"
 #include "experiment/judgement.h"
 #include "experiment/tune.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
-#include "experiment/axes.h"
 
 namespace {
 

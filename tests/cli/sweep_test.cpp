@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
-#include "experiment/axes.h"
 
 namespace loaderscope::testing_cli {
 namespace {

@@ -14,8 +14,8 @@
 #include "unit/decode/made_png.h"
 #endif
 #ifdef LOADERSCOPE_WITH_WEBP
-#include "unit/decode/made_webp.h"
 #include "analysis/proof/proof_runs.h"
+#include "unit/decode/made_webp.h"
 #endif
 
 namespace loaderscope {

@@ -5,12 +5,12 @@
 #include <sstream>
 #include <string>
 
+#include "experiment/axes.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
-#include "experiment/axes.h"
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string>
 
+#include "experiment/axes.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
 #include "loaderscope/settings.h"
-#include "experiment/axes.h"
 
 namespace {
 

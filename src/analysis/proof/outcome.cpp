@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/proof/proof_runs.h"
 #include "analysis/removal.h"
 #include "analysis/statistics.h"
 #include "loaderscope/proof.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

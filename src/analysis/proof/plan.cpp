@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/proof/proof_runs.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/proof/proof_runs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "loaderscope/run_record.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

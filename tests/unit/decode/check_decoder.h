@@ -9,9 +9,9 @@
 #include <random>
 #include <string>
 
+#include "analysis/proof/proof_runs.h"
 #include "loaderscope/decode.h"
 #include "unit/decode/made_images.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope::made {
 

@@ -4,10 +4,10 @@
 
 #include <tuple>
 
+#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_jpeg.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

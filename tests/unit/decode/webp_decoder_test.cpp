@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/proof/proof_runs.h"
 #include "decode/decoders.h"
 #include "unit/decode/check_decoder.h"
 #include "unit/decode/made_webp.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "experiment/axes.h"
 #include "loaderscope/errors.h"
 #include "unit/experiment/model_context.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

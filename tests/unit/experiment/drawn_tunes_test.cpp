@@ -10,8 +10,8 @@
 #include "base/mixed.h"
 #include "experiment/settings.h"
 #include "experiment/tune.h"
-#include "unit/experiment/model_context.h"
 #include "settings/world_changes.h"
+#include "unit/experiment/model_context.h"
 
 namespace loaderscope {
 namespace {

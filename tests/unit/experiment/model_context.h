@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "experiment/axes.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/settings.h"
-#include "experiment/axes.h"
 
 namespace loaderscope::test {
 

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <sstream>
 
+#include "experiment/axes.h"
 #include "experiment/settings.h"
 #include "experiment/tuner_parts.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
 #include "unit/experiment/model_context.h"
-#include "experiment/axes.h"
 
 namespace loaderscope {
 namespace {

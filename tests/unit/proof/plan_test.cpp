@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/proof/proof_runs.h"
 #include "loaderscope/analysis.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/proof.h"
 #include "unit/report/sample_record.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {

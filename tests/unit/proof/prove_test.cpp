@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/proof/proof_runs.h"
 #include "experiment/prove.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
@@ -9,7 +10,6 @@
 #include "loaderscope/report.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/known_answer/mixed_pipelines.h"
-#include "analysis/proof/proof_runs.h"
 
 namespace loaderscope {
 namespace {
