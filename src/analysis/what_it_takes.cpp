@@ -16,7 +16,6 @@ namespace loaderscope {
 namespace {
 
 constexpr double kBusyEnough = 0.95;
-constexpr double kWorthSaying = 0.01;        // of the window
 constexpr std::int64_t kMostThreads = 1024;  // workers of all ranks
 constexpr double kSlack = 0.05;              // of a count: nobody buys cores to the single one
 constexpr double kOneFaster = 1.1;           // speeds are looked for in powers of this

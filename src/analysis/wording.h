@@ -9,6 +9,8 @@
 
 namespace loaderscope {
 
+inline constexpr double kWorthSaying = 0.01;  // of the window: less is left out
+
 std::string show_cores(double cores);         // 1 core, 2.5 cores
 std::string show_percent(double share);       // 75.0 %
 std::string show_points(double half_width);   // ±0.4, of a share

@@ -12,6 +12,8 @@ namespace loaderscope {
 // `answer`: without ranks, steps, reservoir and exemplars.
 enum class JsonScope : std::uint8_t { full, answer };
 
+void describe_tool(Form& form, std::string& version);  // of every kind of result
+
 // All of a run. What is computed from its record is shown and not read back, but its proof is.
 void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope);
 void describe_answer(Form& form, const RunConfig& config, Analysis& analysis);
@@ -42,18 +44,11 @@ void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_vi
 template <class Members>
 void describe_stages(Form& form, PerStage<StageStats>& stages, std::string_view sentence,
                      const Members& members) {
-  std::vector<std::pair<std::string, StageStats>> ran;
-  for (const auto& word : Words<Stage>::table()) {
-    if (stages[word.value].count > 0) ran.emplace_back(word.name, stages[word.value]);
-  }
-  form.entries(
-      "stages", ran, sentence,
+  form.by_word<Stage>(
+      "stages", stages, sentence, [](const StageStats& stats) { return stats.count > 0; },
       [&](std::string_view name, StageStats& stats) {
         form.object(name, "one stage", [&] { members(stats); });
-      },
-      names_of<Stage>());
-  if (!form.reads()) return;
-  for (auto& [name, stats] : ran) stages[*value_of<Stage>(name)] = std::move(stats);
+      });
 }
 
 void describe_metrics(Form& form, std::vector<Metric>& metrics);

@@ -7,6 +7,8 @@ namespace loaderscope {
 namespace {
 
 constexpr const char* kNs = "integer nanoseconds since the rank's first ask";
+constexpr const char* kBegin = "begin, integer nanoseconds since the rank's first ask";
+constexpr const char* kEnd = "end, integer nanoseconds since the rank's first ask";
 
 // A duration that is left out when it is 0.
 void describe_duration(Form& form, std::string_view name, Nanos& value, std::string_view sentence) {
@@ -20,8 +22,8 @@ void describe_wait(Form& form, std::string_view name, Nanos& value, std::string_
 void describe_interval(Form& form, std::string_view name, Interval& interval) {
   form.if_there(name, interval.ran(), Missing::left_out, [&] {
     form.row(name, "ns", [&] {
-      form.moment_ns("", interval.begin, "begin, integer nanoseconds since the rank's first ask");
-      form.moment_ns("", interval.end, "end, integer nanoseconds since the rank's first ask");
+      form.moment_ns("", interval.begin, kBegin);
+      form.moment_ns("", interval.end, kEnd);
       form.whole("", interval.cpu, "on a CPU, ns");
       form.whole("", interval.queued, "runnable without a core, ns");
     });
@@ -65,8 +67,8 @@ void describe_span(Form& form, std::pair<std::int32_t, Span>& of) {
   form.row("", "one span", [&] {
     form.whole("", worker, "worker");
     form.word("", span.stage, "stage");
-    form.moment_ns("", span.begin, "begin, integer nanoseconds since the rank's first ask");
-    form.moment_ns("", span.end, "end, integer nanoseconds since the rank's first ask");
+    form.moment_ns("", span.begin, kBegin);
+    form.moment_ns("", span.end, kEnd);
     form.whole("", span.cpu, "on a CPU, ns");
     form.whole("", span.queued, "runnable without a core, ns");
     form.whole("", span.batch, "dispatch index of the batch; -1: none", kOrNone);

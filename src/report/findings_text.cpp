@@ -12,7 +12,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kWorthSaying = 0.01;    // of the window
 constexpr double kOrderVisible = 0.001;  // of the window
 
 bool can_predict(const Analysis& analysis) { return !analysis.fit || analysis.fit->can_predict(); }

@@ -108,6 +108,11 @@ class Form {
   void entries(Name name, std::vector<std::pair<std::string, Item>>& items, Sentence sentence,
                const Entry& entry, const std::vector<std::string_view>& words = {},
                Lines lines = Lines::each);
+  // Of values by the words of an enum, those of which `is_there(value)` is true; `entry(word,
+  // value)` shows one under its word.
+  template <class Enum, class Values, class IsThere, class Entry>
+  void by_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
+               const Entry& entry);
   void text_or_null(Name name, std::string& value, Sentence sentence);  // null: ""
   void texts(Name name, std::vector<std::string>& items, Sentence sentence,
              Lines lines = Lines::each);
@@ -221,6 +226,28 @@ void Form::entries(Name name, std::vector<std::pair<std::string, Item>>& items, 
   leave();
 }
 
+template <class Enum, class Values, class IsThere, class Entry>
+void Form::by_word(Name name, Values& values, Sentence sentence, const IsThere& is_there,
+                   const Entry& entry) {
+  static const std::vector<std::string_view> words = names_of<Enum>();
+  enter(name, Shape::entries, sentence, Lines::each);
+  keys(words);
+  if (explains()) {
+    typename Values::value_type none{};
+    entry("", none);
+  }
+  while (reads() && more()) {
+    const std::string key = next_key();
+    entry(key, values[*value_of<Enum>(key)]);
+  }
+  if (!reads() && !explains()) {
+    for (const auto& word : Words<Enum>::table()) {
+      if (is_there(values[word.value])) entry(word.name, values[word.value]);
+    }
+  }
+  leave();
+}
+
 template <class T, class Value>
 void Form::optional(Name name, std::optional<T>& item, Missing missing, const Value& value) {
   if (!begins(name, item.has_value(), missing)) return;
@@ -249,16 +276,9 @@ void show_seconds(Form& form, std::string_view name, Values& values, std::string
 template <class Enum, class Values>
 void show_seconds_but_zeros(Form& form, std::string_view name, Values& values,
                             std::string_view sentence, std::string_view of_each) {
-  std::vector<std::pair<std::string, Nanos>> items;
-  for (const auto& word : Words<Enum>::table()) {
-    if (values[word.value] != 0) items.emplace_back(word.name, values[word.value]);
-  }
-  if (form.reads()) items.clear();
-  form.entries(
-      name, items, sentence,
-      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each); }, names_of<Enum>());
-  if (!form.reads()) return;
-  for (const auto& [key, ns] : items) values[*value_of<Enum>(key)] = ns;
+  form.by_word<Enum>(
+      name, values, sentence, [](Nanos ns) { return ns != 0; },
+      [&](std::string_view key, Nanos& ns) { form.seconds(key, ns, of_each); });
 }
 
 }  // namespace loaderscope

@@ -12,8 +12,8 @@
 #include "loaderscope/report.h"
 #include "report/check_step.h"
 #include "report/describe.h"
-#include "report/keys.h"
 #include "report/read_form.h"
+#include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
@@ -80,15 +80,16 @@ class ResultReader {
   }
 
   void check_schema_name(const std::string& schema) const {
-    if (schema == keys::kSchema) return;
-    if (schema.starts_with(keys::kSchemaFamily)) {
+    const std::string ours = schema_name("run");
+    if (schema == ours) return;
+    if (schema.starts_with(ours.substr(0, ours.rfind('/') + 1))) {
       throw RunError(
           fmt::format("{}: written in {}, of which this loaderscope reads only {}; use the "
                       "loaderscope that wrote it, or measure again",
-                      place_, schema.substr(0, 40), keys::kSchema));
+                      place_, schema.substr(0, 40), ours));
     }
     throw RunError(fmt::format("{}: its schema is '{}' and not {}; {}", place_,
-                               schema.substr(0, 40), keys::kSchema, kGiveResult));
+                               schema.substr(0, 40), ours, kGiveResult));
   }
 
   void read_ranks(const JsonCursor& json) {
@@ -169,7 +170,7 @@ class ResultReader {
 
   void read_facts(const JsonCursor& document) {
     ReadForm form(document);
-    form.object("tool", "", [&] { form.text("version", record_.tool_version, ""); });
+    describe_tool(form, record_.tool_version);
     Analysis asked;  // of which only the proof is read
     describe_run(form, record_, asked, JsonScope::full);
     proof_ = std::move(asked.proof);

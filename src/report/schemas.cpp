@@ -27,12 +27,12 @@ void explain_run(Form& form) {
   describe_run(form, record, analysis, JsonScope::full);
 }
 
-void describe_tool(Form& form, std::string_view version) {
-  form.object("tool", "what wrote it",
-              [&] { form.shown("version", std::string(version), "version of loaderscope"); });
-}
-
 }  // namespace
+
+void describe_tool(Form& form, std::string& version) {
+  form.object("tool", "what wrote it",
+              [&] { form.text("version", version, "version of loaderscope"); });
+}
 
 std::span<const ResultKind> result_kinds() {
   static const std::array<ResultKind, 7> kinds = {{
@@ -70,7 +70,8 @@ void write_json(std::ostream& out, const AnyResult& result) {
   JsonForm form(json);
   json.begin_object();
   json.member("schema", std::string_view(schema_name(result.kind)));
-  describe_tool(form, result.tool_version);
+  std::string version = result.tool_version;
+  describe_tool(form, version);
   result.describe(form);
   json.end_object();
 }
@@ -78,7 +79,8 @@ void write_json(std::ostream& out, const AnyResult& result) {
 Json schema_document(const ResultKind& kind) {
   const std::string name = schema_name(kind.row.name);
   SchemaForm form;
-  describe_tool(form, "");
+  std::string version;
+  describe_tool(form, version);
   kind.explain(form);
   const Json body = form.take();
   Json document = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},

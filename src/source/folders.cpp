@@ -19,7 +19,7 @@ const SourceRow* format_of_files(const std::string& root) {
   std::filesystem::directory_iterator entry(root, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     for (const SourceRow& row : source_table()) {
-      if (!row.suffix.empty() && entry->path().native().ends_with(row.suffix)) return &row;
+      if (row.is_named_as(entry->path().native())) return &row;
     }
   }
   return nullptr;

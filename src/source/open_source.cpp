@@ -25,7 +25,7 @@ std::string_view path_before_words(std::string_view text, const SourceRow& row) 
 
 const SourceRow* known_by_its_end(std::string_view text) {
   for (const SourceRow& row : source_table()) {
-    if (!row.suffix.empty() && path_before_words(text, row).ends_with(row.suffix)) return &row;
+    if (row.is_named_as(path_before_words(text, row))) return &row;
   }
   return nullptr;
 }

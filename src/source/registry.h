@@ -29,6 +29,10 @@ struct SourceRow {
   std::span<const std::string_view> words = {};  // that it takes behind a path
   bool takes_list = false;                       // --index
   bool is_packed = false;                        // many samples lie in one file
+
+  bool is_named_as(std::string_view path) const {
+    return !suffix.empty() && path.ends_with(suffix);
+  }
 };
 
 std::span<const SourceRow> source_table();

@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "analysis/read_line.h"
+#include "analysis/wording.h"
 #include "loaderscope/findings.h"
 
 namespace loaderscope {
-
-inline constexpr double kWorthSaying = 0.01;  // of the window
 
 struct Facts {
   const RunRecord& record;
