@@ -80,7 +80,7 @@ std::string less_work_words(const Facts& facts, Stage most) {
       "store the samples decoded or smaller, or keep decoded ones in memory, where they fit";
   if (most != Stage::decode || facts.named(name_of(Stage::decode)).find("PIL") == std::string::npos)
     return always;
-  return "simplejpeg.decode_jpeg (libjpeg-turbo) in place of Pillow; or " + always;
+  return "JPEGs with simplejpeg.decode_jpeg (libjpeg-turbo) in place of Pillow; or " + always;
 }
 
 Stage most_used(const Facts& facts) {

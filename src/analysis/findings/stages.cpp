@@ -61,8 +61,8 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
 
 std::optional<Candidate> decode_bound(const Facts& facts) {
   return slow_stage(facts, Cause::decode, Stage::decode,
-                    "store smaller images, or decode on the GPU: torchvision.io.decode_jpeg(data, "
-                    "device=\"cuda\")");
+                    "store smaller images; JPEGs can be decoded on the GPU: "
+                    "torchvision.io.decode_jpeg(data, device=\"cuda\")");
 }
 
 std::optional<Candidate> augment_bound(const Facts& facts) {
