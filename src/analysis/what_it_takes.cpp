@@ -28,21 +28,27 @@ struct Thing {
   std::function<Changes(std::int64_t)> changes;
 };
 
-Needed least(const Thing& thing, const Predictor& predict) {
-  Needed needed;
-  needed.what = thing.what;
-  const auto busy_with = [&](std::int64_t amount) {
+// Nothing where the model knows no more of so much of it than what it does at most.
+std::optional<Needed> least(const Thing& thing, const Predictor& predict) {
+  const auto with = [&](std::int64_t amount) -> std::optional<Prediction> {
     try {
-      return predict(thing.changes(amount)).busy();
+      return predict(thing.changes(amount));
     } catch (const UsageError&) {
-      return 0.0;  // it does not go together with the rest of the settings
+      return std::nullopt;  // it does not go together with the rest of the settings
     }
   };
-  const auto is_enough = [&](std::int64_t amount) { return busy_with(amount) >= kBusyEnough; };
+  const auto is_enough = [&](std::int64_t amount) {
+    const std::optional<Prediction> changed = with(amount);
+    return changed && changed->busy() >= kBusyEnough;
+  };
+  Needed needed;
+  needed.what = thing.what;
   const std::optional<std::int64_t> amount = smallest_enough(thing.bounds, is_enough);
   if (!amount) return needed;
+  const std::optional<Prediction> enough = with(*amount);
+  if (enough->is_bound) return std::nullopt;
   needed.changes = thing.changes(*amount);
-  needed.busy_after = busy_with(*amount);
+  needed.busy_after = enough->busy();
   return needed;
 }
 
@@ -113,10 +119,13 @@ std::vector<Thing> stages_of(const Analysis& analysis, const RunConfig& config) 
 }
 
 // Cores are asked for only where workers on those that there are do not do.
-std::vector<Needed> workers_or_cores(const RunConfig& config, const Predictor& predict) {
-  std::vector<Needed> ways = {least(thing_of_workers(config), predict)};
-  if (ways.front().changes.empty()) ways.push_back(least(cores_of(config), predict));
-  return ways;
+void add_workers_or_cores(const RunConfig& config, const Predictor& predict,
+                          std::vector<Needed>& ways) {
+  const std::optional<Needed> workers = least(thing_of_workers(config), predict);
+  if (!workers) return;
+  ways.push_back(*workers);
+  if (!workers->changes.empty()) return;
+  if (const auto cores = least(cores_of(config), predict)) ways.push_back(*cores);
 }
 
 }  // namespace
@@ -126,14 +135,17 @@ std::optional<WhatItTakes> what_it_takes(const Analysis& analysis, const Predict
   if (!base.has_busy() || base.busy() >= kBusyEnough) return std::nullopt;
   const std::vector<Thing> stages = stages_of(analysis, base.config);
   if (stages.empty()) return std::nullopt;
-  std::vector<std::future<Needed>> speeds;
+  std::vector<std::future<std::optional<Needed>>> speeds;
   for (const Thing& stage : stages) {
     speeds.push_back(std::async(std::launch::async, [&] { return least(stage, predict); }));
   }
   WhatItTakes result;
   result.busy = kBusyEnough;
-  result.ways = workers_or_cores(base.config, predict);
-  for (std::future<Needed>& speed : speeds) result.ways.push_back(speed.get());
+  add_workers_or_cores(base.config, predict, result.ways);
+  for (auto& speed : speeds) {
+    if (const std::optional<Needed> way = speed.get()) result.ways.push_back(*way);
+  }
+  if (result.ways.empty()) return std::nullopt;
   return result;
 }
 

@@ -50,7 +50,8 @@ class RangeSearch {
     return prediction ? prediction->gain() : 0;
   }
 
-  // Returns the value with the largest gain.
+  // Returns the value with the largest gain; past values of which it is known what they give, where
+  // any of those helps, none of which only a bound is known.
   std::int64_t double_up() {
     std::int64_t last = range_.present;
     int useless = 0;
@@ -58,9 +59,11 @@ class RangeSearch {
       value = std::min(value, range_.most);
       const std::optional<Prediction> prediction = predicted(predict_, changes_with(value));
       const double gain = prediction ? prediction->gain() : 0;
+      if (prediction && prediction->is_bound && knows_best_ && best_ > 1 + kAboutAsMuch) break;
       useless = gain > best_ * (1 + kNoMore) ? 0 : useless + 1;
       if (gain > best_) {
         best_ = gain;
+        knows_best_ = !prediction->is_bound;
         last = value;
       }
       if (value == range_.most || (prediction && nothing_is_left(*prediction))) break;
@@ -70,7 +73,8 @@ class RangeSearch {
 
   const SettingRange& range_;
   const Predictor& predict_;
-  double best_ = 0;  // gain
+  double best_ = 0;          // gain
+  bool knows_best_ = false;  // and not only what it is at most
 };
 
 // Not only of the world: whoever makes it wants all figures to rise.

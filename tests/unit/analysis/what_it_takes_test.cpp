@@ -13,13 +13,17 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Analysis analysis_of(std::string_view scenario) {
+RunRecord modelled(std::string_view scenario) {
   RunConfig config;
   parse_scenario("engine = model\nbatch = 8\nwarmup = 32\nsteps = 160\ncompute = 10ms\n" +
                      std::string(scenario),
                  "test", config);
   std::vector<std::string> notes;
-  const RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  return run_model(resolve(config, MachineLimits{16}, notes), {});
+}
+
+Analysis analysis_of(std::string_view scenario) {
+  const RunRecord record = modelled(scenario);
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   return analysis;
@@ -92,6 +96,22 @@ TEST(WhatItTakes, IsEnoughAndOneLessIsNot) {
   };
   EXPECT_GE(busy_with(n), 0.95);
   EXPECT_LT(busy_with(n - 1), 0.95);
+}
+
+// "num-workers=297" was said of a program that trains on two cores.
+TEST(WhatItTakes, IsNothingOfWhichOnlyABoundIsKnown) {
+  const RunRecord record = modelled("workers = 2\ncost = decode=12ms");
+  const FittedModel model(record);
+  const auto predict = [&](const Changes& changes) {
+    Prediction prediction = model.predict(changes);
+    prediction.is_bound = prediction.config.loader.num_workers > 2;
+    return prediction;
+  };
+  Analysis analysis = analyse(record);
+  analysis.what_it_takes = what_it_takes(analysis, predict({}), predict);
+  ASSERT_TRUE(analysis.what_it_takes);
+  EXPECT_EQ(way(analysis, "num-workers"), nullptr);
+  EXPECT_NE(way(analysis, "decode.speed"), nullptr);
 }
 
 TEST(WhatItTakes, IsNotSaidWhereTheGpuIsBusyOrTheLoaderIsNotWaitedFor) {

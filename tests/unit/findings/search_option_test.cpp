@@ -96,6 +96,24 @@ TEST(SearchOption, OfWaysThatGiveAboutAsMuchTheFirst) {
   EXPECT_EQ(spell_changes(predicted.search(candidate)->changes), "decode.speed=2");
 }
 
+// Up to four workers it is known what they give, beyond only what they give at most.
+TEST(SearchOption, OfValuesThatHelpOneWithFigures) {
+  const RunRecord record =
+      modelled("batch = 8\nsteps = 160\ncompute = 10ms\nworkers = 1\ncost = decode=12ms");
+  Predicted predicted(record);
+  const auto known_up_to = [&](std::int64_t most) {
+    return search_option(ranging({"num-workers", 1, 128}), predicted.base,
+                         [&predicted, most](const Changes& changes) {
+                           Prediction prediction = predicted(changes);
+                           prediction.is_bound = prediction.config.loader.num_workers > most;
+                           return prediction;
+                         });
+  };
+  EXPECT_EQ(spell_changes(known_up_to(4)->changes), "num-workers=4");
+  EXPECT_EQ(spell_changes(known_up_to(1)->changes), "num-workers=10");
+  EXPECT_TRUE(known_up_to(1)->prediction.is_bound);
+}
+
 TEST(SearchOption, NoneWhereNoValueGoesTogetherWithTheRest) {
   const RunRecord record =
       modelled("batch = 8\nsteps = 40\ncompute = 10ms\nworkers = 0\ncost = decode=2ms");
