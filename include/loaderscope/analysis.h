@@ -176,7 +176,8 @@ struct Analysis {
   std::vector<std::pair<std::string, Nanos>>
       first_batch_by_cause;  // sums to the wall; zeros left out
   std::optional<double> epoch_predicted_s;
-  std::optional<Waste> waste;  // not without a busy
+  bool is_within_epoch = false;  // the window: none ended
+  std::optional<Waste> waste;    // not without a busy
   Removals removals;
   Verdict verdict;
   std::vector<Finding> findings;     // wrong data, then what gives back most; see findings.h

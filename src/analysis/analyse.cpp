@@ -162,8 +162,7 @@ bool restarts_workers(const RunConfig& config) {
   return !config.loader.persistent_workers && config.loader.num_workers > 0;
 }
 
-void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan,
-                 std::size_t epochs) {
+void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan) {
   if (analysis.steps == 0) return;
   const std::int64_t block = 2 * workers_of(record.config);
   if (!plan.firm) {
@@ -175,7 +174,7 @@ void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& p
   }
   if (const std::string note = short_run_note(record, analysis); !note.empty())
     analysis.notes.push_back(note);
-  if (record.config.data.samples > 0 && epochs < 2 && restarts_workers(record.config)) {
+  if (analysis.is_within_epoch && restarts_workers(record.config)) {
     analysis.notes.push_back(
         "no epoch ended within the window, so what restarting the workers costs was not seen");
   }
@@ -241,7 +240,8 @@ Analysis analyse(const RunRecord& record) {
         static_cast<double>(record.config.data.samples.value) / analysis.samples_per_s.mean;
   }
   if (analysis.has_busy && has_gpu(record.config)) analysis.waste = waste_of(record, analysis);
-  note_limits(analysis, record, bootstrap.plan(), walk.epochs.size());
+  analysis.is_within_epoch = record.config.data.samples > 0 && walk.epochs.size() < 2;
+  note_limits(analysis, record, bootstrap.plan());
   analysis.removals = removals_of(record, analysis.account);
   analysis.verdict = judge(record, analysis, account_lead(bootstrap));
   return analysis;

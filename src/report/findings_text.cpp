@@ -94,12 +94,14 @@ std::string outcome(const Analysis& analysis, const Finding& finding,
   return fmt::format("{}; if {}: {}", finding.pytorch, supposition(finding.changes), figures);
 }
 
-std::string epoch_words(const RunRecord& record, const Finding& finding) {
+std::string epoch_words(const RunRecord& record, const Analysis& analysis, const Finding& finding) {
   const auto samples = static_cast<double>(record.config.data.samples.value);
   const double before = samples / finding.rate_before, after = samples / finding.rate_after;
+  const bool others_between = analysis.is_within_epoch && record.config.program.command.given;
   if (samples <= 0 || !(before < 9e9) || !(after < 9e9)) return "";  // in ns
-  return fmt::format(", an epoch {} to {}", show_duration(std::llround(1e9 * before)),
-                     show_duration(std::llround(1e9 * after)));
+  return fmt::format(", an epoch {} to {}{}", show_duration(std::llround(1e9 * before)),
+                     show_duration(std::llround(1e9 * after)),
+                     others_between ? " and what comes between epochs" : "");
 }
 
 std::string waste_words(const Analysis& analysis) {
@@ -156,7 +158,7 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis) {
   const bool is_attempt = fix->at_most > 0 && !fix->has_figures();
   std::string text =
       (is_attempt ? "Try: " : "Fix: ") + outcome(analysis, *fix, uncertainty(analysis));
-  if (can_predict(analysis) && fix->has_figures()) text += epoch_words(record, *fix);
+  if (can_predict(analysis) && fix->has_figures()) text += epoch_words(record, analysis, *fix);
   return waste.empty() ? text : text + ". " + waste;
 }
 
