@@ -158,7 +158,7 @@ class Overrides(unittest.TestCase):
             pass
 
         self.overrides.OVERRIDES.update(flags)
-        self.overrides.apply(inspect.signature(init), given)
+        self.overrides.apply(inspect.signature(init), given, lacks="has none")
         return given
 
     def test_take_the_place_of_arguments(self):
@@ -168,6 +168,20 @@ class Overrides(unittest.TestCase):
     def test_without_workers_take_along_what_needs_them(self):
         given = {"num_workers": 2, "prefetch_factor": 4, "persistent_workers": True}
         self.assertEqual(self.applied(given, num_workers=0), {"num_workers": 0})
+
+    def test_are_those_of_a_stand_in_too(self):
+        class StandIn:
+            def __init__(self, d, num_workers, persistent_workers):
+                self.said = (num_workers, persistent_workers)
+
+        self.overrides.install(StandIn, lacks="has none")
+        self.overrides.OVERRIDES.update(num_workers=3)
+        self.assertEqual(StandIn(None, 1, True).said, (3, True))
+        self.overrides.OVERRIDES.update(num_workers=0)
+        self.assertEqual(StandIn(None, 1, False).said, (0, False))
+        self.overrides.OVERRIDES.update(batch_size=8)
+        with self.assertRaises(SystemExit):
+            StandIn(None, 1, False)
 
     def test_refuse_what_a_sampler_decides(self):
         for given, flags in (({"sampler": [1]}, {"shuffle": True}), ({"batch_sampler": [[1]]}, {"batch_size": 2}),

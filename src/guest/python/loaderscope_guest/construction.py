@@ -90,21 +90,23 @@ def refuse_for(loader: Any) -> None:
                               "DataLoader")
 
 
-def apply(signature: inspect.Signature, given: Dict[str, Any]) -> None:
-    """Changes `given`, the arguments by name, to what the flags say."""
+def apply(signature: inspect.Signature, given: Dict[str, Any], lacks: str) -> None:
+    """Changes `given`, the arguments by name, to what the flags say. `lacks`: why there is none of that name."""
     _refuse_what_is_fixed(given)
     for argument, value in OVERRIDES.items():
         if argument not in signature.parameters:
-            _refuse(argument, "runs with a PyTorch that does not have it")
+            _refuse(argument, lacks)
         given[argument] = value
     if given.get("num_workers", 0) == 0:
         for argument in _NEED_WORKERS:
             if argument in OVERRIDES:
                 _refuse(argument, "makes a DataLoader without workers (num_workers=0)")
-            given.pop(argument, None)
+            if argument in given and signature.parameters[argument].default is not inspect.Parameter.empty:
+                del given[argument]
 
 
-def install(loader: Any) -> None:
+def install(loader: Any, lacks: str = "runs with a PyTorch that does not have it") -> None:
+    """In a class of loaders."""
     original = loader.__init__
     signature = inspect.signature(original)
 
@@ -114,7 +116,7 @@ def install(loader: Any) -> None:
         if not OVERRIDES:
             return original(self, *arguments, **named)
         bound = signature.bind(self, *arguments, **named)
-        apply(signature, bound.arguments)
+        apply(signature, bound.arguments, lacks)
         original(*bound.args, **bound.kwargs)
 
     loader.__init__ = __init__

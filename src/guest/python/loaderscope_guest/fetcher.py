@@ -33,15 +33,6 @@ def fastai_facts_of(stand_in: Any) -> Dict[str, Any]:
     }
 
 
-def _remembered(original: Callable[..., None]) -> Callable[..., None]:
-    @functools.wraps(original)
-    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
-        construction.remember(self)
-        original(self, *arguments, **named)
-
-    return __init__
-
-
 def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
     """`tell`: given what makes the batch and the argument, where the calling thread makes one that is timed."""
 
@@ -57,7 +48,7 @@ def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, A
 
 def install_in_fastai(module: ModuleType) -> None:
     stand_in, loader = module._FakeLoader, module.DataLoader
-    stand_in.__init__ = _remembered(stand_in.__init__)
+    construction.install(stand_in, lacks="makes a loader of fastai, which keeps that to itself")
     loader.do_item = _timed_in_fastai(loader.do_item, lambda maker, key: maker.next_sample(key))
     loader.do_batch = _timed_in_fastai(loader.do_batch, lambda maker, samples: library.sample(SAMPLE.between))
 
