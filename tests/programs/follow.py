@@ -87,13 +87,13 @@ class Program:
             if own:
                 arguments = _with_setting(arguments, own, value)
             else:
-                words += [f"--{key}" if value == "true" else f"--no-{key}"] if value in ("true", "false") \
-                    else [f"--{key}", value]
+                words = words + [f"--{key}" if value == "true" else f"--no-{key}"] if value in ("true", "false") \
+                    else _with_setting(words, f"--{key}", value)
         result = self.results / f"{self.row['name']}-{kind}.json"
         result.unlink(missing_ok=True)
         command = [self._flags.loaderscope, "run", "--duration", self._flags.duration, *words, *(more or []),
                    "--json", result, "--", self._flags.python, self._script, *arguments]
-        environment = dict(os.environ)
+        environment = {**os.environ, **self.row.get("environment", {})}
         if "path" in self.row:
             root = self._flags.programs / self.row["repository"] / self.row["path"]
             environment["PYTHONPATH"] = str(root)
@@ -178,9 +178,16 @@ def _facts(flags: argparse.Namespace) -> Dict[str, Any]:
             "command": "scripts/follow-advice"}
 
 
-def main() -> None:
+def _listed() -> Dict[str, Any]:
     with open(_HERE / "programs.toml", "rb") as file:
         listed = tomllib.load(file)
+    rows = {row["name"]: row for row in listed["program"]}
+    listed["program"] = [{**rows.get(row.get("like"), {}), **row} for row in listed["program"]]
+    return listed
+
+
+def main() -> None:
+    listed = _listed()
     flags = _flags([row["name"] for row in listed["program"]])
     if not flags.complete:
         packages = {package for row in listed["program"] for package in row.get("packages", [])}
