@@ -21,7 +21,9 @@ void complete(RunRecord& record, const MachineFacts& machine,
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
                   const Knockouts& knockouts, const ReplayTurns* replay) {
-  ProgressPrinter progress("steps");
+  using Terminal = ProgressPrinter::Terminal;
+  const bool prints = config.program.command.given;
+  ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
   EngineContext context;
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;

@@ -11,21 +11,26 @@
 
 namespace loaderscope {
 
-std::string progress_line(std::int64_t done, const std::string& what, double fraction,
-                          double elapsed_s) {
-  if (done == 0 && fraction <= 0) return "no " + what + " yet";
-  const double rate = elapsed_s > 0 ? static_cast<double>(done) / elapsed_s : 0;
-  std::string line = fmt::format("{} {}, {:.4g} {}/s", done, what, rate, what);
-  if (fraction <= 0) return line;
-  fraction = std::min(fraction, 1.0);
-  const double left_s = std::min(elapsed_s * (1 - fraction) / fraction, 1e9);
-  return fmt::format("{:.0f} %, {}, {} left", 100 * fraction, line,
-                     show_duration(static_cast<Nanos>(left_s * 1e9)));
+std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now) {
+  constexpr double kTellsRate = 1;  // seconds
+  if (now.done == 0 && now.fraction <= 0) return "no " + what + " yet";
+  std::string line = fmt::format("{} {}", now.done, what);
+  if (now.fraction > 0) line = fmt::format("{:.0f} %, {}", 100 * std::min(now.fraction, 1.0), line);
+  const double elapsed_s = now.at_s - since.at_s;
+  if (elapsed_s < kTellsRate) return line;
+  line +=
+      fmt::format(", {:.4g} {}/s", static_cast<double>(now.done - since.done) / elapsed_s, what);
+  const double grown = now.fraction - since.fraction;
+  if (grown <= 0) return line;
+  const double left_s = std::min(elapsed_s * std::max(1 - now.fraction, 0.0) / grown, 1e9);
+  return line + ", " + show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
 }
 
-ProgressPrinter::ProgressPrinter(std::string what)
-    : what_(std::move(what)), on_terminal_(isatty(STDERR_FILENO) == 1), begin_(Clock::now()) {
-  next_ = begin_ + (on_terminal_ ? std::chrono::milliseconds(500) : std::chrono::seconds(10));
+ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
+    : what_(std::move(what)),
+      rewrites_(terminal == Terminal::own && isatty(STDERR_FILENO) == 1),
+      begin_(Clock::now()) {
+  next_ = begin_ + (rewrites_ ? std::chrono::milliseconds(500) : std::chrono::seconds(10));
 }
 
 ProgressPrinter::~ProgressPrinter() {
@@ -34,10 +39,11 @@ ProgressPrinter::~ProgressPrinter() {
 
 void ProgressPrinter::show(std::int64_t done, double fraction) {
   const Clock::time_point now = Clock::now();
+  const HowFar far = {done, fraction, std::chrono::duration<double>(now - begin_).count()};
+  if (first_.done == 0 && first_.fraction <= 0) first_ = far;
   if (now < next_) return;
-  const double elapsed_s = std::chrono::duration<double>(now - begin_).count();
-  const std::string line = progress_line(done, what_, fraction, elapsed_s);
-  if (on_terminal_) {
+  const std::string line = progress_line(what_, first_, far);
+  if (rewrites_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());
     line_shown_ = true;
     next_ = now + std::chrono::milliseconds(200);

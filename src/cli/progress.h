@@ -1,4 +1,5 @@
-// Progress on standard error: one line rewritten on a terminal, else a line every ten seconds.
+// Progress on standard error: one line rewritten on a terminal, else a line every ten seconds; also
+// on a terminal that a measured program prints to.
 #pragma once
 
 #include <chrono>
@@ -7,15 +8,24 @@
 
 namespace loaderscope {
 
-// "42 %, 1260 steps, 315 steps/s, 5.5 s left"; with no fraction known "1260 files, 315 files/s";
+// How far something is.
+struct HowFar {
+  std::int64_t done = 0;
+  double fraction = 0;  // of the whole; 0: not known
+  double at_s = 0;      // of a clock
+};
+
+// "42 %, 1260 steps, 315 steps/s, 5.5 s left", rate and time left as they were from `since` to
+// `now`; with no fraction known "1260 files, 315 files/s"; within the first second only how many;
 // with nothing done "no steps yet".
-std::string progress_line(std::int64_t done, const std::string& what, double fraction,
-                          double elapsed_s);
+std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now);
 
 class ProgressPrinter {
  public:
-  explicit ProgressPrinter(std::string what);  // what is counted: "steps"
-  ~ProgressPrinter();                          // clears the line
+  enum class Terminal : std::uint8_t { own, shared };  // with a program
+  // `what` is counted: "steps".
+  explicit ProgressPrinter(std::string what, Terminal terminal = Terminal::own);
+  ~ProgressPrinter();  // clears the line
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
@@ -25,9 +35,10 @@ class ProgressPrinter {
  private:
   using Clock = std::chrono::steady_clock;
   std::string what_;
-  bool on_terminal_;
+  bool rewrites_;
   bool line_shown_ = false;
   Clock::time_point begin_, next_;
+  HowFar first_;  // when something was done: before, it took no time for it
 };
 
 }  // namespace loaderscope

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
@@ -61,8 +62,9 @@ ExitCode report(const ReportFlags& flags) {
   }
   const ReportRow& writer = writer_of(flags.format);
   check_requirements(flags.require);
-  check_output(flags.output, {flags.force, {flags.result}});
-  const SavedRun saved = read_result(flags.result);
+  const std::string result = place_of_result(flags.result);
+  check_output(flags.output, {flags.force, {result}});
+  const SavedRun saved = read_result(result);
   const RunRecord& record = saved.record;
   Analysis analysis = analyse(record);
   analysis.proof = saved.proof;
@@ -79,7 +81,8 @@ ExitCode report(const ReportFlags& flags) {
 
 Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
-  app.add_option("RESULT", flags->result, "A file that 'run --json FILE' has saved.");
+  app.add_option("RESULT", flags->result,
+                 "A file that 'run --json FILE' has saved; last: of the last run, saved or not.");
   app.add_option("--format", flags->format,
                  "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")

@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
+#include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
 #include "cli/output.h"
@@ -55,7 +56,9 @@ RunConfig given_by(RunFlags& flags) {
 
 void write_results(const RunConfig& config, const ReportStyle& style, const RunRecord& record,
                    const Analysis& analysis) {
-  write_answer(config.answer.json.value, result_of(record, analysis), style);
+  const AnyResult result = result_of(record, analysis);
+  keep_last_result(result);
+  write_answer(config.answer.json.value, result, style);
 }
 
 void remember(const Proof& proof) {

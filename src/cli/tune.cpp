@@ -6,6 +6,7 @@
 #include "analysis/fit/fitted_model.h"
 #include "cli/command.h"
 #include "cli/experiments.h"
+#include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -40,7 +41,8 @@ constexpr OwnFlag kTuneFlags[] = {
     {"max-workers", "", "N", "Settings with more workers per rank are not run."},
     {"budget", "", "DURATION", "Time for all runs together. Default: 2m."},
     {"from", "", "RESULT",
-     "Tune the run that 'run --json' saved there; its settings are the base case."},
+     "Tune the run that 'run --json' saved there (last: the last run, saved or not); its settings "
+     "are the base case."},
     kVerbose,
 };
 
@@ -99,7 +101,7 @@ RunConfig without_length(RunConfig config) {
 Base base_of(const OwnFlags& flags, const RunConfig& given) {
   if (!flags.is_given("from")) return {given, {}};
   refuse_flags_beside_result(given, "vary it with --vary");
-  const RunRecord record = read_result(flags.text("from")).record;
+  const RunRecord record = read_result(place_of_result(flags.text("from"))).record;
   Base base{without_length(rerun_settings(record.config, {})), record.config};
   base.given.answer.json = given.answer.json;
   return base;

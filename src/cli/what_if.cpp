@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
+#include "cli/last_result.h"
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
@@ -56,7 +57,7 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
     return base;
   }
   refuse_flags_beside_result(given, "give what changes with --set");
-  base.record = read_result(flags.result).record;
+  base.record = read_result(place_of_result(flags.result)).record;
   base.model = std::make_unique<FittedModel>(*base.record);
   return base;
 }

@@ -178,6 +178,21 @@ TEST(Report, ShowsASavedResultAgain) {
   EXPECT_EQ(json::parse(folder.read("again.json")), json::parse(folder.read("r.json")));
 }
 
+TEST(Report, ShowsTheLastRunThatNobodySaved) {
+  const TestFolder folder;
+  const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
+  Ended reported = run_binary({"report", "last"});
+  EXPECT_EQ(reported.exit_code, 1);
+  EXPECT_THAT(reported.err, HasSubstr("last: no run's result is kept in the cache folder yet"));
+  const Ended ended = run_binary(small_run());
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  reported = run_binary({"report", "last"});
+  EXPECT_EQ(reported.exit_code, 0) << reported.err;
+  EXPECT_EQ(reported.out, ended.out);
+  const Ended predicted = run_binary({"what-if", "last", "--set", "num-workers=4"});
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+}
+
 TEST(Report, PrintsTheSchemaOfAKind) {
   const Ended schema = run_binary({"report", "--schema", "sweep"});
   EXPECT_EQ(schema.exit_code, 0) << schema.err;

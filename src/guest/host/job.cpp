@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
@@ -148,12 +149,25 @@ void Job::look_for_end_of_window() {
                            (config_.measure.epochs == 0 || config_.measure.duration.given);
   const bool has_end = config_.measure.steps > 0 || by_duration;
   if (training_.windows_ended()) {
-    complete_ = true;
-    if (!context_.guest.measure_hooks || hooks_.behind_window(training_.seen())) begin_to_stop();
+    const bool ends = !context_.guest.measure_hooks || hooks_.behind_window(training_.seen());
+    if (!std::exchange(complete_, true)) say_window_ended(ends);
+    if (ends) begin_to_stop();
   } else if (!has_end) {
     hooks_.meanwhile(training_.seen());
   }
   host_.time_stages(hooks_.timing());
+}
+
+// Why somebody's program ends early, or does not yet.
+void Job::say_window_ended(bool ends) const {
+  if (!config_.program.command.given) return;
+  const std::string window = config_.measure.steps > 0
+                                 ? fmt::format("--steps {}", config_.measure.steps.value)
+                                 : "--duration " + spell_duration(config_.measure.duration);
+  output_.say(fmt::format(
+      "{} is measured; the program {}", window,
+      ends ? "is asked to end"
+           : "runs on for up to 20 s, with the hooks in and out by turns, for what they cost"));
 }
 
 RunRecord Job::record() {

@@ -43,6 +43,7 @@ class Job {
   bool has_more_to_say(Nanos since_end) const;
   void watch_consumption();
   void look_for_end_of_window();
+  void say_window_ended(bool ends) const;
   void look_for_signals();
   void begin_to_stop();
   void stop_harder();

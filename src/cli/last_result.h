@@ -1,0 +1,17 @@
+// The result of the last run, which is kept in the user's cache folder whether it was saved or not.
+#pragma once
+
+#include <string>
+
+#include "loaderscope/report.h"
+
+namespace loaderscope {
+
+// Where it cannot be kept the one before stays: a run never fails of it.
+void keep_last_result(const AnyResult& result);
+
+// Where a command finds the saved result that it was given: "last" is the one that is kept, unless
+// a file here has that name. Throws RunError where none is kept.
+std::string place_of_result(const std::string& given);
+
+}  // namespace loaderscope
