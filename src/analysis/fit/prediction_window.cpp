@@ -99,10 +99,9 @@ SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
                                  const RunConfig& changed, std::int64_t most_samples) {
   const bool is_other = changed.loader.num_workers != base.loader.num_workers ||
                         changed.loader.prefetch_factor != base.loader.prefetch_factor;
-  const bool starts = changed.loader.num_workers > 0 && !changed.loader.persistent_workers;
   const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
   const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
-  if (!is_other || !starts || !is_within || of_changed > most_steps(changed, most_samples) ||
+  if (!is_other || changed.loader.num_workers == 0 || !is_within || of_changed > most_steps(changed, most_samples) ||
       of_base > most_steps(base, most_samples))
     return sides;
   return {{of_base, of_base}, {of_changed, of_changed}};

@@ -26,8 +26,9 @@ struct SideBySide {
 SideBySide side_by_side(const StepsToRun& run, const RunConfig& base, const RunConfig& changed,
                         std::int64_t most_samples);
 
-// Where other workers, or as many with another window, are started anew in every epoch: what that
-// takes is in none of the steps of a run within one epoch, but in each epoch of the changed one.
+// Each epoch begins with an empty window, and with new workers where they are not kept. With other
+// workers, or another window, what that takes is in none of the steps of a run within one epoch,
+// but in each epoch of the changed one.
 // Whole epochs then, as far as they are not too long; else the same.
 SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
                                  const RunConfig& changed, std::int64_t most_samples);

@@ -75,7 +75,7 @@ RunRecord Job::run() {
       watch_for_a_loader();
       watch_injections();
     }
-    progress_beat_.look([this] { return training_.progress(); });
+    if (!complete_) progress_beat_.look([this] { return training_.progress(); });
     sleep_until(monotonic_now() + kLookEvery);
   }
   end_or_leave_the_rest();
