@@ -48,7 +48,8 @@ void ProgressPrinter::show(std::int64_t done, double fraction) {
     line_shown_ = true;
     next_ = now + std::chrono::milliseconds(200);
   } else {
-    std::fprintf(stderr, "loaderscope: %s\n", line.c_str());
+    const char* over = isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";  // a bar of the program's
+    std::fprintf(stderr, "%sloaderscope: %s\n", over, line.c_str());
     next_ = now + std::chrono::seconds(10);
   }
   std::fflush(stderr);

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from typing import Any, Dict, List, Optional
 
+import epochs
 import prepare
 import table
 
@@ -162,6 +163,9 @@ def follow(program: Program, pairs: int, try_it: bool) -> Dict[str, Any]:
         after.append(program.run(f"after-{pair}", changes))
     row["rates_before"], row["rates_after"] = [_rate(run) for run in before], [_rate(run) for run in after]
     row["ratio_got"] = statistics.mean(row["rates_after"]) / statistics.mean(row["rates_before"])
+    of_epochs = [epochs.rate_of_whole_ones(run) for run in after]
+    if epochs.is_within_one(before[0]) and None not in of_epochs:
+        row["ratio_of_epochs"] = statistics.mean(of_epochs) / statistics.mean(row["rates_before"])
     if try_it:
         row["try"] = program.run("try", {}, ["--try"])["proof"]
     return row

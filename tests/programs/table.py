@@ -6,12 +6,12 @@ from typing import Any, Dict, List
 _KEPT = 0.10  # of the ratio promised
 _SLOWER = 0.97  # of the rate before; what is nearer than that two pairs of runs cannot tell
 
-_HEAD = """| program | advice | cores used | before | promised | after | ratio promised | ratio got | kept | slower |
-| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
+_HEAD = """| program | advice | cores used | before | promised | after | ratio promised | ratio got | in epochs | kept | slower |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"""
 
 
 def is_kept(row: Dict[str, Any]) -> bool:
-    return abs(row["ratio_got"] / row["ratio_promised"] - 1) <= _KEPT
+    return abs(row.get("ratio_of_epochs", row["ratio_got"]) / row["ratio_promised"] - 1) <= _KEPT
 
 
 def is_slower(row: Dict[str, Any]) -> bool:
@@ -24,12 +24,14 @@ def _rates(rates: List[float]) -> str:
 
 def line(row: Dict[str, Any]) -> str:
     if "failed" in row:
-        return f"| {row['name']} | failed: {row['failed']} | | | | | | | | |"
+        return f"| {row['name']} | failed: {row['failed']} | | | | | | | | | |"
     before = f"{row['cores_used']:.2f} | {_rates(row['rates_before'])}"
     if "advice" not in row:
-        return f"| {row['name']} | none: {row['no_figures']} | {before} | | | | | | |"
+        return f"| {row['name']} | none: {row['no_figures']} | {before} | | | | | | | |"
     advice = f"{row['advice']}: {' '.join(row['changes'])}"
-    got = f"{_rates(row['rates_after'])} | {{}} | {row['ratio_got']:.2f} | {{}} | {'yes' if is_slower(row) else 'no'} |"
+    of_epochs = f"{row['ratio_of_epochs']:.2f}" if "ratio_of_epochs" in row else ""
+    got = f"{_rates(row['rates_after'])} | {{}} | {row['ratio_got']:.2f} | {of_epochs} | {{}} | " \
+          f"{'yes' if is_slower(row) else 'no'} |"
     if "promised" not in row:
         return f"| {row['name']} | {advice}; no figures: {row['no_figures']} | {before} | | " + got.format("", "")
     kept = "yes" if is_kept(row) else "no"
@@ -54,6 +56,7 @@ given without figures {_share(sum(map(is_slower, directed)), len(directed))}. {l
 {result["cpu"]}, {result["cores"]} cores of a virtual machine that others use, Linux {result["kernel"]}; {result["date"]}, {result["loaderscope"]};
 repository at {result["commit"]}, `{result["command"]}`, windows of {min(row["window_s"] for row in ran):.0f} to {max(row["window_s"] for row in ran):.0f} s. Each row: the program as it is and with the advised setting, in its
 own words where it has a flag for it, in turns, each a fresh run; rates are samples/s of the measured windows, their mean and each.
-`slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in `tests/programs/programs.toml`.
+`in epochs`: where the window before lay within one epoch, what the loader gives over whole epochs, without what the program does
+between two, such as a validation, which the promise does not hold either (it says so). `slower`: below {_SLOWER:.0%} of the rate before. The programs are listed in `tests/programs/programs.toml`.
 
 """ + "\n".join([_HEAD, *map(line, rows)]) + "\n"
