@@ -101,8 +101,8 @@ SideBySide with_starts_of_epochs(const SideBySide& sides, const RunConfig& base,
                         changed.loader.prefetch_factor != base.loader.prefetch_factor;
   const std::int64_t of_base = steps_of_epoch(base), of_changed = steps_of_epoch(changed);
   const bool is_within = sides.base.warmup + sides.base.measured <= of_base;
-  if (!is_other || changed.loader.num_workers == 0 || !is_within || of_changed > most_steps(changed, most_samples) ||
-      of_base > most_steps(base, most_samples))
+  if (!is_other || changed.loader.num_workers == 0 || !is_within ||
+      of_changed > most_steps(changed, most_samples) || of_base > most_steps(base, most_samples))
     return sides;
   return {{of_base, of_base}, {of_changed, of_changed}};
 }
