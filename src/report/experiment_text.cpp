@@ -9,6 +9,7 @@
 #include "analysis/wording.h"
 #include "experiment/settings.h"
 #include "loaderscope/settings.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -58,6 +59,11 @@ std::string rate_text(const Estimate& rate) {
 }
 
 // Levels of several runs may add up to a little more than all of the time.
+std::string spent_text(const Experiment& experiment) {
+  return show_duration(experiment.spent) +
+         (is_model_engine(experiment.base.engine.value) ? " of virtual time" : "");
+}
+
 std::string bytes_text(double bytes) { return bytes > 0 ? show_size(bytes) : ""; }
 
 std::string busy_text(const Estimate& busy) {

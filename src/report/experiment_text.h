@@ -18,6 +18,8 @@ std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %
 std::string busy_text(const Estimate& busy);  // 96.8 ±0.5
 std::string bytes_text(double bytes);         // nothing for none
 
+std::string spent_text(const Experiment& experiment);  // 31.20 s, 40.78 s of virtual time
+
 // Where the time went, one letter per part: "####dddda."; and what the letters mean.
 std::string account_bar(const Account& account, int columns);
 std::string bar_legend(const std::vector<Case>& cases);

@@ -44,7 +44,7 @@ std::string runs_line(const Experiment& experiment) {
   }
   std::string text = fmt::format("{}, {} in {}",
                                  plural(static_cast<std::int64_t>(experiment.cases.size()), "case"),
-                                 plural(runs, "run"), show_duration(experiment.spent));
+                                 plural(runs, "run"), spent_text(experiment));
   if (skipped > 0) text += fmt::format("; {} skipped", skipped);
   if (experiment.interrupted) text += "; interrupted";
   if (waiting > 0)

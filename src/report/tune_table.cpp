@@ -245,7 +245,7 @@ std::string cost_line(const Tune& tune) {
   std::int64_t ran = 0;
   for (const Case& one : tune.experiment.cases) ran += one.runs.empty() ? 0 : 1;
   std::string text = fmt::format("{} of {} settings run, {}", ran, tune.experiment.cases.size(),
-                                 show_duration(tune.experiment.spent));
+                                 spent_text(tune.experiment));
   if (tune.grid_time > 0) {
     text += fmt::format(
         " ({:.0f} % of two runs of each)",

@@ -11,6 +11,7 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/findings.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -84,7 +85,8 @@ std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRe
 
 void add_findings(Analysis& analysis, const RunRecord& record, const PastPredictions& past,
                   const std::atomic<int>* stop_signal) {
-  analysis.past = past;
+  // How far off predictions of real runs were says nothing of a simulation.
+  if (!is_model_engine(record.engine)) analysis.past = past;
   analysis.findings = find_wrong_data(record, analysis);
   std::optional<std::vector<Finding>> findings = try_to_weigh(analysis, record, stop_signal);
   if (!findings) findings = find_directions(record, analysis);

@@ -142,5 +142,18 @@ TEST(ReadyDepth, IsNotSaidOfATrainerThatMakesItsBatches) {
   EXPECT_FALSE(analysis_of(run("workers = 0\ncost = decode=1ms\nsteps = 160\n")).depth);
 }
 
+// "(5.6-61.1)" was said of a simulation, by what the predictions of real runs were off by.
+TEST(PastPredictions, SayNothingOfASimulation) {
+  const PastPredictions past = {20, 0.03, 0.67};
+  RunRecord record = run(kTooSlow);
+  Analysis simulated = analyse(record);
+  add_findings(simulated, record, past);
+  EXPECT_EQ(simulated.past.count, 0);
+  record.engine = "native";
+  Analysis real = analyse(record);
+  add_findings(real, record, past);
+  EXPECT_EQ(real.past.count, 20);
+}
+
 }  // namespace
 }  // namespace loaderscope
