@@ -14,6 +14,8 @@
 
 namespace loaderscope {
 
+struct AugmentOptions;
+
 // What a setting is about, one or several of these: whoever refuses, holds or varies settings asks
 // for this, never for their names.
 namespace about {
@@ -91,11 +93,19 @@ struct MachineLimits {
 // impossible sizes (UsageError). What is given but has no effect is said in `notes`.
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes);
 
+// The same for what the model is asked about, which can change the machine too.
+RunConfig resolve_to_predict(RunConfig config, const MachineLimits& limits,
+                             std::vector<std::string>& notes);
+
+// The augmentation that a resolved configuration asks for.
+AugmentOptions augment_options(const RunConfig& config);
+
 // Refuses batches that are too large (UsageError): again once opened data has said how large a
 // sample is.
 void check_batch_bytes(const RunConfig& config);
 
-// The same for what was measured: that nothing is declared does not mean that nothing takes time.
+// As resolve_to_predict() for what was measured: that nothing is declared does not mean that
+// nothing takes time.
 RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
                            std::vector<std::string>& notes);
 

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "loaderscope/augment.h"
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
+#include "loaderscope/memory.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
 #include "settings/refuse.h"
@@ -311,6 +313,25 @@ void check_device(const RunConfig& c) {
   if (c.trainer.graph) refuse(c, "graph", reason);
 }
 
+// --- what can be told to the model and not be run here ---
+
+void check_can_run(const RunConfig& c) {
+  if (is_model_engine(c.engine.value)) return;
+  refuse_any(c, about::kStorage | about::kCores,
+             "only the model can change the machine; leave it out, or give --engine model");
+  if (c.loader.executor == Executor::processes && memory_row(c.loader.memory).adopt == nullptr) {
+    refuse(c, "memory",
+           "the driver makes such memory for one process, workers cannot share it; give --memory "
+           "pinned-slots, or --executor threads");
+  }
+  if (!c.has_data()) return;
+  try {
+    make_augmenter(augment_options(c));
+  } catch (const ValueError& error) {
+    throw UsageError(std::string("augment: ") + error.what());
+  }
+}
+
 // --- does a run ever end? ---
 
 // Whether a stage is executed again and again in this configuration.
@@ -400,10 +421,10 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   }
 }
 
-enum class Times : std::uint8_t { declared, measured };
+enum class Purpose : std::uint8_t { run, predict_declared, predict_measured };
 
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes,
-                  Times times) {
+                  Purpose purpose) {
   fill_engine(c);
   if (is_guest(c)) return resolve_guest(std::move(c), limits);
   check_is_ours(c);
@@ -423,9 +444,10 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_storage(c);
   check_injections(c);
   check_device(c);
+  if (purpose == Purpose::run) check_can_run(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();
-  const bool only_declared = times == Times::declared && !c.has_data();
+  const bool only_declared = purpose != Purpose::predict_measured && !c.has_data();
   if (only_declared && !loader_alone && !takes_time(c)) {
     throw UsageError("nothing takes any time: give --data, --cost or --compute");
   }
@@ -437,18 +459,42 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
 
 }  // namespace
 
+AugmentOptions augment_options(const RunConfig& config) {
+  AugmentOptions options;
+  options.operations = config.image.augment.value;
+  // Bytes are normalised on the device, where it is a real one.
+  if (config.image.transfer == Transfer::u8 &&
+      (!config.image.augment.given ||
+       device_kind(config.trainer.device.value) == DeviceKind::gpu)) {
+    std::erase_if(options.operations, [](const std::string& operation) {
+      return operation.substr(0, operation.find(':')) == "normalise";
+    });
+  }
+  options.size = static_cast<int>(config.image.size);
+  options.transfer = config.image.transfer;
+  options.layout = config.image.layout;
+  options.antialias = config.image.antialias == OnOff::on;
+  options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
+  return options;
+}
+
 void check_batch_bytes(const RunConfig& config) {
   check_bytes_of_batch(config, "delivered", static_cast<double>(config.delivered_sample_bytes()));
   check_host_bytes(config);
 }
 
 RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std::string>& notes) {
-  return resolve(std::move(config), limits, notes, Times::declared);
+  return resolve(std::move(config), limits, notes, Purpose::run);
+}
+
+RunConfig resolve_to_predict(RunConfig config, const MachineLimits& limits,
+                             std::vector<std::string>& notes) {
+  return resolve(std::move(config), limits, notes, Purpose::predict_declared);
 }
 
 RunConfig resolve_measured(RunConfig config, const MachineLimits& limits,
                            std::vector<std::string>& notes) {
-  return resolve(std::move(config), limits, notes, Times::measured);
+  return resolve(std::move(config), limits, notes, Purpose::predict_measured);
 }
 
 }  // namespace loaderscope

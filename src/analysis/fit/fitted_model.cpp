@@ -178,7 +178,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
 
 FittedModel::FittedModel(const RunConfig& given, const MachineLimits& limits)
     : base_runs_(std::make_shared<BaseRuns>()),
-      config_(resolve(given, limits, notes_)),
+      config_(resolve_to_predict(given, limits, notes_)),
       limits_(limits),
       costs_(std::make_shared<FittedCosts>()) {
   if (!config_.has_data()) return;
@@ -239,7 +239,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
   config.engine.value = costs.has_samples() ? "native" : "model";
   if (costs.has_samples()) config.data.source.set(config_.data.source);
   config = costs.has_samples() ? resolve_measured(config, limits_, prediction.notes)
-                               : resolve(config, limits_, prediction.notes);
+                               : resolve_to_predict(config, limits_, prediction.notes);
   config.engine.value = "model";
   if (costs.has_samples()) {
     if (!changes_field(changes, "samples")) config.data.samples.value = config_.data.samples;

@@ -36,24 +36,6 @@ struct Run {
   std::vector<std::string> notes;
 };
 
-void refuse_what_only_the_model_has(const RunConfig& config) {
-  for (const Field& field : fields()) {
-    if (!field.is_about(about::kStorage | about::kCores) || !field.given(config)) continue;
-    throw UsageError(
-        std::string(field.name) + " = " + field.text(config) +
-        ": only the model can change the machine; leave it out, or give --engine model");
-  }
-}
-
-void check_memory(const RunConfig& config) {
-  if (config.loader.executor != Executor::processes ||
-      memory_row(config.loader.memory).adopt != nullptr)
-    return;
-  throw UsageError("memory = " + std::string(name_of(config.loader.memory.value)) +
-                   ": the driver makes such memory for one process, workers cannot share it; give "
-                   "--memory pinned-slots, or --executor threads");
-}
-
 void check_page_cache(Run& run, const SourceContext& opening) {
   const Extents* extents = run.data->extents();
   if (extents == nullptr) return;
@@ -89,25 +71,6 @@ void open_data(Run& run, const EngineContext& context) {
   check_page_cache(run, opening);
 }
 
-AugmentOptions augment_options(const RunConfig& config) {
-  AugmentOptions options;
-  options.operations = config.image.augment.value;
-  // Bytes are normalised on the device, where it is a real one.
-  if (config.image.transfer == Transfer::u8 &&
-      (!config.image.augment.given ||
-       device_kind(config.trainer.device.value) == DeviceKind::gpu)) {
-    std::erase_if(options.operations, [](const std::string& operation) {
-      return operation.substr(0, operation.find(':')) == "normalise";
-    });
-  }
-  options.size = static_cast<int>(config.image.size);
-  options.transfer = config.image.transfer;
-  options.layout = config.image.layout;
-  options.antialias = config.image.antialias == OnOff::on;
-  options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
-  return options;
-}
-
 native::MakerFactory make_pipeline(Run& run) {
   if (!run.data) return native::declared_makers(*run.plan);
   DataPipeline& pipeline = run.pipeline;
@@ -120,11 +83,6 @@ native::MakerFactory make_pipeline(Run& run) {
   pipeline.decode.wanted = pipeline.augment.size;
   pipeline.fail_on_error = run.config.data.on_error == OnError::fail;
   pipeline.errors = &run.errors;
-  try {
-    make_augmenter(pipeline.augment);  // complains about its options before any thread does
-  } catch (const ValueError& error) {
-    throw UsageError(std::string("augment: ") + error.what());
-  }
   return native::data_makers(pipeline);
 }
 
@@ -226,8 +184,6 @@ RunRecord record_of(Run& run) {
 }  // namespace
 
 RunRecord run_native(const RunConfig& config, const EngineContext& context) {
-  refuse_what_only_the_model_has(config);
-  check_memory(config);
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.has_data()) open_data(*run, context);

@@ -244,7 +244,7 @@ Pipeline pipeline_of(std::vector<std::pair<std::string, std::string>> settings) 
   for (const auto& [key, value] : pipeline.settings)
     set_field(given, "random pipeline", key, value);
   std::vector<std::string> notes;
-  pipeline.config = resolve(given, MachineLimits{2}, notes);
+  pipeline.config = resolve_to_predict(given, MachineLimits{2}, notes);
   return pipeline;
 }
 

@@ -19,7 +19,7 @@ RunRecord modelled(std::string_view scenario) {
                      std::string(scenario),
                  "test", config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{16}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
 }
 
 Analysis analysis_of(std::string_view scenario) {
@@ -83,7 +83,7 @@ TEST(WhatItTakes, IsEnoughAndOneLessIsNot) {
       "cost = decode=lognormal:3ms:0.5\ncost = read=1ms:sleep",
       "test", config);
   std::vector<std::string> notes;
-  const RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  const RunRecord record = run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   const Needed* workers = way(analysis, "num-workers");

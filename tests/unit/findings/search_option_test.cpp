@@ -17,7 +17,7 @@ RunRecord modelled(const std::string& scenario) {
   RunConfig config;
   parse_scenario("engine = model\nwarmup = 32\n" + scenario, "test", config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{16}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
 }
 
 // Of a run, with the number of predictions that were made.

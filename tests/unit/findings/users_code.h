@@ -19,7 +19,7 @@ inline RunRecord run(std::string_view scenario) {
   RunConfig config;
   parse_scenario("engine = model\nwarmup = 32\n" + std::string(scenario), "test", config);
   std::vector<std::string> notes;
-  RunRecord record = run_model(resolve(config, MachineLimits{16}, notes), {});
+  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
   record.machine.logical_cpus = 16;
   return record;
 }

@@ -71,7 +71,7 @@ RunConfig config_of(std::string_view settings) {
   RunConfig config;
   parse_scenario(lines, "case", config);
   std::vector<std::string> notes;
-  return resolve(config, MachineLimits{1024}, notes);
+  return resolve_to_predict(config, MachineLimits{1024}, notes);
 }
 
 RunRecord run(std::string_view settings) { return run_model(config_of(settings), {}); }

@@ -89,7 +89,7 @@ ScenarioFile read_scenario_file(const std::string& name) {
 ScenarioRun run_in_model(const RunConfig& given, double cores_of_machine) {
   std::vector<std::string> notes;
   ScenarioRun run;
-  run.record = run_model(resolve(given, MachineLimits{cores_of_machine}, notes), {});
+  run.record = run_model(resolve_to_predict(given, MachineLimits{cores_of_machine}, notes), {});
   run.analysis = analyse(run.record);
   return run;
 }

@@ -16,7 +16,7 @@ RunRecord run_without_compute(std::string_view scenario) {
   parse_scenario("engine = model\nbatch = 8\nwarmup = 30\n" + std::string(scenario), "test",
                  config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{16}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{16}, notes), {});
 }
 
 RunRecord run(std::string_view scenario) {

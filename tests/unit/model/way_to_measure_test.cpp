@@ -18,7 +18,7 @@ std::string refusal(const std::string& loader) {
   parse_scenario("engine = model\ncost = decode=1ms\ncompute = 1ms\nsteps = 20\nbatch = 2", "test",
                  config);
   std::vector<std::string> notes;
-  RunRecord record = run_model(resolve(config, MachineLimits{2}, notes), {});
+  RunRecord record = run_model(resolve_to_predict(config, MachineLimits{2}, notes), {});
   record.engine = "torch";
   record.config.loader.executor.value = Executor::opaque;
   if (!loader.empty()) record.config.program.loader.set(loader);

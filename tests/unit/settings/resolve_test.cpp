@@ -28,7 +28,7 @@ Resolved resolved(const Given& given, double cores = 4) {
   if (!config.trainer.compute.given && config.trainer.device.value != "null")
     set_field(config, "", "compute", "12ms");
   Resolved result;
-  result.config = resolve(config, {cores}, result.notes);
+  result.config = resolve_to_predict(config, {cores}, result.notes);
   return result;
 }
 
@@ -96,6 +96,41 @@ TEST(Resolve, RefusesContradictionsAndNamesThem) {
   };
   for (const auto& [given, expected] : cases)
     EXPECT_THAT(error_of_given(given), HasSubstr(expected));
+}
+
+std::string error_of_run(const Given& given) {
+  RunConfig config;
+  std::vector<std::string> notes;
+  try {
+    for (const auto& [key, value] : given) set_field(config, "", key, value);
+    resolve(config, {4}, notes);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Resolve, RefusesToRunWhatOnlyTheModelCanBeTold) {
+  const char* const only_the_model =
+      ": only the model can change the machine; leave it out, or give --engine model";
+  EXPECT_EQ(error_of_run({{"cost", "decode=1ms"}, {"cores", "2"}}),
+            std::string("cores = 2") + only_the_model);
+  EXPECT_EQ(error_of_run({{"storage-latency", "1ms"}}),
+            std::string("storage-latency = 1ms") + only_the_model);
+  EXPECT_EQ(error_of_run({{"engine", "model"}, {"storage-latency", "1ms"}, {"cores", "2"}}), "");
+  EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"cores", "2"}}), "");
+}
+
+TEST(Resolve, RefusesMemoryThatWorkerProcessesCannotShare) {
+  const Given given = {
+      {"cost", "decode=1ms"}, {"executor", "processes"}, {"memory", "write-combined"}};
+  EXPECT_THAT(error_of_run(given), HasSubstr("memory = write-combined: the driver makes"));
+  EXPECT_EQ(error_of_given(given), "");
+}
+
+TEST(Resolve, RefusesOperationsBeforeDataIsOpened) {
+  EXPECT_EQ(error_of_run({{"data", "/nowhere"}, {"augment", "flip"}}).substr(0, 9), "augment: ");
+  EXPECT_EQ(error_of_run({{"data", "/nowhere"}}), "");
 }
 
 TEST(Resolve, RefusesImpossibleSizes) {

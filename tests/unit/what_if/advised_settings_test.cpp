@@ -106,7 +106,7 @@ Parsed parsed(const std::string& command) {
   RunConfig given = run.parsed() ? of_run.config() : of_what_if.config();
   given.engine.set("model");
   std::vector<std::string> notes;
-  result.config = resolve(given, MachineLimits{kCores}, notes);
+  result.config = resolve_to_predict(given, MachineLimits{kCores}, notes);
   for (const std::string& text : set) result.set.push_back(parse_change(text));
   return result;
 }
@@ -126,7 +126,7 @@ void expect_only_what_is_advised(const RunRecord& record, const FittedModel& mod
     RunConfig advised = counterfactual(record.config, finding.to_run);
     advised.engine.set("model");
     std::vector<std::string> notes;
-    advised = resolve(advised, MachineLimits{record.config.declared.cores}, notes);
+    advised = resolve_to_predict(advised, MachineLimits{record.config.declared.cores}, notes);
     EXPECT_EQ(others(differing(words.config, advised), {}), "");
     EXPECT_EQ(others(differing(words.config, record.config),
                      named_by(finding.to_run, record.config, words.config)),

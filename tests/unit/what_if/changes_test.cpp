@@ -73,7 +73,7 @@ RunConfig in_force(std::string_view scenario) {
   std::vector<std::string> notes;
   RunConfig config = base_of(scenario);
   config.engine.value = "model";
-  return resolve(config, MachineLimits{16}, notes);
+  return resolve_to_predict(config, MachineLimits{16}, notes);
 }
 
 RunConfig held(std::string_view scenario, const Changes& changes) {
@@ -81,7 +81,7 @@ RunConfig held(std::string_view scenario, const Changes& changes) {
   const RunConfig base = in_force(scenario);
   RunConfig config = counterfactual(base, changes);
   config.engine.value = "model";
-  return resolve(config, MachineLimits{base.declared.cores}, notes);
+  return resolve_to_predict(config, MachineLimits{base.declared.cores}, notes);
 }
 
 constexpr const char* kTask = "cost = decode=8ms\ntask = sample\n";

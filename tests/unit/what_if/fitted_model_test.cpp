@@ -14,7 +14,7 @@ RunRecord run(std::string_view scenario, double cores = 64) {
   RunConfig config;
   parse_scenario(std::string("engine = model\n") + std::string(scenario), "test", config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{cores}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{cores}, notes), {});
 }
 
 // As a run on real data leaves it: nothing declared, everything measured.

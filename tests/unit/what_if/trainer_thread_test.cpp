@@ -22,7 +22,7 @@ RunRecord program(const std::string& scenario) {
           scenario,
       "test", config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{64}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
 }
 
 RunRecord program_without_workers(const std::string& scenario) {
@@ -31,7 +31,7 @@ RunRecord program_without_workers(const std::string& scenario) {
       "engine = model\nworkers = 0\nmemory = pageable\nin-flight = 1\nbatch = 10\n" + scenario,
       "test", config);
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{64}, notes), {});
+  return run_model(resolve_to_predict(config, MachineLimits{64}, notes), {});
 }
 
 // As it is measured: nothing declared, nobody says how many steps are in flight.
@@ -190,7 +190,7 @@ RunRecord program_on_cores(const std::string& scenario, const std::string& worke
   EngineContext context;
   context.costs = &costs;
   std::vector<std::string> notes;
-  return run_model(resolve(config, MachineLimits{2}, notes), context);
+  return run_model(resolve_to_predict(config, MachineLimits{2}, notes), context);
 }
 
 // `alone`: ns of a compute without anybody beside it.
