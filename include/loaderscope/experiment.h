@@ -61,7 +61,7 @@ struct Experiment {
 };
 
 // All cases of the axes on top of `base`, resolved; a case that cannot be is skipped with its
-// reason.
+// reason. Throws UsageError where all are refused for the same one.
 Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_a_time,
                            const MachineLimits& limits);
 

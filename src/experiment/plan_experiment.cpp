@@ -1,6 +1,8 @@
 // The cases of an experiment, ready to be run.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 
 #include "experiment/axes.h"
 #include "experiment/settings.h"
@@ -82,18 +84,24 @@ Experiment plan_experiment(const RunConfig& base, const Axes& axes, bool one_at_
   experiment.base = base;
   experiment.axes = axes;
   experiment.one_at_a_time = one_at_a_time_only;
+  std::set<std::string> refused;  // why; "": one is not
   for (Changes& changes : one_at_a_time_only ? one_at_a_time(axes, base) : grid(axes, base)) {
     Case one;
     one.changes = std::move(changes);
     try {
       one.config = configure(base, one.changes, limits);
+      refused.insert("");
     } catch (const UsageError& error) {
       one.skipped = error.what();
+      refused.insert(one.skipped);
     } catch (const RunError& error) {
       one.skipped = error.what();
+      refused.insert("");
     }
     experiment.cases.push_back(std::move(one));
   }
+  // What is wrong with every one of them is wrong with the settings that they share.
+  if (refused.size() == 1 && !refused.contains("")) throw UsageError(*refused.begin());
   return experiment;
 }
 
