@@ -47,6 +47,7 @@ struct ProgramConfig {
   Setting<std::vector<std::string>> command;  // given: the engine is torch
   Setting<std::string> loader;                // FILE.py:FUNCTION, which makes one, or a PipelineRow
   Setting<std::string> train_step;            // FILE.py:FUNCTION, called with each of its batches
+  Setting<std::string> batch_function;        // FILE.py:NAME of `command`, which gives a batch
   Setting<std::string> python{"python3"};     // for `loader`
 };
 

@@ -63,6 +63,15 @@ void add_what_runs(Table& t) {
                    "A function of yours that is called with each batch of --loader.",
                    "none: the device computes for --compute"},
                   &ProgramConfig::train_step, function_codec()));
+  t.push_back(one({"batch-function",
+                   {},
+                   kWhat,
+                   kNoTrait,
+                   "FILE.py:NAME",
+                   "The function, method or generator of the program behind -- that gives its "
+                   "batches, where no loader does; no line of the program changes.",
+                   "none: its loaders are measured"},
+                  &ProgramConfig::batch_function, function_codec()));
   t.push_back(one({"python", {}, kWhat, kNoTrait, "PROGRAM", "The Python that runs --loader."},
                   &ProgramConfig::python, path_codec()));
   t.push_back(

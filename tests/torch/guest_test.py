@@ -24,6 +24,7 @@ SETTINGS = {
     "seed": 0,
     "replay": None,
     "trainer": {},
+    "batch_function": "",
 }
 PACKAGE = os.path.join(os.path.dirname(__file__), "..", "..", "src", "guest", "python")
 

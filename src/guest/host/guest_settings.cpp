@@ -109,11 +109,10 @@ json replay_turns(const ReplayTurns* turns) {
 }  // namespace
 
 std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
-  return json{{"inject", injections(config)},
-              {"seed", config.measure.seed.value},
-              {"trainer", trainer(config)},
-              {"replay", replay_turns(replay)},
-              {"overrides", overrides(config)}}
+  return json{
+      {"inject", injections(config)},   {"seed", config.measure.seed.value},
+      {"trainer", trainer(config)},     {"batch_function", config.program.batch_function.value},
+      {"replay", replay_turns(replay)}, {"overrides", overrides(config)}}
       .dump();
 }
 

@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/process_end.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
+#include "record/broken_off.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -57,6 +59,10 @@ std::string Job::program() const {
   return shown_text(words);
 }
 
+std::string Job::with_batch_function(const std::string& place) const {
+  return "loaderscope run --batch-function " + shown_text(place) + " -- " + program();
+}
+
 RunRecord Job::run() {
   Nanos ended_at = 0;
   for (;;) {
@@ -73,6 +79,7 @@ RunRecord Job::run() {
       if (!status_) look_for_end_of_window();
       watch_for_silence();
       watch_for_a_loader();
+      say_maker();
       watch_injections();
     }
     if (!complete_) progress_beat_.look([this] { return training_.progress(); });
@@ -81,8 +88,16 @@ RunRecord Job::run() {
   end_or_leave_the_rest();
   measure();
   if (!child_.has_offspring()) consumption_.job_ended();
-  check_end();
-  return record();
+  const std::string failure = check_end();
+  if (failure.empty()) return record();
+  if (training_.first_measured() == nullptr) throw RunError(failure);
+  RunRecord measured = record();
+  const bool has_steps = std::any_of(measured.ranks.begin(), measured.ranks.end(),
+                                     [](const RankRecord& rank) { return rank.steps() > 0; });
+  if (!has_steps) throw RunError(failure);
+  measured.notes.push_back("the program " + spell_end(*status_) +
+                           ": what it had done until then is measured");
+  throw BrokenOff(RunError(failure), std::move(measured));
 }
 
 // Whatever fails of what we do, the program does not end with it.

@@ -49,12 +49,14 @@ class Job {
   void stop_harder();
   void watch_for_silence();
   void watch_for_a_loader();
+  void say_maker();
   void watch_injections();
   [[noreturn]] void give_up(const std::string& why);
   void end_or_leave_the_rest();
-  void check_end() const;
+  std::string check_end() const;  // "": it ended well
   void check_taken() const;
   std::string program() const;
+  std::string with_batch_function(const std::string& place) const;  // a command
   void say_unmeasured(RunRecord& record) const;
   void say_changes(RunRecord& record) const;
   RunRecord record();
@@ -79,6 +81,7 @@ class Job {
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
   std::string broke_off_;                      // why measuring did; "": it did not
   bool complete_ = false;
+  bool maker_said_ = false;
   bool left_behind_ = false;  // processes, when the program had ended
   bool trains_on_ = false;    // one of them
   Nanos stopping_since_ = 0;

@@ -23,26 +23,27 @@ bool is_success(int status) { return WIFEXITED(status) && WEXITSTATUS(status) ==
 
 }  // namespace
 
-void Job::check_end() const {
+// How a program failed that may have been measured until then; what else is amiss it throws.
+std::string Job::check_end() const {
   if (!messages_.refusal().empty()) throw RunError(messages_.refusal());
   if (!broke_off_.empty()) {
     throw RunError(fmt::format("{}: {}; measuring had broken off before: {}", program(),
                                spell_end(*status_), broke_off_));
   }
-  if (second_signal_) return;
+  if (second_signal_) return "";
   const std::string missing = messages_.injected().missing(false);
   if (complete_ && !missing.empty()) throw RunError(missing);
-  if (complete_) return;
+  if (complete_) return "";
   const std::string end = spell_end(*status_);
   if (!messages_.failure().empty() && !is_success(*status_)) {
-    throw RunError(
-        fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure()));
+    return fmt::format("{}: {}: {}; its traceback is above", program(), end, messages_.failure());
   }
   if (!is_success(*status_)) {
-    throw RunError(fmt::format("{}: {}; {}", program(), end, where_to_look(*status_)));
+    return fmt::format("{}: {}; {}", program(), end, where_to_look(*status_));
   }
   check_taken();
   if (!missing.empty()) throw RunError(missing);
+  return "";
 }
 
 // A program that ended well, and gave nothing to measure.
@@ -62,9 +63,18 @@ void Job::check_taken() const {
   for (const Unmeasured& one : files_.unmeasured()) {
     if (unseen.empty() && processes_.count(one.process) == 0) unseen = one.reason;
   }
-  throw RunError(
-      program() + ": ended without taking a batch from a torch.utils.data.DataLoader" +
-      (unseen.empty() ? "; name a program that does" : " that could be measured: " + unseen));
+  const std::string& named = config_.program.batch_function.value;
+  if (unseen.empty() && !named.empty()) {
+    throw RunError(fmt::format(
+        "--batch-function {}: {} ended without calling it behind the making of an optimizer, or it "
+        "was not found before; name the function that its training loop calls for a batch",
+        shown_text(named), program()));
+  }
+  throw RunError(program() + ": ended without taking a batch from a loader " +
+                 (unseen.empty() ? "that is known; where a function of its own gives the batches, "
+                                   "name it: " +
+                                       with_batch_function("FILE.py:NAME")
+                                 : "that could be measured: " + unseen));
 }
 
 // Of their batches only that they came is known.

@@ -141,6 +141,7 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   move_to(record.metrics, messages.padding());
+  move_to(record.metrics, messages.snapshots());
   move_to(record.metrics, taken_by_processes(record, watch));
   move_to(record.details, std::move(faults.details));
   move_to(record.details, messages.user_code());

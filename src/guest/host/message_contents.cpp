@@ -140,6 +140,19 @@ PaddingCounts parse_padding(const json& message) {
   return {message.at("real").get<std::int64_t>(), message.at("padded").get<std::int64_t>()};
 }
 
+SnapshotCounts parse_snapshots(const json& message) {
+  SnapshotCounts told;
+  message.at("count").get_to(told.count);
+  message.at("sized").get_to(told.sized);
+  message.at("spent").get_to(told.spent);
+  message.at("bytes").get_to(told.bytes);
+  return told;
+}
+
+MakerMessage parse_maker(const json& message) {
+  return {text_in(message, "place", kLongestSentence), message.value("measured", false)};
+}
+
 OrderMessage parse_order(const json& message) {
   return {epoch_in(message), text_in(message, "hash"), message.value("shuffled", false)};
 }

@@ -68,6 +68,21 @@ struct PaddingCounts {
 };
 PaddingCounts parse_padding(const nlohmann::json& message);
 
+// Of the states that a loader has told: by this process, altogether.
+struct SnapshotCounts {
+  std::int64_t count = 0, sized = 0;
+  double spent = 0;  // ns
+  double bytes = 0;  // of those that were sized
+};
+SnapshotCounts parse_snapshots(const nlohmann::json& message);
+
+// Where a program without a loader has its batches from, as it was seen.
+struct MakerMessage {
+  std::string place;      // FILE.py:NAME; "": nothing was found
+  bool measured = false;  // from then on
+};
+MakerMessage parse_maker(const nlohmann::json& message);
+
 // What follows is about the data that a process was given. An epoch of one of its iterators:
 struct DataEpoch {
   std::int32_t iterator = -1;

@@ -41,6 +41,8 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_draws, &Messages::check_data<DrawsMessage>>(MessageKind::draws),
       handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
+      handler<parse_snapshots, &Messages::snapshot>(MessageKind::snapshots),
+      handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
   static_assert(kHandlers.size() == kMessageNames.size());
   const auto found = std::find_if(kHandlers.begin(), kHandlers.end(), [&](const Handler& one) {
@@ -82,6 +84,14 @@ void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
   watch_.hear({member.pid, member.is_worker}, told);
 }
 
+void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {
+  snapshots_of_workers_[member.is_worker][member.pid] = counts;
+}
+
+void Messages::find_maker(const Member&, const MakerMessage& told) {
+  if (!maker_) maker_ = told;
+}
+
 template <class Told>
 void Messages::check_data(const Member& member, const Told& told) {
   checks_of(member, told.epoch.iterator).hear(member.training_process(), told);
@@ -112,6 +122,32 @@ std::vector<Metric> Messages::padding() const {
   if (padded <= 0) return {};
   return {{"collate.padding_share", "1",
            "of the elements of batches whose samples differ in length", 1 - real / padded}};
+}
+
+// A worker makes them, the trainer brings them together and hands them out.
+std::vector<Metric> Messages::snapshots() const {
+  std::vector<Metric> metrics;
+  for (const auto& [of_workers, by_process] : snapshots_of_workers_) {
+    SnapshotCounts all;
+    for (const auto& [process, counts] : by_process) {
+      all.count += counts.count;
+      all.spent += counts.spent;
+      all.sized += counts.sized;
+      all.bytes += counts.bytes;
+    }
+    if (all.count <= 0) continue;
+    const double mean = all.spent * 1e-9 / static_cast<double>(all.count);
+    metrics.push_back(of_workers ? Metric{"state.worker_s", "s",
+                                          "to make the loader's state in a worker, each time", mean}
+                                 : Metric{"state.trainer_s", "s",
+                                          "of the trainer's thread for the loader's state, each "
+                                          "time",
+                                          mean});
+    if (all.sized > 0)
+      metrics.push_back({"state.bytes", "bytes", "that a worker sends with a batch as its state",
+                         all.bytes / static_cast<double>(all.sized)});
+  }
+  return metrics;
 }
 
 }  // namespace loaderscope::guest

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,9 @@ class Messages {
   DataFaults faults(const LoaderHistory* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
+  std::vector<Metric> snapshots() const;
+  // The first that was told; nothing where none was.
+  const std::optional<MakerMessage>& maker() const { return maker_; }
 
  private:
   // How one kind is understood, and what is done then.
@@ -59,6 +63,8 @@ class Messages {
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
+  void snapshot(const Member& member, const SnapshotCounts& counts);
+  void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
   DataChecks& checks_of(const Member& member, std::int32_t iterator);
@@ -71,6 +77,9 @@ class Messages {
   std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   UserCode user_code_;
   std::map<pid_t, PaddingCounts> padding_;
+  // By whose, and by process.
+  std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
+  std::optional<MakerMessage> maker_;
   Injected injected_;
 };
 

@@ -27,7 +27,7 @@ std::string what_waits(const RunConfig& config) {
 std::string cause(int pythons, const std::string& why) {
   if (pythons == 0) return "no Python was started in it that could be measured";
   if (!why.empty()) return "no batch was seen: " + why;
-  return "no torch.utils.data.DataLoader has given it a batch";
+  return "no loader that is known has given it a batch";
 }
 
 }  // namespace
@@ -43,8 +43,7 @@ bool Unseen::is_due(Nanos since) {
 std::string Unseen::sentence(const std::string& program, Nanos since, int pythons,
                              const std::string& why) const {
   std::string next =
-      "where it trains with another kind of loader, measure a function that makes that loader, "
-      "with --loader FILE.py:FUNCTION";
+      "where a function of its own gives the batches, name it: --batch-function FILE.py:NAME";
   if (pythons == 0) {
     next = "name a Python program, and leave out Python's own flags -E, -I and -S";
   }

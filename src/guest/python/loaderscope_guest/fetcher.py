@@ -1,56 +1,14 @@
-"""What a process makes batches with: its data set, which gives samples one by one, and what collates them.
-
-fastai's DataLoader makes PyTorch's iterators itself, for a stand-in whose samples are its whole batches: what it makes of
-them one by one is seen where it does so."""
+"""What a process makes batches with: its data set, which gives samples one by one, and what collates them."""
 
 import functools
 from types import ModuleType
 from typing import Any, Callable, Dict, Iterator
 
-from loaderscope_guest import construction, inject, library, making, messages, user_code, wrong_data_samples
+from loaderscope_guest import inject, library, making, messages, wrong_data_samples
+from loaderscope_guest.fastai_loader import is_fastai_stand_in
 from loaderscope_guest.library import SAMPLE
-from loaderscope_guest.sizes import attribute, length_of, padding
+from loaderscope_guest.sizes import length_of, padding
 from loaderscope_guest.stages import COLLATE
-
-
-def is_fastai_stand_in(loader: Any) -> bool:
-    return (type(loader).__module__, type(loader).__name__) == ("fastai.data.load", "_FakeLoader")
-
-
-def fastai_facts_of(stand_in: Any) -> Dict[str, Any]:
-    """That differ from what the stand-in says of itself."""
-    if not is_fastai_stand_in(stand_in):
-        return {}
-    loader = attribute(stand_in, "d")
-    size, samples, dataset = (attribute(loader, name) for name in ("bs", "n", "dataset"))
-    return {
-        "batch_size": size if isinstance(size, int) else 0,
-        "samples": samples if isinstance(samples, int) else length_of(dataset),
-        "drop_last": bool(attribute(loader, "drop_last")),
-        "shuffle": bool(attribute(loader, "shuffle")),
-        "dataset": type(dataset).__name__,
-        "code": {"opaque": user_code.maker_of(dataset), "collate": "fa_collate"},
-    }
-
-
-def _timed_in_fastai(original: Callable[[Any, Any], Any], tell: Callable[[Any, Any], None]) -> Callable[[Any, Any], Any]:
-    """`tell`: given what makes the batch and the argument, where the calling thread makes one that is timed."""
-
-    @functools.wraps(original)
-    def told(self: Any, argument: Any) -> Any:
-        maker = making.current
-        if maker is not None and library.flags.timing and maker.is_here():
-            tell(maker, argument)
-        return original(self, argument)
-
-    return told
-
-
-def install_in_fastai(module: ModuleType) -> None:
-    stand_in, loader = module._FakeLoader, module.DataLoader
-    construction.install(stand_in, lacks="makes a loader of fastai, which keeps that to itself")
-    loader.do_item = _timed_in_fastai(loader.do_item, lambda maker, key: maker.next_sample(key))
-    loader.do_batch = _timed_in_fastai(loader.do_batch, lambda maker, samples: library.sample(SAMPLE.between))
 
 
 class _Dataset:
@@ -69,6 +27,9 @@ class _Dataset:
         else:
             self._loaderscope_making.next_sample(key)
         return self._loaderscope_dataset[key]
+
+    def stand_for(self, dataset: Any) -> None:
+        self._loaderscope_dataset = dataset
 
     def _many(self, keys: Any) -> Any:
         self._loaderscope_making.whole_batch(length_of(keys) or None)
@@ -93,6 +54,9 @@ class _Samples:
         self._count = 0
         info = get_worker_info()
         self._identity = wrong_data_samples.Stream(info.num_workers if info else 1, dataset)
+
+    def stand_for(self, iterator: Iterator[Any]) -> None:
+        self._iterator = iterator
 
     def __iter__(self) -> "_Samples":
         return self
@@ -138,9 +102,41 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
     return timed
 
 
+class Hidden:
+    """What stands for the data set, or for its iterator, while a batch is made. Between two batches the fetcher has them
+    themselves: who asks it for their state, and whether they are the same object, gets the answer that it would get."""
+
+    def __init__(self, fetcher: Any, own: Dict[str, Any], maker: making.Making) -> None:
+        self._fetcher = fetcher
+        self._fetch = fetcher.fetch
+        self._making = maker
+        self.stand_ins = {name: getattr(fetcher, name) for name in own if getattr(fetcher, name) is not own[name]}
+        for name in self.stand_ins:
+            setattr(fetcher, name, own[name])
+        fetcher.fetch = self.fetch
+
+    def fetch(self, keys: Any) -> Any:
+        if not self._making.is_here():
+            return self._fetch(keys)
+        own = {name: getattr(self._fetcher, name) for name in self.stand_ins}
+        for name, stand_in in self.stand_ins.items():
+            stand_in.stand_for(own[name])  # a state that was loaded may have brought another one
+            setattr(self._fetcher, name, stand_in)
+        try:
+            return self._fetch(keys)
+        finally:
+            for name, value in own.items():
+                setattr(self._fetcher, name, value)
+
+
+def _hidden(fetcher: Any) -> Any:
+    return getattr(fetcher, "_loaderscope_hidden", None)
+
+
 def watch(fetcher: Any, maker: making.Making) -> None:
     """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
-    dataset = getattr(fetcher, "dataset", None)
+    hidden = _hidden(fetcher)
+    dataset = hidden.stand_ins.get("dataset") if hidden else getattr(fetcher, "dataset", None)
     if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
         maker.tell_samples_apart(functools.partial(_give_own_dataset, fetcher))
     else:
@@ -148,12 +144,17 @@ def watch(fetcher: Any, maker: making.Making) -> None:
 
 
 def _give_own_dataset(fetcher: Any) -> None:
-    fetcher.dataset = fetcher.dataset._loaderscope_dataset
+    hidden = _hidden(fetcher)
+    if hidden:
+        hidden.stand_ins.clear()
+    else:
+        fetcher.dataset = fetcher.dataset._loaderscope_dataset
 
 
 def _hook(fetcher: Any, maker: making.Making) -> Any:
     """A part that a fetcher of this version does not have stays opaque."""
     maker.dataset = getattr(fetcher, "dataset", None)
+    own = {name: getattr(fetcher, name) for name in ("dataset", "dataset_iter") if hasattr(fetcher, name)}
     gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
         fetcher.dataset_iter = _Samples(fetcher.dataset_iter, maker.dataset, gives_batches, maker)
@@ -164,6 +165,9 @@ def _hook(fetcher: Any, maker: making.Making) -> Any:
         messages.degraded("the fetcher of this PyTorch has no data set: samples are not told apart")
     if callable(getattr(fetcher, "collate_fn", None)) and not is_fastai_stand_in(maker.dataset):
         fetcher.collate_fn = _timed_collate(fetcher.collate_fn, maker)
+    if maker.tells_state:
+        fetcher._loaderscope_hidden = Hidden(fetcher, own, maker)
+        watch(fetcher, maker)
     return fetcher
 
 

@@ -1,136 +1,92 @@
-"""A loader that is none of PyTorch's: DALI's, or one written by hand. What is seen of it is when a batch was asked for and
-when it came, and what the hooks see in the thread that asks.
+"""Loaders that are none of PyTorch's: what `--loader` makes, and those of known packages (`foreign_table`) wherever a program
+makes them. A loader of PyTorch's within one, or one of these within a data set of PyTorch's, is measured once."""
 
-It is told as if that thread made each batch itself, from asking for it until it is there: the wait is what the loader
-costs the training. What it does in threads and processes of its own meanwhile is not known, nor how many it has."""
+import functools
+import os
+from types import ModuleType
+from typing import Any, Callable, Dict, Iterator
 
-import sys
-from typing import Any, Dict, Iterator, Optional
-
-from loaderscope_guest import inject, library, making, messages, replay, settings
-from loaderscope_guest.iteration import Iteration, ask, given, given_again
-from loaderscope_guest.library import FACT, MESSAGE, SAMPLE, now
-from loaderscope_guest.loaders import FOREIGN, loaders
-from loaderscope_guest.sizes import samples_of
-
-_NO_ITERATOR = -1
+from loaderscope_guest import construction, iteration, messages, settings
+from loaderscope_guest.foreign_table import Row
+from loaderscope_guest.loaders import loaders
+from loaderscope_guest.opaque import Opaque, described, is_counted, not_counted
+from loaderscope_guest.sizes import attribute, samples_of
 
 
-def _describe(loader: Any, first: Any) -> Dict[str, Any]:
-    told = settings.TRAINER["pipeline"] or {}
-    batch_size = getattr(loader, "batch_size", None)
-    return {
-        "is_opaque": True,
-        "num_workers": told.get("workers", 0),
-        "prefetch_factor": told.get("prefetch", 0),
-        "batch_size": batch_size if isinstance(batch_size, int) else samples_of(first),
-        "pin_memory": False,
-        "persistent_workers": True,
-        "in_order": True,
-        "drop_last": False,
-        "shuffle": False,
-        "mp_context": "fork",
-        "samples": 0,
-        "batches": 0,
-        "iterable": False,
-        "dataset": type(loader).__name__,
-        "sampler": "",
-        "place": "--loader " + settings.TRAINER["loader"],
-        "code": {},
-    }
-
-
-def _refuse_overrides() -> None:
-    for argument in settings.OVERRIDES:
-        flag = "--" + argument.replace("_", "-")
-        messages.refuse(f"{flag}: --loader {settings.TRAINER['loader']} makes a loader that is no DataLoader of PyTorch; "
-                        f"leave out {flag}; its settings are its own: write a function for each, and measure them with "
-                        "'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
+def _batch_size(loader: Any, first: Any) -> int:
+    size = attribute(loader, "batch_size")
+    return size if isinstance(size, int) else samples_of(first)
 
 
 class Watched:
-    """An iterable of batches. It is foreign where no DataLoader has given a batch by the time of its first one."""
+    """The batches of `--loader`. They are foreign where no DataLoader has given a batch by the time of the first one."""
 
     def __init__(self, batches: Any, loader: Any) -> None:
         """`loader`: what gives the batches, as the user has made it."""
         self._batches = batches
-        self._loader = loader
-        self._is_around = False  # a DataLoader
-        self._iteration: Optional[Iteration] = None  # once it is known to be foreign
-        self._making: Any = None
-        self._described = False
+        flag = "--loader " + settings.TRAINER["loader"]
+        told = settings.TRAINER["pipeline"] or {}
+
+        def describe(first: Any) -> Dict[str, Any]:
+            return described(type(loader).__name__, flag, _batch_size(loader, first), told.get("workers", 0),
+                             told.get("prefetch", 0))
+
+        self._opaque = Opaque(loader, describe, flag, given_before=0, says_failures=False)
 
     def __iter__(self) -> Iterator[Any]:
-        begun = now()
-        if self._iteration is not None:
-            self._iteration.restart(begun)
-            self._making.next_epoch()
+        self._opaque.begin_epoch()
         batches = iter(self._batches)
         while True:
             try:
-                batch = self._next(batches, begun)
+                batch = self._opaque.take(lambda: next(batches))
             except StopIteration:
                 return
             yield batch
 
-    def _next(self, batches: Iterator[Any], begun: int) -> Any:
-        if self._is_around:
-            return next(batches)
-        messages.join_as_trainer()
-        if self._iteration is None and "torch.utils.data.dataloader" not in sys.modules:
-            self._begin(begun)
-        if self._iteration is not None:
-            return self._watched_next(batches, self._iteration)
-        asked = now()
-        library.fact(FACT.ask, _NO_ITERATOR, 0, 0, -1, asked, 0, 0, 0, 0)
-        batch = next(batches)
-        if loaders.has_given:
-            self._is_around = True
-            self._say_what_is_between()
-        else:
-            iteration = self._begin(begun)
-            self._making.begin(0, asked, asked, ())
-            self._taken(batch, iteration, asked)
-        return batch
 
-    def _say_what_is_between(self) -> None:
-        if not isinstance(self._loader, sys.modules["torch.utils.data.dataloader"].DataLoader):
-            messages.degraded(f"the loader is a {type(self._loader).__name__} around a DataLoader: what it does itself with a "
-                              "batch is not seen, and counts as launch")
+_MARK = "_loaderscope"  # in an iterator's __dict__: its Opaque
 
-    def _begin(self, begun: int) -> Iteration:
-        _refuse_overrides()
-        self._iteration = loaders.begin_foreign(self._loader, begun)
-        self._making = making.Making(self._iteration.number, 0)
-        messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as opaque")
-        return self._iteration
 
-    def _watched_next(self, batches: Iterator[Any], iteration: Iteration) -> Any:
-        asked = ask(iteration)
-        if replay.is_next():
-            return given_again(iteration)
-        before, making.current = making.current, self._making
-        self._making.begin(iteration.taken, asked, asked, ())
-        if library.flags.timing:
-            library.sample(SAMPLE.whole_batch)
-        inject.apply("opaque", 0)
-        try:
-            batch = next(batches)
-        except StopIteration:
-            library.end_work(True)
-            iteration.fact(FACT.ended, begin=asked, end=now())
-            raise
-        finally:
-            making.current = before
-        self._taken(batch, iteration, asked)
-        return batch
+def _opaque_of(iterator: Any, row: Row) -> Opaque:
+    opaque = iterator.__dict__.get(_MARK)
+    if opaque is None:
+        loader = getattr(iterator, row.loader) if row.loader else iterator
+        place = construction.here().line
 
-    def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
-        if not self._described:
-            self._described = True
-            library.say(what=MESSAGE.loader, iterator=iteration.number, loader=FOREIGN, **_describe(self._loader, batch))
-        iteration.fact(FACT.dispatched, iteration.taken, begin=asked)
-        self._making.samples = samples_of(batch)
-        self._making.finish(batch, by_trainer=True)
-        given(iteration, iteration.taken, batch, asked)
+        def describe(first: Any) -> Dict[str, Any]:
+            return described(row.called, place, _batch_size(loader, first))
 
+        opaque = Opaque(loader, describe, f"the {row.called} of {os.path.basename(place)}", loaders.given)
+        iterator.__dict__[_MARK] = opaque
+    return opaque
+
+
+def _next(original: Callable[[Any], Any], row: Row) -> Callable[[Any], Any]:
+    @functools.wraps(original)
+    def __next__(self: Any) -> Any:
+        if not is_counted():
+            return original(self)
+        return _opaque_of(self, row).take(lambda: original(self))
+
+    return __next__
+
+
+def _init(original: Callable[..., None]) -> Callable[..., None]:
+    """Some take their first batch when they are made, and give it when they are asked for it."""
+
+    @functools.wraps(original)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        with not_counted():
+            original(self, *arguments, **named)
+
+    return __init__
+
+
+def install(module: ModuleType, row: Row) -> None:
+    owner = getattr(module, row.iterator, None)
+    if owner is None or not hasattr(owner, "__next__"):
+        messages.degraded(f"this {row.module} has no {row.iterator}.__next__: its batches are not seen", loader=True)
+        return
+    iteration.install_ending()
+    owner.__next__ = _next(owner.__next__, row)
+    owner.__init__ = _init(owner.__init__)

@@ -23,6 +23,7 @@ class Iteration:
         self.begun = begun
         self.making = making.Making(number, 0)  # of a loader without workers
         self.taken = 0
+        self.is_made = False  # while it is, it may take batches to go on behind those of an earlier run
         self.order = wrong_data_samples.Order(self.shuffled)
         self._received: Dict[int, List[int]] = {}  # by the identity of the data, which is alive
 

@@ -5,7 +5,7 @@ import sys
 import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
-from loaderscope_guest import construction, fetcher, library, messages, user_code, wrong_data_samples
+from loaderscope_guest import construction, fastai_loader, library, messages, user_code, wrong_data_samples
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn
 from loaderscope_guest.sizes import attribute, length_of
@@ -86,11 +86,8 @@ def describe(loader: Any) -> Dict[str, Any]:
         "iterable": iterable,
         "shards": _shards(loader.dataset) if iterable else 0,
         "code": user_code.names_of(loader),
-        **fetcher.fastai_facts_of(loader),
+        **fastai_loader.fastai_facts_of(loader),
     }
-
-
-FOREIGN = -2  # the number of a loader that is no DataLoader
 
 
 class _Made(NamedTuple):
@@ -120,15 +117,25 @@ class Loaders:
     def __init__(self) -> None:
         self._made: List[_Made] = []
         self._iterators = 0
-        self.has_given = False  # a batch, any of them
+        self.given = 0  # batches, by all of them together
         self._turn = Turn()
 
     def number_of(self, loader: Any) -> int:
         for number, made in enumerate(self._made):
             if made.loader() is loader:
                 return number
-        new = _Made(_reference(loader), _reference(loader.dataset), construction.of(loader).stack,
-                    (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size")))
+        return self._number_of_new(
+            _Made(_reference(loader), _reference(loader.dataset), construction.of(loader).stack,
+                  (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size"))))
+
+    def number_of_foreign(self, loader: Any) -> int:
+        """Of one that is no DataLoader."""
+        for number, made in enumerate(self._made):
+            if made.loader() is loader:
+                return number
+        return self._number_of_new(_Made(_reference(loader), lambda: None, (), (type(loader),)))
+
+    def _number_of_new(self, new: _Made) -> int:
         for number, made in enumerate(self._made):
             if new.succeeds(made):
                 self._made[number] = new

@@ -27,6 +27,7 @@ class Making:
         self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self.dataset: Any = None
         self.has_fetcher = False  # in this epoch
+        self.tells_state = False  # between batches: what gives the samples is then to be found itself
         self.named = True  # samples have numbers that all processes know them by
         self.thread = 0  # that makes it
         self._stop_telling: Optional[Callable[[], None]] = None

@@ -1,12 +1,15 @@
 """Where measuring begins in a process: what is looked into, and from the import of which module on. Until then nothing
 is loaded that a program without a loader would have to wait for."""
 
+import functools
 import sys
 from types import ModuleType
 
 from loaderscope_guest import hooks
+from loaderscope_guest.foreign_table import TABLE, Row
 
 _looks_into_stages = False
+_looks_into_torch = False
 
 
 def look_into_stages() -> None:
@@ -20,17 +23,51 @@ def look_into_stages() -> None:
     files.install()
 
 
-def _on_torch_loader(module: ModuleType) -> None:
-    from loaderscope_guest import fetcher, gpu, iteration, torch_loader
+def look_into_torch() -> None:
+    """What a training loop does beside taking batches."""
+    global _looks_into_torch
+    if _looks_into_torch:
+        return
+    from loaderscope_guest import gpu, iteration
 
+    _looks_into_torch = True
     iteration.install_ending()
-    torch_loader.install(module, begin_in_worker=begin)
     gpu.install(sys.modules["torch"])
-    hooks.after_import("fastai.data.load", fetcher.install_in_fastai)
     look_into_stages()
+
+
+def _on_torch_loader(module: ModuleType) -> None:
+    from loaderscope_guest import fastai_loader, torch_loader
+
+    torch_loader.install(module, begin_in_worker=begin)
+    look_into_torch()
+    hooks.after_import("fastai.data.load", fastai_loader.install)
+
+
+def _on_stateful_loader(module: ModuleType) -> None:
+    from loaderscope_guest import stateful
+
+    stateful.install(module)
+
+
+def _on_foreign_loader(module: ModuleType, row: Row) -> None:
+    from loaderscope_guest import foreign
+
+    foreign.install(module, row)
+
+
+def _on_optimizer(module: ModuleType) -> None:
+    from loaderscope_guest import steps
+
+    steps.install(module, look_into_torch)
 
 
 def begin() -> None:
     """Once; more often does nothing."""
-    if hooks.see_imports():
-        hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
+    if not hooks.see_imports():
+        return
+    hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
+    hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)
+    hooks.after_import("torch.optim.optimizer", _on_optimizer)
+    for row in TABLE:
+        hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))

@@ -3,20 +3,35 @@ thread that copies each finished batch into page-locked memory, and that copy wi
 
 import contextlib
 import multiprocessing.queues
+import sys
 import threading
 import weakref
-from types import ModuleType
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator, NamedTuple
 
 from loaderscope_guest import inject, library, making
 from loaderscope_guest.library import FACT, now
 
 
+class Spoken(NamedTuple):
+    """What is in a task and in a result beside the number of the batch."""
+
+    keys_of: Callable[[Any], Any]  # its samples
+    data_of: Callable[[Any], Any]  # the batch
+
+
+def _itself(content: Any) -> Any:
+    return content
+
+
+PLAIN = Spoken(_itself, _itself)
+
+
 class Tasks:
     """The worker's queue of tasks."""
 
-    def __init__(self, queue: Any, started: int) -> None:
+    def __init__(self, queue: Any, started: int, spoken: Spoken) -> None:
         self._queue = queue
+        self._keys_of = spoken.keys_of
         self._started = started
         self._resting = 0
 
@@ -29,7 +44,7 @@ class Tasks:
         at = now()
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
-            making.current.begin(task[0], since, now(), task[1])
+            making.current.begin(task[0], since, now(), self._keys_of(task[1]))
         elif type(task).__name__ == "_ResumeIteration":
             making.current.next_epoch()
         return task
@@ -41,13 +56,14 @@ class Tasks:
 class Results:
     """The queue to the trainer. What its feeder thread sends is timed."""
 
-    def __init__(self, queue: Any) -> None:
+    def __init__(self, queue: Any, spoken: Spoken) -> None:
         self._queue = queue
+        self._data_of = spoken.data_of
         self._sending = _Sending(queue)
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
-            making.current.finish(result[1], by_trainer=False)
+            making.current.finish(self._data_of(result[1]), by_trainer=False)
         self._queue.put(result, *arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
@@ -161,9 +177,9 @@ class _Pinning:
 
 
 @contextlib.contextmanager
-def pinning_of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
+def pinning_of_iteration(iteration: Any) -> Iterator[None]:
     """Within that of the workers, one thread at a time."""
-    pins = module._utils.pin_memory
+    pins: Any = sys.modules["torch.utils.data._utils.pin_memory"]
     loop = pins._pin_memory_loop
     if not isinstance(pins.pin_memory, _Pinning):
         pins.pin_memory = _Pinning(pins.pin_memory)

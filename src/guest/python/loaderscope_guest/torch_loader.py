@@ -22,6 +22,10 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         iteration = self.__dict__.get("_loaderscope")
         if iteration is None:
             return original(self)
+        if not iteration.is_made:
+            data = original(self)
+            iteration.batch_of(data)
+            return data
         asked = ask(iteration)
         if replay.is_next():
             return given_again(iteration)
@@ -36,7 +40,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if isinstance(error, Exception):
                 messages.failed(error, self)
             raise
-        loaders.has_given = True
+        loaders.given += 1
         is_first = iteration.taken == 0
         given(iteration, iteration.batch_of(data), data, asked, with_gradients())
         if is_first:
@@ -46,11 +50,11 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return __next__
 
 
-def _enter(hooked: contextlib.ExitStack, of_iteration: Any, module: ModuleType, iteration: Iteration) -> None:
+def _enter(hooked: contextlib.ExitStack, of_iteration: Any, iteration: Iteration) -> None:
     try:
-        hooked.enter_context(of_iteration(module, iteration))
+        hooked.enter_context(of_iteration(iteration))
     except Exception as error:
-        messages.degraded(f"{of_iteration.__module__}: this PyTorch is not looked into: {error!r}")
+        messages.degraded(f"this PyTorch is not looked into: {error!r}")
 
 
 def _look_at_first(data: Any) -> None:
@@ -60,8 +64,9 @@ def _look_at_first(data: Any) -> None:
             messages.degraded(f"the DataLoader gives batches that are on {device} already: their copies are not seen")
 
 
-def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., None]:
+def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., None]:
     """Of both kinds of iterators."""
+    of_workers = functools.partial(worker.of_iteration, home)
 
     @functools.wraps(original)
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
@@ -69,9 +74,11 @@ def _init(original: Callable[..., None], module: ModuleType) -> Callable[..., No
         self._loaderscope = loaders.begin(loader, begun)
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:
-                _enter(hooked, worker.of_iteration, module, self._loaderscope)
-                _enter(hooked, queues.pinning_of_iteration, module, self._loaderscope)
+                _enter(hooked, of_workers, self._loaderscope)
+                _enter(hooked, queues.pinning_of_iteration, self._loaderscope)
             original(self, loader, *more, **named)
+        if self._loaderscope is not None:
+            self._loaderscope.is_made = True
         if self._loaderscope is not None and hasattr(self, "_workers"):
             messages.watch_workers(self)
 
@@ -87,25 +94,25 @@ def _time_receiving(iterator: Any, iteration: Iteration) -> None:
 
 def _reset(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
-    def _reset(self: Any, loader: Any, first_iter: bool = False) -> None:
+    def _reset(self: Any, loader: Any, first_iter: bool = False, *more: Any, **named: Any) -> None:
         iteration = self.__dict__.get("_loaderscope")
         if iteration is not None and not first_iter:
             iteration.restart(now())
             iteration.say_settings(loader.dataset)
         if iteration is not None and first_iter and not hasattr(self, "_pin_memory_thread"):
             _time_receiving(self, iteration)
-        original(self, loader, first_iter)
+        original(self, loader, first_iter, *more, **named)
 
     return _reset
 
 
-def _get_data(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _get_data(original: Callable[[Any], Any], spoken: queues.Spoken) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def _get_data(self: Any) -> Any:
         result = original(self)
         iteration = self.__dict__.get("_loaderscope")
-        if iteration is not None:
-            iteration.received(*result)
+        if iteration is not None and isinstance(result[0], int):
+            iteration.received(result[0], spoken.data_of(result[1]))
         return result
 
     return _get_data
@@ -151,28 +158,30 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return _next_index
 
 
-# Class of the iterator, its method, what wraps it.
-_METHODS = (
-    ("_BaseDataLoaderIter", "__next__", _next),
-    ("_BaseDataLoaderIter", "_next_index", _next_index),
-    ("_MultiProcessingDataLoaderIter", "_reset", _reset),
-    ("_MultiProcessingDataLoaderIter", "_get_data", _get_data),
-    ("_MultiProcessingDataLoaderIter", "_try_put_index", _try_put_index),
-)
+def _wrap(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], Any]) -> None:
+    owner = getattr(module, class_name, None)
+    method = getattr(owner, name, None)
+    if method is None:
+        messages.degraded(f"this {module.__name__} has no {class_name}.{name}: what depends on it is not seen")
+    else:
+        setattr(owner, name, wrap(method))
+
+
+def install_iterators(module: ModuleType, single: str, several: str, home: worker.Home) -> None:
+    """Of a module: the class of those without workers, and of those with."""
+    _wrap(module, several, "_reset", _reset)
+    _wrap(module, several, "_get_data", functools.partial(_get_data, spoken=home.spoken))
+    _wrap(module, several, "_try_put_index", _try_put_index)
+    for class_name in (single, several):
+        owner = getattr(module, class_name)
+        owner.__init__ = _init(owner.__init__, home)
+    worker.install_in_trainer(getattr(module, single))
 
 
 def install(module: ModuleType, begin_in_worker: Callable[[], None]) -> None:
     worker.install(begin_in_worker)
     construction.install(module.DataLoader)
-    for class_name, name, wrap in _METHODS:
-        owner = getattr(module, class_name, None)
-        method = getattr(owner, name, None)
-        if method is None:
-            messages.degraded(f"this PyTorch has no {class_name}.{name}: what depends on it is not seen")
-        else:
-            setattr(owner, name, wrap(method))
-    for class_name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
-        owner = getattr(module, class_name)
-        owner.__init__ = _init(owner.__init__, module)
+    _wrap(module, "_BaseDataLoaderIter", "__next__", _next)
+    _wrap(module, "_BaseDataLoaderIter", "_next_index", _next_index)
+    install_iterators(module, "_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter", worker.TORCH)
     fetcher.install(module)
-    worker.install_in_trainer(module)

@@ -3,17 +3,18 @@ where an iterator has no workers."""
 
 import contextlib
 import functools
+import importlib
 import inspect
 import itertools
 import os
+import sys
 from multiprocessing.process import BaseProcess
-from types import ModuleType
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Dict, Iterator, NamedTuple
 
 from loaderscope_guest import inject, library, making, messages
 from loaderscope_guest.fetcher import watch
 from loaderscope_guest.library import FACT, ROLE, Turn, now
-from loaderscope_guest.queues import Results, Tasks, in_hand
+from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
 from loaderscope_guest.settings import RANK
 
 
@@ -56,8 +57,9 @@ class InTrainer:
         return getattr(self._fetcher, name)
 
 
-def install_in_trainer(module: ModuleType) -> None:
-    single = module._SingleProcessDataLoaderIter.__init__
+def install_in_trainer(iterator: Any) -> None:
+    """`iterator`: the class of those without workers."""
+    single = iterator.__init__
 
     @functools.wraps(single)
     def with_fetcher(self: Any, loader: Any, *more: Any, **named: Any) -> None:
@@ -65,23 +67,35 @@ def install_in_trainer(module: ModuleType) -> None:
         if self.__dict__.get("_loaderscope") is not None and hasattr(self, "_dataset_fetcher"):
             self._dataset_fetcher = InTrainer(self._dataset_fetcher, self._loaderscope.making)
 
-    module._SingleProcessDataLoaderIter.__init__ = with_fetcher
+    iterator.__init__ = with_fetcher
+
+
+class Home(NamedTuple):
+    """Where an iterator finds what its workers run, and how these are spoken to."""
+
+    looked_up_in: str  # a module: its `_worker_loop` starts them
+    defined_in: str  # likewise
+    spoken: Spoken
+    tells_state: bool  # between batches: of what gives the samples
+
+
+TORCH = Home("torch.utils.data._utils.worker", "torch.utils.data._utils.worker", PLAIN, tells_state=False)
 
 
 class WorkerLoop:
-    """Takes the place of torch.utils.data._utils.worker._worker_loop, the target of a worker process. Also after
-    `spawn`, which pickles it."""
+    """Takes the place of `_worker_loop`, the target of a worker process. Also after `spawn`, which pickles it."""
 
-    def __init__(self, iterator: int, started: int) -> None:
+    def __init__(self, home: Home, iterator: int, started: int) -> None:
         self.begin = _begin_in_worker
+        self.home = home
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
-        from torch.utils.data._utils import worker as original
-
-        loop = _original_loop or original._worker_loop
+        loop = _original_loops.get(self.home.defined_in)
+        if loop is None:
+            loop = getattr(importlib.import_module(self.home.defined_in), "_worker_loop")
         try:
             self.begin()  # a process without our environment has no hooks
             arguments, named = self._hook(loop, arguments, named)
@@ -96,9 +110,11 @@ class WorkerLoop:
                             trainer=self.trainer):
             return arguments, named
         making.current = making.Making(self.iterator, number)
+        making.current.tells_state = self.home.tells_state
         inject.apply("startup", number)
-        bound.arguments["index_queue"] = Tasks(bound.arguments["index_queue"], self.started)
-        bound.arguments["data_queue"] = Results(bound.arguments["data_queue"])
+        spoken = self.home.spoken
+        bound.arguments["index_queue"] = Tasks(bound.arguments["index_queue"], self.started, spoken)
+        bound.arguments["data_queue"] = Results(bound.arguments["data_queue"], spoken)
         return bound.args, bound.kwargs
 
 
@@ -120,27 +136,27 @@ def _timed_start(start: Callable[[Any], None], loop: WorkerLoop, iteration: Any)
 
 
 _begin_in_worker: Callable[[], None] = lambda: None
-_original_loop: Any = None
+_original_loops: Dict[str, Any] = {}  # by where they are defined; none yet in a process that was spawned
 _turn = Turn()  # what is swapped belongs to all threads
 
 
 @contextlib.contextmanager
-def of_iteration(module: ModuleType, iteration: Any) -> Iterator[None]:
+def of_iteration(home: Home, iteration: Any) -> Iterator[None]:
     """While an iterator is made: its workers, or with 0 workers the trainer itself, are looked into."""
-    global _original_loop
-    utils = module._utils.worker
-    if _original_loop is None:
-        _original_loop = utils._worker_loop
+    holder = sys.modules[home.looked_up_in]
     with _turn():
-        utils._worker_loop = WorkerLoop(iteration.number, iteration.begun)
+        original = _original_loops.setdefault(home.defined_in, getattr(holder, "_worker_loop"))
+        loop = WorkerLoop(home, iteration.number, iteration.begun)
+        setattr(holder, "_worker_loop", loop)
+        iteration.making.tells_state = home.tells_state
         before, making.current = making.current, iteration.making
         start = BaseProcess.start
-        setattr(BaseProcess, "start", _timed_start(start, utils._worker_loop, iteration))
+        setattr(BaseProcess, "start", _timed_start(start, loop, iteration))
         try:
             yield
         finally:
             setattr(BaseProcess, "start", start)
-            utils._worker_loop = _original_loop
+            setattr(holder, "_worker_loop", original)
             making.current = before
 
 

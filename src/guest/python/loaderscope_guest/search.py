@@ -1,0 +1,110 @@
+"""What a training loop takes its tensors from, where it takes them from no loader that is known: a function or generator of
+the user's own files that is given no tensor and returns some, none of which wants a gradient. Seen by watching the calls
+of the training's thread for a few steps."""
+
+import inspect
+import os
+import sys
+import sysconfig
+from types import CodeType
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+
+from loaderscope_guest.delivered import tensors_of
+from loaderscope_guest.library import now
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+
+
+def is_users(file: str) -> bool:
+    return not (file.startswith(("<", _HERE)) or file.startswith(_LIBRARIES) or any(part in file for part in _PACKAGES))
+
+
+def _is_batch(result: Any) -> bool:
+    """Tensors with dimensions: a loss that is returned has none."""
+    try:
+        tensors = list(tensors_of(result))
+        return any(tensor.dim() > 0 for tensor in tensors) and not any(tensor.requires_grad for tensor in tensors)
+    except Exception:
+        return False
+
+
+def _is_given_tensors(frame: Any) -> bool:
+    code, values = frame.f_code, frame.f_locals
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    try:
+        return any(next(tensors_of(values.get(name)), None) is not None for name in code.co_varnames[:count])
+    except Exception:
+        return True
+
+
+def _may_give_batches(code: CodeType) -> bool:
+    """A module's own code gives none, and what gives one sample of a data set no batch."""
+    return is_users(code.co_filename) and code.co_name not in ("<module>", "__getitem__", "__getitems__")
+
+
+class _Call(NamedTuple):
+    code: CodeType
+    begun: int
+    ended: int
+
+    def holds(self, other: "_Call") -> bool:
+        return self is not other and self.begun <= other.begun and other.ended <= self.ended
+
+
+def _by_code(calls: List[_Call]) -> Dict[CodeType, List[_Call]]:
+    by_code: Dict[CodeType, List[_Call]] = {}
+    for call in calls:
+        by_code.setdefault(call.code, []).append(call)
+    return by_code
+
+
+class Search:
+    """While it is on, every call of the thread that began it is looked at: for a few steps."""
+
+    def __init__(self) -> None:
+        self._calls: List[_Call] = []
+        self._open: List[Tuple[Any, int, bool]] = []  # frames of the user's: begun, given tensors
+        self._users: Dict[CodeType, bool] = {}
+
+    def begin(self) -> bool:
+        """False: the thread has a profiler already, which is the program's own."""
+        if sys.getprofile() is not None:
+            return False
+        sys.setprofile(self._look)
+        return True
+
+    def end(self) -> None:
+        if sys.getprofile() == self._look:
+            sys.setprofile(None)
+
+    def _look(self, frame: Any, event: str, result: Any) -> None:
+        if event not in ("call", "return"):
+            return
+        code = frame.f_code
+        users = self._users.get(code)
+        if users is None:
+            users = self._users[code] = _may_give_batches(code)
+        if not users:
+            return
+        if event == "call":
+            self._open.append((frame, now(), _is_given_tensors(frame)))
+            return
+        while self._open:
+            opened, begun, is_given = self._open.pop()
+            if opened is frame:
+                if not is_given and _is_batch(result):
+                    self._calls.append(_Call(code, begun, now()))
+                break
+
+    def found(self, steps: int) -> Optional[CodeType]:
+        """What gave a batch in each of so many steps and is no part of another one that did: of several the one that took
+        longest."""
+        often = {code for code, calls in _by_code(self._calls).items() if len(calls) >= steps}
+        calls = [call for call in self._calls if call.code in often]
+        outer = _by_code([call for call in calls if not any(other.holds(call) for other in calls)])
+        if not outer:
+            return None
+        return max(outer, key=lambda code: sum(call.ended - call.begun for call in outer[code]))

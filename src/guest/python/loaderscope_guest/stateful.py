@@ -1,0 +1,117 @@
+"""torchdata's StatefulDataLoader, which accelerate uses, too. Its iterators are PyTorch's own written out once more: a task
+says also whether a state is wanted, and a result brings the state that the batch leaves its worker in. What these states
+take is told: their making in a worker, their bringing together and handing out in the trainer, and their bytes."""
+
+import functools
+import os
+import pickle
+from types import ModuleType
+from typing import Any, Callable
+
+from loaderscope_guest import construction, hooks, library, messages, torch_loader
+from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.queues import Spoken
+from loaderscope_guest.worker import Home
+
+_MODULE = "torchdata.stateful_dataloader.stateful_dataloader"
+_WORKER = "torchdata.stateful_dataloader.worker"
+_SAY_EVERY = 500_000_000  # ns
+_SIZE_EVERY = 64  # states: each of them is pickled once more, to know its size
+
+
+def _first(content: Any) -> Any:
+    return content[0]
+
+
+_HOME = Home(_MODULE, _WORKER, Spoken(keys_of=_first, data_of=_first), tells_state=True)
+
+
+class Snapshots:
+    """States of the loader, as far as this process has to do with them."""
+
+    def __init__(self) -> None:
+        self.forget()
+        os.register_at_fork(after_in_child=self.forget)
+
+    def forget(self) -> None:
+        self.count = 0
+        self.spent = 0  # ns
+        self._sized = 0
+        self._bytes = 0  # of those that were sized
+        self._said = 0
+
+    def size(self, state: Any) -> None:
+        """It has been counted. It is about to be pickled by the queue, so that it can be."""
+        if self.count > 2 and self.count % _SIZE_EVERY != 0:
+            return
+        with messages.never_failing("the size of a loader's state is"):
+            self._bytes += len(pickle.dumps(state, pickle.HIGHEST_PROTOCOL))
+            self._sized += 1
+
+    def say(self) -> None:
+        at = now()
+        if library.flags.is_joined() and (self.count <= 2 or at - self._said > _SAY_EVERY):
+            self._said = at
+            library.say(what=MESSAGE.snapshots, count=self.count, spent=self.spent, sized=self._sized, bytes=self._bytes)
+
+
+snapshots = Snapshots()
+
+
+def _timed(original: Callable[..., Any], counts: bool = False) -> Callable[..., Any]:
+    """`counts`: once per state."""
+
+    @functools.wraps(original)
+    def timed(*arguments: Any, **named: Any) -> Any:
+        begun = now()
+        try:
+            return original(*arguments, **named)
+        finally:
+            snapshots.spent += now() - begun
+            if counts:
+                snapshots.count += 1
+                snapshots.say()
+
+    return timed
+
+
+def _sized(original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Of a worker: what of its state is sent."""
+
+    @functools.wraps(original)
+    def generate_delta(self: Any, state: Any) -> Any:
+        begun = now()
+        delta = original(self, state)
+        snapshots.spent += now() - begun
+        snapshots.count += 1
+        snapshots.size(delta)
+        snapshots.say()
+        return delta
+
+    return generate_delta
+
+
+# Module, class ("": none), function, what wraps it. In the trainer a state is counted where it is brought together, or,
+# without workers, where the program asks for it.
+_FUNCTIONS = (
+    (_WORKER, "", "_make_state_dict", _timed),
+    ("torchdata.stateful_dataloader.incremental_state", "_IncrementalWorkerState", "generate_delta", _sized),
+    ("torchdata.stateful_dataloader.incremental_state", "_IncrementalWorkerState", "apply_delta", _timed),
+    (_MODULE, "_StatefulMultiProcessingDataLoaderIter", "_get_main_state", _timed),
+    (_MODULE, "_StatefulMultiProcessingDataLoaderIter", "_take_snapshot", functools.partial(_timed, counts=True)),
+    (_MODULE, "_StatefulMultiProcessingDataLoaderIter", "state_dict", _timed),
+    (_MODULE, "_StatefulSingleProcessDataLoaderIter", "state_dict", functools.partial(_timed, counts=True)),
+)
+
+
+def _time(module: ModuleType, class_name: str, name: str, wrap: Callable[[Any], Any]) -> None:
+    owner = getattr(module, class_name) if class_name else module
+    setattr(owner, name, wrap(getattr(owner, name)))
+
+
+def install(module: ModuleType) -> None:
+    construction.install(module.StatefulDataLoader)  # which does not call that of its base class
+    torch_loader.install_iterators(module, "_StatefulSingleProcessDataLoaderIter", "_StatefulMultiProcessingDataLoaderIter",
+                                   _HOME)
+    for name, class_name, function, wrap in _FUNCTIONS:
+        hooks.after_import(name, functools.partial(_time, class_name=class_name, name=function, wrap=wrap))

@@ -1,0 +1,98 @@
+"""The optimizer's steps, as long as no loader has given a batch: before the first one the function is found that
+--batch-function names; without one, what gives the batches is looked for once training has gone on for a while."""
+
+import functools
+import inspect
+from types import ModuleType
+from typing import Any, Callable, Optional
+
+from loaderscope_guest import functions, messages, settings
+from loaderscope_guest.delivered import delivered
+from loaderscope_guest.library import MESSAGE, now, say
+from loaderscope_guest.search import Search
+
+_PATIENCE = 10_000_000_000  # ns from the first step on
+_STEPS = 3  # that are searched
+
+
+class _Steps:
+    def __init__(self, look_into_torch: Callable[[], None]) -> None:
+        self._look_into_torch = look_into_torch
+        self._handle: Any = None  # of our hook
+        self._first = 0
+        self._search: Optional[Search] = None
+        self._searched = 0  # steps
+
+    def hook_into(self, module: ModuleType) -> None:
+        self._handle = module.register_optimizer_step_post_hook(self._behind)  # type: ignore[attr-defined]
+
+    def _behind(self, optimizer: Any, arguments: Any, named: Any) -> None:
+        with messages.never_failing("what gives the batches is"):
+            if settings.BATCH_FUNCTION:
+                self.find_named(is_last_chance=True)
+                self._handle.remove()
+            elif delivered.count > 0:
+                self._stop_searching()
+            else:
+                self._go_on()
+
+    def find_named(self, is_last_chance: bool = False) -> None:
+        function, why_not = functions.find(settings.BATCH_FUNCTION, deeply=is_last_chance)
+        if function is not None:
+            self._watch(function, settings.BATCH_FUNCTION)
+        elif is_last_chance:
+            messages.refuse(f"--batch-function {settings.BATCH_FUNCTION}: {why_not}")
+
+    def _watch(self, function: Any, place: str) -> None:
+        if not functions.is_watched(function):
+            self._look_into_torch()
+            functions.watch(function, place)
+
+    def _stop_searching(self) -> None:
+        self._handle.remove()
+        if self._search is not None:
+            self._search.end()
+
+    def _go_on(self) -> None:
+        self._first = self._first or now()
+        if self._search is not None:
+            self._searched += 1
+            if self._searched > _STEPS:
+                self._stop_searching()
+                self._say(self._search)
+        elif now() - self._first > _PATIENCE:
+            self._search = Search()
+            if not self._search.begin():
+                self._handle.remove()
+
+    def _say(self, search: Search) -> None:
+        code = search.found(_STEPS)
+        function = functions.function_with(code) if code is not None else None
+        place, is_measured = "", False
+        if function is not None:
+            place = functions.place_of(function)
+            is_measured = not inspect.isgeneratorfunction(function)  # the one that runs goes on as it is
+        messages.join_as_trainer()
+        if is_measured:
+            self._watch(function, place)
+        say(what=MESSAGE.maker, place=place, measured=is_measured)
+
+
+def _made(original: Callable[..., None], steps: _Steps) -> Callable[..., None]:
+    """An optimizer: the loop that calls the function comes behind it."""
+
+    @functools.wraps(original)
+    def __init__(self: Any, *arguments: Any, **named: Any) -> None:
+        original(self, *arguments, **named)
+        with messages.never_failing("the batch function is"):
+            steps.find_named()
+
+    return __init__
+
+
+def install(module: ModuleType, look_into_torch: Callable[[], None]) -> None:
+    steps = _Steps(look_into_torch)
+    if settings.BATCH_FUNCTION:
+        module.Optimizer.__init__ = _made(module.Optimizer.__init__, steps)
+    if hasattr(module, "register_optimizer_step_post_hook"):  # of PyTorch 2.0 and later
+        steps.hook_into(module)

@@ -1,0 +1,134 @@
+"""Training loops without a DataLoader, each a function: own_batches.py NAME. A batch takes 5 ms to make and a step 10 ms:
+the trainer is busy for two thirds. What each prints last is a line of JSON: its batches, and what they did to the model."""
+
+import json
+import sys
+import time
+
+import torch
+
+MODEL = torch.nn.Linear(16, 1)
+
+
+def get_batch(split="train", batch_size=8):
+    time.sleep(0.005)
+    return torch.rand(batch_size, 16), torch.rand(batch_size, 1)
+
+
+def prepared():
+    """Its own optimizer in each loop."""
+    torch.manual_seed(7)
+    with torch.no_grad():
+        for parameter in MODEL.parameters():
+            parameter.copy_(torch.linspace(-1, 1, parameter.numel()).view_as(parameter))
+    return torch.optim.SGD(MODEL.parameters(), lr=0.1)
+
+
+def step(optimizer, batch):
+    inputs, targets = batch
+    optimizer.zero_grad()
+    ((MODEL(inputs) - targets) ** 2).mean().backward()
+    optimizer.step()
+    time.sleep(0.01)
+
+
+def say(batches):
+    print(json.dumps({"batches": batches, "weight": MODEL.weight.sum().item()}), flush=True)
+
+
+def of_a_function(steps=100):
+    optimizer = prepared()
+    for _ in range(steps):
+        step(optimizer, get_batch())
+    say(steps)
+
+
+def of_a_function_for_long():
+    of_a_function(900)
+
+
+def with_validation():
+    """As nanoGPT does: the same function, also without gradients."""
+    optimizer = prepared()
+    for number in range(100):
+        if number % 25 == 0:
+            with torch.no_grad():
+                for _ in range(4):
+                    get_batch("val", batch_size=4)
+        step(optimizer, get_batch())
+    say(100)
+
+
+def within_a_function():
+    optimizer = prepared()
+
+    def next_batch():
+        return get_batch()
+
+    for _ in range(100):
+        step(optimizer, next_batch())
+    say(100)
+
+
+class Batches:
+    def __init__(self):
+        self.asked = 0
+
+    def next(self):
+        self.asked += 1
+        return get_batch()
+
+
+def of_a_method():
+    optimizer, batches = prepared(), Batches()
+    for _ in range(100):
+        step(optimizer, batches.next())
+    say(batches.asked)
+
+
+def generated(count):
+    for _ in range(count):
+        yield get_batch()
+
+
+def of_a_generator():
+    optimizer, batches = prepared(), 0
+    for _ in range(4):
+        for batch in generated(25):
+            step(optimizer, batch)
+            batches += 1
+    say(batches)
+
+
+def of_a_generator_for_long():
+    optimizer = prepared()
+    for batch in generated(900):
+        step(optimizer, batch)
+    say(900)
+
+
+def of_a_function_that_fails():
+    optimizer = prepared()
+    for number in range(60):
+        step(optimizer, get_batch())
+    say(60)
+    sys.exit(3)
+
+
+def around_a_loader():
+    """The function takes from a DataLoader, which is what is measured."""
+    from torch.utils.data import DataLoader, TensorDataset
+
+    data = DataLoader(TensorDataset(torch.rand(800, 16), torch.rand(800, 1)), batch_size=8)
+    optimizer, batches = prepared(), iter(data)
+
+    def take():
+        return next(batches)
+
+    for _ in range(100):
+        step(optimizer, take())
+    say(100)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
