@@ -107,7 +107,10 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
   try {
     return measure(config, machine, notes, stop_signal);
   } catch (const BrokenOff& broken) {
-    write_results(config, style, *broken.record, analyse(*broken.record));
+    Analysis analysis = analyse(*broken.record);
+    add_findings(analysis, *broken.record, PredictionHistory(source::user_cache_folder()).summary(),
+                 &stop_signal);
+    write_results(config, style, *broken.record, analysis);
     throw;
   }
 }

@@ -88,17 +88,18 @@ std::string known_name(std::string_view name, std::span<const Entry> table) {
 
 std::string same(const std::string& text) { return text; }
 
-// "train.py:make_loader"; whether it is there is seen when it is run.
-std::string parse_function(std::string_view text) {
+// "train.py:make_loader"; whether it is there is seen when it is run. `dots`: it may be a method.
+std::string parse_function(std::string_view text, bool dots = false) {
   const auto colon = text.rfind(':');
   const std::string_view name = colon == text.npos ? "" : text.substr(colon + 1);
-  const auto in_a_name = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c > 127;
+  const auto in_a_name = [&](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c > 127 || (dots && c == '.');
   };
   if (name.empty() || !std::all_of(name.begin(), name.end(), in_a_name) ||
       std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
       !text.substr(0, colon).ends_with(".py")) {
-    throw ValueError("expected FILE.py:FUNCTION, such as train.py:make_loader");
+    throw ValueError(dots ? "expected FILE.py:NAME, such as train.py:get_batch"
+                          : "expected FILE.py:FUNCTION, such as train.py:make_loader");
   }
   return parse_path(text);
 }
@@ -171,7 +172,13 @@ Codec<Link> link_codec() {
 
 Codec<std::string> path_codec() { return {parse_path, same}; }
 
-Codec<std::string> function_codec() { return {parse_function, same}; }
+Codec<std::string> function_codec() {
+  return {[](std::string_view text) { return parse_function(text); }, same};
+}
+
+Codec<std::string> method_codec() {
+  return {[](std::string_view text) { return parse_function(text, true); }, same};
+}
 
 Codec<std::string> loader_codec() {
   return {[](std::string_view text) {

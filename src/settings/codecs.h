@@ -46,6 +46,7 @@ Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
+Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME
 Codec<std::string> loader_codec();    // likewise, or the name of a pipeline
 
 // Names of rows of a family, whether or not they are available here.

@@ -71,7 +71,7 @@ void add_what_runs(Table& t) {
                    "The function, method or generator of the program behind -- that gives its "
                    "batches, where no loader does; no line of the program changes.",
                    "none: its loaders are measured"},
-                  &ProgramConfig::batch_function, function_codec()));
+                  &ProgramConfig::batch_function, method_codec()));
   t.push_back(one({"python", {}, kWhat, kNoTrait, "PROGRAM", "The Python that runs --loader."},
                   &ProgramConfig::python, path_codec()));
   t.push_back(

@@ -119,8 +119,8 @@ def around_a_loader():
     """The function takes from a DataLoader, which is what is measured."""
     from torch.utils.data import DataLoader, TensorDataset
 
-    data = DataLoader(TensorDataset(torch.rand(800, 16), torch.rand(800, 1)), batch_size=8)
-    optimizer, batches = prepared(), iter(data)
+    optimizer = prepared()
+    batches = iter(DataLoader(TensorDataset(torch.rand(800, 16), torch.rand(800, 1)), batch_size=8))
 
     def take():
         return next(batches)

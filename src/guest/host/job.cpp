@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/process_end.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "record/broken_off.h"
@@ -95,8 +94,6 @@ RunRecord Job::run() {
   const bool has_steps = std::any_of(measured.ranks.begin(), measured.ranks.end(),
                                      [](const RankRecord& rank) { return rank.steps() > 0; });
   if (!has_steps) throw RunError(failure);
-  measured.notes.push_back("the program " + spell_end(*status_) +
-                           ": what it had done until then is measured");
   throw BrokenOff(RunError(failure), std::move(measured));
 }
 

@@ -9,7 +9,7 @@ import gc
 import inspect
 import os
 import sys
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from loaderscope_guest import settings
@@ -113,7 +113,7 @@ def place_of(function: FunctionType) -> str:
 
 def function_with(code: Any) -> Optional[FunctionType]:
     """The one that runs it."""
-    found = [holder for holder in gc.get_referrers(code) if isinstance(holder, FunctionType) and holder.__code__ is code]
+    found = [holder for holder in gc.get_referrers(code) if type(holder) is FunctionType and holder.__code__ is code]
     return found[0] if len(found) == 1 else None
 
 
@@ -121,9 +121,14 @@ def _is_same_file(one: Any, other: str) -> bool:
     return isinstance(one, str) and os.path.realpath(os.path.join(settings.STARTED_IN, one)) == os.path.realpath(other)
 
 
+def _file_of(module: Any) -> Any:
+    """Without asking it: one that is loaded when it is asked stays as it is."""
+    return module.__dict__.get("__file__") if issubclass(type(module), ModuleType) else None
+
+
 def _in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
     """Whether a module of that file is loaded, and what it calls so."""
-    modules = [module for module in list(sys.modules.values()) if _is_same_file(getattr(module, "__file__", None), file)]
+    modules = [module for module in list(sys.modules.values()) if _is_same_file(_file_of(module), file)]
     found = []
     for module in modules:
         thing: Any = module
@@ -134,8 +139,8 @@ def _in_modules(file: str, name: str) -> Tuple[bool, List[Any]]:
 
 
 def _in_functions(file: str, name: str) -> List[Any]:
-    """Defined within another function: only that knows it."""
-    return [thing for thing in gc.get_objects() if isinstance(thing, FunctionType)
+    """Defined within another function: only that knows it. Objects of other types are not asked what they are."""
+    return [thing for thing in gc.get_objects() if type(thing) is FunctionType
             and thing.__qualname__.endswith("<locals>." + name) and _is_same_file(thing.__code__.co_filename, file)]
 
 
@@ -146,7 +151,7 @@ def find(place: str, deeply: bool) -> Tuple[Optional[FunctionType], str]:
     is_loaded, found = _in_modules(path, name)
     if not found and deeply:
         found = _in_functions(path, name)
-    functions = [thing for thing in found if isinstance(thing, FunctionType)]
+    functions = [thing for thing in found if type(thing) is FunctionType]
     if functions:
         return functions[0], ""
     if found:

@@ -29,6 +29,7 @@ class Making:
         self.has_fetcher = False  # in this epoch
         self.tells_state = False  # between batches: what gives the samples is then to be found itself
         self.named = True  # samples have numbers that all processes know them by
+        self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
         self.thread = 0  # that makes it
         self._stop_telling: Optional[Callable[[], None]] = None
         self._begun = 0
@@ -78,7 +79,7 @@ class Making:
 
     def _begin_epoch(self) -> None:
         with messages.never_failing("the random numbers of a worker are"):
-            self._draws = wrong_data_state.FirstDraws(self)
+            self._draws = None if self.goes_on else wrong_data_state.FirstDraws(self)
         if self.generation > 0:
             with messages.never_failing("the data set of a worker is"):
                 library.say(what=MESSAGE.settings, iterator=self.iterator, generation=self.generation,

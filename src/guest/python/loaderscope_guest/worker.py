@@ -111,6 +111,7 @@ class WorkerLoop:
             return arguments, named
         making.current = making.Making(self.iterator, number)
         making.current.tells_state = self.home.tells_state
+        making.current.goes_on = bound.arguments.get("worker_state") is not None
         inject.apply("startup", number)
         spoken = self.home.spoken
         bound.arguments["index_queue"] = Tasks(bound.arguments["index_queue"], self.started, spoken)
