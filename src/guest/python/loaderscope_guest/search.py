@@ -41,8 +41,8 @@ def _is_given_tensors(frame: Any) -> bool:
 
 
 def _may_give_batches(code: CodeType) -> bool:
-    """A module's own code gives none, and what gives one sample of a data set no batch."""
-    return is_users(code.co_filename) and code.co_name not in ("<module>", "__getitem__", "__getitems__")
+    """What has no name cannot be named, and what gives one sample of a data set gives no batch."""
+    return is_users(code.co_filename) and not code.co_name.startswith(("<", "__getitem"))
 
 
 class _Call(NamedTuple):
@@ -90,7 +90,8 @@ class Search:
         if not users:
             return
         if event == "call":
-            self._open.append((frame, now(), _is_given_tensors(frame)))
+            is_part = bool(self._open) and self._open[-1][2]  # of what works on a batch
+            self._open.append((frame, now(), is_part or _is_given_tensors(frame)))
             return
         while self._open:
             opened, begun, is_given = self._open.pop()
