@@ -19,6 +19,7 @@ namespace {
 using settings::in_words;
 using settings::refuse;
 using settings::refuse_any;
+using settings::refuse_given;
 
 void require_range(const RunConfig& config, std::string_view key, std::int64_t value,
                    std::int64_t low, std::int64_t high) {
@@ -426,6 +427,11 @@ enum class Purpose : std::uint8_t { run, predict_declared, predict_measured };
 RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::string>& notes,
                   Purpose purpose) {
   fill_engine(c);
+  if (c.program.batch_function.given && !c.program.command.given) {
+    refuse_given(c, "batch-function",
+                 "is a function of a training program; give that, too: run --batch-function "
+                 "train.py:get_batch -- python train.py");
+  }
   if (is_guest(c)) return resolve_guest(std::move(c), limits);
   check_is_ours(c);
   fill_source(c);

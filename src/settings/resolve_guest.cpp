@@ -114,11 +114,6 @@ RunConfig resolve_guest(RunConfig c, const MachineLimits& limits) {
                          : "engine = torch: nothing is given to be measured; give 'run -- python "
                            "train.py' or --loader FILE.py:FUNCTION");
   }
-  if (c.program.batch_function.given && !c.program.command.given) {
-    refuse_given(c, "batch-function",
-                 "is a function of a training program; give that, too: run --batch-function "
-                 "train.py:get_batch -- python train.py");
-  }
   check_settings(c);
   if (const PipelineRow* pipeline = find_pipeline(c.program.loader.value)) {
     fill_pipeline(c, *pipeline, limits);

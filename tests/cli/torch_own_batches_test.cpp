@@ -170,7 +170,29 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(of.param.job) + "_" + std::to_string(of.param.workers);
     });
 
+TEST_F(TorchOwnBatches, SettingsOfALoaderThatIsNotThereAreRefused) {
+  run({"--batch-function", file_ + ":get_batch", "--num-workers", "2"},
+      {torch_python(), file_, "of_a_function"});
+  EXPECT_EQ(ended_.exit_code, 1);
+  EXPECT_THAT(ended_.err, HasSubstr("gives batches without a DataLoader of PyTorch; leave out "
+                                    "--num-workers; its settings are its own: change them in"));
+}
+
+TEST_F(TorchOwnBatches, AWindowOfThemEndsTheProgram) {
+  const json result = run({"--batch-function", file_ + ":get_batch", "--steps", "30"},
+                          {torch_python(), file_, "of_a_function_for_long"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_EQ(result.at("window").at("steps"), 30);
+  EXPECT_TRUE(said("batches").empty());
+}
+
 // These need no torch.
+
+TEST(BatchFunction, WithoutAProgramIsRefused) {
+  const Ended ended = run_binary({"run", "--batch-function", "train.py:get_batch"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("give that, too: run --batch-function"));
+}
 
 TEST(PythonFlags, ThatLeaveMeasuringOutAreRefusedAtTheStart) {
   for (const char* flag : {"-I", "-S", "-E", "-uE", "-BS"}) {

@@ -70,10 +70,12 @@ void Job::check_taken() const {
         "was not found before; name the function that its training loop calls for a batch",
         shown_text(named), program()));
   }
+  const auto& maker = messages_.maker();
+  const std::string place = maker && !maker->place.empty() ? maker->place : "FILE.py:NAME";
   throw RunError(program() + ": ended without taking a batch from a loader " +
                  (unseen.empty() ? "that is known; where a function of its own gives the batches, "
                                    "name it: " +
-                                       with_batch_function("FILE.py:NAME")
+                                       with_batch_function(place)
                                  : "that could be measured: " + unseen));
 }
 

@@ -31,7 +31,7 @@ class Watched:
             return described(type(loader).__name__, flag, _batch_size(loader, first), told.get("workers", 0),
                              told.get("prefetch", 0))
 
-        self._opaque = Opaque(loader, describe, flag, given_before=0, says_failures=False)
+        self._opaque = Opaque(loader, describe, flag, given_before=0, is_program=False)
 
     def __iter__(self) -> Iterator[Any]:
         self._opaque.begin_epoch()

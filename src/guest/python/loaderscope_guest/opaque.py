@@ -16,6 +16,7 @@ from loaderscope_guest.loaders import loaders
 from loaderscope_guest.sizes import samples_of
 
 _NO_ITERATOR = -1
+_VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
 _inner = threading.local()  # `.on`: what gives batches in this thread is part of something that is measured, or is being made
 
 
@@ -54,14 +55,15 @@ class Opaque:
     """One of them. It is not measured where a DataLoader has given a batch by the time of its first one: that is."""
 
     def __init__(self, loader: Any, describe: Callable[[Any], Dict[str, Any]], flag: str, given_before: int,
-                 says_failures: bool = True) -> None:
+                 is_program: bool = True) -> None:
         """`describe`: given the first batch. `flag`: words that name it in sentences. `given_before`: batches that
-        DataLoaders had given before it was made. `says_failures`: nobody else does."""
+        DataLoaders had given before it was made. `is_program`: whose trainer takes them; else it is ours."""
         self._loader = loader
         self._describe = describe
         self._flag = flag
         self._given_before = given_before
-        self._says_failures = says_failures
+        self._is_program = is_program
+        self._change_them = "change them in the program" if is_program else _VARY
         self._iteration: Optional[Iteration] = None  # once it is known to be measured
         self._making: Any = None
         self._is_around = False  # a DataLoader
@@ -111,9 +113,8 @@ class Opaque:
     def _begin(self) -> Iteration:
         for argument in settings.OVERRIDES:
             flag = "--" + argument.replace("_", "-")
-            messages.refuse(f"{flag}: {self._flag} makes a loader that is no DataLoader of PyTorch; leave out {flag}; its "
-                            "settings are its own: write a function for each, and measure them with 'loaderscope sweep "
-                            "--vary loader=FILE.py:ONE,FILE.py:OTHER'")
+            messages.refuse(f"{flag}: {self._flag} gives batches without a DataLoader of PyTorch; leave out {flag}; its "
+                            f"settings are its own: {self._change_them}")
         self._iteration = loaders.begin_foreign(self._loader, self._begun)
         self._making = making.Making(self._iteration.number, 0)
         messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as opaque")
@@ -144,7 +145,7 @@ class Opaque:
         is_over = isinstance(error, StopIteration)
         iteration.fact(FACT.ended if is_over else FACT.failed, begin=asked, end=now())
         self._begun = 0
-        if self._says_failures and isinstance(error, Exception) and not is_over:
+        if self._is_program and isinstance(error, Exception) and not is_over:
             messages.failed(error, None)
 
     def _taken(self, batch: Any, iteration: Iteration, asked: int) -> None:
