@@ -6,6 +6,7 @@
 
 #include "guest/protocol/bounded.h"
 #include "loaderscope/errors.h"
+#include "record/broken_off.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -96,6 +97,17 @@ TEST_F(JobTest, AProgramThatDiesBehindItsStepsHasThem) {
   EXPECT_EQ(run("dies", 12).ranks.front().steps(), 5);
 }
 
+TEST_F(JobTest, AProgramThatFailsBehindGoodBatchesKeepsThem) {
+  try {
+    run("dies", 12);
+    FAIL() << "it ended well";
+  } catch (const BrokenOff& broken) {
+    EXPECT_THAT(broken.what(), HasSubstr("SIGKILL"));
+    ASSERT_EQ(broken.record->ranks.size(), 1U);
+    EXPECT_GE(broken.record->ranks.front().steps(), 5);
+  }
+}
+
 TEST_F(JobTest, AnExceptionIsToldByItsLastLine) {
   const std::string error = error_of("raises", 12);
   EXPECT_THAT(error, HasSubstr("worker 0: ValueError: no; its traceback is above"));
@@ -113,7 +125,9 @@ TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
 
 TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
   EXPECT_THAT(error_of("takes-nothing"),
-              HasSubstr("ended without taking a batch from a torch.utils.data.DataLoader"));
+              HasSubstr("ended without taking a batch from a loader that is known; where a "
+                        "function of its own gives the batches, name it: loaderscope run "
+                        "--batch-function FILE.py:NAME -- "));
 }
 
 TEST_F(JobTest, AProgramWithoutPythonIsAnError) {

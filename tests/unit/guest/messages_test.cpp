@@ -105,6 +105,32 @@ TEST_F(MessagesTest, PaddingIsThatOfAllProcesses) {
   EXPECT_NEAR(messages_.padding().front().value, 0.2, 1e-12);
 }
 
+TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
+  hear({{"what", "snapshots"}, {"count", 4}, {"spent", 8e6}, {"sized", 0}, {"bytes", 0}});
+  member_.is_worker = true;
+  for (const int pid : {13, 14}) {
+    member_.pid = pid;
+    hear({{"what", "snapshots"}, {"count", 2}, {"spent", 1e6}, {"sized", 1}, {"bytes", 100 * pid}});
+  }
+  const std::vector<Metric> metrics = messages_.snapshots();
+  ASSERT_EQ(metrics.size(), 3U);
+  EXPECT_EQ(metrics[0].name, "state.trainer_s");
+  EXPECT_NEAR(metrics[0].value, 0.002, 1e-12);
+  EXPECT_EQ(metrics[1].name, "state.worker_s");
+  EXPECT_NEAR(metrics[1].value, 0.0005, 1e-12);
+  EXPECT_EQ(metrics[2].name, "state.bytes");
+  EXPECT_NEAR(metrics[2].value, 1350, 1e-9);
+}
+
+TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
+  EXPECT_FALSE(messages_.maker());
+  hear({{"what", "maker"}, {"place", "train.py:get_batch"}, {"measured", true}});
+  hear({{"what", "maker"}, {"place", ""}, {"measured", false}});
+  ASSERT_TRUE(messages_.maker());
+  EXPECT_EQ(messages_.maker()->place, "train.py:get_batch");
+  EXPECT_TRUE(messages_.maker()->measured);
+}
+
 TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
   hear(a_loader());
   for (const int epoch : {0, 1}) {
