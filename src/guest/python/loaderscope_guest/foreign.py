@@ -1,5 +1,5 @@
-"""Loaders that are none of PyTorch's: what `--loader` makes, and those of known packages (`foreign_table`) wherever a program
-makes them. A loader of PyTorch's within one, or one of these within a data set of PyTorch's, is measured once."""
+"""Loaders that are none of PyTorch's: what `--loader` makes, and those of known packages (`foreign_table`) wherever a
+program makes them. A loader of PyTorch's within one, or one of these within a data set of PyTorch's, is measured once."""
 
 import functools
 import os

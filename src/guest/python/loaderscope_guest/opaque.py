@@ -17,7 +17,7 @@ from loaderscope_guest.sizes import samples_of
 
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
-_inner = threading.local()  # `.on`: what gives batches in this thread is part of something that is measured, or is being made
+_inner = threading.local()  # `.on`: what gives batches in this thread is part of what is measured, or is being made
 
 
 @contextlib.contextmanager
@@ -38,7 +38,7 @@ def is_counted() -> bool:
 
 
 def described(dataset: str, place: str, batch_size: int, workers: int = 0, prefetch: int = 0) -> Dict[str, Any]:
-    """`dataset`: what the loader is called. A loader that does not say how it works has the values of one without workers."""
+    """`dataset`: what the loader is called. One that does not say how it works has the values of one without workers."""
     return {
         "is_opaque": True, "num_workers": workers, "prefetch_factor": prefetch, "batch_size": batch_size,
         "pin_memory": False, "persistent_workers": True, "in_order": True, "drop_last": False, "shuffle": False,
@@ -66,7 +66,7 @@ class Opaque:
         self._change_them = "change them in the program" if is_program else _VARY
         self._iteration: Optional[Iteration] = None  # once it is known to be measured
         self._making: Any = None
-        self._is_around = False  # a DataLoader
+        self._is_left = False  # alone: a DataLoader within it is measured, or nobody wants to know
         self._is_described = False
         self._begun = 0  # the epoch; 0: the next batch begins one
 
@@ -79,7 +79,10 @@ class Opaque:
 
     def take(self, make: Callable[[], Any]) -> Any:
         """The batch that `make` gives, or what it raises: StopIteration ends an epoch."""
-        if self._is_around or not is_counted() or not messages.join_as_trainer():
+        if self._is_left or not is_counted():
+            return make()
+        if not messages.join_as_trainer():
+            self._is_left = True
             return make()
         if self._begun == 0:
             self.begin_epoch()
@@ -97,7 +100,7 @@ class Opaque:
             self._begun = 0
             raise
         if loaders.given > self._given_before:
-            self._is_around = True
+            self._is_left = True
             self._say_what_is_between()
             return batch
         iteration = self._begin()
@@ -107,8 +110,8 @@ class Opaque:
 
     def _say_what_is_between(self) -> None:
         if not isinstance(self._loader, sys.modules["torch.utils.data.dataloader"].DataLoader):
-            messages.degraded(f"the loader is a {type(self._loader).__name__} around a DataLoader: what it does itself with a "
-                              "batch is not seen, and counts as launch")
+            messages.degraded(f"the loader is a {type(self._loader).__name__} around a DataLoader: what it does itself "
+                              "with a batch is not seen, and counts as launch")
 
     def _begin(self) -> Iteration:
         for argument in settings.OVERRIDES:

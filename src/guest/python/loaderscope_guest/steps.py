@@ -24,9 +24,9 @@ class _Steps:
         self._searched = 0  # steps
 
     def hook_into(self, module: ModuleType) -> None:
-        self._handle = module.register_optimizer_step_post_hook(self._behind)  # type: ignore[attr-defined]
+        self._handle = module.register_optimizer_step_post_hook(self._behind)
 
-    def _behind(self, optimizer: Any, arguments: Any, named: Any) -> None:
+    def _behind(self, *of_optimizer: Any) -> None:
         with messages.never_failing("what gives the batches is"):
             if settings.BATCH_FUNCTION:
                 self.find_named(is_last_chance=True)
