@@ -40,15 +40,51 @@ struct Extent {
   Bytes length = kToEnd;
 };
 
-// Of a source whose samples are extents of objects: every way of reading serves it.
-class Extents {
+// The files that a source lies in.
+class Objects {
  public:
-  virtual ~Extents() = default;
+  virtual ~Objects() = default;
   virtual std::int64_t objects() const = 0;
-  virtual Extent extent(std::int64_t sample) const = 0;
   // The object's path, as it is: not fit to print. The memory of `path` is used again.
   virtual void path_of(std::int64_t object, std::string& path) const = 0;
   virtual std::vector<std::string> roots() const = 0;  // paths below which all objects lie
+};
+
+// Of a source whose samples are extents of objects: every way of reading serves it.
+class Extents : public Objects {
+ public:
+  virtual Extent extent(std::int64_t sample) const = 0;
+};
+
+// Whose stream it is: the worker's of a rank, numbers from 0.
+struct StreamPart {
+  std::int32_t rank = 0, ranks = 1;
+  std::int32_t worker = 0, workers = 1;  // of each rank
+  std::uint64_t seed = 0;
+};
+
+// The samples of one worker, in an order that is the stream's own. Not shared between threads.
+class SampleStream {
+ public:
+  virtual ~SampleStream() = default;
+  // From the beginning, in the order of this epoch.
+  virtual void begin_epoch(std::int64_t epoch) = 0;
+  // The stored bytes of the next sample, valid until the next call; nothing at the epoch's end.
+  // Throws SampleError for what cannot be had: the next call goes on behind it.
+  virtual std::optional<std::span<const std::byte>> next() = 0;
+  // Of what the last call gave, or failed at: a number that no other sample has, the same in every
+  // epoch and for every part; its place, for messages.
+  virtual std::int64_t sample() const = 0;
+  virtual std::string place() const = 0;
+};
+
+// Of a source whose workers own the order: every sample is in the stream of exactly one of them.
+class Streams {
+ public:
+  virtual ~Streams() = default;
+  virtual std::unique_ptr<SampleStream> make_stream(const StreamPart& part) const = 0;
+  // What is shared out, one after another, among the ranks and then among the workers of a rank.
+  virtual std::int64_t shards() const = 0;
 };
 
 // What the stored bytes of a sample are to the loader.
@@ -61,14 +97,19 @@ enum class SampleForm : std::uint8_t {
 // A data set, opened. Shared by all workers; everything here is safe to call from any thread.
 class Source {
  public:
+  static constexpr std::int64_t kUnknownSize = -1;  // of what is only streamed
+
   virtual ~Source() = default;
   virtual std::int64_t size() const = 0;                        // samples
   virtual std::string describe(std::int64_t sample) const = 0;  // its place, for messages
+  // Null for what is only streamed.
   virtual std::unique_ptr<SampleReader> make_reader() const = 0;
 
   // What not every source has.
+  virtual const Streams* streams() const { return nullptr; }
   virtual Bytes sample_bytes() const { return 0; }  // of each sample, where they are arrays
   virtual const Extents* extents() const { return nullptr; }
+  virtual const Objects* stored_in() const { return extents(); }
   virtual std::optional<FileAccess> access() const { return std::nullopt; }  // in force
   virtual Bytes bytes_read_ahead() const { return 0; }  // by one reader, at most
   // One sentence each, for people; with what readers met so far.

@@ -63,6 +63,12 @@ RankFolder::Part& RankFolder::add_part(const InFlight::key_type& key) {
 }
 
 void RankFolder::take_parts(std::int64_t batch) {
+  // Those before it never come: their samples were left out at the end of a stream.
+  while (options_.in_order && !in_flight_.empty() && in_flight_.begin()->first.first < batch) {
+    Worker& worker = this->worker(in_flight_.begin()->first.second);
+    if (worker.batch == in_flight_.begin()->first.first) worker.part = nullptr;
+    in_flight_.erase(in_flight_.begin());
+  }
   auto at = in_flight_.lower_bound({batch, 0});
   while (at != in_flight_.end() && at->first.first == batch) {
     Worker& worker = this->worker(at->first.second);

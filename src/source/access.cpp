@@ -76,17 +76,6 @@ std::vector<std::string> Access::notes() const {
   return notes;
 }
 
-std::vector<Metric> Access::metrics() const {
-  const auto count = [](const std::atomic<std::int64_t>& number) {
-    return static_cast<double>(number.load(std::memory_order_relaxed));
-  };
-  return {{"source.opened", "1", "files opened for samples, warm-up included", count(met_->opened)},
-          {"source.requests", "1", "reads that the kernel was asked for", count(met_->requests)},
-          {"source.bytes_brought", "bytes", "what these reads brought", count(met_->bytes_brought)},
-          {"source.bytes_of_samples", "bytes", "what of it was the samples",
-           count(met_->bytes_of_samples)}};
-}
-
 std::vector<std::string> ExtentSource::notes() const {
   std::vector<std::string> notes = notes_;
   for (std::string& note : access_.notes()) notes.push_back(std::move(note));

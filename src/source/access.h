@@ -13,6 +13,7 @@
 #include "loaderscope/source.h"
 #include "source/kernel_access.h"
 #include "source/options.h"
+#include "source/read_counts.h"
 
 namespace loaderscope::source {
 
@@ -28,7 +29,7 @@ class Access {
   std::unique_ptr<SampleReader> make_reader() const;
   Bytes bytes_read_ahead() const;  // by one reader, at most
   std::vector<std::string> notes() const;
-  std::vector<Metric> metrics() const;
+  std::vector<Metric> metrics() const { return counts_.metrics(); }
 
   // For readers.
   const Extents& extents() const { return extents_; }
@@ -38,20 +39,13 @@ class Access {
   // What they could not do as was asked for. From any thread, and any process forked from this.
   void count_read_through_cache() const { ++met_->reads_through_cache; }
   void count_reader_without_ring(const std::string& reason) const;
-  void count_opened() const { met_->opened.fetch_add(1, std::memory_order_relaxed); }
-  // One call of the kernel's, or one mapping, and what it brought.
-  void count_request(Bytes bytes) const {
-    met_->requests.fetch_add(1, std::memory_order_relaxed);
-    met_->bytes_brought.fetch_add(bytes, std::memory_order_relaxed);
-  }
-  void count_sample(Bytes bytes) const {
-    met_->bytes_of_samples.fetch_add(bytes, std::memory_order_relaxed);
-  }
+  void count_opened() const { counts_.count_opened(); }
+  void count_request(Bytes bytes) const { counts_.count_request(bytes); }
+  void count_sample(Bytes bytes) const { counts_.count_sample(bytes); }
 
  private:
   struct Met {
     std::atomic<std::int64_t> reads_through_cache{0}, readers_without_ring{0};
-    std::atomic<std::int64_t> opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0};
     std::atomic<bool> knows_reason{false};
     std::array<char, 500> no_ring_reason{};
   };
@@ -63,6 +57,7 @@ class Access {
   Bytes largest_sample_;
   const KernelAccess& kernel_;
   std::vector<std::string> notes_;
+  ReadCounts counts_;
   SharedMemory shared_;
   Placed<Met> met_;
 };

@@ -34,9 +34,9 @@ Bytes memory_of_machine() {
   return ::sysinfo(&facts) == 0 ? static_cast<Bytes>(facts.totalram) * facts.mem_unit : 0;
 }
 
-Fd open_object(const Extents& extents, std::int64_t object) {
+Fd open_object(const Objects& objects, std::int64_t object) {
   thread_local std::string path;
-  extents.path_of(object, path);
+  objects.path_of(object, path);
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (fd < 0 && !shortage_remedy(errno).empty()) source::fail_to_open(path, errno);
   return fd;  // what cannot be opened has no pages in the cache
@@ -67,12 +67,12 @@ void read_once(int fd) {
 
 class Preparation {
  public:
-  Preparation(const Extents& extents, const CacheOptions& options, const SourceContext& context)
-      : extents_(extents), options_(options), context_(context) {
+  Preparation(const Objects& objects, const CacheOptions& options, const SourceContext& context)
+      : objects_(objects), options_(options), context_(context) {
     memory_ = options.memory_bytes > 0 ? options.memory_bytes : memory_of_machine();
     state_.mode = options.mode;
-    state_.files = extents.objects();
-    state_.files_checked = std::min(extents.objects(), options.most_checked);
+    state_.files = objects.objects();
+    state_.files_checked = std::min(objects.objects(), options.most_checked);
     state_.method = name_of(options.method);
   }
 
@@ -94,11 +94,11 @@ class Preparation {
   // Of the paths that are not ordinary, the first.
   source::FileSystemKind file_system() const {
     std::string path;
-    extents_.path_of(0, path);
+    objects_.path_of(0, path);
     const std::size_t slash = path.rfind('/');
     std::vector<std::string> folders = {slash == std::string::npos ? "."
                                                                    : path.substr(0, slash + 1)};
-    for (std::string& root : extents_.roots()) folders.push_back(std::move(root));
+    for (std::string& root : objects_.roots()) folders.push_back(std::move(root));
     for (const std::string& folder : folders) {
       const source::FileSystemKind kind = source::file_system_of(folder);
       if (kind.network || kind.in_memory) return kind;
@@ -116,7 +116,7 @@ class Preparation {
     std::atomic<Bytes> resident{0}, size{0};
     std::atomic<std::int64_t> skipped{0};
     for_each_index(state_.files_checked, doing, context_, [&](std::int64_t i) {
-      const Fd fd = open_object(extents_, checked_object(i));
+      const Fd fd = open_object(objects_, checked_object(i));
       const auto told = fd < 0 ? std::nullopt : residency_of(fd, options_.method);
       if (!told) {
         ++skipped;
@@ -132,8 +132,8 @@ class Preparation {
 
   void evict_all() {
     std::atomic<Bytes> total{0};
-    for_each_index(extents_.objects(), "evicting files", context_, [&](std::int64_t object) {
-      const Fd fd = open_object(extents_, object);
+    for_each_index(objects_.objects(), "evicting files", context_, [&](std::int64_t object) {
+      const Fd fd = open_object(objects_, object);
       if (fd < 0) return;
       total += size_of(fd);
       evict(fd, options_);
@@ -143,9 +143,9 @@ class Preparation {
 
   void read_all() {
     std::atomic<Bytes> total{0};
-    for_each_index(extents_.objects(), "warming the page cache", context_,
+    for_each_index(objects_.objects(), "warming the page cache", context_,
                    [&](std::int64_t object) {
-                     const Fd fd = open_object(extents_, object);
+                     const Fd fd = open_object(objects_, object);
                      if (fd < 0) return;
                      const Bytes size = size_of(fd);
                      // Reading on would only evict what was read before.
@@ -162,7 +162,7 @@ class Preparation {
     return options_.mode == CacheState::as_is || share >= kWarmShare;
   }
 
-  const Extents& extents_;
+  const Objects& objects_;
   const CacheOptions& options_;
   const SourceContext& context_;
   Bytes memory_ = 0;
@@ -171,9 +171,9 @@ class Preparation {
 
 }  // namespace
 
-CacheProof prepare_cache(const Extents& extents, const CacheOptions& options,
+CacheProof prepare_cache(const Objects& objects, const CacheOptions& options,
                          const SourceContext& context) {
-  return Preparation(extents, options, context).run();
+  return Preparation(objects, options, context).run();
 }
 
 }  // namespace loaderscope

@@ -37,7 +37,7 @@ struct CacheOptions {
 
 // warm reads every file once, up to the size of the memory; cold writes back and evicts every file.
 // A file that cannot be opened is passed over: the run will name it. Throws RunError when stopped.
-CacheProof prepare_cache(const Extents& extents, const CacheOptions& options,
+CacheProof prepare_cache(const Objects& objects, const CacheOptions& options,
                          const SourceContext& context = {});
 
 }  // namespace loaderscope

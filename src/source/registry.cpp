@@ -34,7 +34,7 @@ AccessRow row(FileAccess access, bool direct, bool looks_ahead,
   return {{word->name, word->help}, access, nullptr, direct, looks_ahead, make};
 }
 
-constexpr std::string_view kTarWords[] = {"member"};
+constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
 
 // Of a function that opens sources of one kind.
@@ -53,9 +53,9 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_files>,
        .takes_list = true},
-      {.row =
-           {"tar",
-            "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded."},
+      {.row = {"tar",
+               "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
+               "?stream=1&shuffle=N: no index, read in order through a buffer of N samples."},
        .form = SampleForm::image,
        .open = opened<open_tar>,
        .suffix = ".tar",

@@ -1,20 +1,15 @@
 // Shards as a source.
 #include "source/tar.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 
-#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/access.h"
 #include "source/index_cache.h"
 #include "source/named_files.h"
-#include "source/parallel.h"
+#include "source/tar_stream.h"
 
 namespace loaderscope::source {
 namespace {
@@ -22,46 +17,13 @@ namespace {
 // Raised whenever the same shards would be listed in another way.
 constexpr std::string_view kTarRules = "1";
 
-// A tar file ends with blocks of zeros: one that was cut, or whose writer died, mostly does not.
-bool ends_as_a_tar(const std::string& path) {
-  std::array<char, StoredExtent::kUnit> last{};
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0) return true;  // whoever reads it will say why
-  const off_t begin = std::max<off_t>(facts.st_size - static_cast<off_t>(last.size()), 0);
-  if (::pread(fd, last.data(), last.size(), begin) < 0) return true;
-  return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; });
-}
-
-std::string note_of_cut(const std::vector<std::string>& shards, const SourceContext& context) {
-  std::atomic<std::int64_t> cut{0}, first{std::ssize(shards)};
-  for_each_index(std::ssize(shards), "looking at the shards' ends", context, [&](std::int64_t i) {
-    if (ends_as_a_tar(shards[static_cast<std::size_t>(i)])) return;
-    ++cut;
-    std::int64_t before = first;
-    while (i < before && !first.compare_exchange_weak(before, i)) {
-    }
-  });
-  if (cut == 0) return "";
-  const std::string which = shown_text(shards[static_cast<std::size_t>(first.load())]);
-  if (shards.size() == 1)
-    return "the shard ends without tar's end mark and may be cut short: " + which;
-  return fmt::format("{} of {} {} without tar's end mark and may be cut short, first {}",
-                     show_count(cut), plural(std::ssize(shards), "shard"),
-                     cut == 1 ? "ends" : "end", which);
-}
-
 class TarSource final : public ExtentSource {
  public:
   TarSource(const SourceOptions& options, std::vector<std::string> shards, Index index,
             std::string note)
       : ExtentSource(options), shards_(std::move(shards)), index_(std::move(index)) {
     if (!note.empty()) add_note(std::move(note));
-    if (index_.left_out() > 0)
-      add_note(fmt::format("{} of the shards {} no member to decode and {} left out",
-                           plural(index_.left_out(), "sample"),
-                           index_.left_out() == 1 ? "has" : "have",
-                           index_.left_out() == 1 ? "is" : "are"));
+    if (index_.left_out() > 0) add_note(note_of_left_out(index_.left_out()));
   }
 
   std::int64_t size() const override { return index_.samples(); }
@@ -94,6 +56,11 @@ class TarSource final : public ExtentSource {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceContext& context) {
+  const bool streams = source::count_of(options.words, "stream", 0, 0) > 0;
+  if (streams) return source::open_tar_stream(options, context);
+  if (options.words.contains("shuffle"))
+    throw UsageError(
+        "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
   std::vector<std::string> shards = source::named_files(options.paths, ".tar");
   const auto word = options.words.find("member");
   const std::string member = word == options.words.end() ? "" : word->second;

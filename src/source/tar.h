@@ -1,4 +1,4 @@
-// Shards: tar files of samples, read by an index, in any order.
+// Shards: tar files of samples, read by an index, in any order, or as streams.
 //
 // What belongs to a sample is said by the names, as WebDataset has it: members that follow each
 // other and share the name up to the first dot are one sample ("n01/0003.jpg", "n01/0003.cls").
@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "loaderscope/source.h"
 #include "source/index.h"
 #include "source/options.h"
+#include "source/shard_bytes.h"
 
 namespace loaderscope::source {
 
@@ -25,7 +27,7 @@ struct TarMember {
 // Walks the regular files of a shard.
 class TarWalk {
  public:
-  explicit TarWalk(int fd) : fd_(fd) {}  // which stays open
+  explicit TarWalk(ShardBytes& shard) : shard_(shard) {}
   // Nothing at the end. Throws ValueError, as it continues "PATH: ", for what is no tar.
   std::optional<TarMember> next();
 
@@ -35,7 +37,7 @@ class TarWalk {
   std::string read_text(Bytes size);
   [[noreturn]] void fail(const std::string& why) const;
 
-  int fd_;
+  ShardBytes& shard_;
   Bytes at_ = 0;
 };
 
@@ -47,6 +49,34 @@ struct SampleName {
 };
 std::optional<SampleName> sample_name(std::string_view member);
 
+// Of the members of one shard, in their order, those that are decoded: one of each sample, the
+// first of the extension that is wanted; "": the first image.
+class MemberChooser {
+ public:
+  explicit MemberChooser(std::string_view wanted) : wanted_(wanted) {}
+
+  bool takes(std::string_view member);
+  void end_shard() { end_sample(); }
+  std::int64_t left_out() const { return left_out_; }  // samples without such a member
+  // Extensions of members that are not decoded, a few.
+  const std::set<std::string>& others() const { return others_; }
+
+ private:
+  void end_sample();
+
+  std::string_view wanted_;
+  std::string key_;
+  bool found_ = false;
+  std::int64_t left_out_ = 0;
+  std::set<std::string> others_;
+};
+
+// As it continues "PATH: ": that a shard holds nothing to decode but these.
+std::string without_samples(std::string_view wanted, const std::set<std::string>& others);
+std::string note_of_left_out(std::int64_t samples);
+// Which of the shards end without tar's end mark; "" where none does.
+std::string note_of_cut(const std::vector<std::string>& shards, const SourceContext& context);
+
 // `member`: the extension of what is decoded; "": the first image. Throws RunError.
 Index index_shards(const std::vector<std::string>& shards, std::string_view member,
                    std::string_view identity, const SourceContext& context);
@@ -55,7 +85,7 @@ Index index_shards(const std::vector<std::string>& shards, std::string_view memb
 
 namespace loaderscope {
 
-// Throws RunError.
+// Throws RunError; UsageError: words that contradict each other.
 std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceContext& context);
 
 }  // namespace loaderscope

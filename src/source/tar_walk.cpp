@@ -1,12 +1,10 @@
 // The blocks of a tar file: ustar, with the long names and sizes of GNU tar and of pax.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <numeric>
-#include <system_error>
+#include <span>
 
 #include "loaderscope/errors.h"
 #include "source/tar.h"
@@ -14,7 +12,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr Bytes kBlockBytes = StoredExtent::kUnit;
+constexpr std::size_t kBlockBytes = StoredExtent::kUnit;
 constexpr Bytes kLongestText = 1 << 20;
 
 struct Compressed {
@@ -96,11 +94,10 @@ void TarWalk::fail(const std::string& why) const { throw ValueError(why); }
 
 // False at the end.
 bool TarWalk::read_header(Header& header) {
-  const ssize_t got = ::pread(fd_, header.bytes.data(), header.bytes.size(), at_);
-  if (got < 0) fail("cannot be read: " + std::generic_category().message(errno));
+  const std::size_t got = shard_.read(at_, std::as_writable_bytes(std::span(header.bytes)));
   if (at_ == 0) {
     for (const Compressed& kind : kCompressed) {
-      if (header.field(0, static_cast<std::size_t>(got)).starts_with(kind.magic))
+      if (header.field(0, got).starts_with(kind.magic))
         fail(
             fmt::format("is compressed ({}), so that no sample has a place of its own; unpack it "
                         "with {}",
@@ -114,15 +111,14 @@ bool TarWalk::read_header(Header& header) {
   if (!size)
     fail(at_ == 0 ? "is no tar file" : fmt::format("is damaged: no tar header at byte {}", at_));
   header.size = *size;
-  at_ += kBlockBytes;
+  at_ += static_cast<Bytes>(kBlockBytes);
   return true;
 }
 
 std::string TarWalk::read_text(Bytes size) {
   if (size > kLongestText) fail(fmt::format("is damaged: a name of {} bytes", size));
   std::string text(static_cast<std::size_t>(size), '\0');
-  const ssize_t got = ::pread(fd_, text.data(), text.size(), at_);
-  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  text.resize(shard_.read(at_, std::as_writable_bytes(std::span(text))));
   return text;
 }
 
@@ -148,7 +144,8 @@ std::optional<TarMember> TarWalk::next() {
     const Bytes begin = at_;
     if (size < 0 || size > (Bytes{1} << 60))
       fail(fmt::format("is damaged: no size at byte {}", at_));
-    at_ += (size + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+    constexpr auto kBlock = static_cast<Bytes>(kBlockBytes);
+    at_ += (size + kBlock - 1) / kBlock * kBlock;
     if (is_file) return TarMember{long_name.empty() ? header.name() : long_name, begin, size};
     if (!describes_next && type != 'g') {
       long_name.clear();

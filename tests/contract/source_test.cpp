@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <thread>
 
@@ -192,6 +193,67 @@ INSTANTIATE_TEST_SUITE_P(Sources, SourceContract, testing::ValuesIn(all_cases())
                            return std::string(test.param.format->row) + test.param.format->what +
                                   "_" + source::test_name_of(test.param.access);
                          });
+
+// Formats that are also streamed: with the word "stream" behind the path.
+void make_streamed_shards(const source::TempFolder& data, SourceOptions& options) {
+  make_shards(data, options);
+  options.words = {{"stream", "1"}, {"shuffle", "7"}};
+}
+
+const std::vector<Format>& streamed_formats() {
+  static const std::vector<Format> kFormats = {{"tar", "", make_streamed_shards, bytes_of_sample}};
+  return kFormats;
+}
+
+// Where each sample is once, whatever its number.
+void expect_once_an_epoch(const Streams& streams, const Format& format, std::int32_t workers) {
+  std::vector<std::unique_ptr<SampleStream>> all;
+  for (std::int32_t i = 0; i < workers; ++i) all.push_back(streams.make_stream({0, 1, i, workers}));
+  std::map<std::int64_t, std::string> first_epoch;
+  for (const std::int64_t epoch : {0, 1}) {
+    std::map<std::int64_t, std::string> seen;
+    std::multiset<std::string> bytes_seen, bytes_made;
+    for (const auto& stream : all) {
+      stream->begin_epoch(epoch);
+      while (const auto bytes = stream->next()) {
+        std::string text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+        bytes_seen.insert(text);
+        EXPECT_TRUE(seen.emplace(stream->sample(), std::move(text)).second);
+        EXPECT_FALSE(stream->place().empty());
+      }
+      EXPECT_FALSE(stream->next().has_value());
+    }
+    for (std::int64_t i = 0; i < kSamples; ++i) bytes_made.insert(format.bytes(i));
+    EXPECT_EQ(bytes_seen, bytes_made);
+    if (epoch == 0) first_epoch = seen;
+    EXPECT_EQ(seen, first_epoch);  // a sample keeps its number
+  }
+}
+
+TEST(StreamContract, EverySampleComesOnceAnEpochFromOneWorker) {
+  for (const Format& format : streamed_formats()) {
+    const source::TempFolder data;
+    SourceOptions options = source::without_cache({});
+    format.make(data, options);
+    const auto source = source_row(format.row).open(options, {});
+    ASSERT_NE(source->streams(), nullptr) << format.row;
+    EXPECT_EQ(source->size(), Source::kUnknownSize);
+    EXPECT_EQ(source->make_reader(), nullptr);
+    EXPECT_NE(source->stored_in(), nullptr);
+    for (const std::int32_t workers : {1, 2, 5})
+      expect_once_an_epoch(*source->streams(), format, workers);
+  }
+}
+
+TEST(SourceTable, EveryRowThatStreamsIsHeldToTheContract) {
+  for (const SourceRow& row : source_table()) {
+    const bool streams = std::find(row.words.begin(), row.words.end(), "stream") != row.words.end();
+    const bool has_format =
+        std::any_of(streamed_formats().begin(), streamed_formats().end(),
+                    [&](const Format& format) { return format.row == row.row.name; });
+    EXPECT_EQ(streams, has_format) << row.row.name;
+  }
+}
 
 TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
   for (const SourceRow& row : source_table()) {

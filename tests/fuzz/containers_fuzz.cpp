@@ -19,7 +19,8 @@ using loaderscope::ValueError;
 void walk_tar(std::span<const std::uint8_t> bytes) {
   static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, bytes.data(), bytes.size(), 0) < 0) return;
-  loaderscope::source::TarWalk walk(file);
+  loaderscope::source::PiecesOfShard shard(file);
+  loaderscope::source::TarWalk walk(shard);
   try {
     while (const auto member = walk.next()) {
       if (member->begin <= 0 || member->size < 0) __builtin_trap();

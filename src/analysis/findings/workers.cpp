@@ -59,6 +59,11 @@ double most_of_first_workers(const Facts& facts) {
   return before / std::max(step, (work + waits) / workers);
 }
 
+// Of a rank: more workers read nothing. 0: the data is not streamed.
+std::int64_t shards_of_stream(const Facts& facts) {
+  return std::llround(facts.metric("data.shards"));
+}
+
 }  // namespace
 
 // Of somebody else's program so much more is not known of its data set and its machine. Where other
@@ -73,6 +78,8 @@ SettingRange more_workers(const Facts& facts) {
     const double fed = facts.cores_per_rank() / std::max(facts.cpu_share(), 1.0 / kMostWorkers);
     most = std::clamp<std::int64_t>(std::llround(fed), std::max<std::int64_t>(1, workers), most);
   }
+  if (const std::int64_t shards = shards_of_stream(facts); shards > 0)
+    most = std::max(std::min(most, shards), workers);
   return {"num-workers", workers, most};
 }
 
@@ -109,6 +116,8 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
   const std::int64_t workers = facts.config.loader.num_workers;
   const double waits = waits_for_workers(facts), never_rest = facts.share(Why::capacity);
   if (workers == 0 || waits < kWorthSaying || !facts.sees_inside()) return std::nullopt;
+  const std::int64_t shards = shards_of_stream(facts);
+  if (shards > 0 && workers >= shards) return std::nullopt;
   const std::string what =
       never_rest >= kWorthSaying
           ? fmt::format("{} never {} while the trainer waits {} of the time",
@@ -123,7 +132,8 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
                   show_cores(facts.cores_per_rank()), show_percent(facts.cpu_share()));
   candidate.pytorch = kWorkersLine;
   candidate.ranges = {more_workers(facts)};
-  candidate.direction = {number("num-workers", 2 * workers)};
+  candidate.direction = {
+      number("num-workers", shards > 0 ? std::min(2 * workers, shards) : 2 * workers)};
   return candidate;
 }
 

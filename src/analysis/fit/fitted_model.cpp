@@ -124,6 +124,15 @@ RunConfig as_our_loader(const RunConfig& seen) {
   return config;
 }
 
+// A stream's epoch ends worker by worker, each with a batch of its own that may be short.
+bool saw_streams_end(const RunRecord& record) {
+  if (is_guest_engine(record.engine) || !value_of(record.metrics, "data.shards")) return false;
+  bool ended = value_of(record.metrics, "data.epoch_samples").has_value();
+  for (const RankRecord& rank : record.ranks)
+    rank.rows.for_each([&](const StepRow& row) { ended = ended || row.epoch > 0; });
+  return ended;
+}
+
 bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
 
 }  // namespace
@@ -147,6 +156,11 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   if (record.config.loader.executor == Executor::opaque) {
     throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
                    model::way_to_measure(record.config));
+  }
+  if (saw_streams_end(record)) {
+    throw RunError(
+        "streams ended within the run, each with its worker, which the model does not know, so "
+        "nothing is predicted; measure within one epoch, with fewer --steps");
   }
   if (is_of_somebody_else(record)) measured_ = record.config;
   steps_ = record.ranks.front().steps();

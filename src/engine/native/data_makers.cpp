@@ -15,10 +15,22 @@ class DataMaker : public SampleMaker {
       : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {}
 
   void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
-  int looks_ahead() const override { return works(Stage::read) ? reader_->looks_ahead() : 0; }
+  int looks_ahead() const override {
+    return reader_ && works(Stage::read) ? reader_->looks_ahead() : 0;
+  }
+
+  void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override {
+    const Plan& plan = *pipeline_.plan;
+    const auto seed = static_cast<std::uint64_t>(plan.config.measure.seed.value);
+    if (!stream_)
+      stream_ =
+          pipeline_.source->streams()->make_stream({rank, plan.ranks, worker, plan.workers, seed});
+    stream_->begin_epoch(epoch);
+  }
 
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
-  Bytes make(const SampleTask& task, SpanWriter& spans) override {
+  std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) override {
+    if (stream_) return make_next(task, spans);
     const std::int64_t size = pipeline_.source->size();
     std::int64_t sample = task.execution.draw;
     for (std::int64_t tried = 0; tried < size; ++tried, sample = (sample + 1) % size) {
@@ -28,7 +40,7 @@ class DataMaker : public SampleMaker {
       try {
         return make_one(task, {used, replayed}, spans);
       } catch (const SampleError& error) {
-        report(task.execution.epoch, used, error);
+        report(task.execution.epoch, used, pipeline_.source->describe(used), error);
       }
       if (sleeper_.stop().load(std::memory_order_relaxed) != 0) return 0;
     }
@@ -38,18 +50,20 @@ class DataMaker : public SampleMaker {
  protected:
   // What a sample is made from.
   struct Origin {
-    std::int64_t sample;                 // whose stored bytes
-    const ReplayPool::Sample* replayed;  // null: nothing that is kept in the pool
+    std::int64_t sample;                       // whose stored bytes
+    const ReplayPool::Sample* replayed;        // null: nothing that is kept in the pool
+    std::span<const std::byte> streamed = {};  // its stored bytes, where the stream has read them
   };
   // Returns the stored bytes. Throws SampleError.
   virtual Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) = 0;
 
   // `use` belongs to reading.
   template <class Use>
-  std::span<const std::byte> read(const SampleTask& task, std::int64_t sample, SpanWriter& spans,
+  std::span<const std::byte> read(const SampleTask& task, const Origin& origin, SpanWriter& spans,
                                   const Use& use) {
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
-    const std::span<const std::byte> stored = reader_->read(sample);
+    const std::span<const std::byte> stored =
+        stream_ ? origin.streamed : reader_->read(origin.sample);
     use(stored);
     inject(Stage::read, task.execution, scope);
     scope.handled(static_cast<Bytes>(stored.size()));
@@ -75,8 +89,36 @@ class DataMaker : public SampleMaker {
     return pool != nullptr && pool->has_samples() ? &pool->in_place_of(sample) : nullptr;
   }
 
-  void report(std::int64_t epoch, std::int64_t sample, const SampleError& error) {
-    const std::string name = pipeline_.source->describe(sample);
+  // The next of the stream that can be used. What is left out makes no batch shorter.
+  std::optional<Bytes> make_next(SampleTask task, SpanWriter& spans) {
+    while (sleeper_.stop().load(std::memory_order_relaxed) == 0) {
+      try {
+        const auto stored = read_next(spans);
+        if (!stored) return std::nullopt;
+        task.execution.draw = stream_->sample();
+        return make_one(task, {stream_->sample(), nullptr, *stored}, spans);
+      } catch (const SampleError& error) {
+        report(task.execution.epoch, stream_->sample(), stream_->place(), error);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Reading on to the end is work for no batch.
+  std::optional<std::span<const std::byte>> read_next(SpanWriter& spans) {
+    spans.begin_sample(-1);
+    StageScope scope(spans, Stage::read, StageScope::Kind::runs);
+    const auto stored = stream_->next();
+    if (stored) {
+      spans.begin_sample(stream_->sample());
+    } else {
+      spans.begin_batch(-1);
+    }
+    return stored;
+  }
+
+  void report(std::int64_t epoch, std::int64_t sample, const std::string& name,
+              const SampleError& error) {
     if (pipeline_.fail_on_error) {
       throw RunError(name + ": " + error.what() +
                      "; mend or remove it, or go on without it with --on-error skip");
@@ -84,7 +126,8 @@ class DataMaker : public SampleMaker {
     pipeline_.errors->count(epoch, sample, name, error);
   }
 
-  std::unique_ptr<SampleReader> reader_;
+  std::unique_ptr<SampleReader> reader_;  // null: the data is streamed
+  std::unique_ptr<SampleStream> stream_;
   Sleeper sleeper_;
 };
 
@@ -99,7 +142,7 @@ class ImageMaker : public DataMaker {
   Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
     std::span<const std::byte> stored;
     if (works(Stage::read)) {
-      stored = read(task, origin.sample, spans, [](auto) {});
+      stored = read(task, origin, spans, [](auto) {});
     } else if (works(Stage::decode)) {
       stored = origin.replayed->stored;
     }
@@ -145,7 +188,7 @@ class ArrayMaker : public DataMaker {
       return std::ssize(origin.replayed->stored);
     }
     return static_cast<Bytes>(
-        read(task, origin.sample, spans, [&](auto stored) { put(stored, task.place); }).size());
+        read(task, origin, spans, [&](auto stored) { put(stored, task.place); }).size());
   }
 
   static void put(std::span<const std::byte> stored, std::byte* place) {

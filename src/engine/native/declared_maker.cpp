@@ -7,7 +7,7 @@ class DeclaredMaker : public SampleMaker {
  public:
   DeclaredMaker(const Plan& plan, const std::atomic<int>& stop) : plan_(plan), sleeper_(stop) {}
 
-  Bytes make(const SampleTask& task, SpanWriter& spans) override {
+  std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) override {
     Execution execution = task.execution;
     execution.bytes = plan_.stored_bytes(execution);
     for (const StagePlan& stage : plan_.sample_stages) {

@@ -302,6 +302,12 @@ std::string JobRunner::memory_fallback() const {
   return "";
 }
 
+std::vector<std::int64_t> JobRunner::streamed_samples() const {
+  std::vector<std::int64_t> samples;
+  for (const auto& rank : ranks_) samples.push_back(rank->trainer->streamed_samples());
+  return samples;
+}
+
 DeviceFacts JobRunner::device_facts() const {
   DeviceFacts all;
   for (const auto& device : devices_) {

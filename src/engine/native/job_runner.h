@@ -48,6 +48,8 @@ class JobRunner {
   std::vector<Detail> other_programs() const { return other_programs_; }
   std::string memory_fallback() const;
   DeviceFacts device_facts() const;  // of all ranks
+  // By rank: what its streams held in the first epoch; 0: that has not ended.
+  std::vector<std::int64_t> streamed_samples() const;
 
  private:
   struct Rank {

@@ -22,7 +22,8 @@ Loader::Loader(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       plan_(job.plan),
       share_(share),
       group_(group),
-      outstanding_(static_cast<std::size_t>(plan_.workers)) {
+      outstanding_(static_cast<std::size_t>(plan_.workers)),
+      ended_(static_cast<std::size_t>(plan_.workers)) {
   share_.show_depths();
   allocate(device);
   if (plan_.pin_thread) pin_thread_ = job_.start([this] { pin(); });
@@ -78,6 +79,7 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   epoch_ = epoch;
   dispatched_of_epoch_ = 0;
   next_worker_ = 0;
+  std::fill(ended_.begin(), ended_.end(), false);
   if (start_workers && !plan_.made_by_trainer) {
     // Those of the last epoch have nothing left to do.
     share_.close();
@@ -104,20 +106,25 @@ void Loader::start_worker(std::int32_t index) {
 }
 
 // PyTorch's rule: the next worker of the round; where the order does not matter, the next with
-// fewer than prefetch-factor batches dispatched to it.
+// fewer than prefetch-factor batches dispatched to it. None whose stream has ended, while there is
+// another.
 std::int32_t Loader::choose_worker() {
   for (std::int32_t tried = 0; tried < plan_.workers; ++tried) {
     const std::int32_t chosen = next_worker_;
     next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
+    if (ended_[static_cast<std::size_t>(chosen)]) continue;
     if (plan_.in_order ||
         outstanding_[static_cast<std::size_t>(chosen)] < plan_.config.loader.prefetch_factor) {
       return chosen;
     }
   }
+  while (ended_[static_cast<std::size_t>(next_worker_)])
+    next_worker_ = next_worker_ + 1 == plan_.workers ? 0 : next_worker_ + 1;
   return next_worker_;
 }
 
 void Loader::dispatch_one() {
+  if (std::all_of(ended_.begin(), ended_.end(), [](bool ended) { return ended; })) return;
   if (plan_.batches_per_epoch > 0 && dispatched_of_epoch_ == plan_.batches_per_epoch) return;
   if (plan_.made_by_trainer && dispatched_of_epoch_ == 0) epoch_dispatch_ = monotonic_now();
   Batch* batch = nullptr;
@@ -129,7 +136,7 @@ void Loader::dispatch_one() {
   batch->batch_of_epoch = dispatched_of_epoch_++;
   const std::int64_t samples = plan_.samples_in_batch(batch->batch_of_epoch);
   batch->samples.clear();
-  for (std::int64_t i = 0; i < samples; ++i) {
+  for (std::int64_t i = 0; i < samples && !plan_.streamed; ++i) {
     batch->samples.push_back(plan_.sample_at(
         share_.rank, epoch_, batch->batch_of_epoch * plan_.config.loader.batch_size + i));
   }
@@ -146,6 +153,7 @@ void Loader::dispatch_one() {
   events.samples = static_cast<std::int32_t>(samples);
   events.delivered_bytes = plan_.delivered_bytes(samples);
 
+  ++under_way_;
   batch->dispatches.fetch_add(1, std::memory_order_release);
   if (plan_.made_by_trainer) {
     inline_task_ = batch;
@@ -191,7 +199,14 @@ void Loader::spend_on_receiving(Batch& batch, const Execution& execution, Sleepe
 }
 
 void Loader::received(const Batch& batch) {
+  --under_way_;
   if (!plan_.sample_tasks) --outstanding_[static_cast<std::size_t>(batch.events.worker)];
+}
+
+void Loader::came_back_empty(Batch& batch) {
+  ended_[static_cast<std::size_t>(batch.events.worker)] = true;
+  release(batch);
+  if (!plan_.made_by_trainer) dispatch_one();
 }
 
 void Loader::release(Batch& batch) {

@@ -23,7 +23,7 @@ class Loader {
   ~Loader();
 
   void begin_epoch(std::int64_t epoch, bool start_workers);
-  void dispatch_one();  // if the epoch has another batch
+  void dispatch_one();  // if the epoch has another batch, or a stream that has not ended
   // The next batch in the order of arrival, null when the job is to stop. With an inline executor
   // it is made now.
   Batch* receive();
@@ -31,7 +31,11 @@ class Loader {
   void spend_on_receiving(Batch& batch, const Execution& execution, Sleeper& sleeper,
                           RunQueueMeter& run_queue) const;
   void received(const Batch& batch);  // the trainer has it in hand, taken or not
-  void release(Batch& batch);         // its memory may be written again
+  // Received empty: the stream of its worker has ended, another is asked in its place.
+  void came_back_empty(Batch& batch);
+  // With streams: none has anything under way, and so all have ended.
+  bool streams_ended() const { return plan_.streamed && under_way_ == 0; }
+  void release(Batch& batch);  // its memory may be written again
 
   void wake_trainer();     // `receive` returns null from now on
   void let_workers_end();  // after the trainer has ended
@@ -66,6 +70,8 @@ class Loader {
 
   // Of the trainer's thread.
   std::vector<std::int64_t> outstanding_;  // batches of each worker
+  std::vector<bool> ended_;                // streams, in this epoch
+  std::int64_t under_way_ = 0;             // batches dispatched and not received
   std::int64_t epoch_ = 0;
   std::int64_t dispatched_ = 0, dispatched_of_epoch_ = 0;
   std::int32_t next_worker_ = 0;

@@ -8,6 +8,7 @@
 #include "engine/native/data_makers.h"
 #include "engine/native/job_runner.h"
 #include "engine/native/memory_need.h"
+#include "engine/native/streamed.h"
 #include "engine/pipeline/memory_metrics.h"
 #include "loaderscope/device.h"
 #include "loaderscope/settings.h"
@@ -37,13 +38,23 @@ struct Run {
 };
 
 void check_page_cache(Run& run, const SourceContext& opening) {
-  const Extents* extents = run.data->extents();
-  if (extents == nullptr) return;
+  const Objects* objects = run.data->stored_in();
+  if (objects == nullptr) return;
   CacheOptions cache;
   cache.mode = run.config.data.cache;
   cache.memory_bytes = read_machine().memory_bytes;
   cache.seed = static_cast<std::uint64_t>(run.config.measure.seed.value);
-  run.cache = prepare_cache(*extents, cache, opening);
+  run.cache = prepare_cache(*objects, cache, opening);
+}
+
+// An epoch has as many as are asked for, or there are.
+void cap_samples(Run& run) {
+  std::int64_t& samples = run.config.data.samples.value;
+  if (samples > run.data->size()) {
+    run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
+                        std::to_string(run.data->size()) + ", an epoch is all of them");
+  }
+  samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
 }
 
 void open_data(Run& run, const EngineContext& context) {
@@ -58,12 +69,11 @@ void open_data(Run& run, const EngineContext& context) {
                          std::move(options), opening);
   run.opening = monotonic_now() - begin;
   if (const auto access = run.data->access()) run.config.data.access.value = *access;
-  std::int64_t& samples = run.config.data.samples.value;
-  if (samples > run.data->size()) {
-    run.notes.push_back("samples = " + std::to_string(samples) + ": the data has " +
-                        std::to_string(run.data->size()) + ", an epoch is all of them");
+  if (const Streams* streams = run.data->streams()) {
+    native::check_streamed(run.config, *streams, context.knockouts);
+  } else {
+    cap_samples(run);
   }
-  samples = samples > 0 ? std::min(samples, run.data->size()) : run.data->size();
   if (const Bytes bytes = run.data->sample_bytes(); bytes > 0) {
     run.config.data.delivered_bytes.value = bytes;
     check_batch_bytes(run.config);
@@ -173,6 +183,8 @@ RunRecord record_of(Run& run) {
     record.notes = run.notes;
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
+    if (const Streams* streams = run.data->streams())
+      native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);
   }
   add_cache_facts(run, record);
   add_replay_facts(run, record);
@@ -188,6 +200,7 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   run->config = config;
   if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts);
+  run->plan->streamed = run->data && run->data->streams() != nullptr;
   native::MakerFactory makers = make_pipeline(*run);
   if (run->data) {
     const std::optional<Bytes> free = free_memory("/");

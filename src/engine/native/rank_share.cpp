@@ -67,6 +67,12 @@ void RankShare::deliver(Batch& batch, ThreadLog* log) {
   ready->push(&batch);
 }
 
+void RankShare::give_back(Batch& batch, std::int32_t worker) {
+  batch.events.worker = worker;
+  queues(worker).at_batch.store(-1, std::memory_order_relaxed);
+  ready->push(&batch);
+}
+
 std::string RankShare::describe_workers(const SampleNames& name_of) const {
   constexpr int kNamed = 4;
   std::string text;

@@ -56,6 +56,8 @@ struct RankShare {
   // A finished batch on its way to the trainer.
   void send(Batch& batch, ThreadLog* log);
   void deliver(Batch& batch, ThreadLog* log);
+  // One in which there is nothing: the stream of this worker has ended.
+  void give_back(Batch& batch, std::int32_t worker);
 
   // What each does now; `name_of` says which sample that is, and may be empty.
   std::string describe_workers(const SampleNames& name_of) const;

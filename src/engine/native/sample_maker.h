@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/sleep.h"
@@ -22,8 +23,13 @@ struct SampleTask {
 class SampleMaker {
  public:
   virtual ~SampleMaker() = default;
-  // Makes the sample and returns the stored bytes it was made from.
-  virtual Bytes make(const SampleTask& task, SpanWriter& spans) = 0;
+  // Makes the sample and returns the stored bytes it was made from. Where the worker's stream says
+  // which sample that is: nothing at its end, and of `task` the draw does not count.
+  virtual std::optional<Bytes> make(const SampleTask& task, SpanWriter& spans) = 0;
+  // For the worker of a stream, before its first batch of each epoch.
+  virtual void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) {
+    static_cast<void>(rank), static_cast<void>(worker), static_cast<void>(epoch);
+  }
   // The samples that are to be made next: a hint, as SampleReader::expect.
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
   virtual int looks_ahead() const { return 0; }  // as SampleReader

@@ -1,7 +1,9 @@
 #include "engine/native/trainer.h"
 
 #include <algorithm>
-#include <utility>
+#include <string>
+
+#include "loaderscope/errors.h"
 
 #include "record/interval_meter.h"
 
@@ -13,8 +15,7 @@ Trainer::Trainer(Job& job, RankShare& share, WorkerGroup& group, Device& device)
       rank_(share.rank),
       device_(device),
       loader_(job, share, group, device),
-      sleeper_(job.stop),
-      early_(static_cast<std::size_t>(plan_.window + 1)) {}
+      sleeper_(job.stop) {}
 
 void Trainer::run() {
   trace::name_thread("trainer", rank_);
@@ -33,11 +34,8 @@ void Trainer::run() {
     collect();
     asked_ = step_ == 0 ? first_ask : monotonic_now();
     const Nanos ask_queued = run_queue_->read_at_most(asked_ - launched);
-    const bool epoch_over =
-        plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
-    if ((step_ == 0 || epoch_over) && !begin_epoch()) break;
-    if (plan_.made_by_trainer) loader_.dispatch_one();
-    Batch* batch = take();
+    Batch* batch = next();
+    if (batch == nullptr && none_left_) break;
     if (batch == nullptr) return;
     batch->events.ask = asked_;
     batch->events.ask_queued = ask_queued;
@@ -58,7 +56,7 @@ bool Trainer::begin_epoch() {
   if (plan_.config.measure.epochs > 0 && epoch_ + 1 == plan_.config.measure.epochs) return false;
   const bool workers_start = epoch_ < 0 || !plan_.config.loader.persistent_workers;
   ++epoch_;
-  taken_of_epoch_ = 0;
+  taken_of_epoch_ = samples_of_epoch_ = 0;
   loader_.begin_epoch(epoch_, workers_start);
   return true;
 }
@@ -73,25 +71,58 @@ Execution Trainer::execution(const StepEvents& events) const {
   return execution;
 }
 
+Batch* Trainer::next() {
+  const bool epoch_over = plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
+  none_left_ = (step_ == 0 || epoch_over) && !begin_epoch();
+  while (!none_left_) {
+    if (plan_.made_by_trainer) loader_.dispatch_one();
+    if (Batch* batch = take()) return batch;
+    if (!loader_.streams_ended()) break;
+    end_streams();
+    none_left_ = !begin_epoch();
+  }
+  return nullptr;
+}
+
+void Trainer::end_streams() {
+  if (taken_of_epoch_ == 0) {
+    throw RunError("an epoch of rank " + std::to_string(rank_) +
+                   " has no batch: of its shards no sample can be used, or with --drop-last none "
+                   "of its workers has enough for one; look at the shards with --on-error fail, "
+                   "or give a smaller --batch-size");
+  }
+  if (epoch_ == 0) streamed_samples_ = samples_of_epoch_;
+}
+
+// Of those put aside, the one whose turn it is.
+Batch* Trainer::take_early() {
+  while (!early_.empty() && early_.begin()->first == next_batch_) {
+    Batch* batch = early_.begin()->second;
+    early_.erase(early_.begin());
+    ++next_batch_;
+    if (batch != nullptr) return batch;
+  }
+  return nullptr;
+}
+
 // The next batch: with in-order delivery the one whose turn it is, early ones are put aside.
 Batch* Trainer::take() {
   const trace::Range range(trace::Activity::wait_for_batch, {step_, -1, 0});
-  Batch* batch = nullptr;
-  if (plan_.in_order)
-    batch = std::exchange(early_[static_cast<std::size_t>(step_) % early_.size()], nullptr);
+  Batch* batch = take_early();
   if (batch != nullptr) batch->events.take_queued = 0;  // it was received long before
   while (batch == nullptr) {
+    if (loader_.streams_ended()) return nullptr;
     Batch* received = receive_one();
     if (received == nullptr) return nullptr;
-    if (plan_.in_order && received->events.batch != step_) {
-      early_[static_cast<std::size_t>(received->events.batch) % early_.size()] = received;
-    } else {
-      batch = received;
-    }
+    const bool is_empty = received->events.samples == 0;
+    if (plan_.in_order) early_.emplace(received->events.batch, is_empty ? nullptr : received);
+    if (is_empty) loader_.came_back_empty(*received);
+    batch = plan_.in_order ? take_early() : is_empty ? nullptr : received;
   }
   StepEvents& events = batch->events;
   events.step = step_;
   events.first_of_epoch = taken_of_epoch_++ == 0;
+  samples_of_epoch_ += events.samples;
   events.take = monotonic_now();
   if (!plan_.made_by_trainer) loader_.dispatch_one();
   return batch;

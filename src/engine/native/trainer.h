@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <vector>
 
 #include "base/fifo.h"
 #include "engine/native/loader.h"
@@ -19,10 +19,15 @@ class Trainer {
 
   Loader& loader() { return loader_; }
   bool input_over() const { return input_over_.load(std::memory_order_acquire); }
+  // That the rank's streams held in the first epoch; 0: it has not ended.
+  std::int64_t streamed_samples() const { return streamed_samples_.load(); }
 
  private:
   bool begin_epoch();  // false: there is none left
-  Batch* take();
+  Batch* next();       // null: the job is to stop, or there is none left
+  Batch* take();       // null: the job is to stop, or the rank's streams have ended
+  Batch* take_early();
+  void end_streams();
   Batch* receive_one();
   void note_waking(StepEvents& events);
   bool wait_computed(std::int64_t step);
@@ -45,11 +50,15 @@ class Trainer {
   std::int64_t step_ = 0;
   Nanos asked_ = 0;
   std::int64_t epoch_ = -1;
-  std::int64_t taken_of_epoch_ = 0;
-  std::vector<Batch*> early_;  // in order: received, by batch modulo its size
-  Fifo<Batch*> in_flight_;     // taken; their memory may still be read
-  Fifo<StepEvents> waiting_;   // submitted; their device times are not known
+  std::int64_t taken_of_epoch_ = 0, samples_of_epoch_ = 0;
+  bool none_left_ = false;  // epochs
+  // In order: received, by batch; null: it came back empty.
+  std::map<std::int64_t, Batch*> early_;
+  std::int64_t next_batch_ = 0;  // in order: whose turn it is
+  Fifo<Batch*> in_flight_;       // taken; their memory may still be read
+  Fifo<StepEvents> waiting_;     // submitted; their device times are not known
   std::atomic<bool> input_over_{false};
+  std::atomic<std::int64_t> streamed_samples_{0};
 };
 
 }  // namespace loaderscope::native

@@ -137,6 +137,7 @@ void Worker::expect_batches(const Batch& batch) {
 }
 
 void Worker::make_batch(Batch& batch) {
+  if (plan_.streamed) return make_streamed(batch);
   expect_batches(batch);
   for (std::int64_t position = 0; position < batch.events.samples; ++position) {
     if (job_.stop.load(std::memory_order_relaxed) != 0) return;
@@ -145,8 +146,28 @@ void Worker::make_batch(Batch& batch) {
   finish(batch);
 }
 
-void Worker::make_sample(Batch& batch, std::int64_t position) {
-  const std::int64_t sample = batch.samples[static_cast<std::size_t>(position)];
+// At the end of its stream a worker gives what it has, and from then on nothing: the trainer is
+// told so by batches that come back empty.
+void Worker::make_streamed(Batch& batch) {
+  if (stream_epoch_ != batch.events.epoch) {
+    stream_epoch_ = batch.events.epoch;
+    maker_->begin_stream(share_.rank, index_, stream_epoch_);
+  }
+  std::int32_t made = 0;
+  while (made < batch.events.samples && make_sample(batch, made)) ++made;
+  if (job_.stop.load(std::memory_order_relaxed) != 0) return;
+  const bool is_short = made < batch.events.samples;
+  batch.events.samples = is_short && plan_.config.loader.drop_last ? 0 : made;
+  batch.events.delivered_bytes = plan_.delivered_bytes(batch.events.samples);
+  if (batch.events.samples == 0) return share_.give_back(batch, index_);
+  spans_.begin_batch(batch.events.batch);
+  finish(batch);
+}
+
+// False at the end of the worker's stream.
+bool Worker::make_sample(Batch& batch, std::int64_t position) {
+  const std::int64_t sample =
+      plan_.streamed ? -1 : batch.samples[static_cast<std::size_t>(position)];
   queues_.at_batch.store(batch.events.batch, std::memory_order_relaxed);
   queues_.at_sample.store(sample, std::memory_order_relaxed);
   SampleTask task;
@@ -155,10 +176,11 @@ void Worker::make_sample(Batch& batch, std::int64_t position) {
   task.execution.count = batch.batch_of_epoch * plan_.config.loader.batch_size + position;
   task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
   spans_.begin_sample(sample);
-  const Bytes read = maker_->make(task, spans_);
+  const std::optional<Bytes> read = maker_->make(task, spans_);
   spans_.end_sample();
-  batch.read_bytes.fetch_add(read, std::memory_order_relaxed);
+  batch.read_bytes.fetch_add(read.value_or(0), std::memory_order_relaxed);
   queues_.at_sample.store(-1, std::memory_order_relaxed);
+  return read.has_value();
 }
 
 void Worker::finish(Batch& batch) {

@@ -28,7 +28,8 @@ class Worker {
   bool claim();
   void expect_batches(const Batch& batch);
   void make_batch(Batch& batch);
-  void make_sample(Batch& batch, std::int64_t position);
+  bool make_sample(Batch& batch, std::int64_t position);
+  void make_streamed(Batch& batch);
   void finish(Batch& batch);
 
   const Job& job_;
@@ -42,6 +43,7 @@ class Worker {
   std::deque<SampleQueue::Task> claimed_;  // sample tasks that nobody else will take
   std::vector<std::int64_t> expected_;     // samples, for the maker
   std::int64_t batch_index_ = -1;
+  std::int64_t stream_epoch_ = -1;  // in which the stream is
   Nanos begun_ = 0, rested_ = 0;
 };
 

@@ -1,0 +1,17 @@
+#include "source/read_counts.h"
+
+namespace loaderscope::source {
+
+std::vector<Metric> ReadCounts::metrics() const {
+  const auto count = [](const Count& number) {
+    return static_cast<double>(number.load(std::memory_order_relaxed));
+  };
+  return {
+      {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
+      {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
+      {"source.bytes_brought", "bytes", "what these reads brought", count(counts_->bytes_brought)},
+      {"source.bytes_of_samples", "bytes", "what of it was the samples",
+       count(counts_->bytes_of_samples)}};
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,45 @@
+// What the readers of a source asked the kernel for, and what came: counted by any thread, and by
+// any process that is forked from the one that made it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/placed.h"
+#include "base/shared_memory.h"
+#include "loaderscope/run_record.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope::source {
+
+class ReadCounts {
+ public:
+  ReadCounts() : counts_(place<Counts>(shared_)) {}
+
+  void count_opened() const { add(counts_->opened, 1); }
+  // One call of the kernel's, or one mapping, and what it brought.
+  void count_request(Bytes bytes) const {
+    add(counts_->requests, 1);
+    add(counts_->bytes_brought, bytes);
+  }
+  void count_sample(Bytes bytes) const { add(counts_->bytes_of_samples, bytes); }
+  // Of a stream, which learns it on the way: samples without a member to decode.
+  void count_left_out(std::int64_t samples) const { add(counts_->left_out, samples); }
+  std::int64_t left_out() const { return counts_->left_out.load(std::memory_order_relaxed); }
+  std::vector<Metric> metrics() const;
+
+ private:
+  using Count = std::atomic<std::int64_t>;
+  struct Counts {
+    Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, left_out{0};
+  };
+  static void add(Count& count, std::int64_t more) {
+    count.fetch_add(more, std::memory_order_relaxed);
+  }
+
+  SharedMemory shared_;
+  Placed<Counts> counts_;
+};
+
+}  // namespace loaderscope::source

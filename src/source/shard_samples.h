@@ -1,0 +1,65 @@
+// The samples of one shard, one after another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/fd.h"
+#include "source/read_counts.h"
+#include "source/tar.h"
+
+namespace loaderscope::source {
+
+// What the shards of one stream are read with.
+struct ShardReading {
+  std::string member;  // the extension of what is decoded; "": the first image
+  Bytes largest_sample = 0;
+  ReadCounts counts;
+};
+
+// A sample in memory of its own, which is used again.
+class HeldSample {
+ public:
+  std::int64_t number = 0;
+  std::string name;  // of the member
+
+  std::span<std::byte> take(std::size_t bytes);
+  std::span<const std::byte> bytes() const { return {memory_.get(), bytes_}; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t room_ = 0, bytes_ = 0;
+};
+
+class ShardSamples {
+ public:
+  // A number that no sample of another shard has, while shards are fewer than 2^31.
+  static constexpr int kPlaceBits = 32;
+  static std::int64_t number(std::int64_t shard, std::int64_t place) {
+    return shard << kPlaceBits | place;
+  }
+
+  // Throw SampleError. The constructor opens the shard; `reading` outlives it.
+  ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading);
+  // False at the end. `to` has its number and, where that is known, its name also when this throws;
+  // of a shard that is damaged or cut nothing comes behind that.
+  bool next(HeldSample& to);
+
+  const MemberChooser& chooser() const { return chooser_; }
+
+ private:
+  void read(const TarMember& member, HeldSample& to);
+
+  const ShardReading& reading_;
+  std::int64_t next_;
+  Fd file_;
+  WholeShard bytes_;
+  TarWalk walk_;
+  MemberChooser chooser_;
+  bool over_ = false;
+};
+
+}  // namespace loaderscope::source

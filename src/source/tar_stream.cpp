@@ -1,0 +1,109 @@
+#include "source/tar_stream.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "loaderscope/cost.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::uint32_t kSalt = 97;    // of the draws from the buffer
+constexpr std::size_t kInitial = 100;  // in the buffer before the first is drawn, as webdataset's
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+
+// webdataset's split_by_node, then its split_by_worker.
+std::vector<std::int64_t> shards_of(const StreamPart& part, std::int64_t shards) {
+  std::vector<std::int64_t> own;
+  const std::int64_t first = std::int64_t{part.worker} * part.ranks + part.rank;
+  const std::int64_t step = std::int64_t{part.workers} * part.ranks;
+  for (std::int64_t shard = first; shard < shards; shard += step) own.push_back(shard);
+  return own;
+}
+
+}  // namespace
+
+TarStream::TarStream(const std::vector<std::string>& shards, const ShardReading& reading,
+                     std::int64_t buffer, const StreamPart& part)
+    : shards_(shards),
+      reading_(reading),
+      buffer_size_(static_cast<std::size_t>(buffer)),
+      seed_(part.seed + kGolden * (static_cast<std::uint64_t>(part.worker) *
+                                       static_cast<std::uint64_t>(part.ranks) +
+                                   static_cast<std::uint64_t>(part.rank))),
+      own_(shards_of(part, std::ssize(shards))) {}
+
+void TarStream::begin_epoch(std::int64_t epoch) {
+  epoch_ = epoch;
+  drawn_ = 0;
+  next_shard_ = 0;
+  shard_.reset();
+  buffer_.clear();
+}
+
+// The next sample in the order of the shards; false at the end.
+bool TarStream::read(HeldSample& to) {
+  const std::int64_t shards = std::ssize(own_);
+  for (;;) {
+    if (!shard_) {
+      const auto turn = static_cast<std::int64_t>(next_shard_);
+      if (turn == shards) return false;
+      ++next_shard_;
+      const std::int64_t chosen =
+          buffer_size_ > 0 ? shuffled_index(turn, shards, seed_, epoch_) : turn;
+      const std::int64_t shard = own_[static_cast<std::size_t>(chosen)];
+      to.number = ShardSamples::number(shard, 0);
+      to.name.clear();
+      shard_.emplace(shards_[static_cast<std::size_t>(shard)], shard, reading_);
+    }
+    if (shard_->next(to)) return true;
+    if (epoch_ == 0) reading_.counts.count_left_out(shard_->chooser().left_out());
+    shard_.reset();
+  }
+}
+
+bool TarStream::add_to_buffer() {
+  if (!read(spare_)) return false;
+  buffer_.push_back(std::exchange(spare_, {}));
+  return true;
+}
+
+// One of the buffer, in place of the one that was held before.
+void TarStream::draw() {
+  const double u = uniform_draw(seed_, epoch_, drawn_++, Stage::read, kSalt);
+  HeldSample& drawn = buffer_[static_cast<std::size_t>(u * static_cast<double>(buffer_.size()))];
+  spare_ = std::exchange(held_, std::move(drawn));
+  if (&drawn != &buffer_.back()) drawn = std::move(buffer_.back());
+  buffer_.pop_back();
+}
+
+// As webdataset's shuffle: the buffer grows by one with each sample that is drawn, so that the
+// first batch does not wait until it is full.
+std::optional<std::span<const std::byte>> TarStream::next() {
+  try {
+    if (buffer_size_ == 0) {
+      if (!read(held_)) return std::nullopt;
+    } else {
+      const std::size_t initial = std::min(kInitial, buffer_size_);
+      while (add_to_buffer()) {
+        if (buffer_.size() < buffer_size_) add_to_buffer();
+        if (buffer_.size() >= initial) break;
+      }
+      if (buffer_.empty()) return std::nullopt;
+      draw();
+    }
+  } catch (const SampleError&) {
+    set_last(buffer_size_ == 0 ? held_ : spare_);
+    throw;
+  }
+  set_last(held_);
+  return held_.bytes();
+}
+
+std::string TarStream::place() const {
+  const auto shard = static_cast<std::size_t>(last_.number >> ShardSamples::kPlaceBits);
+  return last_.name.empty() ? shards_[shard] : shards_[shard] + ": " + last_.name;
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,98 @@
+// Shards as a source that is only streamed.
+#include <fmt/format.h>
+
+#include "loaderscope/errors.h"
+#include "source/named_files.h"
+#include "source/tar_stream.h"
+
+namespace loaderscope::source {
+namespace {
+
+class TarStreams final : public Source, public Streams, public Objects {
+ public:
+  TarStreams(const SourceOptions& options, std::vector<std::string> shards, std::int64_t buffer)
+      : shards_(std::move(shards)), buffer_(buffer) {
+    const auto member = options.words.find("member");
+    if (member != options.words.end()) reading_.member = member->second;
+    reading_.largest_sample = options.largest_sample;
+    if (options.access != FileAccess::pread) {
+      notes_.push_back(fmt::format(
+          "--access {} is for samples that are read by an index; a stream is read with pread",
+          name_of(options.access)));
+    }
+  }
+
+  // Complains about a first shard that is none, before workers do, and weighs its first sample.
+  void look_at_first(const SourceContext& context) {
+    const std::string& path = shards_.front();
+    ShardReading looking;  // with counts of its own
+    looking.member = reading_.member;
+    looking.largest_sample = reading_.largest_sample;
+    HeldSample sample;
+    try {
+      ShardSamples first(path, 0, looking);
+      if (!first.next(sample))
+        throw RunError(shown_text(path) + ": " +
+                       without_samples(reading_.member, first.chooser().others()));
+      first_sample_ = std::ssize(sample.bytes());
+    } catch (const SampleError& error) {
+      const bool is_no_tar = error.kind == SampleError::Kind::damaged && sample.name.empty();
+      if (is_no_tar) throw RunError(shown_text(path) + ": " + error.what());
+    }  // the run will name it
+    if (std::string note = note_of_cut(shards_, context); !note.empty())
+      notes_.push_back(std::move(note));
+  }
+
+  std::int64_t size() const override { return kUnknownSize; }
+  std::string describe(std::int64_t sample) const override {
+    const auto shard = static_cast<std::size_t>(sample >> ShardSamples::kPlaceBits);
+    const std::int64_t place = sample - ShardSamples::number(static_cast<std::int64_t>(shard), 0);
+    return fmt::format("{}: sample {}", shards_[shard], place);
+  }
+  std::unique_ptr<SampleReader> make_reader() const override { return nullptr; }
+
+  const Streams* streams() const override { return this; }
+  std::unique_ptr<SampleStream> make_stream(const StreamPart& part) const override {
+    return std::make_unique<TarStream>(shards_, reading_, buffer_, part);
+  }
+  std::int64_t shards() const override { return std::ssize(shards_); }
+
+  const Objects* stored_in() const override { return this; }
+  std::int64_t objects() const override { return std::ssize(shards_); }
+  void path_of(std::int64_t object, std::string& path) const override {
+    path = shards_[static_cast<std::size_t>(object)];
+  }
+  std::vector<std::string> roots() const override { return shards_; }
+
+  std::optional<FileAccess> access() const override { return FileAccess::pread; }
+  // By the size of the first sample: what the others have is not known before they are read.
+  Bytes bytes_read_ahead() const override {
+    return static_cast<Bytes>(WholeShard::kAtOnce) + (buffer_ + 1) * first_sample_;
+  }
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = notes_;
+    if (const std::int64_t left_out = reading_.counts.left_out(); left_out > 0)
+      notes.push_back(note_of_left_out(left_out));
+    return notes;
+  }
+  std::vector<Metric> metrics() const override { return reading_.counts.metrics(); }
+
+ private:
+  std::vector<std::string> shards_;
+  std::int64_t buffer_;
+  ShardReading reading_;
+  Bytes first_sample_ = 0;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Source> open_tar_stream(const SourceOptions& options,
+                                        const SourceContext& context) {
+  auto streams = std::make_unique<TarStreams>(options, named_files(options.paths, ".tar"),
+                                              count_of(options.words, "shuffle", 0, 0));
+  streams->look_at_first(context);
+  return streams;
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,178 @@
+// Streamed shards through the native engine: which samples come, how epochs end, what is said.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/fit/fitted_model.h"
+#include "dataset/make.h"
+#include "loaderscope/errors.h"
+#include "unit/dataset/contents.h"
+#include "unit/native/native_run.h"
+#include "unit/source/container_bytes.h"
+#include "unit/source/temp_folder.h"
+
+namespace loaderscope::native {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+using Counts = std::map<std::uint64_t, int>;
+
+struct Result {
+  RunRecord record;
+  std::vector<Delivered> batches;
+
+  Counts counts() const {
+    Counts counts;
+    for (const Delivered& batch : batches)
+      for (const std::uint64_t sample : batch.samples) ++counts[sample];
+    return counts;
+  }
+  std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const Delivered& batch : batches) sizes.push_back(batch.samples.size());
+    return sizes;
+  }
+};
+
+// Shards of small images that are all different.
+class Shards {
+ public:
+  explicit Shards(const std::vector<int>& samples) {
+    dataset::MakeOptions options;
+    options.path = folder_ / "made";
+    for (const int count : samples) options.count += count;
+    options.size = {40, 30, 0};
+    options.classes = 1;
+    options.threads = 1;
+    dataset::make_dataset(options, {});
+    std::vector<std::string> images;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(options.path))
+      if (entry.path().extension() == ".jpg") images.push_back(entry.path().string());
+    std::size_t next = 0;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      source::TarBytes shard;
+      for (int i = 0; i < samples[s]; ++i)
+        shard.add(std::to_string(i) + ".jpg", dataset::content_of(images[next++]));
+      folder_.write("tar/" + std::to_string(s) + ".tar", shard.finish());
+    }
+  }
+  std::string shard(int index) const { return folder_ / ("tar/" + std::to_string(index) + ".tar"); }
+  Result load(const std::string& settings, const std::string& words = "stream=1",
+              std::size_t rank = 0) const {
+    NotingDevices devices(kSampleBytes);
+    Result result;
+    result.record = run("data=tar:" + (folder_ / "tar") + "?" + words +
+                            " size=16 transfer=u8 augment=resize-centre-crop "
+                            "warmup=0 device=null " +
+                            settings,
+                        devices.context());
+    result.batches = devices.delivered(rank);
+    expect_closes(result.record);
+    return result;
+  }
+
+ private:
+  source::TempFolder folder_;
+};
+
+TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
+  const Shards shards({9, 1, 14, 6, 10});
+  const Counts all = shards.load("batch=4 epochs=1 workers=1", "member=jpg").counts();
+  ASSERT_EQ(all.size(), 40U);
+  for (const char* how : {"workers=0", "workers=1", "workers=3", "workers=8 prefetch-factor=3",
+                          "workers=3 no-in-order", "workers=2 executor=processes",
+                          "workers=2 memory=pin-thread", "workers=7 executor=processes"}) {
+    for (const char* words : {"stream=1", "stream=1&shuffle=7"}) {
+      const Result result = shards.load("batch=4 epochs=1 " + std::string(how), words);
+      EXPECT_EQ(result.counts(), all) << how << " " << words;
+      EXPECT_EQ(result.record.ranks.front().samples, 40) << how << " " << words;
+      EXPECT_EQ(result.record.lost_spans, 0);
+    }
+  }
+}
+
+TEST(Streamed, EachStreamEndsWithItsOwnShortBatch) {
+  const Shards shards({5, 8});
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2").sizes(), ElementsAre(4, 4, 1, 4));
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2 drop-last").sizes(), ElementsAre(4, 4, 4));
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=1").sizes(), ElementsAre(4, 4, 4, 1));
+  EXPECT_THROW(shards.load("batch=40 epochs=1 workers=2 drop-last"), RunError);
+}
+
+TEST(Streamed, EpochsFollowEachOther) {
+  const Shards shards({5, 8, 3});
+  for (const char* how : {"workers=0", "workers=2", "workers=2 persistent-workers",
+                          "workers=2 executor=processes", "workers=5 no-in-order"}) {
+    const Result result = shards.load("batch=4 epochs=3 " + std::string(how), "stream=1&shuffle=5");
+    EXPECT_EQ(result.record.ranks.front().samples, 3 * 16) << how;
+    for (const auto& [sample, times] : result.counts()) EXPECT_EQ(times, 3) << how;
+  }
+}
+
+TEST(Streamed, RanksShareTheShardsAndUnequalOnesAreSaid) {
+  const Shards shards({5, 8, 3});
+  const Result result = shards.load("batch=4 epochs=1 workers=2 ranks=2");
+  EXPECT_EQ(result.record.ranks[0].samples, 8);
+  EXPECT_EQ(result.record.ranks[1].samples, 8);
+  EXPECT_THAT(result.record.notes, Not(Contains(HasSubstr("unequal"))));
+  const Shards unequal({5, 8});
+  EXPECT_THAT(
+      unequal.load("batch=4 epochs=1 workers=1 ranks=2").record.notes,
+      Contains(HasSubstr("unequal, of the samples of an epoch rank 0 had 5, rank 1 had 8")));
+}
+
+TEST(Streamed, MoreWorkersThanShardsIsSaid) {
+  const Shards shards({5, 8});
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=3").record.notes,
+              Contains("the data has 2 shards: of 3 workers 2 read, the others have nothing to "
+                       "read"));
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2").record.notes,
+              Not(Contains(HasSubstr("nothing to read"))));
+}
+
+TEST(Streamed, WhatIsDamagedIsCountedAndTheStreamGoesOn) {
+  const Shards shards({5, 8});
+  std::filesystem::resize_file(shards.shard(0), 1000);
+  for (const char* how : {"workers=1", "workers=2 executor=processes"}) {
+    const Result result = shards.load("batch=4 epochs=1 " + std::string(how));
+    EXPECT_EQ(result.record.ranks.front().samples, 8) << how;
+    EXPECT_EQ(result.record.skipped.samples, 1) << how;
+    EXPECT_EQ(result.record.skipped.by_kind.at("truncated"), 1) << how;
+    ASSERT_EQ(result.record.skipped.first.size(), 1U) << how;
+    EXPECT_THAT(result.record.skipped.first[0], HasSubstr("0.tar: 0.jpg: the shard ends after"));
+  }
+  EXPECT_THROW(shards.load("batch=4 epochs=1 workers=1 on-error=fail"), RunError);
+}
+
+TEST(Streamed, WhatMakesNoSenseIsRefused) {
+  const Shards shards({5, 8});
+  const auto refused = [&](const std::string& settings) {
+    try {
+      shards.load(settings);
+    } catch (const std::exception& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(refused("workers=2 task=sample"), HasSubstr("whole batches of their own shards"));
+  EXPECT_THAT(refused("workers=2 samples=10"), HasSubstr("how many it has is known when it ends"));
+  EXPECT_THAT(refused("workers=2 shuffle"), HasSubstr("stream=1&shuffle=1000"));
+  EXPECT_THAT(refused("workers=2 ranks=3"), HasSubstr("2 shards for 3 ranks"));
+  EXPECT_THAT(refused("workers=2 ranks=2 sync-ranks epochs=1"), HasSubstr("leave out --epochs"));
+}
+
+TEST(Streamed, IsPredictedWithinAnEpochOnly) {
+  const Shards shards({60, 60});
+  const RunRecord within = shards.load("batch=2 steps=24 workers=2").record;
+  EXPECT_NO_THROW(FittedModel(within, nullptr));
+  const RunRecord whole = shards.load("batch=2 epochs=1 workers=2").record;
+  EXPECT_THROW(FittedModel(whole, nullptr), RunError);
+}
+
+}  // namespace
+}  // namespace loaderscope::native

@@ -1,0 +1,190 @@
+// Shards as streams: whose samples they are, in which order, and what becomes of damaged ones.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "container_bytes.h"
+#include "loaderscope/errors.h"
+#include "source/tar.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+using Strings = std::vector<std::string>;
+
+struct TarStreams : testing::Test {
+  TempFolder data;
+
+  // Shard s holds the samples "s.0", "s.1", ...
+  void write_shards(const std::vector<int>& samples) const {
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      TarBytes shard;
+      for (int i = 0; i < samples[s]; ++i) {
+        const std::string name = std::to_string(s) + "." + std::to_string(i);
+        shard.add(std::to_string(i) + ".cls", "7").add(std::to_string(i) + ".jpg", name);
+      }
+      data.write(std::to_string(s) + ".tar", shard.finish());
+    }
+  }
+  std::string shard(int index) const { return data / (std::to_string(index) + ".tar"); }
+
+  std::unique_ptr<Source> open(GivenWords words = {}) const {
+    SourceOptions options = without_cache({data.path()});
+    words.emplace("stream", "1");
+    options.words = words;
+    return open_tar(options, {});
+  }
+  // What cannot be had stands as "!PLACE WHY".
+  static Strings all_of(SampleStream& stream, std::int64_t epoch) {
+    Strings all;
+    stream.begin_epoch(epoch);
+    for (;;) {
+      try {
+        const auto bytes = stream.next();
+        if (!bytes) return all;
+        all.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      } catch (const SampleError& error) {
+        all.push_back("!" + stream.place() + " " + error.what());
+      }
+    }
+  }
+  static Strings read(const Source& source, const StreamPart& part = {}, std::int64_t epoch = 0) {
+    return all_of(*source.streams()->make_stream(part), epoch);
+  }
+};
+
+TEST_F(TarStreams, ReadShardsAsTheyLie) {
+  write_shards({2, 3});
+  const auto source = open();
+  EXPECT_THAT(read(*source), ElementsAre("0.0", "0.1", "1.0", "1.1", "1.2"));
+  EXPECT_EQ(source->size(), Source::kUnknownSize);
+  EXPECT_EQ(source->make_reader(), nullptr);
+  EXPECT_EQ(source->streams()->shards(), 2);
+  EXPECT_EQ(source->stored_in()->objects(), 2);
+}
+
+TEST_F(TarStreams, EverySampleIsInExactlyOneStream) {
+  write_shards({4, 0, 7, 1, 150, 2, 3});
+  for (const char* buffer : {"0", "1", "3", "100", "1000"}) {
+    const auto source = open({{"shuffle", buffer}});
+    for (const auto& [ranks, workers] : {std::pair{1, 1}, {1, 3}, {2, 2}, {3, 1}, {2, 8}}) {
+      Strings all;
+      std::set<std::int64_t> numbers;
+      for (int rank = 0; rank < ranks; ++rank) {
+        for (int worker = 0; worker < workers; ++worker) {
+          const auto stream = source->streams()->make_stream({rank, ranks, worker, workers, 42});
+          all_of(*stream, 0);  // another epoch is whole, too
+          stream->begin_epoch(1);
+          while (const auto bytes = stream->next()) {
+            all.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+            EXPECT_TRUE(numbers.insert(stream->sample()).second);
+          }
+        }
+      }
+      EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), 167U);
+      EXPECT_EQ(all.size(), 167U) << buffer << " " << ranks << "x" << workers;
+    }
+  }
+}
+
+TEST_F(TarStreams, ShardsAreSplitByRankAndThenByWorker) {
+  write_shards({1, 1, 1, 1, 1, 1});
+  const auto source = open();
+  EXPECT_THAT(read(*source, {0, 2, 0, 2, 0}), ElementsAre("0.0", "4.0"));
+  EXPECT_THAT(read(*source, {1, 2, 0, 2, 0}), ElementsAre("1.0", "5.0"));
+  EXPECT_THAT(read(*source, {0, 2, 1, 2, 0}), ElementsAre("2.0"));
+  EXPECT_THAT(read(*source, {0, 1, 7, 8, 0}), IsEmpty());
+}
+
+TEST_F(TarStreams, ShardsAndSamplesAreShuffledByEpochSeedAndPart) {
+  write_shards({30, 30, 30, 30, 30, 30, 30, 30});
+  const auto source = open({{"shuffle", "40"}});
+  const auto stream = source->streams()->make_stream({0, 1, 0, 1, 5});
+  const Strings first = all_of(*stream, 0), second = all_of(*stream, 1);
+  EXPECT_EQ(all_of(*stream, 0), first);
+  EXPECT_EQ(read(*source, {0, 1, 0, 1, 5}, 1), second);
+  EXPECT_NE(first, second);
+  EXPECT_NE(read(*source, {0, 1, 0, 1, 6}, 0), first);
+  // Within a buffer's reach: the first come from the first shards of the order.
+  std::set<char> shards;
+  for (std::size_t i = 0; i < 10; ++i) shards.insert(first[i].front());
+  EXPECT_LE(shards.size(), 3U);
+  EXPECT_GE(shards.size(), 1U);
+  EXPECT_FALSE(std::is_sorted(first.begin(), first.begin() + 30));
+}
+
+TEST_F(TarStreams, WhatIsDamagedIsNamedAndTheNextShardFollows) {
+  write_shards({3, 3, 3});
+  std::filesystem::resize_file(shard(0), 2 * 2048 + 512 + 512 + 512 + 1);  // within the data of 0.2
+  const auto source = open();
+  EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("may be cut short")));
+  const Strings all = read(*source);
+  ASSERT_EQ(all.size(), 9U);
+  EXPECT_THAT(all[2], HasSubstr("0.tar: 2.jpg the shard ends after 1 of its 3 bytes"));
+  EXPECT_EQ(all[3], "1.0");
+
+  {
+    std::fstream file(shard(1), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(2048 + 10);
+    file << "xyz";
+  }
+  std::filesystem::remove(shard(2));
+  for (const char* buffer : {"0", "4"}) {
+    const Strings left = read(*open({{"shuffle", buffer}}));
+    EXPECT_EQ(std::count_if(left.begin(), left.end(),
+                            [](const std::string& text) { return text.starts_with("!"); }),
+              2);
+    EXPECT_THAT(left, testing::Contains(HasSubstr("1.tar is damaged: no tar header at byte 2048")));
+  }
+}
+
+TEST_F(TarStreams, EmptyAndTooLargeSamplesAreLeftOutAlone) {
+  TarBytes bytes;
+  bytes.add("1.jpg", "").add("2.jpg", std::string(300, 'x')).add("3.jpg", "three");
+  data.write("0.tar", bytes.finish());
+  SourceOptions options = without_cache({data.path()});
+  options.words = {{"stream", "1"}};
+  options.largest_sample = 100;
+  const Strings all = read(*open_tar(options, {}));
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_THAT(all[0], HasSubstr("1.jpg is empty"));
+  EXPECT_THAT(all[1], HasSubstr("2.jpg has 300 bytes, more than the 100"));
+  EXPECT_EQ(all[2], "three");
+}
+
+TEST_F(TarStreams, LargeSamplesComeWhole) {
+  TarBytes bytes;
+  std::string large;
+  for (int i = 0; i < 900'000; ++i) large += static_cast<char>(i * 31 % 251);
+  for (int i = 0; i < 4; ++i)
+    bytes.add(std::to_string(i) + ".jpg", large.substr(static_cast<std::size_t>(i * 1000)));
+  data.write("0.tar", bytes.finish());
+  const Strings all = read(*open());
+  ASSERT_EQ(all.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(all[i] == large.substr(i * 1000)) << i;
+}
+
+TEST_F(TarStreams, WhatIsNoStreamIsSaidBeforeWorkersMeetIt) {
+  TarBytes none;
+  none.add("1.mp4", "film");
+  data.write("0.tar", none.finish());
+  EXPECT_THAT(message_of<RunError>([&] { open(); }), HasSubstr("holds no images but mp4"));
+  EXPECT_THAT(read(*open({{"member", "mp4"}})), ElementsAre("film"));
+  EXPECT_THAT(message_of<UsageError>([&] { open({{"shuffle", "many"}}); }), HasSubstr("shuffle"));
+  data.write("0.tar", std::string(2000, 'x'));
+  EXPECT_THAT(message_of<RunError>([&] { open(); }), HasSubstr("is no tar file"));
+  SourceOptions options = without_cache({data.path()});
+  options.words = {{"shuffle", "5"}};
+  EXPECT_THAT(message_of<UsageError>([&] { open_tar(options, {}); }), HasSubstr("stream=1"));
+}
+
+}  // namespace
+}  // namespace loaderscope::source
