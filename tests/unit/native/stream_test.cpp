@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "analysis/fit/fitted_model.h"
 #include "dataset/make.h"
@@ -20,14 +21,14 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Counts = std::map<std::uint64_t, int>;
+using Times = std::map<std::uint64_t, int>;
 
-struct Result {
+struct StreamedRun {
   RunRecord record;
   std::vector<Delivered> batches;
 
-  Counts counts() const {
-    Counts counts;
+  Times counts() const {
+    Times counts;
     for (const Delivered& batch : batches)
       for (const std::uint64_t sample : batch.samples) ++counts[sample];
     return counts;
@@ -45,7 +46,7 @@ class Shards {
   explicit Shards(const std::vector<int>& samples) {
     dataset::MakeOptions options;
     options.path = folder_ / "made";
-    for (const int count : samples) options.count += count;
+    options.count = std::accumulate(samples.begin(), samples.end(), 0);
     options.size = {40, 30, 0};
     options.classes = 1;
     options.threads = 1;
@@ -62,10 +63,10 @@ class Shards {
     }
   }
   std::string shard(int index) const { return folder_ / ("tar/" + std::to_string(index) + ".tar"); }
-  Result load(const std::string& settings, const std::string& words = "stream=1",
-              std::size_t rank = 0) const {
+  StreamedRun load(const std::string& settings, const std::string& words = "stream=1",
+                   std::size_t rank = 0) const {
     NotingDevices devices(kSampleBytes);
-    Result result;
+    StreamedRun result;
     result.record = run("data=tar:" + (folder_ / "tar") + "?" + words +
                             " size=16 transfer=u8 augment=resize-centre-crop "
                             "warmup=0 device=null " +
@@ -82,13 +83,13 @@ class Shards {
 
 TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
   const Shards shards({9, 1, 14, 6, 10});
-  const Counts all = shards.load("batch=4 epochs=1 workers=1", "member=jpg").counts();
+  const Times all = shards.load("batch=4 epochs=1 workers=1", "member=jpg").counts();
   ASSERT_EQ(all.size(), 40U);
   for (const char* how : {"workers=0", "workers=1", "workers=3", "workers=8 prefetch-factor=3",
                           "workers=3 no-in-order", "workers=2 executor=processes",
                           "workers=2 memory=pin-thread", "workers=7 executor=processes"}) {
     for (const char* words : {"stream=1", "stream=1&shuffle=7"}) {
-      const Result result = shards.load("batch=4 epochs=1 " + std::string(how), words);
+      const StreamedRun result = shards.load("batch=4 epochs=1 " + std::string(how), words);
       EXPECT_EQ(result.counts(), all) << how << " " << words;
       EXPECT_EQ(result.record.ranks.front().samples, 40) << how << " " << words;
       EXPECT_EQ(result.record.lost_spans, 0);
@@ -108,7 +109,8 @@ TEST(Streamed, EpochsFollowEachOther) {
   const Shards shards({5, 8, 3});
   for (const char* how : {"workers=0", "workers=2", "workers=2 persistent-workers",
                           "workers=2 executor=processes", "workers=5 no-in-order"}) {
-    const Result result = shards.load("batch=4 epochs=3 " + std::string(how), "stream=1&shuffle=5");
+    const StreamedRun result =
+        shards.load("batch=4 epochs=3 " + std::string(how), "stream=1&shuffle=5");
     EXPECT_EQ(result.record.ranks.front().samples, 3 * 16) << how;
     for (const auto& [sample, times] : result.counts()) EXPECT_EQ(times, 3) << how;
   }
@@ -116,7 +118,7 @@ TEST(Streamed, EpochsFollowEachOther) {
 
 TEST(Streamed, RanksShareTheShardsAndUnequalOnesAreSaid) {
   const Shards shards({5, 8, 3});
-  const Result result = shards.load("batch=4 epochs=1 workers=2 ranks=2");
+  const StreamedRun result = shards.load("batch=4 epochs=1 workers=2 ranks=2");
   EXPECT_EQ(result.record.ranks[0].samples, 8);
   EXPECT_EQ(result.record.ranks[1].samples, 8);
   EXPECT_THAT(result.record.notes, Not(Contains(HasSubstr("unequal"))));
@@ -139,7 +141,7 @@ TEST(Streamed, WhatIsDamagedIsCountedAndTheStreamGoesOn) {
   const Shards shards({5, 8});
   std::filesystem::resize_file(shards.shard(0), 1000);
   for (const char* how : {"workers=1", "workers=2 executor=processes"}) {
-    const Result result = shards.load("batch=4 epochs=1 " + std::string(how));
+    const StreamedRun result = shards.load("batch=4 epochs=1 " + std::string(how));
     EXPECT_EQ(result.record.ranks.front().samples, 8) << how;
     EXPECT_EQ(result.record.skipped.samples, 1) << how;
     EXPECT_EQ(result.record.skipped.by_kind.at("truncated"), 1) << how;
