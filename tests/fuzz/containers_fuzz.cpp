@@ -10,11 +10,28 @@
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/npy.h"
+#include "source/shard_samples.h"
 #include "source/tar.h"
 
 namespace {
 
 using loaderscope::ValueError;
+
+// The same bytes as a stream: what is wrong with one sample ends with it, or with the shard.
+void stream_tar(const std::string& path) {
+  using namespace loaderscope::source;
+  static ShardReading reading;
+  reading.largest_sample = 1 << 20;
+  ShardSamples samples(path, 0, reading);
+  HeldSample held;
+  for (bool more = true; more;) {
+    try {
+      more = samples.next(held);
+      if (more && held.bytes().empty()) __builtin_trap();
+    } catch (const loaderscope::SampleError&) {
+    }
+  }
+}
 
 void walk_tar(std::span<const std::uint8_t> bytes) {
   static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
@@ -28,6 +45,7 @@ void walk_tar(std::span<const std::uint8_t> bytes) {
     }
   } catch (const ValueError&) {
   }
+  stream_tar("/proc/self/fd/" + std::to_string(static_cast<int>(file)));
 }
 
 void read_npy(std::span<const std::uint8_t> bytes) {

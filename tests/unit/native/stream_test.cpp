@@ -86,7 +86,7 @@ TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
   const Times all = shards.load("batch=4 epochs=1 workers=1", "member=jpg").counts();
   ASSERT_EQ(all.size(), 40U);
   for (const char* how : {"workers=0", "workers=1", "workers=3", "workers=8 prefetch-factor=3",
-                          "workers=3 no-in-order", "workers=2 executor=processes",
+                          "workers=3 in-order=false", "workers=2 executor=processes",
                           "workers=2 memory=pin-thread", "workers=7 executor=processes"}) {
     for (const char* words : {"stream=1", "stream=1&shuffle=7"}) {
       const StreamedRun result = shards.load("batch=4 epochs=1 " + std::string(how), words);
@@ -100,15 +100,16 @@ TEST(Streamed, TheSameSamplesAsByTheIndexWhoeverReadsThem) {
 TEST(Streamed, EachStreamEndsWithItsOwnShortBatch) {
   const Shards shards({5, 8});
   EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2").sizes(), ElementsAre(4, 4, 1, 4));
-  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2 drop-last").sizes(), ElementsAre(4, 4, 4));
+  EXPECT_THAT(shards.load("batch=4 epochs=1 workers=2 drop-last=true").sizes(),
+              ElementsAre(4, 4, 4));
   EXPECT_THAT(shards.load("batch=4 epochs=1 workers=1").sizes(), ElementsAre(4, 4, 4, 1));
-  EXPECT_THROW(shards.load("batch=40 epochs=1 workers=2 drop-last"), RunError);
+  EXPECT_THROW(shards.load("batch=40 epochs=1 workers=2 drop-last=true"), RunError);
 }
 
 TEST(Streamed, EpochsFollowEachOther) {
   const Shards shards({5, 8, 3});
-  for (const char* how : {"workers=0", "workers=2", "workers=2 persistent-workers",
-                          "workers=2 executor=processes", "workers=5 no-in-order"}) {
+  for (const char* how : {"workers=0", "workers=2", "workers=2 persistent-workers=true",
+                          "workers=2 executor=processes", "workers=5 in-order=false"}) {
     const StreamedRun result =
         shards.load("batch=4 epochs=3 " + std::string(how), "stream=1&shuffle=5");
     EXPECT_EQ(result.record.ranks.front().samples, 3 * 16) << how;
@@ -163,9 +164,10 @@ TEST(Streamed, WhatMakesNoSenseIsRefused) {
   };
   EXPECT_THAT(refused("workers=2 task=sample"), HasSubstr("whole batches of their own shards"));
   EXPECT_THAT(refused("workers=2 samples=10"), HasSubstr("how many it has is known when it ends"));
-  EXPECT_THAT(refused("workers=2 shuffle"), HasSubstr("stream=1&shuffle=1000"));
+  EXPECT_THAT(refused("workers=2 shuffle=true"), HasSubstr("stream=1&shuffle=1000"));
   EXPECT_THAT(refused("workers=2 ranks=3"), HasSubstr("2 shards for 3 ranks"));
-  EXPECT_THAT(refused("workers=2 ranks=2 sync-ranks epochs=1"), HasSubstr("leave out --epochs"));
+  EXPECT_THAT(refused("workers=2 ranks=2 sync-ranks=true epochs=1"),
+              HasSubstr("leave out --epochs"));
 }
 
 TEST(Streamed, IsPredictedWithinAnEpochOnly) {
