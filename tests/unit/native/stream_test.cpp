@@ -172,7 +172,7 @@ TEST(Streamed, WhatMakesNoSenseIsRefused) {
 
 TEST(Streamed, IsPredictedWithinAnEpochOnly) {
   const Shards shards({60, 60});
-  const RunRecord within = shards.load("batch=2 steps=24 workers=2").record;
+  const RunRecord within = shards.load("batch=2 steps=24 workers=2 inject=read=+3ms").record;
   EXPECT_NO_THROW(FittedModel(within, nullptr));
   const RunRecord whole = shards.load("batch=2 epochs=1 workers=2").record;
   EXPECT_THROW(FittedModel(whole, nullptr), RunError);
