@@ -95,12 +95,12 @@ INSTANTIATE_TEST_SUITE_P(Jobs, TorchBadEnds,
 TEST_F(TorchJobs, AProgramWithoutALoaderGoesOnAndTheUserIsTold) {
   measured("trains_without_a_loader", 0, {"--duration", "1s"});
   EXPECT_EQ(ended_.exit_code, 1);
-  const auto told = ended_.err.find("no torch.utils.data.DataLoader has given it a batch");
+  const auto told = ended_.err.find("no loader that is known has given it a batch");
   const auto ended = ended_.err.find("went on to its end");
   EXPECT_LT(told, ended) << ended_.err;
   EXPECT_NE(ended, std::string::npos) << ended_.err;
   EXPECT_THAT(ended_.err, HasSubstr("--duration begins with the first one"));
-  EXPECT_THAT(ended_.err, HasSubstr("--loader FILE.py:FUNCTION"));
+  EXPECT_THAT(ended_.err, HasSubstr("--batch-function FILE.py:NAME"));
 }
 
 TEST_F(TorchJobs, AProgramThatExitsEarlyLeavesNothing) {
