@@ -145,7 +145,7 @@ TEST(Guest, AProgramWithoutADataLoaderIsSaidToHaveNone) {
   const Ended ended = run_binary({"run", "--", "python3", "-c", "print('hello')"});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("hello\n"));  // standard output is for the answer
-  EXPECT_THAT(ended.err, HasSubstr("without taking a batch from a torch.utils.data.DataLoader"));
+  EXPECT_THAT(ended.err, HasSubstr("without taking a batch from a loader that is known"));
   EXPECT_EQ(ended.out, "");
 }
 
