@@ -91,7 +91,8 @@ std::optional<Candidate> loader_not_seen(const Facts& facts) {
                                show_percent(facts.share(Cause::opaque))),
                    {},
                    "more threads or a deeper queue there (DALI: num_threads, "
-                   "prefetch_queue_depth)"};
+                   "prefetch_queue_depth); a function of your own: make the next batch in a "
+                   "thread while this one trains"};
 }
 
 std::optional<Candidate> padding_waste(const Facts& facts) {
