@@ -1,9 +1,13 @@
-// A file descriptor that closes itself.
+// A file descriptor that closes itself, and reading from one.
 #pragma once
 
 #include <unistd.h>
 
+#include <cstddef>
+#include <span>
 #include <utility>
+
+#include "loaderscope/units.h"
 
 namespace loaderscope {
 
@@ -23,5 +27,12 @@ class Fd {
  private:
   int fd_;
 };
+
+struct ReadAt {
+  std::size_t bytes = 0;  // fewer than asked for at the end of the file, or with an error
+  int error = 0;          // errno
+};
+// Fills `to` from `offset` on, in as many calls as it takes.
+ReadAt read_at(int fd, Bytes offset, std::span<std::byte> to);
 
 }  // namespace loaderscope

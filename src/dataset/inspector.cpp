@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fd.h"
 #include "base/shortage.h"
 #include "dataset/encode.h"
 #include "decode/limits.h"
@@ -69,16 +70,9 @@ struct Inspector::File {
     const Bytes left = std::max<Bytes>(size - offset, 0);
     count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
     if (buffer.size() < count) buffer.resize(count);
-    std::size_t done = 0;
-    while (done < count) {
-      const ssize_t got =
-          ::pread(fd, buffer.data() + done, count - done, offset + static_cast<Bytes>(done));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) error = errno;
-      if (got <= 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return {buffer.data(), done};
+    const ReadAt got = read_at(fd, offset, {buffer.data(), count});
+    if (got.error != 0) error = got.error;
+    return {buffer.data(), got.bytes};
   }
 };
 

@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/shortage.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/run_record.h"
@@ -67,17 +69,10 @@ struct StepRows::Spill {
 
   // Reads rows [first, first + block.size()).
   void read(std::int64_t first, std::vector<StepRow>& block) const {
-    auto* data = reinterpret_cast<char*>(block.data());
-    std::size_t left = block.size() * sizeof(StepRow);
-    auto offset = static_cast<off_t>(first * static_cast<std::int64_t>(sizeof(StepRow)));
-    while (left > 0) {
-      const ssize_t got = ::pread(descriptor, data, left, offset);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail("cannot be read back", errno);
-      data += got;
-      offset += got;
-      left -= static_cast<std::size_t>(got);
-    }
+    const auto bytes = std::as_writable_bytes(std::span(block));
+    const auto offset = first * static_cast<std::int64_t>(sizeof(StepRow));
+    const ReadAt got = read_at(descriptor, offset, bytes);
+    if (got.bytes < bytes.size()) fail("cannot be read back", got.error);
   }
 
  private:

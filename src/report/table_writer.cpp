@@ -96,7 +96,8 @@ void add_skipped(Screen& screen, const RunRecord& record, const ReportStyle& sty
   const bool one = record.skipped.samples == 1;
   screen.line(Worth::evidence,
               fmt::format("skipped {}: {}; {}", plural(record.skipped.samples, "sample"), kinds,
-                          one ? "another took its place" : "others took their places"));
+                          one ? "the next good one took its place"
+                              : "the next good ones took their places"));
   for (const std::string& sample : record.skipped.first)
     screen.raw(Worth::beside, "  " + wrapped(printable(sample), style.width - 2, 2));
 }

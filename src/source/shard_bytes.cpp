@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <system_error>
 
+#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/extent_opener.h"
 #include "source/read_counts.h"
@@ -16,25 +16,18 @@
 namespace loaderscope::source {
 namespace {
 
-// As much as there is, in as many calls as it takes; `failed` is told errno and does not return.
+// What there is from `begin` on; `failed` is told errno and does not return.
 template <class Failed>
-std::size_t pread_all(int fd, Bytes begin, std::span<std::byte> to, const Failed& failed) {
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const ssize_t got =
-        ::pread(fd, to.data() + done, to.size() - done, begin + static_cast<Bytes>(done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) failed(errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
+std::size_t read_or_fail(int fd, Bytes begin, std::span<std::byte> to, const Failed& failed) {
+  const ReadAt got = read_at(fd, begin, to);
+  if (got.error != 0) failed(got.error);
+  return got.bytes;
 }
 
 }  // namespace
 
 std::size_t PiecesOfShard::read(Bytes begin, std::span<std::byte> to) {
-  return pread_all(fd_, begin, to, [](int error) {
+  return read_or_fail(fd_, begin, to, [](int error) {
     throw ValueError("cannot be read: " + std::generic_category().message(error));
   });
 }
@@ -45,7 +38,7 @@ WholeShard::WholeShard(int fd, const ReadCounts& counts)
 }
 
 std::size_t WholeShard::ask(Bytes begin, std::span<std::byte> to) const {
-  const std::size_t got = pread_all(fd_, begin, to, fail_to_read);
+  const std::size_t got = read_or_fail(fd_, begin, to, fail_to_read);
   counts_.count_request(static_cast<Bytes>(got));
   return got;
 }

@@ -26,6 +26,7 @@ class DataMaker : public SampleMaker {
       stream_ =
           pipeline_.source->streams()->make_stream({rank, plan.ranks, worker, plan.workers, seed});
     stream_->begin_epoch(epoch);
+    stream_ended_ = false;
   }
 
   // Of a sample that cannot be used the next good one in the order of the data set takes the place.
@@ -106,9 +107,11 @@ class DataMaker : public SampleMaker {
 
   // Reading on to the end is work for no batch.
   std::optional<std::span<const std::byte>> read_next(SpanWriter& spans) {
+    if (stream_ended_) return std::nullopt;
     spans.begin_sample(-1);
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
     const auto stored = stream_->next();
+    stream_ended_ = !stored;
     if (stored) {
       spans.begin_sample(stream_->sample());
     } else {
@@ -128,6 +131,7 @@ class DataMaker : public SampleMaker {
 
   std::unique_ptr<SampleReader> reader_;  // null: the data is streamed
   std::unique_ptr<SampleStream> stream_;
+  bool stream_ended_ = false;
   Sleeper sleeper_;
 };
 

@@ -8,14 +8,13 @@
 #include <string_view>
 
 #include "loaderscope/errors.h"
-#include "loaderscope/settings.h"
+#include "settings/refuse.h"
 
 namespace loaderscope::native {
 namespace {
 
-[[noreturn]] void refuse(const RunConfig& config, std::string_view name, std::string_view why) {
-  throw UsageError(
-      fmt::format("{} = {}: the data is a stream: {}", name, find_field(name)->text(config), why));
+[[noreturn]] void refuse(const RunConfig& config, std::string_view name, const std::string& why) {
+  settings::refuse(config, name, "the data is a stream: " + why);
 }
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }

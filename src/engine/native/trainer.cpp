@@ -4,7 +4,6 @@
 #include <string>
 
 #include "loaderscope/errors.h"
-
 #include "record/interval_meter.h"
 
 namespace loaderscope::native {
@@ -94,6 +93,16 @@ void Trainer::end_streams() {
   if (epoch_ == 0) streamed_samples_ = samples_of_epoch_;
 }
 
+// In the order of dispatch: a batch whose turn it is not is put aside. Null: none to be taken.
+Batch* Trainer::in_turn(Batch* received, std::int64_t number) {
+  if (number != next_batch_) {
+    early_.emplace(number, received);
+    return nullptr;
+  }
+  ++next_batch_;
+  return received != nullptr ? received : take_early();
+}
+
 // Of those put aside, the one whose turn it is.
 Batch* Trainer::take_early() {
   while (!early_.empty() && early_.begin()->first == next_batch_) {
@@ -114,10 +123,12 @@ Batch* Trainer::take() {
     if (loader_.streams_ended()) return nullptr;
     Batch* received = receive_one();
     if (received == nullptr) return nullptr;
-    const bool is_empty = received->events.samples == 0;
-    if (plan_.in_order) early_.emplace(received->events.batch, is_empty ? nullptr : received);
-    if (is_empty) loader_.came_back_empty(*received);
-    batch = plan_.in_order ? take_early() : is_empty ? nullptr : received;
+    const std::int64_t number = received->events.batch;
+    if (received->events.samples == 0) {
+      loader_.came_back_empty(*received);
+      received = nullptr;
+    }
+    batch = plan_.in_order ? in_turn(received, number) : received;
   }
   StepEvents& events = batch->events;
   events.step = step_;

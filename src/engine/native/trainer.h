@@ -26,6 +26,7 @@ class Trainer {
   bool begin_epoch();  // false: there is none left
   Batch* next();       // null: the job is to stop, or there is none left
   Batch* take();       // null: the job is to stop, or the rank's streams have ended
+  Batch* in_turn(Batch* received, std::int64_t number);
   Batch* take_early();
   void end_streams();
   Batch* receive_one();

@@ -95,8 +95,9 @@ TEST(Table, NamesTheCeilingsThatAreKnown) {
 TEST(Table, NamesWhatWasSkippedUnderTheirNumber) {
   RunRecord record = usual_record();
   record.skipped = {1, {{"truncated", 1}}, {"a/b.jpg: is empty"}};
-  EXPECT_THAT(table_of(record), HasSubstr("skipped 1 sample: 1 truncated; another took its place\n"
-                                          "  a/b.jpg: is empty\n"));
+  EXPECT_THAT(table_of(record),
+              HasSubstr("skipped 1 sample: 1 truncated; the next good one took its place\n"
+                        "  a/b.jpg: is empty\n"));
 }
 
 TEST(Table, WithoutAStepSaysWhyAndNoMore) {

@@ -12,8 +12,11 @@ from loaderscope_guest import messages
 from loaderscope_guest.settings import OVERRIDES
 
 
-_OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
-_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+OURS = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def is_in_packages(file: str) -> bool:
+    return f"{os.sep}site-packages{os.sep}" in file or f"{os.sep}dist-packages{os.sep}" in file
 
 
 class Place(NamedTuple):
@@ -26,12 +29,12 @@ UNKNOWN = Place("an unknown place", ())
 
 def _of_torch() -> str:
     file = getattr(sys.modules.get("torch"), "__file__", None)
-    return os.path.dirname(file) + os.sep if file else _OURS
+    return os.path.dirname(file) + os.sep if file else OURS
 
 
 def here() -> Place:
     """Of the caller, outside PyTorch."""
-    inner = (_OURS, _of_torch())
+    inner = (OURS, _of_torch())
     stack: List[str] = []
     line = ""
     frame: Any = sys._getframe(1)
@@ -39,7 +42,7 @@ def here() -> Place:
         name = frame.f_code.co_filename
         if not name.startswith(inner):
             stack.append(f"{name}:{frame.f_lineno}")
-            if not line and not any(packages in name for packages in _PACKAGES):
+            if not line and not is_in_packages(name):
                 line = stack[-1]
         frame = frame.f_back
     return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack))

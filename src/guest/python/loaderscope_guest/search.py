@@ -9,16 +9,15 @@ import sysconfig
 from types import CodeType
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
+from loaderscope_guest.construction import OURS, is_in_packages
 from loaderscope_guest.delivered import tensors_of
 from loaderscope_guest.library import now
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = tuple({sysconfig.get_paths()[name] + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")})
-_PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 
 
 def is_users(file: str) -> bool:
-    return not (file.startswith(("<", _HERE)) or file.startswith(_LIBRARIES) or any(part in file for part in _PACKAGES))
+    return not (file.startswith(("<", OURS)) or file.startswith(_LIBRARIES) or is_in_packages(file))
 
 
 def _is_batch(result: Any) -> bool:
