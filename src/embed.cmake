@@ -8,15 +8,19 @@ set(symbols "")
 set(rows "")
 set(number 0)
 macro(embed name path)
+  # Known outside its file: where all files are optimised as one, the assembler gets them apart.
+  set(symbol loaderscope_${FUNCTION}_${number})
   string(APPEND assembler
     "asm(\".section .rodata\\n\"\n"
-    "    \"loaderscope_file_${number}: .incbin \\\"${path}\\\"\\n\"\n"
-    "    \"loaderscope_file_${number}_end:\\n\"\n"
+    "    \".globl ${symbol}, ${symbol}_end\\n\"\n"
+    "    \".hidden ${symbol}, ${symbol}_end\\n\"\n"
+    "    \"${symbol}: .incbin \\\"${path}\\\"\\n\"\n"
+    "    \"${symbol}_end:\\n\"\n"
     "    \".previous\\n\");\n")
   string(APPEND symbols
-    "extern \"C\" const char loaderscope_file_${number}[], loaderscope_file_${number}_end[];\n")
+    "extern \"C\" const char ${symbol}[], ${symbol}_end[];\n")
   string(APPEND rows
-    "      {\"${name}\", text(loaderscope_file_${number}, loaderscope_file_${number}_end)},\n")
+    "      {\"${name}\", text(${symbol}, ${symbol}_end)},\n")
   math(EXPR number "${number} + 1")
 endmacro()
 foreach(name ${names})
