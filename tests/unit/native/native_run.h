@@ -32,8 +32,8 @@ RunRecord run(std::string_view settings, const EngineContext& context = {});
 // In every row of every rank: compute + all causes = window, to the ns, without a gap between rows.
 void expect_closes(const RunRecord& record);
 
-// A machine that is busy with something else bends what is measured: `wrong` says what does not
-// hold, or nothing, and is asked again, a moment later each time.
+// `wrong` says what does not hold, or nothing. Where something else kept a core meanwhile, which
+// bends what is measured, it is asked again a moment later, up to ten times; else it fails at once.
 void expect_in_a_quiet_moment(const std::function<std::string()>& wrong);
 
 // What the device of one rank was handed.

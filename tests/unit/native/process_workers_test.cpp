@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "base/sleep.h"
 #include "loaderscope/engine.h"
@@ -110,12 +112,15 @@ TEST(ProcessWorkers, NothingIsLeftBehind) {
   run("executor=processes workers=2 ranks=2 batch=1 warmup=0 steps=4 cost=decode=1ms:sleep "
       "compute=1ms");
   EXPECT_EQ(open_files(), files);
-  expect_in_a_quiet_moment([&]() -> std::string {  // others have names there too, for a while
+  const auto left = [&]() -> std::string {
     for (const std::string& name : shared_names()) {
       if (!names.contains(name)) return name;
     }
     return "";
-  });
+  };
+  for (int wait = 0; wait < 50 && !left().empty(); ++wait)  // others have names there for a while
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(left(), "");
   expect_nobody_left();
 }
 
