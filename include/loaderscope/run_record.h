@@ -101,6 +101,17 @@ struct Detail {
   bool operator==(const Detail&) const = default;
 };
 
+// One of several loaders that a program takes batches from.
+struct LoaderUse {
+  std::string dataset, place;  // the name of its class, and FILE:LINE that made the loader
+  bool measured = false;       // the record is of it
+  bool with_gradients = false;
+  std::int64_t iterations = 0, batches = 0;
+  // Of the time from the program's first ask to its last batch.
+  double waited = 0;  // for its batches
+  double looped = 0;  // in loops over it, the waits among that
+};
+
 struct RankRecord {
   Nanos first_ask = 0;
   Nanos window_begin = 0;  // end of compute of the last warm-up step, or first_ask
@@ -144,6 +155,7 @@ struct RunRecord {
   std::vector<RankRecord> ranks;
   // Before the first ask, in order: ("import", ns), ("index", ns).
   std::vector<std::pair<std::string, Nanos>> before_first_ask;
+  std::vector<LoaderUse> loaders;  // of a program that has more than one, of its first rank
   bool contention_known = true;
   bool interrupted = false;
   bool input_ended_in_warmup = false;  // the whole run is the window

@@ -48,6 +48,13 @@ double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
   return sum;
 }
 
+bool waits_for_other_loaders(const RunRecord& record, const Account& account) {
+  if (record.loaders.empty() || record.ranks.empty()) return false;
+  Nanos waited = 0;  // a program's launches are nothing else
+  for (const RankRecord& rank : record.ranks) waited += rank.stages[Stage::launch].wall;
+  return 2 * waited >= std::ssize(record.ranks) * account.stall[Cause::launch];
+}
+
 double busy_of(const Account& account) { return share_of(account.compute, account); }
 
 Nanos sum_of(const Histogram& histogram) {

@@ -14,6 +14,10 @@ double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
 // The sum over the ranks.
 double per_second(const RunRecord& record, std::int64_t RankRecord::*count);
 
+// Of a program that takes batches from several loaders: what it waited for those that are not
+// measured is half of its `launch` at least.
+bool waits_for_other_loaders(const RunRecord& record, const Account& account);
+
 double busy_of(const Account& account);  // 0 without a window
 Nanos sum_of(const Histogram& histogram);
 

@@ -37,7 +37,7 @@ Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLe
 std::string limit_words(const RunRecord& record);  // "the GPU is the limit"
 
 // The cause's reason in words that a user understands: "capacity, the workers never rest".
-std::string explain(Cause cause, const Account& account, const RunConfig& config);
+std::string explain(Cause cause, const Account& account, const RunRecord& record);
 
 // The first line of the answer, for a verdict of which all else is filled.
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/removal.h"
+#include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
@@ -70,7 +71,7 @@ std::string cause_words(const RunRecord& record, const Analysis& analysis, Cause
                          ? fmt::format(" for {}", name_of(cause))
                          : fmt::format(", chiefly for {} ({})", name_of(cause),
                                        show_percent(share_of(account.stall[cause], account)));
-  const std::string why = explain(cause, account, record.config);
+  const std::string why = explain(cause, account, record);
   return why.empty() ? text : text + ": " + why;
 }
 
@@ -96,7 +97,7 @@ std::string pace_words(const RunRecord& record, const Analysis& analysis, const 
   const std::string text = join(verdict.candidates, "or");
   if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
   const Cause cause = verdict.candidates.front();
-  const std::string why = explain(cause, analysis.account, record.config);
+  const std::string why = explain(cause, analysis.account, record);
   const std::string because = why.empty() ? "" : " (" + why + ")";
   if (!is_small_cause(analysis, verdict)) return text + " sets the pace" + because;
   return fmt::format("for {} itself only {}, but without it {} of the time is gained{}", text,
@@ -209,7 +210,7 @@ std::string limit_words(const RunRecord& record) {
   return record.ranks.size() > 1 ? "the GPUs are the limit" : "the GPU is the limit";
 }
 
-std::string explain(Cause cause, const Account& account, const RunConfig& config) {
+std::string explain(Cause cause, const Account& account, const RunRecord& record) {
   switch (cause) {
     case Cause::transport:
       return "finished batches are on their way to the trainer";
@@ -218,6 +219,8 @@ std::string explain(Cause cause, const Account& account, const RunConfig& config
     case Cause::h2d:
       return "copies to the device are not hidden behind the compute";
     case Cause::launch:
+      if (waits_for_other_loaders(record, account))
+        return "the training waits for the batches of another loader";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
@@ -230,7 +233,7 @@ std::string explain(Cause cause, const Account& account, const RunConfig& config
   }
   const auto most = std::max_element(account.why.begin(), account.why.end());
   if (*most <= 0) return "";
-  return why_words(static_cast<Why>(most - account.why.begin()), config);
+  return why_words(static_cast<Why>(most - account.why.begin()), record.config);
 }
 
 std::string sentence_of(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {

@@ -118,6 +118,30 @@ void describe_account(Form& form, Account& account) {
                "moved to bring the times of steps into order, seconds");
 }
 
+void describe_loaders(Form& form, std::vector<LoaderUse>& loaders) {
+  form.if_there("loaders", !loaders.empty(), Missing::left_out, [&] {
+    form.list("loaders", loaders,
+              "all that the measured program takes batches from; absent where there is one",
+              [&](LoaderUse& loader) {
+                form.object("", "one loader", [&] {
+                  form.text("dataset", loader.dataset, "the name of its class");
+                  form.text("place", loader.place, "FILE:LINE that made the loader");
+                  form.flag("measured", loader.measured, "the account is of it");
+                  form.flag("with_gradients", loader.with_gradients,
+                            "gradients were wanted of its batches: it is no validation");
+                  form.whole("iterations", loader.iterations, "how often it was iterated");
+                  form.whole("batches", loader.batches, "that were taken");
+                  form.real("waited_share", loader.waited,
+                            "of the time from the program's first ask to its last batch, waiting "
+                            "for batches of this loader",
+                            kShare);
+                  form.real("loop_share", loader.looped,
+                            "of that time, in loops over it, the waits among that", kShare);
+                });
+              });
+  });
+}
+
 void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
                    bool has_busy) {
   form.object("", "one rank", [&] {

@@ -38,6 +38,8 @@ struct StageRows {
 StageRows stage_table(const RunRecord& record, bool in_short);
 
 std::vector<std::string> rank_table(const RunRecord& record, const Analysis& analysis);
+// Of a program with more than one loader.
+std::vector<std::string> loader_table(const RunRecord& record);
 std::vector<std::string> metric_lines(const RunRecord& record, int width);
 
 // What this machine could give at most, where that is known.

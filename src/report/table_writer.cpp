@@ -66,6 +66,7 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
     for (std::string& line : rank_table(record, analysis))
       screen.raw(Worth::detail, std::move(line));
   }
+  for (std::string& line : loader_table(record)) screen.raw(Worth::evidence, std::move(line));
   add_account(screen, record, analysis, style);
   for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
   add_differential(screen, record, analysis);

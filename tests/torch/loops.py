@@ -101,6 +101,17 @@ def zipped(workers):
     said(batches)
 
 
+def zipped_unequal(workers):
+    """The second loader is the slow one."""
+    fast = DataLoader(Sleeping(320, 0.0002), batch_size=8, num_workers=workers)
+    slow = DataLoader(Sleeping(320, 0.01), batch_size=8, num_workers=workers)
+    batches = 0
+    for one, other in zip(fast, slow):
+        train_on(one)
+        batches += 1
+    said(batches)
+
+
 def by_next(workers):
     """Steps, not epochs: the iterator is made anew where it ends."""
     loader = DataLoader(Sleeping(160, 0.001), batch_size=8, num_workers=workers)

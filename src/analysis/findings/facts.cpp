@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "source/registry.h"
 
@@ -42,6 +43,10 @@ bool Facts::is_packed() const {
 
 double Facts::metric(std::string_view name) const {
   return value_of(record.metrics, name).value_or(0);
+}
+
+bool Facts::waits_for_other_loaders() const {
+  return loaderscope::waits_for_other_loaders(record, analysis.account);
 }
 
 std::string Facts::named(std::string_view about) const {

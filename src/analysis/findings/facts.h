@@ -30,6 +30,8 @@ struct Facts {
   bool is_packed() const;                      // many samples lie in one file
   double metric(std::string_view name) const;  // 0 when it is not there
 
+  bool waits_for_other_loaders() const;
+
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
   // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
   std::string named(std::string_view about) const;
@@ -101,6 +103,7 @@ std::optional<Candidate> collate_bound(const Facts& facts);
 std::optional<Candidate> own_code(const Facts& facts);
 std::optional<Candidate> loader_not_seen(const Facts& facts);
 std::optional<Candidate> serialisation_tax(const Facts& facts);
+std::optional<Candidate> other_loader(const Facts& facts);
 std::optional<Candidate> slow_trainer(const Facts& facts);
 std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
 

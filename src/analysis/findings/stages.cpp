@@ -119,8 +119,20 @@ std::optional<Candidate> serialisation_tax(const Facts& facts) {
                    "objects are pickled"};
 }
 
+std::optional<Candidate> other_loader(const Facts& facts) {
+  if (facts.share(Cause::launch) < kWorthSaying || !facts.waits_for_other_loaders())
+    return std::nullopt;
+  return Candidate{
+      fmt::format("the training takes batches of more than one loader, and waits {} of "
+                  "the time for others than the one that is measured: {}",
+                  show_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch))),
+      {{{"launch.speed", "1000"}}},
+      "more workers for that loader: DataLoader(..., num_workers=)"};
+}
+
 std::optional<Candidate> slow_trainer(const Facts& facts) {
-  if (facts.share(Cause::launch) < kWorthSaying) return std::nullopt;
+  if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders())
+    return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(
       "a batch is there and the trainer is slow to use it {} of the time, {}",

@@ -109,6 +109,14 @@ void put_short_rows_last(std::vector<SampleRow>& rows, const RunConfig& config,
   rank.short_rows = shorter;
 }
 
+// A program waits for its other loaders in some steps, and in the others takes no time for that.
+StageStats launches_of_all_steps(const RankRecord& record) {
+  StageStats launches = record.stages[Stage::launch];
+  if (launches.count == 0) return launches;
+  while (launches.count < record.steps()) launches.add(0, 0, 0, 0);
+  return launches;
+}
+
 FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, bool device_is_real) {
   FittedCosts::Rank rank;
   std::vector<SampleRow> rows = record.reservoir;
@@ -119,6 +127,7 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   rank.samples.reserve(rows.size());
   for (const SampleRow& row : rows) rank.samples.push_back(sample_of(row));
   for (Stage stage : kBatchStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
+  rank.stages[Stage::launch] = MeasuredTimes(launches_of_all_steps(record));
   if (!device_is_real) return rank;
   for (Stage stage : kDeviceStages) rank.stages[stage] = MeasuredTimes(record.stages[stage]);
   split_compute(record, rank);

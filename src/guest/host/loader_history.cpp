@@ -42,8 +42,14 @@ bool LoaderHistory::take_fact(const Fact& fact, const LoaderFacts& loader) {
 }
 
 void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
-  if (fact.kind == FactKind::ask) asked_ = fact.begin;
-  if (fact.kind == FactKind::ended) stopped_for_ = fact.end - fact.begin;
+  if (fact.kind == FactKind::ask) {
+    asked_ = fact.begin;
+    time_.asked(fact.count, fact.begin);
+  }
+  if (fact.kind == FactKind::ended) {
+    stopped_for_ = fact.end - fact.begin;
+    time_.ended(fact.begin, fact.end);
+  }
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
   if (fact.kind == FactKind::started) started(fact, epoch);
   if (fact.kind == FactKind::moved && fact.batch < 0)
@@ -98,6 +104,7 @@ void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
     window_.first_ask(first_ask_);
   }
   forget_cut_short();
+  time_.begin_epoch();
   Epoch& epoch = epochs_[{fact.iterator, fact.generation}];
   epoch = Epoch{};
   epoch.begun = fact.begin;
@@ -153,6 +160,7 @@ void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   events.made_by_trainer = epoch.by_trainer;
   events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
+  time_.got(events.ask, events.take);
   events.take_queued =
       std::clamp<Nanos>(fact.queued, 0, std::max<Nanos>(events.take - events.ask, 0));
   if (epoch.fresh) {
@@ -179,6 +187,15 @@ void LoaderHistory::replayed(const Fact& fact, Epoch& epoch) {
   StepEvents& events = again.events;
   events.dispatched = events.begun = events.finished = events.deliverable = asked_;
   taken(fact, number, epoch);
+}
+
+void LoaderHistory::waited_for(std::int32_t other, const WaitForBatch& wait) {
+  if (!open_ || time_.asks() || time_.thread() != wait.thread) return;
+  Batch& batch = batches_known_[*open_];
+  const Nanos within = wait.end - std::max(wait.begin, batch.events.take);
+  if (within <= 0) return;
+  batch.for_others += within;
+  waited_for_others_[other] += within;
 }
 
 void LoaderHistory::moved(std::int64_t batch, Nanos length) {

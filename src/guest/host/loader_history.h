@@ -11,6 +11,7 @@
 
 #include "guest/host/gpu_timeline.h"
 #include "guest/host/loader_facts.h"
+#include "guest/host/loop_time.h"
 #include "guest/host/measured_window.h"
 #include "guest/protocol/page.h"
 #include "settings/resolve_guest.h"
@@ -29,6 +30,11 @@ class LoaderHistory {
   // as it was when the fact's iterator was made; a program may change its settings in between.
   bool take_fact(const Fact& fact, const LoaderFacts& loader);
   bool take_span(std::int32_t worker, const Span& span);
+  // The program waited for a batch of the loader of that number, which is another one: where that
+  // was within a step of this one, the step did not compute meanwhile.
+  void waited_for(std::int32_t other, const WaitForBatch& wait);
+  // How long, by the number of the other loader.
+  const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
   // Of a device of ours: `count` is the step.
   void of_device(const Fact& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
@@ -44,9 +50,10 @@ class LoaderHistory {
   Nanos clock_within_epochs() const { return last_taken_ - between_epochs_; }
   Nanos first_ask() const { return first_ask_; }
   Nanos last_taken() const { return last_taken_; }  // when a batch was
-  // What it is to the program: how long its steps took, whether gradients were wanted of one, and
-  // how often it was iterated.
-  Nanos spent() const { return spent_; }
+  // What it is to the program: what of its time goes there, whether gradients were wanted of a
+  // batch, and how often it was iterated.
+  const LoopTime& time() const { return time_; }
+  std::optional<WaitForBatch> take_wait() { return time_.take_wait(); }
   bool with_gradients() const { return with_gradients_; }
   std::int64_t iterations() const { return epoch_ + 1; }
   // What is known of the GPU; null where it is not watched.
@@ -76,6 +83,7 @@ class LoaderHistory {
          deliverable = false;
     std::int64_t replays = -1;  // the step whose batch it is again
     Nanos moved = 0;            // by the program to a device, all copies together
+    Nanos for_others = 0;       // that its step waited for other loaders
     Nanos next_take = 0;        // 0: not yet
     bool gpu = false;           // copy and compute are its own times
     Nanos complete_since = 0;   // all of its compute is known
@@ -131,7 +139,9 @@ class LoaderHistory {
   std::optional<std::int64_t> taken_last_;  // before the one that it takes
   std::optional<GpuTimeline> gpu_;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
-  Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0, spent_ = 0;
+  LoopTime time_;
+  std::map<std::int32_t, Nanos> waited_for_others_;
+  Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;
   bool with_gradients_ = false;

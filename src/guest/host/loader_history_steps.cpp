@@ -26,12 +26,15 @@ void LoaderHistory::end_open_step() {
   open_.reset();
 }
 
-// What the program does in a step is training, wherever between its copies it does it.
+// What the program does in a step is training, wherever between its copies and its waits for other
+// loaders it does it.
 void LoaderHistory::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
   StepEvents& events = batch.events;
-  const Nanos begin = std::min(events.take + batch.moved, compute_end);
-  if (batch.moved > 0) events.copy = {events.take, begin, 0, 0};
+  const Nanos moved = std::min(events.take + batch.moved, compute_end);
+  if (batch.moved > 0) events.copy = {events.take, moved, 0, 0};
+  const Nanos begin = std::min(moved + batch.for_others, compute_end);
+  if (batch.for_others > 0) events.launch = {moved, begin, 0, 0};
   events.compute = {begin, compute_end, 0, 0};
   complete(*open_);
   open_.reset();
@@ -41,7 +44,6 @@ void LoaderHistory::complete(std::int64_t number) {
   Batch& batch = batches_known_[number];
   batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
   batch.complete_since = monotonic_now();
-  spent_ += batch.events.compute.end - batch.events.ask;
   complete_.push_back(number);
 }
 

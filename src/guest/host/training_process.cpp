@@ -12,11 +12,15 @@ constexpr std::size_t kMostLoaders = 16;
 constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMostGpuRecords = std::size_t{1} << 20;
 
-// Whether `later` is what the program trains with, rather than `earlier`.
+// Whether `later` is the one to measure, rather than `earlier`.
 bool goes_before(const LoaderHistory& later, const LoaderHistory& earlier) {
   constexpr Nanos kFarMore = 2;
+  constexpr Nanos kPartOfLoop = 100;
   if (later.with_gradients() != earlier.with_gradients()) return later.with_gradients();
-  return later.spent() > kFarMore * earlier.spent();
+  const LoopTime &late = later.time(), &early = earlier.time();
+  if (late.looped() > kFarMore * early.looped()) return true;
+  if (early.looped() > kFarMore * late.looped()) return false;
+  return late.waited() > kFarMore * early.waited() + late.looped() / kPartOfLoop;
 }
 
 // False: something in it cannot be; what is behind it is left out.
@@ -127,6 +131,11 @@ bool TrainingProcess::take_fact(const Fact& fact) {
   LoaderHistory* history = history_of(loader);
   if (history == nullptr) return true;
   if (!history->take_fact(fact, loader)) return false;
+  if (const auto wait = history->take_wait()) {
+    for (auto& [number, other] : histories_) {
+      if (&other != history) other.waited_for(loader.number, *wait);
+    }
+  }
   const bool takes = fact.kind == FactKind::take || fact.kind == FactKind::replayed;
   if (takes && !trains_itself(given_)) takes_.push_back({history, history->taken() - 1});
   return true;
@@ -176,12 +185,12 @@ LoaderHistory* TrainingProcess::measured() {
   return const_cast<LoaderHistory*>(static_cast<const TrainingProcess*>(this)->measured());
 }
 
-std::int64_t TrainingProcess::other_iterations() const {
-  const LoaderHistory* own = measured();
-  std::int64_t iterations = 0;
-  for (const auto& [number, history] : histories_)
-    iterations += &history == own ? 0 : history.iterations();
-  return iterations;
+std::vector<const LoaderHistory*> TrainingProcess::used() const {
+  std::vector<const LoaderHistory*> loaders;
+  for (const auto& [number, history] : histories_) {
+    if (history.taken() > 0) loaders.push_back(&history);
+  }
+  return loaders;
 }
 
 std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {

@@ -35,11 +35,12 @@ class TrainingProcess {
 
   // The loader that the program trains with; null before any has given a batch. A validation may
   // come first: one whose batches are taken with gradients goes before one without, then the one
-  // that the program has spent far more time with, then the first.
+  // that the program has spent far more time with, then the one that it has waited far longer for,
+  // then the first.
   LoaderHistory* measured();
   const LoaderHistory* measured() const;
-  // Of its other loaders.
-  std::int64_t other_iterations() const;
+  // Those that have given a batch, in the order in which they were iterated first.
+  std::vector<const LoaderHistory*> used() const;
   // The number of the loader that `iterator` belongs to; -1: not known.
   std::int32_t loader_of(std::int32_t iterator) const;
   std::int64_t left_out() const { return left_out_; }   // facts and spans that led nowhere

@@ -35,8 +35,9 @@ bool TrainingProcesses::is_of_no_account(const ProcessOfRank& one) const {
     const bool follow = (one.ended && other->first_ask() >= own->last_taken()) ||
                         (entry.second.ended && own->first_ask() >= other->last_taken());
     if (!follow) return false;
-    return other->spent() > own->spent() ||
-           (other->spent() == own->spent() && other->first_ask() < own->first_ask());
+    return other->time().looped() > own->time().looped() ||
+           (other->time().looped() == own->time().looped() &&
+            other->first_ask() < own->first_ask());
   });
 }
 
@@ -67,10 +68,12 @@ const LoaderHistory* TrainingProcesses::first_measured() const {
   return histories.empty() ? nullptr : histories.front();
 }
 
-std::int64_t TrainingProcesses::other_iterations() const {
-  std::int64_t iterations = 0;
-  for (const auto& [pid, one] : processes_) iterations += one.process.other_iterations();
-  return iterations;
+std::vector<const LoaderHistory*> TrainingProcesses::used_beside_first() const {
+  const LoaderHistory* first = first_measured();
+  for (const auto& [pid, one] : processes_) {
+    if (first != nullptr && one.process.measured() == first) return one.process.used();
+  }
+  return {};
 }
 
 std::int64_t TrainingProcesses::left_out() const {

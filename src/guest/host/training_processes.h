@@ -27,8 +27,9 @@ class TrainingProcesses {
   // The measured loaders of those that have one, by the rank of the process.
   std::vector<LoaderHistory*> by_rank();
   const LoaderHistory* first_measured() const;  // null: none has one
-  std::int64_t other_iterations() const;        // of loaders that are not measured
-  std::int64_t left_out() const;                // facts and spans that led nowhere
+  // All loaders of the process whose measured one is the first.
+  std::vector<const LoaderHistory*> used_beside_first() const;
+  std::int64_t left_out() const;  // facts and spans that led nowhere
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;

@@ -262,11 +262,24 @@ TEST(VerdictWithheld, WhenTheInputEndedInTheWarmUp) {
 TEST(Explain, HasWordsForEveryCause) {
   Account account;
   account.why[Why::latency] = 1;
-  const RunConfig config;
+  const RunRecord record;
   for (const auto& word : Words<Cause>::table()) {
-    EXPECT_EQ(explain(word.value, account, config).empty(), word.value == Cause::other)
+    EXPECT_EQ(explain(word.value, account, record).empty(), word.value == Cause::other)
         << word.name;
   }
+}
+
+TEST(Explain, ALaunchThatWaitsForAnotherLoaderIsOne) {
+  Account account;
+  account.stall[Cause::launch] = 10;
+  RunRecord record;
+  record.ranks.resize(1);
+  record.ranks[0].stages[Stage::launch].wall = 5;
+  EXPECT_THAT(explain(Cause::launch, account, record), HasSubstr("the trainer is slow"));
+  record.loaders.resize(2);
+  EXPECT_THAT(explain(Cause::launch, account, record), HasSubstr("another loader"));
+  account.stall[Cause::launch] = 11;
+  EXPECT_THAT(explain(Cause::launch, account, record), HasSubstr("the trainer is slow"));
 }
 
 }  // namespace

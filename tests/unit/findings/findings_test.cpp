@@ -66,6 +66,9 @@ constexpr const char* kLongRun =
 
 constexpr const char* kPlain = COMPUTE "workers = 4\ncost = decode=1ms";
 
+// What the trainer does before its compute is then to wait for the other one.
+void with_two_loaders(RunRecord& record) { record.loaders.resize(2); }
+
 std::function<void(RunRecord&)> with(const std::string& metric, double value) {
   return [=](RunRecord& record) { add_metric(record, metric, value); };
 }
@@ -120,6 +123,8 @@ const Case kCases[] = {
      COMPUTE "workers = 4\nmemory = pin-thread\ncost = pin=1ms"},
     {"serialisation-tax", COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms",
      COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=1ms"},
+    {"other-loader", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
+     COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep", true, with_two_loaders},
     {"slow-trainer", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
      COMPUTE "workers = 4\ncost = launch=1ms:sleep"},
     {"decode-bound", COMPUTE "workers = 16\ncost = decode=40ms",

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "loaderscope/analysis.h"
 #include "unit/guest/made_page.h"
 
 namespace loaderscope::guest {
@@ -300,8 +301,74 @@ TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
   epoch(1, 2 * kSecond, 3);
   read();
   EXPECT_EQ(trainer_process_.measured()->loader().number, 2);
-  EXPECT_EQ(trainer_process_.other_iterations(), 1);
+  EXPECT_EQ(trainer_process_.used().size(), 2u);
   EXPECT_EQ(trainer_process_.measured()->finish().steps(), 3);
+}
+
+// Of one loader with 10 ms from take to ask the trainer asks another one in each step, and waits.
+class TwoLoaders : public LoaderHistoryTest {
+ protected:
+  void tell(std::int32_t iterator, Fact of_iterator) {
+    of_iterator.iterator = iterator;
+    PageRings(*trainer_).facts.push(of_iterator);
+  }
+  void begin(std::int32_t number, Nanos at) {
+    loader_.number = number;
+    loader_.num_workers = 0;
+    trainer_process_.add_iterator(number, loader_);
+    tell(number, fact(FactKind::epoch, -1, at));
+  }
+  void wait(std::int32_t number, std::int64_t batch, Nanos asked, Nanos taken,
+            std::int64_t thread = 1) {
+    Fact ask = fact(FactKind::ask, -1, asked);
+    ask.count = thread;
+    tell(number, ask);
+    tell(number, fact(FactKind::begun, batch, asked, asked));
+    tell(number, fact(FactKind::finished, batch, taken));
+    Fact take = fact(FactKind::take, batch, taken);
+    take.count = 1;
+    tell(number, take);
+  }
+  // Steps of 10 ms: 1 ms for loader 0, then `other` for loader 1.
+  void zipped(Nanos other, std::int64_t thread_of_other) {
+    begin(0, kSecond);
+    begin(1, kSecond);
+    for (int k = 0; k < 5; ++k) {
+      const Nanos at = kSecond + 10 * kMs * k;
+      wait(0, k, at, at + kMs);
+      wait(1, k, at + kMs, at + kMs + other, thread_of_other);
+    }
+    Fact ask = fact(FactKind::ask, -1, kSecond + 50 * kMs);
+    ask.count = 1;
+    tell(0, ask);
+    EXPECT_TRUE(trainer_process_.read(*trainer_, {}));
+    trainer_process_.advance(true);
+  }
+};
+
+TEST_F(TwoLoaders, TheOneThatIsWaitedForFarLongerIsMeasured) {
+  zipped(7 * kMs, 1);
+  ASSERT_EQ(trainer_process_.used().size(), 2u);
+  EXPECT_EQ(trainer_process_.measured()->loader().number, 1);
+  EXPECT_EQ(trainer_process_.used()[0]->time().waited(), 5 * kMs);
+  EXPECT_EQ(trainer_process_.used()[0]->time().looped(), 50 * kMs);
+  EXPECT_EQ(trainer_process_.used()[1]->time().waited(), 5 * 7 * kMs + kMs);  // from its epoch on
+}
+
+TEST_F(TwoLoaders, AWaitForAnotherLoaderIsNoCompute) {
+  zipped(kMs, 1);
+  LoaderHistory& first = *trainer_process_.measured();
+  ASSERT_EQ(first.loader().number, 0);
+  EXPECT_EQ(first.waited_for_others().at(1), 5 * kMs);
+  const Account account = account_of(first.finish());
+  EXPECT_EQ(account.stall[Cause::launch], 5 * kMs);
+  EXPECT_EQ(account.compute, 5 * 8 * kMs);
+}
+
+TEST_F(TwoLoaders, WhatAnotherThreadWaitsForKeepsNoStep) {
+  zipped(kMs, 2);
+  EXPECT_TRUE(trainer_process_.measured()->waited_for_others().empty());
+  EXPECT_EQ(account_of(trainer_process_.measured()->finish()).compute, 5 * 9 * kMs);
 }
 
 TEST_F(LoaderHistoryTest, AmongEqualsTheLoaderWithFarMoreTimeIsMeasured) {

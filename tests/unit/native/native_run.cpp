@@ -1,16 +1,21 @@
 #include "unit/native/native_run.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <deque>
 #include <map>
 #include <sstream>
-#include <stop_token>
 #include <thread>
 #include <utility>
 
+#include "base/shared_memory.h"
 #include "base/sleep.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/settings.h"
@@ -25,29 +30,43 @@ std::uint64_t hash_of(const std::byte* bytes, Bytes count) {
   return hash;
 }
 
-// A core that others keep shows in sleeps that end late.
+// A core that others keep shows in sleeps that end late: in those of a process of its own, as the
+// engine forks before it has a thread.
 class LateWakings {
  public:
-  LateWakings() : thread_([this](const std::stop_token& over) { watch(over); }) {}
+  LateWakings() : latest_(new (memory_.allocate(sizeof(*latest_))) std::atomic<Nanos>(0)) {
+    child_ = ::fork();
+    if (child_ == 0) watch();
+  }
+  ~LateWakings() { stop(); }
+  LateWakings(const LateWakings&) = delete;
+  LateWakings& operator=(const LateWakings&) = delete;
 
   Nanos latest() {
-    thread_.request_stop();
-    thread_.join();
-    return latest_;
+    stop();
+    return latest_->load();
   }
 
  private:
-  void watch(const std::stop_token& over) {
+  [[noreturn]] void watch() {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     use_exact_sleeps();
-    while (!over.stop_requested()) {
+    for (;;) {
       const Nanos until = monotonic_now() + kMillisecond / 2;
       sleep_until(until);
-      latest_ = std::max(latest_, monotonic_now() - until);
+      latest_->store(std::max(latest_->load(), monotonic_now() - until));
     }
   }
+  void stop() {
+    if (child_ <= 0) return;
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    child_ = 0;
+  }
 
-  Nanos latest_ = 0;
-  std::jthread thread_;
+  SharedMemory memory_;
+  std::atomic<Nanos>* latest_;  // in it
+  pid_t child_ = -1;
 };
 
 constexpr Nanos kDisturbed = kMillisecond;

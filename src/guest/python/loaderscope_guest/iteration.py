@@ -66,7 +66,7 @@ def ask(iteration: Iteration) -> int:
         _end_program()
     at = now()
     gpu.step.end()
-    iteration.fact(FACT.ask, begin=at)
+    iteration.fact(FACT.ask, begin=at, count=threading.get_native_id())
     return at
 
 
