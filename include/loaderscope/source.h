@@ -16,6 +16,15 @@
 
 namespace loaderscope {
 
+// Is told by who reads which part of that is measured apart; this one lets it pass.
+class StageSink {
+ public:
+  virtual ~StageSink() = default;
+  // A sub-stage of reading, within which there is no other, begins; it ends.
+  virtual void enter(Stage stage) { static_cast<void>(stage); }
+  virtual void leave() {}
+};
+
 // What one worker reads with. Not shared between threads.
 class SampleReader {
  public:
@@ -72,6 +81,9 @@ class SampleStream {
   // The stored bytes of the next sample, valid until the next call; nothing at the epoch's end.
   // Throws SampleError for what cannot be had: the next call goes on behind it.
   virtual std::optional<std::span<const std::byte>> next() = 0;
+  // What was read of the shard for what the last call gave: of a compressed one all that was taken
+  // since the sample before.
+  virtual Bytes stored_bytes() const = 0;
   // Of what the last call gave, or failed at: a number that no other sample has, the same in every
   // epoch and for every part; its place, for messages.
   virtual std::int64_t sample() const = 0;
@@ -82,7 +94,9 @@ class SampleStream {
 class Streams {
  public:
   virtual ~Streams() = default;
-  virtual std::unique_ptr<SampleStream> make_stream(const StreamPart& part) const = 0;
+  // The sink outlives it, and is used by the thread that calls next().
+  virtual std::unique_ptr<SampleStream> make_stream(const StreamPart& part,
+                                                    StageSink& stages) const = 0;
   // What is shared out, one after another, among the ranks and then among the workers of a rank.
   virtual std::int64_t shards() const = 0;
 };
@@ -115,6 +129,7 @@ class Source {
   // One sentence each, for people; with what readers met so far.
   virtual std::vector<std::string> notes() const { return {}; }
   virtual std::vector<Metric> metrics() const { return {}; }  // what readers did so far
+  virtual std::vector<Detail> details() const { return {}; }  // what parts of reading are called
 };
 
 }  // namespace loaderscope

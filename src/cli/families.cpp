@@ -12,6 +12,7 @@
 #include "manual/topics.h"
 #include "report/schemas.h"
 #include "settings/engine_table.h"
+#include "source/compression.h"
 #include "source/registry.h"
 #include "trace/trace.h"
 
@@ -52,6 +53,7 @@ const std::vector<FamilyListing>& families() {
       of_table("engine", "--engine", engine_table()),
       of_table("pipeline", "--loader", pipeline_table()),
       of_table("source", "--source", source_table()),
+      of_table("compression", "", compression_table()),
       of_table("decoder", "", decoder_table()),
       of_table("operation", "--augment", operation_table()),
       of_words<Executor>("executor", "--executor"),

@@ -84,4 +84,13 @@ void SpanWriter::write(Stage stage, Nanos begin, Nanos end) {
   log_->span(span);
 }
 
+void StageScope::add_part() {
+  Span span;
+  span.begin = span_.end;
+  span.end = span_.end + part_.wall;
+  span.cpu = part_.cpu;
+  span.stage = part_.stage;
+  writer_.add(span, part_.wall, 0);
+}
+
 }  // namespace loaderscope

@@ -107,6 +107,23 @@ class StageScope {
     if (writer_.measures()) slept_ += monotonic_now() - begin;
   }
 
+  // Until leave() the thread works on a part of the stage, which has a span of its own: of all that
+  // it did in this scope, behind the rest of the stage.
+  void enter(Stage part) {
+    part_.stage = part;
+    if (shown_) [[unlikely]]
+      trace::push(part, writer_.payload(part, 0));
+    if (writer_.measures()) part_.entered = writer_.edge_now();
+  }
+  void leave() {
+    if (shown_) [[unlikely]]
+      trace::pop();
+    if (!writer_.measures()) return;
+    const SpanWriter::Edge now = writer_.edge_now();
+    part_.wall += now.at - part_.entered.at;
+    part_.cpu += now.cpu - part_.entered.cpu;
+  }
+
   // Known only now.
   void handled(Bytes bytes) {
     span_.bytes = bytes;
@@ -127,15 +144,25 @@ class StageScope {
   }
   void end() {
     writer_.edge_ = writer_.edge_now();
-    span_.end = writer_.edge_.at;
-    span_.cpu = writer_.edge_.cpu - span_.cpu;
+    span_.end = writer_.edge_.at - part_.wall;
+    span_.cpu = writer_.edge_.cpu - span_.cpu - part_.cpu;
     writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_, slept_);
+    if (part_.wall > 0) [[unlikely]]
+      add_part();
   }
+  void add_part();
+
+  struct Part {
+    Stage stage = Stage::read;
+    SpanWriter::Edge entered;
+    Nanos wall = 0, cpu = 0;
+  };
 
   SpanWriter& writer_;
   Kind kind_;
   bool shown_;  // to a tool
   Span span_;
+  Part part_;
   Nanos slept_ = 0;
   Nanos before_ = 0;  // of its wall time: what lay between the last span and this one
 };

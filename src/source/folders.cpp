@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -13,24 +14,30 @@
 namespace loaderscope::source {
 namespace {
 
-// The format of what lies there, by the ends of the names; null: none is known by them.
-const SourceRow* format_of_files(const std::string& root) {
+struct KnownFormat {
+  const SourceRow* row;
+  std::string_view suffix;
+};
+
+// The format of what lies there, by the ends of the names.
+std::optional<KnownFormat> format_of_files(const std::string& root) {
   std::error_code error;
   std::filesystem::directory_iterator entry(root, error);
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
     for (const SourceRow& row : source_table()) {
-      if (row.is_named_as(entry->path().native())) return &row;
+      const std::string_view suffix = row.suffix_of(entry->path().native());
+      if (!suffix.empty()) return KnownFormat{&row, suffix};
     }
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 RunError nothing_found(const std::string& root) {
   const std::string begin =
       shown_text(root) + ": holds no images (files named " + std::string(kImageNames) + ")";
-  if (const SourceRow* row = format_of_files(root)) {
-    return RunError(begin + ", but " + std::string(row->suffix) + " files; give --data " +
-                    std::string(row->row.name) + ":" + shown_text(root));
+  if (const auto known = format_of_files(root)) {
+    return RunError(begin + ", but " + std::string(known->suffix) + " files; give --data " +
+                    std::string(known->row->row.name) + ":" + shown_text(root));
   }
   return RunError(begin + "; give the folder that holds them or their class folders");
 }

@@ -70,39 +70,47 @@ std::vector<std::string> expanded(const std::string& pattern) {
                  "; check the path given with --data");
 }
 
-std::vector<std::string> files_below(const std::string& folder, std::string_view suffix) {
+using Suffixes = std::span<const std::string_view>;
+
+bool is_one_of(Suffixes suffixes, std::string_view name) {
+  return std::any_of(suffixes.begin(), suffixes.end(),
+                     [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
+std::vector<std::string> files_below(const std::string& folder, Suffixes suffixes) {
   std::vector<std::string> files;
   std::error_code error;
   std::filesystem::directory_iterator entries(folder, error);
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
     const std::string name = entries->path().filename().string();
-    if (!name.starts_with('.') && name.ends_with(suffix)) files.push_back(join_path(folder, name));
+    if (!name.starts_with('.') && is_one_of(suffixes, name))
+      files.push_back(join_path(folder, name));
   }
   if (error) fail(folder, "cannot be listed: " + error.message());
-  if (files.empty()) fail(folder, "holds no files named *" + std::string(suffix));
+  if (files.empty())
+    fail(folder, fmt::format("holds no files named *{}", fmt::join(suffixes, ", *")));
   std::sort(files.begin(), files.end());
   return files;
 }
 
-void add(const std::string& path, std::string_view suffix, std::vector<std::string>& to) {
+void add(const std::string& path, Suffixes suffixes, std::vector<std::string>& to) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0)
     fail(path, "cannot be opened: " + std::generic_category().message(errno));
   if (S_ISREG(facts.st_mode)) return to.push_back(path);
   if (!S_ISDIR(facts.st_mode)) fail(path, "is neither a file nor a folder");
-  for (std::string& file : files_below(path, suffix)) to.push_back(std::move(file));
+  for (std::string& file : files_below(path, suffixes)) to.push_back(std::move(file));
 }
 
 }  // namespace
 
-std::vector<std::string> named_files(const std::vector<std::string>& paths,
-                                     std::string_view suffix) {
+std::vector<std::string> named_files(const std::vector<std::string>& paths, Suffixes suffixes) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     struct stat facts {};
     const bool is_there = ::stat(path.c_str(), &facts) == 0;  // whatever its name looks like
     for (const std::string& one : is_there ? std::vector{path} : expanded(path))
-      add(one, suffix, files);
+      add(one, suffixes, files);
   }
   return files;
 }

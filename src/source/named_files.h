@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,10 @@
 namespace loaderscope::source {
 
 // The files that `paths` name, in this order: a file itself, of a folder those that end with
-// `suffix`, and all that a pattern stands for ("/a/{000..127}.tar", "/a/{train,val}.tar"). Throws
-// RunError for what is not there, or is neither.
+// one of `suffixes`, and all that a pattern stands for ("/a/{000..127}.tar", "/a/{train,val}.tar").
+// Throws RunError for what is not there, or is neither.
 std::vector<std::string> named_files(const std::vector<std::string>& paths,
-                                     std::string_view suffix);
+                                     std::span<const std::string_view> suffixes);
 
 // The whole number of a word, at least `least`; `otherwise` where it was not given. Throws
 // UsageError.

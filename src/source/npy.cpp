@@ -50,7 +50,7 @@ class NpySource final : public ExtentSource {
         stride_(count_of(options.words, "stride", window_)),
         has_window_(options.words.contains("window")),
         roots_(options.paths) {
-    for (const std::string& path : named_files(options.paths, ".npy")) add(path);
+    for (const std::string& path : named_files(options.paths, kNpySuffixes)) add(path);
     if (samples_ == 0) {
       throw RunError(
           fmt::format("{}: no sample of {} rows fits into the arrays; give a smaller "

@@ -5,10 +5,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "source/access.h"
 
 namespace loaderscope::source {
+
+inline constexpr std::string_view kNpySuffixes[] = {".npy"};
 
 // What the header of a .npy file says. Throws ValueError, as it continues "PATH: ": for what is no
 // array of numbers laid out row by row.

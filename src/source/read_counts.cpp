@@ -6,12 +6,19 @@ std::vector<Metric> ReadCounts::metrics() const {
   const auto count = [](const Count& number) {
     return static_cast<double>(number.load(std::memory_order_relaxed));
   };
-  return {
+  std::vector<Metric> metrics = {
       {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
       {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
       {"source.bytes_brought", "bytes", "what these reads brought", count(counts_->bytes_brought)},
       {"source.bytes_of_samples", "bytes", "what of it was the samples",
        count(counts_->bytes_of_samples)}};
+  if (const double packed = count(counts_->packed); packed > 0) {
+    const double unpacked = count(counts_->unpacked);
+    metrics.push_back({"source.bytes_unpacked", "bytes", "what compressed shards held", unpacked});
+    metrics.push_back({"source.unpacked_per_byte", "1",
+                       "bytes that came of each byte of compressed shards", unpacked / packed});
+  }
+  return metrics;
 }
 
 }  // namespace loaderscope::source

@@ -24,6 +24,10 @@ class ReadCounts {
     add(counts_->bytes_brought, bytes);
   }
   void count_sample(Bytes bytes) const { add(counts_->bytes_of_samples, bytes); }
+  void count_unpacked(Bytes packed, Bytes unpacked) const {
+    add(counts_->packed, packed);
+    add(counts_->unpacked, unpacked);
+  }
   // Of a stream, which learns it on the way: samples without a member to decode.
   void count_left_out(std::int64_t samples) const { add(counts_->left_out, samples); }
   std::int64_t left_out() const { return counts_->left_out.load(std::memory_order_relaxed); }
@@ -32,7 +36,8 @@ class ReadCounts {
  private:
   using Count = std::atomic<std::int64_t>;
   struct Counts {
-    Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, left_out{0};
+    Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, packed{0}, unpacked{0},
+        left_out{0};
   };
   static void add(Count& count, std::int64_t more) {
     count.fetch_add(more, std::memory_order_relaxed);

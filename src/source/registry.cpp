@@ -53,23 +53,31 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_files>,
        .takes_list = true},
-      {.row = {"tar",
-               "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
-               "?stream=1&shuffle=N: no index, read in order through a buffer of N samples."},
+      {.row =
+           {"tar",
+            "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
+            "?stream=1&shuffle=N: no index, read in order through a buffer of N samples, also of "
+            ".tar.gz and .tar.zst."},
        .form = SampleForm::image,
        .open = opened<open_tar>,
-       .suffix = ".tar",
+       .suffixes = source::kTarSuffixes,
        .words = kTarWords,
        .is_packed = true},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,
        .open = opened<open_npy>,
-       .suffix = ".npy",
+       .suffixes = source::kNpySuffixes,
        .words = kNpyWords,
        .is_packed = true},
   };
   return rows;
+}
+
+std::string_view SourceRow::suffix_of(std::string_view path) const {
+  const auto found = std::find_if(suffixes.begin(), suffixes.end(),
+                                  [&](std::string_view suffix) { return path.ends_with(suffix); });
+  return found == suffixes.end() ? std::string_view() : *found;
 }
 
 const SourceRow& source_row(std::string_view name) {

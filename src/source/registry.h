@@ -24,15 +24,13 @@ struct SourceRow {
   // Null: there is nothing to open.
   std::unique_ptr<Source> (*open)(const SourceOptions& options,
                                   const SourceContext& context) = nullptr;
-  std::string_view suffix =
-      "";  // a path that ends so is one of these; "": none is known by its end
-  std::span<const std::string_view> words = {};  // that it takes behind a path
-  bool takes_list = false;                       // --index
-  bool is_packed = false;                        // many samples lie in one file
+  std::span<const std::string_view> suffixes = {};  // a path that ends so is one of these
+  std::span<const std::string_view> words = {};     // that it takes behind a path
+  bool takes_list = false;                          // --index
+  bool is_packed = false;                           // many samples lie in one file
 
-  bool is_named_as(std::string_view path) const {
-    return !suffix.empty() && path.ends_with(suffix);
-  }
+  bool is_named_as(std::string_view path) const { return !suffix_of(path).empty(); }
+  std::string_view suffix_of(std::string_view path) const;  // "": none of these
 };
 
 std::span<const SourceRow> source_table();

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "loaderscope/errors.h"
 #include "source/extent_opener.h"
@@ -37,23 +38,45 @@ std::span<std::byte> HeldSample::take(std::size_t bytes) {
   return {memory_.get(), bytes};
 }
 
-ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading)
+ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading,
+                           StageSink& stages)
     : reading_(reading),
       next_(number(shard, 0)),
       file_(opened(path, reading.counts)),
-      bytes_(file_, reading.counts),
+      stored_(file_, reading.counts),
+      compression_(compression_of(stored_)),
+      bytes_(unpacked(stages)),
       walk_(bytes_),
       chooser_(reading.member) {}
+
+ShardBytes& ShardSamples::unpacked(StageSink& stages) {
+  if (compression_ == nullptr) return stored_;
+  if (compression_->make == nullptr)
+    throw SampleError(Kind::unsupported, why_not_read(*compression_));
+  return unpacked_.emplace(stored_, *compression_, reading_.counts, stages);
+}
+
+Bytes ShardSamples::memory() const {
+  return static_cast<Bytes>(WholeShard::kAtOnce) + (unpacked_ ? unpacked_->memory() : 0);
+}
+
+// Behind what cannot be read there is nothing.
+std::optional<TarMember> ShardSamples::next_member() {
+  over_ = true;
+  std::optional<TarMember> member = walk_.next();
+  if (!member && unpacked_) unpacked_->check_rest();
+  over_ = !member;
+  return member;
+}
 
 bool ShardSamples::next(HeldSample& to) {
   to.number = next_;
   to.name.clear();
   try {
     while (!over_) {
-      std::optional<TarMember> member = walk_.next();
+      std::optional<TarMember> member = next_member();
       if (!member) {
         chooser_.end_shard();
-        over_ = true;
       } else if (chooser_.takes(member->name)) {
         ++next_;
         to.name = std::move(member->name);
@@ -62,7 +85,6 @@ bool ShardSamples::next(HeldSample& to) {
       }
     }
   } catch (const ValueError& error) {
-    over_ = true;
     throw SampleError(Kind::damaged, error.what());
   }
   return false;
@@ -76,13 +98,21 @@ void ShardSamples::read(const TarMember& member, HeldSample& to) {
                                   member.size, reading_.largest_sample));
   }
   const auto size = static_cast<std::size_t>(member.size);
+  over_ = true;
   const std::size_t got = bytes_.read(member.begin, to.take(size));
-  if (got < size) {
-    over_ = true;
+  over_ = got < size;
+  if (over_) {
     throw SampleError(Kind::truncated,
                       fmt::format("the shard ends after {} of its {} bytes", got, size));
   }
+  to.stored_bytes = take_stored_bytes(member);
   reading_.counts.count_sample(member.size);
+}
+
+Bytes ShardSamples::take_stored_bytes(const TarMember& member) {
+  if (!unpacked_) return member.size;
+  const Bytes before = std::exchange(taken_, unpacked_->packed_bytes());
+  return taken_ - before;
 }
 
 }  // namespace loaderscope::source

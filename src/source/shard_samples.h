@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "base/fd.h"
 #include "source/read_counts.h"
 #include "source/tar.h"
+#include "source/unpacked_shard.h"
 
 namespace loaderscope::source {
 
@@ -24,7 +26,8 @@ struct ShardReading {
 class HeldSample {
  public:
   std::int64_t number = 0;
-  std::string name;  // of the member
+  std::string name;        // of the member
+  Bytes stored_bytes = 0;  // see SampleStream
 
   std::span<std::byte> take(std::size_t bytes);
   std::span<const std::byte> bytes() const { return {memory_.get(), bytes_}; }
@@ -42,21 +45,32 @@ class ShardSamples {
     return shard << kPlaceBits | place;
   }
 
-  // Throw SampleError. The constructor opens the shard; `reading` outlives it.
-  ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading);
+  // Throw SampleError. The constructor opens the shard; what is given by reference outlives it.
+  ShardSamples(const std::string& path, std::int64_t shard, const ShardReading& reading,
+               StageSink& stages);
   // False at the end. `to` has its number and, where that is known, its name also when this throws;
   // of a shard that is damaged or cut nothing comes behind that.
   bool next(HeldSample& to);
 
   const MemberChooser& chooser() const { return chooser_; }
+  // Null: the shard is as it is stored.
+  const CompressionRow* compression() const { return compression_; }
+  Bytes memory() const;
 
  private:
+  ShardBytes& unpacked(StageSink& stages);
+  std::optional<TarMember> next_member();
+  Bytes take_stored_bytes(const TarMember& member);
   void read(const TarMember& member, HeldSample& to);
 
   const ShardReading& reading_;
   std::int64_t next_;
   Fd file_;
-  WholeShard bytes_;
+  WholeShard stored_;
+  const CompressionRow* compression_;
+  std::optional<UnpackedShard> unpacked_;
+  ShardBytes& bytes_;
+  Bytes taken_ = 0;  // of the packed bytes, by samples so far
   TarWalk walk_;
   MemberChooser chooser_;
   bool over_ = false;

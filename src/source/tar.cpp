@@ -61,7 +61,7 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
   if (options.words.contains("shuffle"))
     throw UsageError(
         "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
-  std::vector<std::string> shards = source::named_files(options.paths, ".tar");
+  std::vector<std::string> shards = source::named_files(options.paths, source::kTarSuffixes);
   const auto word = options.words.find("member");
   const std::string member = word == options.words.end() ? "" : word->second;
   std::string key = fmt::format("tar {} {}:{}", source::kTarRules, member.size(), member);

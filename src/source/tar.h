@@ -19,6 +19,8 @@
 
 namespace loaderscope::source {
 
+inline constexpr std::string_view kTarSuffixes[] = {".tar", ".tar.gz", ".tgz", ".tar.zst"};
+
 struct TarMember {
   std::string name;
   Bytes begin = 0, size = 0;  // of its data

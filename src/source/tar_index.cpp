@@ -12,6 +12,7 @@
 #include "base/fd.h"
 #include "base/shortage.h"
 #include "loaderscope/errors.h"
+#include "source/compression.h"
 #include "source/folder_listing.h"
 #include "source/index_builder.h"
 #include "source/parallel.h"
@@ -43,6 +44,7 @@ ShardListing list_shard(const std::string& path, std::string_view wanted) {
   PiecesOfShard bytes(fd);
   TarWalk walk(bytes);
   try {
+    if (const CompressionRow* row = compression_of(bytes)) throw ValueError(why_not_indexed(*row));
     while (auto member = walk.next()) {
       if (chooser.takes(member->name)) listing.samples.push_back(std::move(*member));
     }

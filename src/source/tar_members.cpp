@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "loaderscope/errors.h"
+#include "source/compression.h"
 #include "source/folder_listing.h"
 #include "source/parallel.h"
 #include "source/tar.h"
@@ -19,15 +20,22 @@ namespace {
 
 constexpr std::size_t kOthersNamed = 5;
 
-// A tar file ends with blocks of zeros: one that was cut, or whose writer died, mostly does not.
+// A tar file ends with blocks of zeros: one that was cut, or whose writer died, mostly does not. Of
+// a compressed one reading tells.
 bool ends_as_a_tar(const std::string& path) {
   std::array<char, StoredExtent::kUnit> last{};
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts {};
   if (fd < 0 || ::fstat(fd, &facts) != 0) return true;  // whoever reads it will say why
   const off_t begin = std::max<off_t>(facts.st_size - static_cast<off_t>(last.size()), 0);
-  if (::pread(fd, last.data(), last.size(), begin) < 0) return true;
-  return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; });
+  PiecesOfShard bytes(fd);
+  try {
+    bytes.read(begin, std::as_writable_bytes(std::span(last)));
+    return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; }) ||
+           compression_of(bytes) != nullptr;
+  } catch (const ValueError&) {
+    return true;  // likewise
+  }
 }
 
 }  // namespace

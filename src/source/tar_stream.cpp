@@ -25,9 +25,10 @@ std::vector<std::int64_t> shards_of(const StreamPart& part, std::int64_t shards)
 }  // namespace
 
 TarStream::TarStream(const std::vector<std::string>& shards, const ShardReading& reading,
-                     std::int64_t buffer, const StreamPart& part)
+                     std::int64_t buffer, const StreamPart& part, StageSink& stages)
     : shards_(shards),
       reading_(reading),
+      stages_(stages),
       buffer_size_(static_cast<std::size_t>(buffer)),
       seed_(part.seed + kGolden * (static_cast<std::uint64_t>(part.worker) *
                                        static_cast<std::uint64_t>(part.ranks) +
@@ -55,7 +56,7 @@ bool TarStream::read(HeldSample& to) {
       const std::int64_t shard = own_[static_cast<std::size_t>(chosen)];
       to.number = ShardSamples::number(shard, 0);
       to.name.clear();
-      shard_.emplace(shards_[static_cast<std::size_t>(shard)], shard, reading_);
+      shard_.emplace(shards_[static_cast<std::size_t>(shard)], shard, reading_, stages_);
     }
     if (shard_->next(to)) return true;
     if (epoch_ == 0) reading_.counts.count_left_out(shard_->chooser().left_out());

@@ -19,10 +19,11 @@ class TarStream final : public SampleStream {
   // `buffer`: how many samples are drawn from; 0: all come in their order. What is given by
   // reference outlives the stream.
   TarStream(const std::vector<std::string>& shards, const ShardReading& reading,
-            std::int64_t buffer, const StreamPart& part);
+            std::int64_t buffer, const StreamPart& part, StageSink& stages);
 
   void begin_epoch(std::int64_t epoch) override;
   std::optional<std::span<const std::byte>> next() override;
+  Bytes stored_bytes() const override { return held_.stored_bytes; }
   std::int64_t sample() const override { return last_.number; }
   std::string place() const override;
 
@@ -39,6 +40,7 @@ class TarStream final : public SampleStream {
 
   const std::vector<std::string>& shards_;
   const ShardReading& reading_;
+  StageSink& stages_;
   const std::size_t buffer_size_;
   const std::uint64_t seed_;       // of this part
   std::vector<std::int64_t> own_;  // shards, in the order of the epoch

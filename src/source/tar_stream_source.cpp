@@ -8,6 +8,12 @@
 namespace loaderscope::source {
 namespace {
 
+// Of a first shard: those behind it are as it is.
+bool is_of_no_use(SampleError::Kind kind) {
+  using Kind = SampleError::Kind;
+  return kind == Kind::damaged || kind == Kind::unsupported || kind == Kind::too_large;
+}
+
 class TarStreams final : public Source, public Streams, public Objects {
  public:
   TarStreams(const SourceOptions& options, std::vector<std::string> shards, std::int64_t buffer)
@@ -29,15 +35,18 @@ class TarStreams final : public Source, public Streams, public Objects {
     looking.member = reading_.member;
     looking.largest_sample = reading_.largest_sample;
     HeldSample sample;
+    StageSink nobody;
     try {
-      ShardSamples first(path, 0, looking);
+      ShardSamples first(path, 0, looking, nobody);
       if (!first.next(sample))
         throw RunError(shown_text(path) + ": " +
                        without_samples(reading_.member, first.chooser().others()));
       first_sample_ = std::ssize(sample.bytes());
+      bytes_of_reader_ = first.memory();
+      compression_ = first.compression();
     } catch (const SampleError& error) {
-      const bool is_no_tar = error.kind == SampleError::Kind::damaged && sample.name.empty();
-      if (is_no_tar) throw RunError(shown_text(path) + ": " + error.what());
+      if (sample.name.empty() && is_of_no_use(error.kind))
+        throw RunError(shown_text(path) + ": " + error.what());
     }  // the run will name it
     if (std::string note = note_of_cut(shards_, context); !note.empty())
       notes_.push_back(std::move(note));
@@ -52,8 +61,9 @@ class TarStreams final : public Source, public Streams, public Objects {
   std::unique_ptr<SampleReader> make_reader() const override { return nullptr; }
 
   const Streams* streams() const override { return this; }
-  std::unique_ptr<SampleStream> make_stream(const StreamPart& part) const override {
-    return std::make_unique<TarStream>(shards_, reading_, buffer_, part);
+  std::unique_ptr<SampleStream> make_stream(const StreamPart& part,
+                                            StageSink& stages) const override {
+    return std::make_unique<TarStream>(shards_, reading_, buffer_, part, stages);
   }
   std::int64_t shards() const override { return std::ssize(shards_); }
 
@@ -65,9 +75,9 @@ class TarStreams final : public Source, public Streams, public Objects {
   std::vector<std::string> roots() const override { return shards_; }
 
   std::optional<FileAccess> access() const override { return FileAccess::pread; }
-  // By the size of the first sample: what the others have is not known before they are read.
+  // By the first shard and its first sample: what others have is not known before they are read.
   Bytes bytes_read_ahead() const override {
-    return static_cast<Bytes>(WholeShard::kAtOnce) + (buffer_ + 1) * first_sample_;
+    return bytes_of_reader_ + (buffer_ + 1) * first_sample_;
   }
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes = notes_;
@@ -76,12 +86,17 @@ class TarStreams final : public Source, public Streams, public Objects {
     return notes;
   }
   std::vector<Metric> metrics() const override { return reading_.counts.metrics(); }
+  std::vector<Detail> details() const override {
+    if (compression_ == nullptr) return {};
+    return {{std::string(name_of(Stage::read_decompress)), std::string(compression_->row.name)}};
+  }
 
  private:
   std::vector<std::string> shards_;
   std::int64_t buffer_;
   ShardReading reading_;
-  Bytes first_sample_ = 0;
+  Bytes first_sample_ = 0, bytes_of_reader_ = 0;
+  const CompressionRow* compression_ = nullptr;  // of the first shard; null: none
   std::vector<std::string> notes_;
 };
 
@@ -89,7 +104,7 @@ class TarStreams final : public Source, public Streams, public Objects {
 
 std::unique_ptr<Source> open_tar_stream(const SourceOptions& options,
                                         const SourceContext& context) {
-  auto streams = std::make_unique<TarStreams>(options, named_files(options.paths, ".tar"),
+  auto streams = std::make_unique<TarStreams>(options, named_files(options.paths, kTarSuffixes),
                                               count_of(options.words, "shuffle", 0, 0));
   streams->look_at_first(context);
   return streams;

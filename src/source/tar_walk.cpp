@@ -15,16 +15,6 @@ namespace {
 constexpr std::size_t kBlockBytes = StoredExtent::kUnit;
 constexpr Bytes kLongestText = 1 << 20;
 
-struct Compressed {
-  std::string_view magic, name, remedy;
-};
-constexpr Compressed kCompressed[] = {{"\x1f\x8b", "gzip", "gunzip"},
-                                      {"\x28\xb5\x2f\xfd", "zstd", "unzstd"},
-                                      {"\xfd"
-                                       "7zXZ",
-                                       "xz", "unxz"},
-                                      {"BZh", "bzip2", "bunzip2"}};
-
 std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }
 
 // Octal digits, or for large numbers a set first bit and the number behind it.
@@ -95,15 +85,6 @@ void TarWalk::fail(const std::string& why) const { throw ValueError(why); }
 // False at the end.
 bool TarWalk::read_header(Header& header) {
   const std::size_t got = shard_.read(at_, std::as_writable_bytes(std::span(header.bytes)));
-  if (at_ == 0) {
-    for (const Compressed& kind : kCompressed) {
-      if (header.field(0, got).starts_with(kind.magic))
-        fail(
-            fmt::format("is compressed ({}), so that no sample has a place of its own; unpack it "
-                        "with {}",
-                        kind.name, kind.remedy));
-    }
-  }
   if (got < kBlockBytes && at_ > 0) return false;
   if (got == kBlockBytes && header.is_zero()) return false;
   const std::optional<Bytes> size =

@@ -8,6 +8,7 @@
 #include "cli/run_binary.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/container_bytes.h"
+#include "unit/source/packed_bytes.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -64,6 +65,48 @@ TEST_F(StreamCli, GivesAsManySamplesAndBytesAsTheIndex) {
     EXPECT_EQ(facts(result("?stream=1&shuffle=4", {"--num-workers", "2", "--executor", executor})),
               by_index);
   }
+}
+
+TEST_F(StreamCli, UnpacksCompressedShardsAndSaysWhatThatTook) {
+  for (const source::Packing& packing : source::packings()) {
+    const std::string folder = folder_.path(std::string(packing.row));
+    std::uintmax_t packed = 0;
+    for (const auto& shard : fs::directory_iterator(folder_.path("tar"))) {
+      const std::string path =
+          folder + "/" + shard.path().stem().string() + std::string(packing.ending);
+      dataset::put(path, packing.pack(dataset::content_of(shard.path().string())));
+      packed += fs::file_size(path);
+    }
+    const Words words = {"run",
+                         "--data",
+                         "tar:" + folder + "?stream=1",
+                         "--size",
+                         "16",
+                         "--batch-size",
+                         "2",
+                         "--num-workers",
+                         "2",
+                         "--warmup",
+                         "0",
+                         "--device",
+                         "null",
+                         "--epochs",
+                         "1",
+                         "--json",
+                         "-"};
+    const Ended ended = run_binary(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const json result = json::parse(ended.out);
+    EXPECT_EQ(result.at("ranks").at(0).at("samples"), 12);
+    EXPECT_LE(result.at("ranks").at(0).at("read_bytes"), packed);
+    EXPECT_GT(result.at("ranks").at(0).at("read_bytes"), packed / 2);
+    EXPECT_THAT(ended.out, HasSubstr("\"read.decompress\""));
+    EXPECT_THAT(ended.out, HasSubstr("source.unpacked_per_byte"));
+    const Ended by_index = run_binary({"run", "--data", "tar:" + folder, "--device", "null"});
+    EXPECT_EQ(by_index.exit_code, 1);
+    EXPECT_THAT(by_index.err, HasSubstr("read it as a stream, tar:PATH?stream=1, or unpack it"));
+  }
+  EXPECT_THAT(run_binary({"list", "compression"}).out, HasSubstr("gzip"));
 }
 
 TEST_F(StreamCli, SaysWhoHasNothingToReadAndWhichRanksAreUnequal) {

@@ -11,9 +11,12 @@
 #include <set>
 #include <thread>
 
+#include "source/compression.h"
 #include "source/registry.h"
+#include "unit/dataset/contents.h"
 #include "unit/source/access_names.h"
 #include "unit/source/container_bytes.h"
+#include "unit/source/packed_bytes.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {
@@ -200,15 +203,46 @@ void make_streamed_shards(const source::TempFolder& data, SourceOptions& options
   options.words = {{"stream", "1"}, {"shuffle", "7"}};
 }
 
+// Each way of packing packs the shards of one format.
+Format packed_shards(const source::Packing& packing) {
+  const auto make = [packing](const source::TempFolder& data, SourceOptions& options) {
+    const source::TempFolder plain;
+    make_streamed_shards(plain, options);
+    for (const auto& shard : std::filesystem::directory_iterator(plain.path())) {
+      data.write(shard.path().stem().string() + std::string(packing.ending),
+                 packing.pack(dataset::content_of(shard.path())));
+    }
+    options.paths = {data.path()};
+  };
+  return {"tar", std::string(packing.row), make, bytes_of_sample};
+}
+
 const std::vector<Format>& streamed_formats() {
-  static const std::vector<Format> kFormats = {{"tar", "", make_streamed_shards, bytes_of_sample}};
+  static const std::vector<Format> kFormats = [] {
+    std::vector<Format> formats = {{"tar", "", make_streamed_shards, bytes_of_sample}};
+    for (const source::Packing& packing : source::packings())
+      formats.push_back(packed_shards(packing));
+    return formats;
+  }();
   return kFormats;
+}
+
+TEST(CompressionTable, EveryRowThatUnpacksIsHeldToTheContract) {
+  for (const CompressionRow& row : compression_table()) {
+    const bool has_packing =
+        std::any_of(source::packings().begin(), source::packings().end(),
+                    [&](const source::Packing& packing) { return packing.row == row.row.name; });
+    EXPECT_EQ(row.make != nullptr, has_packing) << row.row.name;
+    EXPECT_EQ(row.make == nullptr, row.row.reason_not_available().has_value()) << row.row.name;
+  }
 }
 
 // Where each sample is once, whatever its number.
 void expect_once_an_epoch(const Streams& streams, const Format& format, std::int32_t workers) {
+  StageSink nobody;
   std::vector<std::unique_ptr<SampleStream>> all;
-  for (std::int32_t i = 0; i < workers; ++i) all.push_back(streams.make_stream({0, 1, i, workers}));
+  for (std::int32_t i = 0; i < workers; ++i)
+    all.push_back(streams.make_stream({0, 1, i, workers}, nobody));
   std::map<std::int64_t, std::string> first_epoch;
   for (const std::int64_t epoch : {0, 1}) {
     std::map<std::int64_t, std::string> seen;

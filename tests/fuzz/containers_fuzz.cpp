@@ -17,12 +17,14 @@ namespace {
 
 using loaderscope::ValueError;
 
-// The same bytes as a stream: what is wrong with one sample ends with it, or with the shard.
+// The same bytes as a stream, which unpacks what is compressed: what is wrong with one sample ends
+// with it, or with the shard.
 void stream_tar(const std::string& path) {
   using namespace loaderscope::source;
   static ShardReading reading;
   reading.largest_sample = 1 << 20;
-  ShardSamples samples(path, 0, reading);
+  static loaderscope::StageSink nobody;
+  ShardSamples samples(path, 0, reading, nobody);
   HeldSample held;
   for (bool more = true; more;) {
     try {

@@ -149,12 +149,16 @@ std::optional<Candidate> decompression(const Facts& facts) {
   if (unpack.count == 0 || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
   const double part = static_cast<double>(unpack.wall) / static_cast<double>(reading);
   if (part < kNoticeableUnpacking) return std::nullopt;
-  return Candidate{fmt::format("unpacking what is stored takes {} each, {} of reading: {} of the "
-                               "time",
-                               show_duration(mean_of(unpack)), show_percent(part),
-                               show_percent(facts.share(Cause::read))),
-                   {{{"read.decompress.speed", "4"}}},
-                   "store with zstd or lz4 in place of gzip, and images not packed a second time"};
+  const std::string how = facts.named(name_of(Stage::read_decompress));
+  return Candidate{
+      fmt::format("unpacking what is stored{} takes {} each, {} of reading: {} of the time",
+                  how.empty() ? "" : " (" + how + ")", show_duration(mean_of(unpack)),
+                  show_percent(part), show_percent(facts.share(Cause::read))),
+      {{{"read.decompress.speed", "4"}}},
+      facts.config.has_data() && facts.is_packed()
+          ? "store the shards as plain .tar files (images are compressed already), or with zstd in "
+            "place of gzip"
+          : "store with zstd or lz4 in place of gzip, and images not packed a second time"};
 }
 
 std::optional<Candidate> cold_cache(const Facts& facts) {

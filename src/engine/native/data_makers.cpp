@@ -9,6 +9,17 @@
 namespace loaderscope::native {
 namespace {
 
+// Hands on what a stream says to the scope in which it reads.
+class ReadStages final : public StageSink {
+ public:
+  void begin(StageScope& scope) { scope_ = &scope; }
+  void enter(Stage stage) override { scope_->enter(stage); }
+  void leave() override { scope_->leave(); }
+
+ private:
+  StageScope* scope_ = nullptr;
+};
+
 class DataMaker : public SampleMaker {
  public:
   DataMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
@@ -22,9 +33,10 @@ class DataMaker : public SampleMaker {
   void begin_stream(std::int32_t rank, std::int32_t worker, std::int64_t epoch) override {
     const Plan& plan = *pipeline_.plan;
     const auto seed = static_cast<std::uint64_t>(plan.config.measure.seed.value);
-    if (!stream_)
-      stream_ =
-          pipeline_.source->streams()->make_stream({rank, plan.ranks, worker, plan.workers, seed});
+    if (!stream_) {
+      stream_ = pipeline_.source->streams()->make_stream(
+          {rank, plan.ranks, worker, plan.workers, seed}, stages_);
+    }
     stream_->begin_epoch(epoch);
     stream_ended_ = false;
   }
@@ -53,7 +65,7 @@ class DataMaker : public SampleMaker {
   struct Origin {
     std::int64_t sample;                       // whose stored bytes
     const ReplayPool::Sample* replayed;        // null: nothing that is kept in the pool
-    std::span<const std::byte> streamed = {};  // its stored bytes, where the stream has read them
+    std::span<const std::byte> streamed = {};  // its bytes, where the stream has read them
   };
   // Returns the stored bytes. Throws SampleError.
   virtual Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) = 0;
@@ -67,7 +79,7 @@ class DataMaker : public SampleMaker {
         stream_ ? origin.streamed : reader_->read(origin.sample);
     use(stored);
     inject(Stage::read, task.execution, scope);
-    scope.handled(static_cast<Bytes>(stored.size()));
+    scope.handled(stream_ ? stream_->stored_bytes() : std::ssize(stored));
     return stored;
   }
 
@@ -97,7 +109,8 @@ class DataMaker : public SampleMaker {
         const auto stored = read_next(spans);
         if (!stored) return std::nullopt;
         task.execution.draw = stream_->sample();
-        return make_one(task, {stream_->sample(), nullptr, *stored}, spans);
+        make_one(task, {stream_->sample(), nullptr, *stored}, spans);
+        return stream_->stored_bytes();
       } catch (const SampleError& error) {
         report(task.execution.epoch, stream_->sample(), stream_->place(), error);
       }
@@ -110,6 +123,7 @@ class DataMaker : public SampleMaker {
     if (stream_ended_) return std::nullopt;
     spans.begin_sample(-1);
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
+    stages_.begin(scope);
     const auto stored = stream_->next();
     stream_ended_ = !stored;
     if (stored) {
@@ -130,6 +144,7 @@ class DataMaker : public SampleMaker {
   }
 
   std::unique_ptr<SampleReader> reader_;  // null: the data is streamed
+  ReadStages stages_;
   std::unique_ptr<SampleStream> stream_;
   bool stream_ended_ = false;
   Sleeper sleeper_;

@@ -183,6 +183,7 @@ RunRecord record_of(Run& run) {
     record.notes = run.notes;
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
+    for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const Streams* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);
   }

@@ -60,6 +60,17 @@ TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
             "nothing");
 }
 
+TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
+  const std::string scenario = COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=9ms";
+  RunRecord shards = reading("tar", scenario);
+  shards.details.push_back({"read.decompress", "gzip"});
+  const Candidate candidate = look(decompression, shards).value();
+  EXPECT_THAT(candidate.evidence, HasSubstr("unpacking what is stored (gzip) takes 9 ms each, 90"));
+  EXPECT_THAT(candidate.pytorch, HasSubstr("plain .tar files"));
+  EXPECT_THAT(look(decompression, reading("synthetic", scenario)).value().pytorch,
+              HasSubstr("zstd or lz4"));
+}
+
 TEST(DataForms, ArraysAreNoImages) {
   const std::string full =
       COMPUTE "workers = 8\nstored-bytes = 1MB\nstorage-bandwidth = 100MB/s\nstorage-latency = 1us";

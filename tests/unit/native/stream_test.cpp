@@ -11,6 +11,7 @@
 #include "unit/dataset/contents.h"
 #include "unit/native/native_run.h"
 #include "unit/source/container_bytes.h"
+#include "unit/source/packed_bytes.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::native {
@@ -40,10 +41,13 @@ struct StreamedRun {
   }
 };
 
+constexpr source::Packing kNotPacked = {"", ".tar",
+                                        [](std::string_view text) { return std::string(text); }};
+
 // Shards of small images that are all different.
 class Shards {
  public:
-  explicit Shards(const std::vector<int>& samples) {
+  explicit Shards(const std::vector<int>& samples, const source::Packing& packing = kNotPacked) {
     dataset::MakeOptions options;
     options.path = folder_ / "made";
     options.count = std::accumulate(samples.begin(), samples.end(), 0);
@@ -59,7 +63,8 @@ class Shards {
       source::TarBytes shard;
       for (int i = 0; i < samples[s]; ++i)
         shard.add(std::to_string(i) + ".jpg", dataset::content_of(images[next++]));
-      folder_.write("tar/" + std::to_string(s) + ".tar", shard.finish());
+      folder_.write("tar/" + std::to_string(s) + std::string(packing.ending),
+                    packing.pack(shard.finish()));
     }
   }
   std::string shard(int index) const { return folder_ / ("tar/" + std::to_string(index) + ".tar"); }
@@ -114,6 +119,24 @@ TEST(Streamed, EpochsFollowEachOther) {
         shards.load("batch=4 epochs=3 " + std::string(how), "stream=1&shuffle=5");
     EXPECT_EQ(result.record.ranks.front().samples, 3 * 16) << how;
     for (const auto& [sample, times] : result.counts()) EXPECT_EQ(times, 3) << how;
+  }
+}
+
+TEST(Streamed, CompressedShardsGiveTheSameSamplesAndUnpackingIsAStageOfItsOwn) {
+  const Times all = Shards({9, 1, 14}).load("batch=4 epochs=1 workers=1").counts();
+  for (const source::Packing& packing : source::packings()) {
+    const Shards shards({9, 1, 14}, packing);
+    for (const char* how : {"workers=0", "workers=2", "workers=3 executor=processes"}) {
+      const RunRecord record = shards.load("batch=4 epochs=1 " + std::string(how)).record;
+      EXPECT_EQ(shards.load("batch=4 epochs=1 " + std::string(how)).counts(), all) << how;
+      const RankRecord& rank = record.ranks.front();
+      EXPECT_GT(rank.stages[Stage::read_decompress].wall, 0) << how;
+      EXPECT_LE(rank.stages[Stage::read_decompress].count, 24) << how;
+      EXPECT_GE(rank.stages[Stage::read].count, 24) << how;  // and what found the end
+      EXPECT_EQ(rank.stages[Stage::read].bytes, rank.read_bytes) << how;
+      EXPECT_GT(value_of(record.metrics, "source.unpacked_per_byte"), 1.0) << how;
+      EXPECT_THAT(record.details, Contains(Detail{"read.decompress", std::string(packing.row)}));
+    }
   }
 }
 

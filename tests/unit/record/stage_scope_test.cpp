@@ -121,6 +121,39 @@ TEST(StageScope, FollowsWithoutAGap) {
   EXPECT_GE(spans[5].begin, spans[4].end + 100 * kMicrosecond);
 }
 
+TEST(StageScope, OfItsPartsTheSumIsASpanOfItsOwn) {
+  const std::vector<Span> spans = spans_of([](ThreadLog& log) {
+    SpanWriter writer(&log);
+    Sleeper sleeper(kNoStop);
+    writer.begin_batch(0);
+    {
+      StageScope scope(writer, Stage::read, StageScope::Kind::runs);
+      for (int i = 0; i < 30; ++i) {
+        sleeper.sleep(kMillisecond);
+        scope.enter(Stage::read_decompress);
+        burn_cpu(kMillisecond, kNoStop);
+        scope.leave();
+      }
+      writer.begin_sample(17);
+      scope.handled(1000);
+    }
+    { StageScope scope(writer, Stage::decode, StageScope::Kind::runs); }
+    writer.end_sample();
+  });
+  ASSERT_EQ(spans.size(), 3U);
+  expect_in_order(spans);
+  EXPECT_EQ(spans[0].stage, Stage::read);
+  EXPECT_EQ(spans[1].stage, Stage::read_decompress);
+  for (const std::size_t i : {1U, 2U}) EXPECT_EQ(spans[i].begin, spans[i - 1].end);
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(spans[i].sample, 17);
+    EXPECT_GE(spans[i].end - spans[i].begin, 30 * kMillisecond);
+  }
+  EXPECT_EQ(spans[0].bytes, 1000);
+  EXPECT_LT(spans[0].cpu, 15 * kMillisecond);
+  EXPECT_GE(spans[1].cpu, 27 * kMillisecond);
+}
+
 // Small stages right after each other: not one clock is read for each edge.
 TEST(StageScope, ManySmallStagesStayInOrder) {
   const std::vector<Span> spans = spans_of([](ThreadLog& log) {

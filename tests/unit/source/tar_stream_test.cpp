@@ -8,6 +8,7 @@
 
 #include "container_bytes.h"
 #include "loaderscope/errors.h"
+#include "packed_bytes.h"
 #include "source/tar.h"
 #include "temp_folder.h"
 
@@ -19,6 +20,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 using Strings = std::vector<std::string>;
+
+StageSink nobody;
 
 struct TarStreams : testing::Test {
   TempFolder data;
@@ -57,7 +60,7 @@ struct TarStreams : testing::Test {
     }
   }
   static Strings read(const Source& source, const StreamPart& part = {}, std::int64_t epoch = 0) {
-    return all_of(*source.streams()->make_stream(part), epoch);
+    return all_of(*source.streams()->make_stream(part, nobody), epoch);
   }
 };
 
@@ -80,7 +83,8 @@ TEST_F(TarStreams, EverySampleIsInExactlyOneStream) {
       std::set<std::int64_t> numbers;
       for (int rank = 0; rank < ranks; ++rank) {
         for (int worker = 0; worker < workers; ++worker) {
-          const auto stream = source->streams()->make_stream({rank, ranks, worker, workers, 42});
+          const auto stream =
+              source->streams()->make_stream({rank, ranks, worker, workers, 42}, nobody);
           all_of(*stream, 0);  // another epoch is whole, too
           stream->begin_epoch(1);
           while (const auto bytes = stream->next()) {
@@ -107,7 +111,7 @@ TEST_F(TarStreams, ShardsAreSplitByRankAndThenByWorker) {
 TEST_F(TarStreams, ShardsAndSamplesAreShuffledByEpochSeedAndPart) {
   write_shards({30, 30, 30, 30, 30, 30, 30, 30});
   const auto source = open({{"shuffle", "40"}});
-  const auto stream = source->streams()->make_stream({0, 1, 0, 1, 5});
+  const auto stream = source->streams()->make_stream({0, 1, 0, 1, 5}, nobody);
   const Strings first = all_of(*stream, 0), second = all_of(*stream, 1);
   EXPECT_EQ(all_of(*stream, 0), first);
   EXPECT_EQ(read(*source, {0, 1, 0, 1, 5}, 1), second);
@@ -184,6 +188,111 @@ TEST_F(TarStreams, WhatIsNoStreamIsSaidBeforeWorkersMeetIt) {
   SourceOptions options = without_cache({data.path()});
   options.words = {{"shuffle", "5"}};
   EXPECT_THAT(message_of<UsageError>([&] { open_tar(options, {}); }), HasSubstr("stream=1"));
+}
+
+// Of compressed shards.
+struct PackedTarStreams : TarStreams {
+  static std::string message_of_opening(const std::string& path, const GivenWords& words) {
+    SourceOptions options = without_cache({path});
+    options.words = words;
+    return message_of<RunError>([&] { open_tar(options, {}); });
+  }
+};
+
+TEST_F(PackedTarStreams, AreReadAsOthersWhateverTheirNames) {
+  int next = 0;
+  for (const Packing& packing : packings()) {
+    for (const std::string& name : {std::string(packing.ending), std::string(".tar")}) {
+      TarBytes shard;
+      for (const char* key : {"a", "b"})
+        shard.add(key + std::string(".cls"), "7").add(key + std::string(".jpg"), key + name);
+      data.write(std::to_string(next++) + name, packing.pack(shard.finish()));
+    }
+  }
+  data.write(std::to_string(next) + ".tar", TarBytes().add("1.jpg", "plain").finish());
+  const auto source = open();
+  EXPECT_THAT(source->notes(), IsEmpty());  // none is said to be cut
+  Strings expected;
+  for (const Packing& packing : packings()) {
+    for (const std::string& name : {std::string(packing.ending), std::string(".tar")})
+      expected.insert(expected.end(), {"a" + name, "b" + name});
+  }
+  expected.emplace_back("plain");
+  EXPECT_EQ(read(*source), expected);
+  EXPECT_EQ(source->streams()->shards(), std::ssize(expected) / 2 + 1);
+}
+
+TEST_F(PackedTarStreams, OfSamplesTheStoredBytesAreThoseOfTheShard) {
+  for (const Packing& packing : packings()) {
+    const TempFolder folder;
+    TarBytes shard;
+    for (int i = 0; i < 20; ++i) shard.add(std::to_string(i) + ".jpg", std::string(100'000, 'x'));
+    const std::string packed = packing.pack(shard.finish());
+    SourceOptions options =
+        without_cache({folder.write("0" + std::string(packing.ending), packed)});
+    options.words = {{"stream", "1"}, {"shuffle", "3"}};
+    const auto source = open_tar(options, {});
+    const auto stream = source->streams()->make_stream({}, nobody);
+    Bytes stored = 0, samples = 0;
+    stream->begin_epoch(0);
+    for (; stream->next(); ++samples) stored += stream->stored_bytes();
+    EXPECT_EQ(samples, 20);
+    EXPECT_GT(stored, std::ssize(packed) / 2) << packing.row;
+    EXPECT_LE(stored, std::ssize(packed)) << packing.row;
+    EXPECT_EQ(value_of(source->metrics(), "source.bytes_brought"),
+              static_cast<double>(packed.size()));
+    EXPECT_EQ(value_of(source->metrics(), "source.bytes_of_samples"), 2e6);
+  }
+}
+
+TEST_F(PackedTarStreams, WhatIsDamagedOrCutIsNamedOnceAndTheNextShardFollows) {
+  for (const Packing& packing : packings()) {
+    const TempFolder folder;
+    std::string noise;
+    for (unsigned i = 1; noise.size() < 300'000; i = i * 1664525 + 1013904223)
+      noise += static_cast<char>(i >> 24);
+    TarBytes shard;
+    for (int i = 0; i < 4; ++i) shard.add(std::to_string(i) + ".jpg", noise);
+    const std::string packed = packing.pack(shard.finish());
+    std::string damaged = packed;
+    damaged[damaged.size() - 3] = static_cast<char>(damaged[damaged.size() - 3] ^ 1);
+    const std::string ending(packing.ending);
+    folder.write("0" + ending, packed.substr(0, packed.size() / 2));
+    folder.write("1" + ending, damaged);
+    folder.write("2" + ending, packed);
+    SourceOptions options = without_cache({folder.path()});
+    options.words = {{"stream", "1"}};
+    Strings bad;
+    std::size_t good = 0;
+    for (const std::string& text : read(*open_tar(options, {}))) {
+      if (text.starts_with("!")) bad.push_back(text);
+      good += text == noise ? 1U : 0U;
+    }
+    EXPECT_GE(good, 4U + 4U);
+    EXPECT_THAT(bad, ElementsAre(HasSubstr("the shard"), HasSubstr("1" + ending + " its ")))
+        << packing.row;
+    EXPECT_THAT(bad[1], HasSubstr("data are damaged: "));
+  }
+}
+
+TEST_F(PackedTarStreams, WhatHasNoIndexOrNoUnpackerIsRefusedBeforeTheRun) {
+  for (const Packing& packing : packings()) {
+    const std::string path = data.write("0" + std::string(packing.ending),
+                                        packing.pack(TarBytes().add("1.jpg", "one").finish()));
+    EXPECT_THAT(message_of_opening(path, {}),
+                HasSubstr("so that no sample has a place of its own; read it as a stream, "
+                          "tar:PATH?stream=1, or unpack it with "));
+    data.write("cut.tar", packing.pack(TarBytes().finish()) + "something else");
+    EXPECT_THAT(message_of_opening(data / "cut.tar", {{"stream", "1"}}),
+                HasSubstr("data are damaged"));
+  }
+  const std::string path =
+      data.write("0.tar.xz", std::string("\xfd") + "7zXZ" + std::string(600, 'x'));
+  EXPECT_THAT(message_of_opening(path, {}),
+              HasSubstr("is compressed (xz), so that no sample has a place of its own; unpack it"));
+  EXPECT_THAT(message_of_opening(path, {{"stream", "1"}}),
+              HasSubstr("is compressed (xz): it is recognised and not read; pack with zstd "
+                        "instead, or unpack it with unxz"));
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ TEST_F(Tar, AShardThatIsCutIsSaid) {
 
 TEST_F(Tar, SaysWhatIsNoShard) {
   EXPECT_THAT(why_not(std::string("\x1f\x8b\x08", 3) + std::string(600, 'x')),
-              HasSubstr("is compressed (gzip)"));
+              HasSubstr("is compressed (gzip), so that no sample has a place of its own"));
   EXPECT_THAT(why_not(std::string(600, 'x')), HasSubstr("is no tar file"));
   EXPECT_THAT(why_not("short"), HasSubstr("is no tar file"));
   EXPECT_THAT(why_not(std::string(1024, '\0')), HasSubstr("holds no images"));
