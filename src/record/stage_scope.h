@@ -107,8 +107,8 @@ class StageScope {
     if (writer_.measures()) slept_ += monotonic_now() - begin;
   }
 
-  // Until leave() the thread works on a part of the stage, which has a span of its own: of all that
-  // it did in this scope, behind the rest of the stage.
+  // Until leave() the thread works on a part of the stage that needs a CPU, which has a span of its
+  // own: of all that it did in this scope, behind the rest of the stage.
   void enter(Stage part) {
     part_.stage = part;
     if (shown_) [[unlikely]]

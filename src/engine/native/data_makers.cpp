@@ -79,6 +79,7 @@ class DataMaker : public SampleMaker {
         stream_ ? origin.streamed : reader_->read(origin.sample);
     use(stored);
     inject(Stage::read, task.execution, scope);
+    inject_part(Stage::read_decompress, task.execution, scope);
     scope.handled(stream_ ? stream_->stored_bytes() : std::ssize(stored));
     return stored;
   }
@@ -91,6 +92,17 @@ class DataMaker : public SampleMaker {
       const Nanos begin = monotonic_now();
       spend(plan, execution, sleeper_);
       if (!plan.uses_cpu()) scope.slept(begin);
+    }
+  }
+
+  // Of the stage of the scope.
+  void inject_part(Stage part, const Execution& execution, StageScope& scope) {
+    for (const StagePlan& plan : pipeline_.plan->sample_stages) {
+      if (plan.stage() != part) continue;
+      scope.enter(part);
+      inject(part, execution, scope);
+      scope.leave();
+      return;
     }
   }
 

@@ -140,6 +140,15 @@ TEST(Streamed, CompressedShardsGiveTheSameSamplesAndUnpackingIsAStageOfItsOwn) {
   }
 }
 
+TEST(Streamed, WhatIsInjectedIntoUnpackingIsItsOwn) {
+  const RunRecord record =
+      Shards({9}).load("batch=3 epochs=1 workers=1 inject=read.decompress=+2ms").record;
+  const StageStats& part = record.ranks.front().stages[Stage::read_decompress];
+  EXPECT_EQ(part.count, 9);
+  EXPECT_GE(part.wall, 9 * 2 * kMillisecond);
+  EXPECT_GE(part.cpu, 9 * kMillisecond);
+}
+
 TEST(Streamed, RanksShareTheShardsAndUnequalOnesAreSaid) {
   const Shards shards({5, 8, 3});
   const StreamedRun result = shards.load("batch=4 epochs=1 workers=2 ranks=2");

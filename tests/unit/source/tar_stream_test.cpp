@@ -164,6 +164,14 @@ TEST_F(TarStreams, EmptyAndTooLargeSamplesAreLeftOutAlone) {
   EXPECT_EQ(all[2], "three");
 }
 
+TEST_F(TarStreams, AShardWhoseBytesCannotBeReadIsNamedOnce) {
+  const std::string unreadable = "/proc/self/mem";  // at its beginning there is nothing to read
+  SourceOptions options =
+      without_cache({data.write("0.tar", TarBytes().add("1.jpg", "one").finish()), unreadable});
+  options.words = {{"stream", "1"}};
+  EXPECT_THAT(read(*open_tar(options, {})), ElementsAre("one", HasSubstr("!" + unreadable)));
+}
+
 TEST_F(TarStreams, LargeSamplesComeWhole) {
   TarBytes bytes;
   std::string large;
