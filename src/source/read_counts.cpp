@@ -10,7 +10,7 @@ std::vector<Metric> ReadCounts::metrics() const {
       {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
       {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
       {"source.bytes_brought", "bytes", "what these reads brought", count(counts_->bytes_brought)},
-      {"source.bytes_of_samples", "bytes", "what of it was the samples",
+      {"source.bytes_of_samples", "bytes", "what the samples had, unpacked",
        count(counts_->bytes_of_samples)}};
   if (const double packed = count(counts_->packed); packed > 0) {
     const double unpacked = count(counts_->unpacked);

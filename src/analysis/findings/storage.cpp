@@ -55,7 +55,8 @@ std::string less_reading_words(const Facts& facts) {
     return "pack the samples into shards, which are opened once per worker, or store fewer bytes";
   const std::string fewer =
       facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
-  if (facts.config.data.access == FileAccess::mmap) return fewer;
+  const bool is_streamed = facts.metric("data.shards") > 0;
+  if (is_streamed || facts.config.data.access == FileAccess::mmap) return fewer;
   return fewer + ", or try --access mmap, which copies nothing";
 }
 

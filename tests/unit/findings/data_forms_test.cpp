@@ -60,6 +60,12 @@ TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
             "nothing");
 }
 
+TEST(DataForms, StreamsHaveNoOtherAccess) {
+  RunRecord streamed = reading("tar", COMPUTE "workers = 2\ncost = read=10ms:cpu");
+  streamed.metrics.push_back({"data.shards", "1", "", 2});
+  EXPECT_EQ(look(read_on_cpu, streamed).value().pytorch, "store smaller images");
+}
+
 TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
   const std::string scenario = COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=9ms";
   RunRecord shards = reading("tar", scenario);
