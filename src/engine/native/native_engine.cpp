@@ -180,7 +180,7 @@ RunRecord record_of(Run& run) {
   record.skipped = run.errors.summary();
   if (run.data) {
     record.before_first_ask.emplace_back("index", run.opening);
-    record.notes = run.notes;
+    record.notes.insert(record.notes.begin(), run.notes.begin(), run.notes.end());
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));

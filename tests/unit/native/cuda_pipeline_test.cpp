@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "dataset/make.h"
 #include "device/cuda/cuda_device.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/native/native_run.h"
+#include "unit/source/temp_folder.h"
 
 namespace loaderscope::native {
 namespace {
@@ -46,6 +48,23 @@ TEST_F(CudaPipelineTest, ComputesAndCopiesAreBooked) {
   EXPECT_EQ(rank.stages[Stage::launch].count, 20);
   EXPECT_EQ(std::ssize(runtime_->work("spin")) % 4, 1);  // three launches and a copy, and a warm-up
   EXPECT_EQ(runtime_->owned(), 0);
+}
+
+TEST_F(CudaPipelineTest, WhatTheDeviceSaysIsKeptBesideWhatTheDataSay) {
+  const source::TempFolder folder;
+  dataset::MakeOptions options;
+  options.path = folder / "made";
+  options.count = 4;
+  options.classes = 1;
+  options.size = {40, 30, 0};
+  options.threads = 1;
+  dataset::make_dataset(options, {});
+  const RunRecord record = run_on_pretender(
+      "workers=1 batch=2 epochs=1 warmup=0 samples=9 size=16 "
+      "data=" +
+      options.path);
+  EXPECT_THAT(record.notes, Contains(HasSubstr("GPU 0: Pretender 0")));
+  EXPECT_THAT(record.notes, Contains(HasSubstr("the data has 4")));
 }
 
 TEST_F(CudaPipelineTest, RanksWaitForEachOther) {
