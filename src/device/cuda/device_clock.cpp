@@ -10,6 +10,9 @@ namespace {
 
 constexpr int kTries = 5;  // the narrowest counts
 constexpr Nanos kPollFor = kMillisecond;
+// A wider anchor says less than the one before it, until the clocks have drifted as far.
+constexpr Nanos kWidest = 200 * kMicrosecond;
+constexpr Nanos kStillGood = 20 * kSecond;
 
 }  // namespace
 
@@ -22,8 +25,7 @@ DeviceClock::DeviceClock(Runtime& runtime, DeviceObjects& objects)
 }
 
 void DeviceClock::keep() {
-  const Anchor& last = anchors_[(taken_ - 1) % anchors_.size()];
-  if (runtime_.now() - last.at >= kAnchorEvery) take_anchor();
+  if (runtime_.now() - tried_ >= kAnchorEvery) take_anchor();
 }
 
 void DeviceClock::measure(Anchor& anchor) {
@@ -50,8 +52,10 @@ void DeviceClock::take_anchor() {
     measure(spare_);
     if (spare_.error < next.error) std::swap(spare_, next);
   }
+  tried_ = next.at;
   if (taken_ > 0) {
     const Anchor& last = anchors_[(taken_ - 1) % anchors_.size()];
+    if (next.error > kWidest && next.at - last.at < kStillGood) return;
     drift_ = std::max(drift_, std::abs(time_from(last, next.event) - next.at));
   }
   error_ = std::max(error_, next.error);

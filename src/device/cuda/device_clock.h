@@ -15,7 +15,8 @@ class DeviceClock {
  public:
   DeviceClock(Runtime& runtime, DeviceObjects& objects);
 
-  // Takes another anchor when the last one is older than kAnchorEvery.
+  // Takes another anchor when the last one is older than kAnchorEvery; not one that is far less
+  // certain.
   void keep();
   Nanos time_of(Event event) const;
 
@@ -39,6 +40,7 @@ class DeviceClock {
   Stream stream_;                   // of its own: it never waits behind a copy or a compute
   std::array<Anchor, 64> anchors_;  // a step may take that many seconds
   std::size_t taken_ = 0;
+  Nanos tried_ = 0;  // when it was last attempted to take one
   Anchor spare_;
   Nanos error_ = 0, drift_ = 0;
 };

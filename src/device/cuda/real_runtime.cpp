@@ -28,8 +28,10 @@ Status status(int code) { return status(static_cast<cudaError_t>(code)); }
 class RealRuntime : public Runtime {
  public:
   RealRuntime() {
-    // Streams of ranks that wait for each other on one GPU must not share a hardware queue.
-    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+    // Streams of ranks that wait for each other on one GPU must not share a hardware queue:
+    // whatever the shell has set it to, as those who train with Megatron do, would make them wait
+    // for ever.
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
   }
 
   Nanos now() override { return monotonic_now(); }

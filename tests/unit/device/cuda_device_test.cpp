@@ -153,6 +153,15 @@ TEST_F(CudaDeviceTest, ClocksThatDriftAreSetAgain) {
   EXPECT_NEAR(facts.metrics[2].value, 50e-6, 20e-6);
 }
 
+// A crowded host reads the clock late for a while.
+TEST_F(CudaDeviceTest, AnchorsThatAreFarFromCertainAreNotTaken) {
+  config_.trainer.in_flight.value = 1;
+  const auto device = make();
+  runtime_->event_latency = 600 * kMicrosecond;
+  run(*device, 10, 0, kSecond);
+  EXPECT_LT(device->facts().metrics[1].value, 10e-6);
+}
+
 TEST_F(CudaDeviceTest, ALongComputeDoesNotKeepTheClockFromBeingSet) {
   runtime_->drift = 50e-6;
   const auto device = make();
