@@ -15,7 +15,7 @@ using cuda::Event;
 using cuda::Runtime;
 using cuda::Stream;
 
-constexpr Nanos kPatience = 30 * kSecond;  // of a kernel that waits to be let go
+constexpr Nanos kPatience = 2 * kSecond;  // of a kernel that waits to be let go
 
 class LinkProbe {
  public:
@@ -32,12 +32,17 @@ class LinkProbe {
     target_ = objects_.memory(static_cast<std::size_t>(largest), "the target of copies");
   }
 
-  LinkCell measure(MemoryMode memory, CopyMode copy, const std::byte* host, Bytes bytes) {
+  LinkCell measure(MemoryMode memory, CopyMode copy, HostSlots& slots, Bytes bytes) {
     LinkCell cell;
     cell.memory = memory;
     cell.copy = copy;
     cell.bytes = bytes;
-    const bool by_host = copy == CopyMode::sync || memory == MemoryMode::pageable;
+    cell.fallback = slots.fallback();
+    const std::byte* host = slots.slot(0);
+    // From memory that is not page-locked a copy ends before its call returns: a kernel that holds
+    // it would be waited for.
+    const bool is_locked = memory != MemoryMode::pageable && cell.fallback.empty();
+    const bool by_host = copy == CopyMode::sync || !is_locked;
     std::vector<double> rates = sampled(
         [&] {
           const Busy busy(*this, copy == CopyMode::stream);
@@ -168,8 +173,7 @@ LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOption
       for (const auto& copy : Words<CopyMode>::table()) {
         matrix.interrupted = stop.load(std::memory_order_relaxed) != 0;
         if (matrix.interrupted) return matrix;
-        matrix.cells.push_back(probe.measure(memory.value, copy.value, slots->slot(0), bytes));
-        matrix.cells.back().fallback = slots->fallback();
+        matrix.cells.push_back(probe.measure(memory.value, copy.value, *slots, bytes));
       }
       if (memory.value == MemoryMode::pinned_slots)
         matrix.bare.push_back(probe.measure_bare(slots->slot(0), bytes));

@@ -52,6 +52,23 @@ TEST_F(LinkProbeTest, FindsTheRateOfTheLinkInEveryCell) {
   EXPECT_EQ(runtime_->owned(), 0);
 }
 
+// A copy from it ends before its call returns, and would wait for a kernel that holds it.
+TEST_F(LinkProbeTest, NothingIsHeldForMemoryThatCouldNotBeLocked) {
+  measure();
+  const auto held = runtime_->work("spin").size();
+  runtime_ = std::make_shared<cuda::PretendRuntime>();
+  runtime_->fail("register_host", 0, "cudaErrorMemoryAllocation");
+  const LinkMatrix matrix = measure();
+  std::size_t fallen = 0, fallen_async = 0;
+  for (const LinkCell& cell : matrix.cells) {
+    fallen += !cell.fallback.empty();
+    fallen_async += !cell.fallback.empty() && cell.copy != CopyMode::sync;
+  }
+  EXPECT_GT(fallen, 0u);
+  const auto each = static_cast<std::size_t>(options_.samples) + 1;
+  EXPECT_EQ(runtime_->work("spin").size(), held - each * fallen_async);
+}
+
 TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   const LinkMatrix matrix = measure();
   std::ostringstream text, json;
