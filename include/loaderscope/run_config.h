@@ -124,6 +124,7 @@ struct MeasureConfig {
   Setting<std::int64_t> epochs{0};  // 0 = as many as the window needs
   Setting<WarmUp> warmup{{5, 0}};
   Setting<Nanos> timeout{5 * 60 * kSecond};
+  Setting<Nanos> stall_after{10 * kSecond};  // of somebody's program; 0 = never
   Setting<std::int64_t> seed{0};
 };
 

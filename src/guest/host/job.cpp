@@ -48,6 +48,7 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       training_(config),
       messages_(config, training_, watch_),
       hooks_(why_no_hook_cost(config, context)),
+      hangs_({training_, host_.members(), messages_, watch_}, config.measure.stall_after),
       unseen_(config),
       progress_beat_(context) {}
 
@@ -76,6 +77,7 @@ RunRecord Job::run() {
     stop_harder();
     if (broke_off_.empty()) {
       if (!status_) look_for_end_of_window();
+      watch_for_a_hang();
       watch_for_silence();
       watch_for_a_loader();
       say_maker();

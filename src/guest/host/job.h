@@ -11,6 +11,7 @@
 #include "guest/host/child.h"
 #include "guest/host/consumption.h"
 #include "guest/host/guest_files.h"
+#include "guest/host/hang/hang_watch.h"
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/messages.h"
@@ -48,6 +49,7 @@ class Job {
   void begin_to_stop();
   void stop_harder();
   void watch_for_silence();
+  void watch_for_a_hang();
   void watch_for_a_loader();
   void say_maker();
   void watch_injections();
@@ -76,6 +78,8 @@ class Job {
   Messages messages_;
   Consumption consumption_;
   HookSeries hooks_;
+  HangWatch hangs_;
+  std::string hang_;  // what was said of one last; "": nothing was
   Unseen unseen_;
   ProgressBeat progress_beat_;
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop

@@ -118,9 +118,22 @@ void Job::stop_harder() {
 void Job::watch_for_silence() {
   const Nanos allowed = config_.measure.timeout;
   if (allowed == 0 || stopping_since_ != 0 || training_.longest_wait() <= allowed) return;
-  give_up(fmt::format(
-      "{}: no batch came for {}; look at what the workers wait for, or give a longer --timeout",
-      program(), show_duration(allowed)));
+  give_up(fmt::format("{}: no batch came for {}; {}, or give a longer --timeout", program(),
+                      show_duration(allowed),
+                      hang_.empty() ? "look at what the workers wait for" : hang_));
+}
+
+// It is said and the job goes on: what it waits for may come.
+void Job::watch_for_a_hang() {
+  if (status_ || stopping_since_ != 0) return;
+  if (const auto report = hangs_.look(monotonic_now())) {
+    output_.say(report->answer);
+    for (const std::string& line : report->others) output_.say("  " + line);
+    hang_ = report->answer + (report->cause.empty() ? "" : "; " + report->cause);
+    messages_.note(hang_);
+  }
+  if (const auto stood = hangs_.goes_on())
+    output_.say(fmt::format("the loader goes on; it has stood for {}", show_duration(*stood)));
 }
 
 // It may prepare its data for hours: what it is asked to end for is seen in its batches alone.

@@ -17,6 +17,13 @@ bool waits_in(std::string_view syscall, const InterpreterState& state) {
   return address >= state.address && address - state.address < state.size;
 }
 
+bool LockWatch::waits_now(pid_t process) const {
+  const auto state = states_.find(process);
+  std::ifstream file("/proc/" + std::to_string(process) + "/syscall");
+  std::string text;
+  return state != states_.end() && std::getline(file, text) && waits_in(text, state->second);
+}
+
 void LockWatch::look(pid_t process, bool is_worker) {
   const auto state = states_.find(process);
   if (state == states_.end() || state->second.size == 0) return;

@@ -26,6 +26,7 @@ class LockWatch {
  public:
   void know(pid_t process, const InterpreterState& state) { states_[process] = state; }
   void look(pid_t process, bool is_worker);
+  bool waits_now(pid_t process) const;  // its main thread, for the lock
 
   std::vector<Metric> metrics() const;
   std::string unknown() const;  // why nothing is known; "" where it is

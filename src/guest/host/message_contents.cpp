@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -117,6 +118,14 @@ std::size_t parse_injected(const json& message) {
 }
 
 NoContent parse_nothing(const json&) { return {}; }
+
+// One of those that a program is free to use.
+StacksMessage parse_stacks(const json& message) {
+  const Range signals = {SIGRTMIN, SIGRTMAX};
+  return {static_cast<int>(number_in(message, "signal", signals, 0)),
+          static_cast<int>(number_in(message, "descriptor", kAnyId, -1)),
+          message.value("inode", std::int64_t{0})};
+}
 
 SpentTimes parse_spent(const json& message) {
   SpentTimes spent;

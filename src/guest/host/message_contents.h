@@ -62,6 +62,14 @@ struct ThreadsMessage {
 };
 ThreadsMessage parse_threads(const nlohmann::json& message);
 
+// Where a process writes the Python stacks of its threads once it gets a signal.
+struct StacksMessage {
+  int signal = 0;
+  int descriptor = -1;  // of memory that has
+  std::int64_t inode = 0;
+};
+StacksMessage parse_stacks(const nlohmann::json& message);
+
 // Elements of batches whose samples differ in length.
 struct PaddingCounts {
   std::int64_t real = 0, padded = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "guest/protocol/bounded.h"
@@ -10,7 +11,8 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr std::size_t kMostNotes = 64;  // of different ones
+constexpr std::size_t kMostNotes = 64;     // of different ones
+constexpr std::size_t kMostOffers = 1024;  // of processes, of which most have ended
 
 }  // namespace
 
@@ -34,6 +36,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
       handler<parse_spent, &Messages::spend>(MessageKind::spent),
       handler<parse_threads, &Messages::watch_threads>(MessageKind::threads),
+      handler<parse_stacks, &Messages::offer_stacks>(MessageKind::stacks),
       handler<parse_padding, &Messages::pad>(MessageKind::padding),
       handler<parse_order, &Messages::check_data<OrderMessage>>(MessageKind::order),
       handler<parse_stream, &Messages::check_data<StreamMessage>>(MessageKind::stream),
@@ -82,6 +85,13 @@ void Messages::fail(const Member&, const std::string& sentence) {
 
 void Messages::watch_threads(const Member& member, const ThreadsMessage& told) {
   watch_.hear({member.pid, member.is_worker}, told);
+}
+
+void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
+  if (stacks_.size() >= kMostOffers) {
+    std::erase_if(stacks_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
+  }
+  if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
 }
 
 void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {

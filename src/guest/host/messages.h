@@ -21,6 +21,11 @@
 
 namespace loaderscope::guest {
 
+struct StacksOffer {
+  Hello who;
+  StacksMessage how;
+};
+
 class Messages {
  public:
   // What is about the batches of a loader goes to `training`, what is about threads to `watch`.
@@ -41,6 +46,8 @@ class Messages {
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
   std::vector<Metric> snapshots() const;
+  // Those that can be asked where they stand in Python, also when they have ended.
+  const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
   // The first that was told; nothing where none was.
   const std::optional<MakerMessage>& maker() const { return maker_; }
 
@@ -62,6 +69,7 @@ class Messages {
   void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
+  void offer_stacks(const Member& member, const StacksMessage& how);
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
   void snapshot(const Member& member, const SnapshotCounts& counts);
   void find_maker(const Member&, const MakerMessage& told);
@@ -80,6 +88,7 @@ class Messages {
   // By whose, and by process.
   std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
   std::optional<MakerMessage> maker_;
+  std::map<pid_t, StacksOffer> stacks_;
   Injected injected_;
 };
 

@@ -28,6 +28,7 @@ class ProcessWatch {
   // `batches` were taken in a window of `window_s`.
   std::vector<Metric> metrics(double batches, double window_s) const;
   std::vector<std::string> notes() const;
+  bool waits_for_interpreter(pid_t process) const { return locks_.waits_now(process); }
 
  private:
   struct ThreadTime {

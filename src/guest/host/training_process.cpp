@@ -47,7 +47,7 @@ bool TrainingProcess::read(Page& page, const Writer& writer) {
   process.writer = writer;
   PageRings& rings = process.rings;
   bool believed = take_believed(rings.facts, [&](const Fact& fact) {
-    note_asking(fact);
+    movement_.note(fact);
     process.facts.push_back(fact);
   });
   believed &= take_believed(
@@ -71,15 +71,6 @@ void TrainingProcess::take_gpu_records() {
     for (auto& [number, history] : histories_) history.gpu_did(record);
   }
   gpu_records_.clear();
-}
-
-// What is asked for before it is known of which loader has the iterator -1.
-void TrainingProcess::note_asking(const Fact& fact) {
-  if (fact.kind == FactKind::ask) asking_since_ = fact.begin;
-  if (fact.kind == FactKind::take || fact.kind == FactKind::replayed ||
-      fact.kind == FactKind::ended || fact.kind == FactKind::failed) {
-    asking_since_ = 0;
-  }
 }
 
 bool TrainingProcess::let_go(const Page& page) {
@@ -193,9 +184,14 @@ std::vector<const LoaderHistory*> TrainingProcess::used() const {
   return loaders;
 }
 
-std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
+const LoaderFacts* TrainingProcess::loader_with(std::int32_t iterator) const {
   const auto found = loaders_.find(iterator);
-  return found == loaders_.end() ? -1 : found->second.number;
+  return found == loaders_.end() ? nullptr : &found->second;
+}
+
+std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {
+  const LoaderFacts* loader = loader_with(iterator);
+  return loader == nullptr ? -1 : loader->number;
 }
 
 }  // namespace loaderscope::guest

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "guest/host/hang/movement.h"
 #include "guest/host/loader_history.h"
 
 namespace loaderscope::guest {
@@ -43,8 +44,10 @@ class TrainingProcess {
   std::vector<const LoaderHistory*> used() const;
   // The number of the loader that `iterator` belongs to; -1: not known.
   std::int32_t loader_of(std::int32_t iterator) const;
-  std::int64_t left_out() const { return left_out_; }   // facts and spans that led nowhere
-  Nanos asking_since() const { return asking_since_; }  // for a batch; 0: is not
+  std::int64_t left_out() const { return left_out_; }  // facts and spans that led nowhere
+  const Movement& movement() const { return movement_; }
+  // What the loader of `iterator` is; null: not known.
+  const LoaderFacts* loader_with(std::int32_t iterator) const;
 
  private:
   struct Process {
@@ -62,7 +65,6 @@ class TrainingProcess {
     std::int64_t step;  // of that training
   };
 
-  void note_asking(const Fact& fact);
   void take_gpu_records();
   void of_device(Fact fact);
   template <class Report, class Taker>
@@ -82,7 +84,7 @@ class TrainingProcess {
   std::int64_t takes_before_ = 0;
   bool watches_gpu_ = false;
   std::vector<GpuRecord> gpu_records_;  // of the trainer's process, before a loader is known
-  Nanos asking_since_ = 0;
+  Movement movement_;
   std::int64_t left_out_ = 0;
 };
 

@@ -132,11 +132,17 @@ Progress TrainingProcesses::progress() const {
   return progress;
 }
 
+std::vector<TrainingProcesses::Trainer> TrainingProcesses::trainers() const {
+  std::vector<Trainer> all;
+  for (const auto& [pid, one] : processes_) all.push_back({pid, one.rank, one.ended, &one.process});
+  return all;
+}
+
 Nanos TrainingProcesses::longest_wait() const {
   const Nanos now = monotonic_now();
   Nanos longest = 0;
   for (const auto& [pid, one] : processes_) {
-    const Nanos since = one.process.asking_since();
+    const Nanos since = one.process.movement().asking_since();
     if (since != 0 && !one.ended) longest = std::max(longest, now - since);
   }
   return longest;

@@ -38,6 +38,13 @@ class TrainingProcesses {
   Nanos window_end() const;  // as far as it is known
   HookSeries::Seen seen() const;
   Progress progress() const;
+  struct Trainer {
+    pid_t pid;
+    std::int32_t rank;
+    bool ended;
+    const TrainingProcess* process;
+  };
+  std::vector<Trainer> trainers() const;
   // How long one has asked for a batch, the longest of them; 0: none does.
   Nanos longest_wait() const;
   // False where there is none.

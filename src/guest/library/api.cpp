@@ -40,7 +40,7 @@ StageStack* made_stack() {
   if (rings == nullptr) return nullptr;
   if (!stack_of_thread) {
     log_of_thread = std::make_unique<ThreadLog>(rings->spans);
-    stack_of_thread = std::make_unique<StageStack>(*log_of_thread);
+    stack_of_thread = std::make_unique<StageStack>(*log_of_thread, rings->doing);
   }
   return stack_of_thread.get();
 }

@@ -4,13 +4,15 @@
 #include <optional>
 #include <vector>
 
+#include "guest/protocol/page.h"
 #include "record/stage_scope.h"
 
 namespace loaderscope::guest {
 
 class StageStack {
  public:
-  explicit StageStack(ThreadLog& log) : writer_(&log) {}
+  // `doing`: where it says what it is in. Both outlive it.
+  StageStack(ThreadLog& log, Doing& doing) : doing_(doing), writer_(&log) {}
 
   void begin_work(std::int64_t batch);
   // The number of a sample, or: none, but what handles the batch; all of them at once.
@@ -24,7 +26,9 @@ class StageStack {
 
  private:
   void resume();  // the innermost stage goes on
+  void say_stage();
 
+  Doing& doing_;
   SpanWriter writer_;
   std::vector<Stage> stages_;  // empty: the thread makes no batch
   bool in_sample_ = false;

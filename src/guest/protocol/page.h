@@ -78,8 +78,17 @@ inline std::int32_t iterator_of(const Span& span) {
   return static_cast<std::int32_t>(span.batch >> (kBatchBits + kGenerationBits));
 }
 
+// What a process makes at this moment: spans are told only once they have ended.
+struct Doing {
+  static constexpr std::int64_t kNone = -1;
+
+  std::atomic<std::int64_t> batch{kNone};   // packed
+  std::atomic<std::int64_t> sample{kNone};  // its number; less than 0: none that is told apart
+  std::atomic<std::int64_t> stage{kNone};   // a Stage
+};
+
 struct alignas(64) Page {
-  static constexpr std::uint32_t kVersion = 3;
+  static constexpr std::uint32_t kVersion = 4;
   // No number that ends up there by mistake: it ends the program.
   static constexpr std::uint32_t kStop = 0x706f7473;
   static constexpr std::size_t kSpans = std::size_t{1} << 14;
@@ -89,6 +98,7 @@ struct alignas(64) Page {
   std::uint32_t version = kVersion;
   std::atomic<std::uint32_t> stop{0};    // kStop: end at the next batch
   std::atomic<std::uint32_t> timing{1};  // 0: stages are not to be timed
+  Doing doing;
 
   static std::size_t bytes() { return gpu_at() + SharedRing<GpuRecord>::bytes_for(kGpuRecords); }
   // In memory of `bytes()` zeroes.
@@ -101,15 +111,18 @@ struct alignas(64) Page {
   static std::size_t gpu_at() { return spans_at() + ThreadLog::Ring::bytes_for(kSpans); }
   void* at(std::size_t offset) { return reinterpret_cast<std::byte*>(this) + offset; }
 };
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
+              std::atomic<std::int64_t>::is_always_lock_free);
 
 // One side's view of what a page carries.
 struct PageRings {
   explicit PageRings(Page& page)
-      : facts(page.at(Page::facts_at()), Page::kFacts),
+      : doing(page.doing),
+        facts(page.at(Page::facts_at()), Page::kFacts),
         spans(page.at(Page::spans_at()), Page::kSpans),
         gpu(page.at(Page::gpu_at()), Page::kGpuRecords) {}
 
+  Doing& doing;
   SharedRing<Fact> facts;
   ThreadLog::Ring spans;
   SharedRing<GpuRecord> gpu;

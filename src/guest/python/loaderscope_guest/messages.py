@@ -11,7 +11,7 @@ import traceback
 import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Set, Tuple
 
-from loaderscope_guest import library
+from loaderscope_guest import library, stacks
 from loaderscope_guest.library import MESSAGE, ROLE
 from loaderscope_guest.settings import RANK
 
@@ -20,7 +20,10 @@ _LIKELY_CAUSE = {"SIGKILL": " (where nobody did so, memory ran out)", "SIGBUS": 
 
 
 def join_as_trainer() -> bool:
-    return library.join(role=ROLE.trainer, rank=RANK)
+    joined = library.join(role=ROLE.trainer, rank=RANK)
+    if joined:
+        offer_stacks()
+    return joined
 
 
 def refuse(sentence: str) -> None:
@@ -45,6 +48,12 @@ def never_failing(part: str) -> Iterator[None]:
         yield
     except Exception as error:
         degraded(f"{part} not looked into: {error!r}")
+
+
+def offer_stacks() -> None:
+    """Of a process that has joined."""
+    with never_failing("where a process stands in Python is"):
+        stacks.offer()
 
 
 def _worker_in(text: str) -> Optional[int]:

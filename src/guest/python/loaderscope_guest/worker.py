@@ -109,6 +109,7 @@ class WorkerLoop:
         if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
                             trainer=self.trainer):
             return arguments, named
+        messages.offer_stacks()
         making.current = making.Making(self.iterator, number)
         making.current.tells_state = self.home.tells_state
         making.current.goes_on = bound.arguments.get("worker_state") is not None

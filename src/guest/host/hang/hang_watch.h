@@ -1,0 +1,58 @@
+// Finds out that a loader hangs, and reports where its processes stand: once each time, while the
+// job goes on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guest/host/hang/hang_report.h"
+#include "guest/host/hang/job_look.h"
+
+namespace loaderscope::guest {
+
+class HangWatch {
+ public:
+  // `least`: for how long no batch is no wonder, however short the steps are; 0: for ever.
+  HangWatch(const JobView& job, Nanos least) : job_(job), least_(least) {}
+
+  // Now and then. Something once a loader turns out to hang, when its processes have had the time
+  // to say where they stand.
+  std::optional<HangReport> look(Nanos now);
+  // Once one goes on that was reported: how long it had stood.
+  std::optional<Nanos> goes_on();
+
+ private:
+  using Trainer = TrainingProcesses::Trainer;
+  struct Standing {
+    pid_t trainer = 0;
+    Nanos last = 0;  // when it went on last
+
+    bool operator==(const Standing&) const = default;
+  };
+  // A rank may hang: how those were that it waits for.
+  struct Suspicion {
+    Standing standing;
+    Nanos at = 0;
+    std::map<pid_t, Signs> signs;
+  };
+
+  static Standing standing_of(const Trainer& trainer);
+  const Trainer* find_root(const std::vector<Trainer>& trainers, Nanos now);
+  bool is_without_a_rank(const Trainer& waiting, const std::vector<Trainer>& trainers) const;
+  bool hangs(const Trainer& asking, Nanos now);
+  std::optional<HangReport> report(const std::vector<Trainer>& trainers, Nanos now);
+
+  const JobView job_;
+  const Nanos least_;
+  Nanos next_look_ = 0;
+  Suspicion suspicion_;
+  std::optional<StackRequest> request_;
+  Standing root_;                 // of the request, or of what was reported
+  std::optional<Standing> told_;  // until it goes on
+};
+
+}  // namespace loaderscope::guest

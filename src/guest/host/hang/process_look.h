@@ -1,0 +1,30 @@
+// A look at one process from outside: where it stands, and whether it goes on.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "guest/host/hang/hang_facts.h"
+#include "guest/protocol/page.h"
+
+namespace loaderscope::guest {
+
+// All but what only the process itself or others know. `doing`: null where it makes no batches.
+ProcessFacts look_at(pid_t process, const Doing* doing);
+
+// What grows while a process goes on, and stays while it hangs.
+struct Signs {
+  double cpu_s = 0;
+  std::int64_t wakes = 0;  // of its main thread
+  std::int64_t read = 0;   // bytes, by calls
+  std::int64_t batch = -1, sample = -1;
+
+  // It makes something else than it did.
+  bool has_moved_since(const Signs& before) const;
+  // It does more in `time` than to look now and then whether something has come.
+  bool was_busy_since(const Signs& before, Nanos time) const;
+};
+Signs signs_of(pid_t process, const Doing* doing);
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,121 @@
+#include "machine/system_call.h"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+#include "machine/open_file.h"
+
+namespace loaderscope {
+namespace {
+
+// Where a call says what it is about.
+enum class Says : std::uint8_t { nothing, descriptor, path, path_behind, descriptors };
+
+struct CallRow {
+  long number;
+  std::string_view name;
+  CallKind kind;
+  Says says;
+};
+
+constexpr CallRow kCalls[] = {
+    {SYS_read, "read", CallKind::reads, Says::descriptor},
+    {SYS_pread64, "pread", CallKind::reads, Says::descriptor},
+    {SYS_readv, "readv", CallKind::reads, Says::descriptor},
+    {SYS_preadv, "preadv", CallKind::reads, Says::descriptor},
+    {SYS_recvfrom, "recv", CallKind::reads, Says::descriptor},
+    {SYS_recvmsg, "recvmsg", CallKind::reads, Says::descriptor},
+    {SYS_getdents64, "getdents", CallKind::reads, Says::descriptor},
+    {SYS_write, "write", CallKind::writes, Says::descriptor},
+    {SYS_pwrite64, "pwrite", CallKind::writes, Says::descriptor},
+    {SYS_sendto, "send", CallKind::writes, Says::descriptor},
+    {SYS_sendmsg, "sendmsg", CallKind::writes, Says::descriptor},
+    {SYS_fsync, "fsync", CallKind::writes, Says::descriptor},
+    {SYS_open, "open", CallKind::opens, Says::path},
+    {SYS_openat, "open", CallKind::opens, Says::path_behind},
+    {SYS_stat, "stat", CallKind::opens, Says::path},
+    {SYS_newfstatat, "stat", CallKind::opens, Says::path_behind},
+    {SYS_statx, "stat", CallKind::opens, Says::path_behind},
+    {SYS_connect, "connect", CallKind::connects, Says::descriptor},
+    {SYS_poll, "poll", CallKind::polls, Says::descriptors},
+    {SYS_ppoll, "poll", CallKind::polls, Says::descriptors},
+    {SYS_select, "select", CallKind::polls, Says::nothing},
+    {SYS_pselect6, "select", CallKind::polls, Says::nothing},
+    {SYS_epoll_wait, "epoll_wait", CallKind::polls, Says::nothing},
+    {SYS_epoll_pwait, "epoll_wait", CallKind::polls, Says::nothing},
+    {SYS_futex, "futex", CallKind::locks, Says::nothing},
+    {SYS_flock, "flock", CallKind::locks_file, Says::descriptor},
+    {SYS_fcntl, "fcntl", CallKind::locks_file, Says::descriptor},
+    {SYS_nanosleep, "nanosleep", CallKind::sleeps, Says::nothing},
+    {SYS_clock_nanosleep, "nanosleep", CallKind::sleeps, Says::nothing},
+    {SYS_wait4, "wait", CallKind::other, Says::nothing},
+    {SYS_waitid, "wait", CallKind::other, Says::nothing},
+};
+
+// Of the memory of another process: less than `size` where there is less.
+std::size_t copy_from(pid_t process, std::uint64_t address, void* to, std::size_t size) {
+  const iovec here{to, size};
+  const iovec there{reinterpret_cast<void*>(address), size};
+  const ssize_t copied = ::process_vm_readv(process, &here, 1, &there, 1, 0);
+  return copied > 0 ? static_cast<std::size_t>(copied) : 0;
+}
+
+// Up to the end of the text's page, which may be the last one that is mapped.
+std::string text_at(pid_t process, std::uint64_t address) {
+  constexpr std::uint64_t kPage = 4096;
+  std::array<char, kPage> text{};
+  const std::size_t size = copy_from(process, address, text.data(), kPage - address % kPage);
+  return {text.begin(), std::find(text.begin(), text.begin() + size, '\0')};
+}
+
+// Of those that are polled, the first: who waits for an answer polls one.
+int first_polled(pid_t process, std::uint64_t address) {
+  pollfd first{-1, 0, 0};
+  return copy_from(process, address, &first, sizeof first) == sizeof first ? first.fd : -1;
+}
+
+OpenFile file_of(pid_t process, Says says, const std::array<std::uint64_t, 2>& arguments) {
+  switch (says) {
+    case Says::descriptor:
+      return open_file(process, static_cast<int>(arguments[0]));
+    case Says::descriptors:
+      return open_file(process, first_polled(process, arguments[0]));
+    case Says::path:
+      return {text_at(process, arguments[0]), false};
+    case Says::path_behind:
+      return {text_at(process, arguments[1]), false};
+    case Says::nothing:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+// "202 0x7f11... 0x189 ...": the number of the call and its arguments; "running" has none.
+SystemCall system_call_of(pid_t process, std::string_view text) {
+  std::istringstream words{std::string(text)};
+  long number = -1;
+  std::array<std::uint64_t, 2> arguments{};
+  if (!(words >> number >> std::hex >> arguments[0] >> arguments[1])) return {};
+  const auto* row = std::find_if(std::begin(kCalls), std::end(kCalls),
+                                 [&](const CallRow& one) { return one.number == number; });
+  if (row == std::end(kCalls)) return {};
+  OpenFile file = file_of(process, row->says, arguments);
+  return {row->name, row->kind, std::move(file.name), arguments[0], file.is_socket};
+}
+
+SystemCall system_call_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/syscall");
+  std::string text;
+  std::getline(file, text);
+  return system_call_of(process, text);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,38 @@
+// What the main thread of a process waits for in the kernel, as /proc shows it from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+
+// What one asks of a call that does not return.
+enum class CallKind : std::uint8_t {
+  other,
+  reads,
+  writes,
+  opens,
+  connects,
+  polls,
+  locks,
+  locks_file,
+  sleeps
+};
+
+struct SystemCall {
+  std::string_view name;  // "": it is in none, or in one of no known name
+  CallKind kind = CallKind::other;
+  std::string object;         // the file, or the other side of the socket; "": not known
+  std::uint64_t address = 0;  // the first argument
+  bool is_socket = false;
+};
+
+// Of the text of /proc/PID/syscall: what `process` has open and in memory is looked up.
+SystemCall system_call_of(pid_t process, std::string_view text);
+// Now. Nothing of what may not be read.
+SystemCall system_call_of(pid_t process);
+
+}  // namespace loaderscope
