@@ -112,6 +112,24 @@ int wait_for_ever(Program& program, int batches) {
   for (;;) ::pause();
 }
 
+// For a batch that its worker has begun, which is a process of its own and ends.
+int wait_for_the_dead(Program& program, int) {
+  if (!program.trainer.join(host(), trainer_hello())) return 3;
+  program.training.begin();
+  const pid_t trainer = ::getpid();
+  const pid_t worker = ::fork();
+  if (worker == 0) {
+    if (!program.worker.join(host(), worker_hello(0, trainer))) ::_exit(3);
+    program.worker.say({{"what", "stacks"}, {"signal", SIGRTMAX}, {"descriptor", 0}, {"inode", 0}});
+    program.worker.tell(FactKind::begun, 0, monotonic_now());
+    ::_exit(0);
+  }
+  ::waitpid(worker, nullptr, 0);
+  program.trainer.tell(FactKind::dispatched, 0, monotonic_now());
+  program.trainer.tell(FactKind::ask, -1, monotonic_now());
+  for (;;) ::pause();
+}
+
 // A worker that goes on when its trainer has ended, until it has seen that.
 int leave_a_worker(Program& program, int batches) {
   const pid_t trainer = ::getpid();
@@ -146,6 +164,7 @@ const std::map<std::string, std::function<int(Program&, int)>> kKinds = {
     {"raises", raise_error},
     {"refuses", refuse},
     {"waits-for-ever", wait_for_ever},
+    {"waits-for-the-dead", wait_for_the_dead},
     {"leaves-a-worker", leave_a_worker},
     {"takes-nothing", take_nothing},
 };

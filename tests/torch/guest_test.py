@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import faulthandler
 import functools
 import graphlib
 import inspect
@@ -9,6 +10,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -63,6 +65,49 @@ def modules_that_are_imported_by(path):
             names = [name.name for name in node.names]
         imported.update(name.split(".")[1] for name in names if name.startswith(package + "."))
     return imported
+
+
+class Stacks(unittest.TestCase):
+    """Where this process stands in Python."""
+
+    def setUp(self):
+        from loaderscope_guest import library, stacks
+
+        self.stacks = stacks
+        stacks._kept = (0, -1, 0)
+        say = mock.patch.object(library, "say")
+        self.said = say.start()
+        self.addCleanup(say.stop)
+        self.addCleanup(faulthandler.unregister, stacks._SIGNAL)
+
+    def told(self):
+        return self.said.call_args.kwargs
+
+    def test_are_written_where_it_was_told_when_the_signal_comes(self):
+        self.stacks.offer()
+        self.stacks.offer()
+        self.said.assert_called_once()
+        os.kill(os.getpid(), self.told()["signal"])
+        written = os.pread(self.told()["descriptor"], 1 << 16, 0)
+        self.assertIn(b"test_are_written_where_it_was_told_when_the_signal_comes", written)
+
+    def test_of_a_child_go_to_memory_of_its_own(self):
+        self.stacks.offer()
+        descriptor, inode = self.told()["descriptor"], self.told()["inode"]
+        child = os.fork()
+        if child == 0:
+            self.stacks.offer()
+            os.kill(os.getpid(), self.told()["signal"])
+            is_own = self.told()["inode"] != inode and os.fstat(self.told()["descriptor"]).st_size > 0
+            os._exit(0 if is_own else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(os.fstat(descriptor).st_size, 0)
+
+    def test_are_not_offered_where_the_signal_has_a_use(self):
+        before = signal.signal(self.stacks._SIGNAL, lambda *of_signal: None)
+        self.addCleanup(signal.signal, self.stacks._SIGNAL, before)
+        self.stacks.offer()
+        self.said.assert_not_called()
 
 
 class Package(unittest.TestCase):

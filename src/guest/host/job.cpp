@@ -78,6 +78,7 @@ RunRecord Job::run() {
     if (broke_off_.empty()) {
       if (!status_) look_for_end_of_window();
       watch_for_a_hang();
+      watch_for_unequal_ranks();
       watch_for_silence();
       watch_for_a_loader();
       say_maker();

@@ -12,6 +12,7 @@
 #include "guest/host/consumption.h"
 #include "guest/host/guest_files.h"
 #include "guest/host/hang/hang_watch.h"
+#include "guest/host/hang/rank_lengths.h"
 #include "guest/host/hook_cost.h"
 #include "guest/host/host.h"
 #include "guest/host/messages.h"
@@ -50,6 +51,7 @@ class Job {
   void stop_harder();
   void watch_for_silence();
   void watch_for_a_hang();
+  void watch_for_unequal_ranks();
   void watch_for_a_loader();
   void say_maker();
   void watch_injections();
@@ -79,6 +81,7 @@ class Job {
   Consumption consumption_;
   HookSeries hooks_;
   HangWatch hangs_;
+  RankLengths lengths_;
   std::string hang_;  // what was said of one last; "": nothing was
   Unseen unseen_;
   ProgressBeat progress_beat_;

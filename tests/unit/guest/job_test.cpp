@@ -123,6 +123,21 @@ TEST_F(JobTest, ABatchThatDoesNotComeEndsIt) {
   EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("no batch came for 500.0 ms"));
 }
 
+TEST_F(JobTest, ALoaderThatHangsIsToldWhileTheJobStands) {
+  config_.measure.stall_after.set(kSecond / 2);
+  config_.measure.timeout.set(3 * kSecond);
+  EXPECT_THAT(error_of("waits-for-ever", 3), HasSubstr("standing for 0 s: the trainer (process "));
+  EXPECT_THAT(printed_, HasSubstr("loaderscope: standing for 0 s: the trainer (process "));
+}
+
+TEST_F(JobTest, AWorkerThatIsDeadIsWhatItHangsFor) {
+  config_.measure.stall_after.set(kSecond / 2);
+  config_.measure.timeout.set(2 * kSecond);
+  EXPECT_THAT(error_of("waits-for-the-dead"),
+              AllOf(HasSubstr("which has ended; dead-worker: worker 0 (process "),
+                    HasSubstr("has ended, and its batch will not come, or give a longer")));
+}
+
 TEST_F(JobTest, AProgramThatTakesNoBatchIsAnError) {
   EXPECT_THAT(error_of("takes-nothing"),
               HasSubstr("ended without taking a batch from a loader that is known; where a "

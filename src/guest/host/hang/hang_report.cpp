@@ -81,26 +81,29 @@ std::vector<std::string> other_ranks(const HangFacts& facts) {
 // Whom the rank waits for, and where that one stands.
 std::string awaited_by(const RankFacts& rank) {
   const AwaitedBatch* batch = rank.next_batch();
-  if (rank.loader.num_workers == 0 || batch == nullptr)
-    return fmt::format("makes a batch itself and {}{}", place_of(rank), work_of(rank));
+  const bool is_known = !rank.loader.is_opaque && batch != nullptr;
+  if (!is_known) return fmt::format("waits for its loader and {}", place_of(rank));
+  if (rank.loader.num_workers == 0)
+    return fmt::format("makes batch {} itself and {}{}", batch->number, place_of(rank),
+                       work_of(rank));
   const WorkerFacts* maker = rank.maker();
   const std::string worker = maker != nullptr ? with_process(name_of(*maker), *maker)
                                               : fmt::format("worker {}", batch->worker);
-  if (batch->received)
-    return fmt::format("waits for batch {}, which {} has made and its own thread has received",
-                       batch->number, worker);
   if (batch->sent)
-    return fmt::format("waits for batch {}, which {} has sent", batch->number, worker);
+    return fmt::format("waits for batch {}, which {} has sent: it takes it in and {}",
+                       batch->number, worker, place_of(rank));
   if (batch->finished)
     return fmt::format("waits for batch {}, which {} has made and does not get sent", batch->number,
                        worker);
   return fmt::format("waits for batch {} of {}, which {}", batch->number, worker,
-                     maker == nullptr ? "has not come up" : place_of(*maker) + work_of(*maker));
+                     maker != nullptr ? place_of(*maker) + work_of(*maker)
+                     : batch->begun   ? "is gone"
+                                      : "has not come up");
 }
 
 std::string answer_of(const HangFacts& facts) {
   const RankFacts& rank = facts.rank();
-  return fmt::format("standing for {}: {} {}", show_duration(facts.since - facts.since % kSecond),
+  return fmt::format("standing for {} s: {} {}", facts.since / kSecond,
                      with_process(name_of(rank), rank),
                      rank.asking_for > 0 ? awaited_by(rank) : place_of(rank));
 }
@@ -110,7 +113,7 @@ std::string answer_of(const HangFacts& facts) {
 HangReport report_of(const HangFacts& facts) {
   HangReport report;
   report.answer = answer_of(facts);
-  report.others = other_workers(facts.rank());
+  if (facts.rank().asking_for > 0) report.others = other_workers(facts.rank());
   for (std::string& line : other_ranks(facts)) report.others.push_back(std::move(line));
   const auto reason = reason_of(facts);
   if (!reason) return report;

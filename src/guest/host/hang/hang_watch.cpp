@@ -59,27 +59,31 @@ bool HangWatch::is_without_a_rank(const Trainer& waiting,
   });
 }
 
-// It is looked at twice: half of the time must have shown nothing of those that it waits for.
+// Those that it waits for are looked at twice, half of its patience apart.
 bool HangWatch::hangs(const Trainer& asking, Nanos now) {
   const Movement& movement = asking.process->movement();
   const Nanos patience = movement.patience(least_);
-  const Nanos stands = now - movement.last();
-  if (stands < patience / 2) return false;
+  if (now - movement.last() < patience / 2) return false;
   if (suspicion_.standing != standing_of(asking)) {
-    suspicion_ = {standing_of(asking), now, signs_for(job_, asking)};
+    suspicion_ = {standing_of(asking), movement.last(), now, signs_for(job_, asking)};
     return false;
   }
-  if (stands < patience || now - suspicion_.at < patience / 2) return false;
-  std::map<pid_t, Signs> signs = signs_for(job_, asking);
-  bool moved = false, busy = false;
+  if (now - suspicion_.moved_at < patience || now - suspicion_.at < patience / 2) return false;
+  return is_still(signs_for(job_, asking), patience, now);
+}
+
+bool HangWatch::is_still(std::map<pid_t, Signs> signs, Nanos patience, Nanos now) {
+  bool has_moved = false, is_busy = false;
   for (const auto& [pid, sign] : signs) {
     const auto before = suspicion_.signs.find(pid);
-    moved = moved || before == suspicion_.signs.end() || sign.has_moved_since(before->second);
-    busy = busy || (!moved && sign.was_busy_since(before->second, now - suspicion_.at));
+    const bool is_new = before == suspicion_.signs.end();
+    has_moved |= is_new || sign.has_moved_since(before->second);
+    is_busy |= !is_new && sign.was_busy_since(before->second, now - suspicion_.at);
   }
-  suspicion_.at = now;
   suspicion_.signs = std::move(signs);
-  return !moved && (!busy || stands > kBusyTimes * patience);
+  suspicion_.at = now;
+  if (has_moved) suspicion_.moved_at = now;
+  return !has_moved && (!is_busy || now - suspicion_.moved_at > kBusyTimes * patience);
 }
 
 std::optional<HangReport> HangWatch::report(const std::vector<Trainer>& trainers, Nanos now) {

@@ -33,9 +33,10 @@ class HangWatch {
 
     bool operator==(const Standing&) const = default;
   };
-  // A rank may hang: how those were that it waits for.
+  // A rank may hang: how those were, at `at`, that it waits for.
   struct Suspicion {
     Standing standing;
+    Nanos moved_at = 0;  // one of them went on to something else, as far as is known
     Nanos at = 0;
     std::map<pid_t, Signs> signs;
   };
@@ -44,6 +45,7 @@ class HangWatch {
   const Trainer* find_root(const std::vector<Trainer>& trainers, Nanos now);
   bool is_without_a_rank(const Trainer& waiting, const std::vector<Trainer>& trainers) const;
   bool hangs(const Trainer& asking, Nanos now);
+  bool is_still(std::map<pid_t, Signs> signs, Nanos patience, Nanos now);
   std::optional<HangReport> report(const std::vector<Trainer>& trainers, Nanos now);
 
   const JobView job_;

@@ -33,7 +33,7 @@ std::string what_it_does(const ProcessFacts& process) {
   if (process.call.kind == CallKind::sleeps) return "sleeps";
   if (!process.call.name.empty()) return "waits in " + call_of(process);
   if (!process.wchan.empty()) return "waits in the kernel (" + process.wchan + ")";
-  return process.is_in_kernel ? "waits in the kernel" : "runs";
+  return process.is_in_kernel ? "waits in the kernel" : "computes";
 }
 
 }  // namespace

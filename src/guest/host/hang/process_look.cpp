@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "guest/protocol/bounded.h"
 #include "machine/proc_file.h"
@@ -65,7 +66,11 @@ bool Signs::was_busy_since(const Signs& before, Nanos time) const {
 Signs signs_of(pid_t process, const Doing* doing) {
   Signs signs;
   const std::string folder = folder_of(process);
-  if (const auto stat = read_process_stat(folder)) signs.cpu_s = stat->own.cpu_s();
+  std::vector<pid_t> all = descendants_of(process);
+  all.push_back(process);
+  for (const pid_t one : all) {
+    if (const auto stat = read_process_stat(folder_of(one))) signs.cpu_s += stat->own.cpu_s();
+  }
   signs.wakes = value_in(folder + "/status", "voluntary_ctxt_switches").value_or(0);
   signs.read = value_in(folder + "/io", "rchar").value_or(0);
   if (doing == nullptr) return signs;

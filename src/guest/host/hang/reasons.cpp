@@ -144,8 +144,8 @@ Answer lock_held_at_fork(const HangFacts& facts) {
 Answer file_lock(const HangFacts& facts) {
   const ProcessFacts* maker = maker_in(facts);
   if (maker == nullptr || maker->call.kind != CallKind::locks_file) return std::nullopt;
-  return Explanation{fmt::format("another process has locked what {} waits for in {}",
-                                 name_of_maker(facts), call_of(*maker)),
+  return Explanation{fmt::format("another process has locked {}, which {} waits for",
+                                 maker->call.object, name_of_maker(facts)),
                      "look for who has it (lslocks), and end it or let it go"};
 }
 
