@@ -1,5 +1,6 @@
 #include "machine/system_call.h"
 
+#include <linux/futex.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -107,8 +108,10 @@ SystemCall system_call_of(pid_t process, std::string_view text) {
   const auto* row = std::find_if(std::begin(kCalls), std::end(kCalls),
                                  [&](const CallRow& one) { return one.number == number; });
   if (row == std::end(kCalls)) return {};
+  const bool is_shared = row->kind == CallKind::locks && (arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
   OpenFile file = file_of(process, row->says, arguments);
-  return {row->name, row->kind, std::move(file.name), arguments[0], file.is_socket};
+  return {row->name, is_shared ? CallKind::locks_shared : row->kind, std::move(file.name),
+          file.is_socket};
 }
 
 SystemCall system_call_of(pid_t process) {

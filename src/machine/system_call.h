@@ -17,7 +17,8 @@ enum class CallKind : std::uint8_t {
   opens,
   connects,
   polls,
-  locks,
+  locks,         // of this process
+  locks_shared,  // with others
   locks_file,
   sleeps
 };
@@ -25,8 +26,7 @@ enum class CallKind : std::uint8_t {
 struct SystemCall {
   std::string_view name;  // "": it is in none, or in one of no known name
   CallKind kind = CallKind::other;
-  std::string object;         // the file, or the other side of the socket; "": not known
-  std::uint64_t address = 0;  // the first argument
+  std::string object;  // the file, or the other side of the socket; "": not known
   bool is_socket = false;
 };
 

@@ -60,6 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hang{"silent_server_with_long_timeout", 2, " in hang (sample 41)",
              "poll() of a connection to 127.0.0.1:"},
         Hang{"lock_held_at_fork", 2, " in hang (sample 41)", "lock-held-at-fork: worker 0"},
+        Hang{"shared_lock", 2, " in hang (sample 41)", "shared-lock: worker 0"},
         Hang{"locked_file", 2, "flock() of /", "file-lock: another process has locked /"},
         Hang{"stopped_worker", 2, "waits for batch ", "stopped-process: worker 0 (process "}),
     [](const auto& of) { return std::string(of.param.name) + std::to_string(of.param.workers); });

@@ -2,6 +2,7 @@
 
 import argparse
 import fcntl
+import multiprocessing
 import os
 import signal
 import socket
@@ -92,6 +93,18 @@ def lock_held_at_fork(workers):
             pass
 
     train(Hanging(hang), workers)
+
+
+def shared_lock(workers):
+    """The trainer has it."""
+    lock = multiprocessing.get_context("fork").Lock()
+
+    def hang():
+        with lock:
+            pass
+
+    with lock:
+        train(Hanging(hang), workers)
 
 
 def locked_file(workers):

@@ -10,8 +10,7 @@ namespace loaderscope::guest {
 void Job::watch_for_a_hang() {
   if (status_ || stopping_since_ != 0) return;
   if (const auto report = hangs_.look(monotonic_now())) {
-    output_.say(report->answer);
-    for (const std::string& line : report->others) output_.say("  " + line);
+    for (const std::string& line : report->lines()) output_.say(line);
     hang_ = report->answer + (report->cause.empty() ? "" : "; " + report->cause);
     messages_.note(hang_);
   }

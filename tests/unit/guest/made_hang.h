@@ -36,7 +36,7 @@ inline HangFacts made_hang() {
   rank.workers = {made_worker(0), made_worker(1)};
   rank.awaited = {{13, 1, true, false, false, false}, {14, 0, true, true, true, false}};
   WorkerFacts& maker = rank.workers[1];
-  maker.call = {"futex", CallKind::locks, "", 0x7000, false};
+  maker.call = {"futex", CallKind::locks, "", false};
   maker.batch = 13;
   maker.sample = 471;
   maker.threads = {made_thread({{"/data/user.py", 34, "__getitem__"}})};

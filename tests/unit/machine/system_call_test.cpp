@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,13 @@ TEST_F(SystemCallTest, AConnectionNamesItsServer) {
   });
   EXPECT_EQ(polls.call("poll").object, name);
   EXPECT_TRUE(polls.call("poll").is_socket);
+}
+
+TEST_F(SystemCallTest, ALockIsOfTheProcessOrShared) {
+  const std::string private_wait = std::to_string(SYS_futex) + " 0x7f00 0x189 0x0";
+  const std::string shared_wait = std::to_string(SYS_futex) + " 0x7f00 0x109 0x0";
+  EXPECT_EQ(system_call_of(::getpid(), private_wait).kind, CallKind::locks);
+  EXPECT_EQ(system_call_of(::getpid(), shared_wait).kind, CallKind::locks_shared);
 }
 
 TEST_F(SystemCallTest, WhoIsGoneWaitsForNothing) {

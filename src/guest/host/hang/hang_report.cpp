@@ -28,7 +28,7 @@ void add_to(std::vector<Group>& groups, std::string place, std::int32_t number) 
   groups.push_back({std::move(place), {number}});
 }
 
-// "workers 0, 1, 3 wait for a task"; "worker 0: waits in ...".
+// "workers 0, 1, 3: idle: no task"; "worker 0: waits in ...".
 std::string line_of(std::string_view noun, Group group) {
   const std::size_t count = group.numbers.size();
   const bool is_cut = count > kMostNumbers;
@@ -70,7 +70,7 @@ std::vector<std::string> other_workers(const RankFacts& rank) {
 std::vector<std::string> other_ranks(const HangFacts& facts) {
   std::vector<Group> groups;
   for (const RankFacts& rank : facts.ranks) {
-    if (&rank == &facts.rank()) continue;
+    if (&rank == &facts.rank() || rank.rank < 0) continue;
     const std::string epoch =
         &rank == rank_without_batches(facts, facts.rank()) ? "has no more batches; it " : "";
     add_to(groups, epoch + place_of(rank), rank.rank);
@@ -93,8 +93,7 @@ std::string awaited_by(const RankFacts& rank) {
     return fmt::format("waits for batch {}, which {} has sent: it takes it in and {}",
                        batch->number, worker, place_of(rank));
   if (batch->finished)
-    return fmt::format("waits for batch {}, which {} has made and does not get sent", batch->number,
-                       worker);
+    return fmt::format("waits for batch {}, which {} has made and not sent", batch->number, worker);
   return fmt::format("waits for batch {} of {}, which {}", batch->number, worker,
                      maker != nullptr ? place_of(*maker) + work_of(*maker)
                      : batch->begun   ? "is gone"
@@ -110,6 +109,15 @@ std::string answer_of(const HangFacts& facts) {
 
 }  // namespace
 
+std::vector<std::string> HangReport::lines() const {
+  std::vector<std::string> lines = {answer};
+  for (const std::string& line : others) lines.push_back("  " + line);
+  if (cause.empty()) return lines;
+  lines.push_back("  Cause: " + cause);
+  lines.push_back("  Do: " + advice);
+  return lines;
+}
+
 HangReport report_of(const HangFacts& facts) {
   HangReport report;
   report.answer = answer_of(facts);
@@ -119,8 +127,6 @@ HangReport report_of(const HangFacts& facts) {
   if (!reason) return report;
   report.cause = fmt::format("{}: {}", reason->name, reason->words.cause);
   report.advice = reason->words.advice;
-  report.others.push_back("Cause: " + report.cause);
-  report.others.push_back("Do: " + report.advice);
   return report;
 }
 

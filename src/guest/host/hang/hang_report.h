@@ -10,9 +10,11 @@ namespace loaderscope::guest {
 
 struct HangReport {
   std::string answer;               // who waits for whom, and where that one stands
-  std::vector<std::string> others;  // a line each: processes, the cause, what to do
-  std::string cause;                // as in `others`; "": none that is known
-  std::string advice;               // likewise
+  std::vector<std::string> others;  // where the other processes stand, a line each
+  std::string cause;                // with its name; "": none that is known
+  std::string advice;               // against it
+
+  std::vector<std::string> lines() const;  // all of it
 };
 
 HangReport report_of(const HangFacts& facts);

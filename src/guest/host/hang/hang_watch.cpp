@@ -101,7 +101,8 @@ std::optional<Nanos> HangWatch::goes_on() {
   for (const Trainer& trainer : job_.training.trainers()) {
     if (trainer.pid != told_->trainer) continue;
     const Nanos last = trainer.process->movement().last();
-    if (last == told_->last) return std::nullopt;
+    if (trainer.ended) told_.reset();
+    if (trainer.ended || last == told_->last) return std::nullopt;
     return last - std::exchange(told_, std::nullopt)->last;
   }
   return std::nullopt;

@@ -30,6 +30,7 @@ std::string what_it_does(const ProcessFacts& process) {
   if (process.is_stopped) return "is stopped";
   if (process.waits_for_interpreter) return "waits for Python's interpreter lock";
   if (process.call.kind == CallKind::locks) return "waits for a lock or another thread";
+  if (process.call.kind == CallKind::locks_shared) return "waits for a lock that processes share";
   if (process.call.kind == CallKind::sleeps) return "sleeps";
   if (!process.call.name.empty()) return "waits in " + call_of(process);
   if (!process.wchan.empty()) return "waits in the kernel (" + process.wchan + ")";

@@ -2,8 +2,6 @@
 
 #include <sys/statvfs.h>
 
-#include <algorithm>
-
 #include "machine/process_stat.h"
 
 namespace loaderscope::guest {
@@ -11,7 +9,7 @@ namespace {
 
 using Trainer = TrainingProcesses::Trainer;
 
-constexpr std::size_t kMostProcesses = 64;  // of one kind that are looked at
+constexpr std::size_t kMostProcesses = 512;  // of one kind that are looked at
 
 const Doing* doing_of(const JobView& job, pid_t process) {
   for (const auto& member : job.members) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "guest/host/hang/fork_reasons.h"
 #include "guest/host/hang/hang_words.h"
 
 namespace loaderscope::guest {
@@ -26,7 +27,7 @@ std::string name_of_maker(const HangFacts& facts) {
   return worker != nullptr ? name_of(*worker) : name_of(facts.rank());
 }
 
-// Those of the rank that is waited for.
+// Workers of the rank that is waited for, and all ranks.
 std::vector<std::pair<std::string, const ProcessFacts*>> processes_in(const HangFacts& facts) {
   std::vector<std::pair<std::string, const ProcessFacts*>> all;
   for (const WorkerFacts& worker : facts.rank().workers)
@@ -90,55 +91,13 @@ Answer unequal_ranks(const HangFacts& facts) {
       "torch.distributed.algorithms.Join"};
 }
 
-// A thread of Python's own multiprocessing, as one that sends batches.
-bool hands_over(const PythonThread& thread) {
-  return thread.own() == nullptr && thread.is_in("/multiprocessing/");
-}
-
-// In a process that was forked, beside which no thread runs that could let go of it.
-bool waits_for_nobody(const HangFacts& facts) {
-  const WorkerFacts* maker = facts.rank().maker();
-  if (maker == nullptr || maker->has_ended || maker->call.kind != CallKind::locks ||
-      maker->waits_for_interpreter || facts.rank().loader.mp_context != "fork")
-    return false;
-  const auto& threads = maker->threads;
-  return threads.empty() || std::all_of(threads.begin() + 1, threads.end(), hands_over);
-}
-
-std::string orphaned_lock(const HangFacts& facts) {
-  const WorkerFacts& maker = *facts.rank().maker();
-  return fmt::format(
-      "{} {}, and has no other thread: a fork copies locks as they are held at that "
-      "time, and takes no threads along",
-      name_of(maker), place_of(maker));
-}
-
-constexpr const char* kWithoutFork =
-    "DataLoader(..., multiprocessing_context='forkserver') or 'spawn'";
-
-// PyTorch starts that of a loader behind its workers: it is another loader's.
-Answer pin_thread_and_fork(const HangFacts& facts) {
-  if (!waits_for_nobody(facts)) return std::nullopt;
-  const auto& threads = facts.rank().threads;
-  const auto pins = std::count_if(threads.begin(), threads.end(), [](const PythonThread& thread) {
-    return thread.is_within("_pin_memory_loop");
-  });
-  if (pins <= (facts.rank().loader.pin_memory ? 1 : 0)) return std::nullopt;
+Answer shared_lock(const HangFacts& facts) {
+  const ProcessFacts* maker = maker_in(facts);
+  if (maker == nullptr || maker->call.kind != CallKind::locks_shared) return std::nullopt;
   return Explanation{
-      orphaned_lock(facts) + "; the thread that pins another loader's batches ran then",
-      fmt::format("{}, or make the iterators of all loaders before the first batch, with "
-                  "persistent_workers=True",
-                  kWithoutFork)};
-}
-
-Answer lock_held_at_fork(const HangFacts& facts) {
-  if (!waits_for_nobody(facts)) return std::nullopt;
-  return Explanation{
-      orphaned_lock(facts),
-      fmt::format(
-          "{}, or start threads (clients, executors, loggers) in each worker and not before "
-          "(worker_init_fn)",
-          kWithoutFork)};
+      fmt::format("{} waits for a lock that another process has", name_of_maker(facts)),
+      "look which one: it hangs itself, or was killed and keeps it for ever (multiprocessing.Lock, "
+      "Queue)"};
 }
 
 Answer file_lock(const HangFacts& facts) {
@@ -172,8 +131,9 @@ constexpr Reason kReasons[] = {
     {"descriptors-gone", descriptors_gone},
     {"shm-full", shared_memory_full},
     {"unequal-ranks", unequal_ranks},
-    {"pin-thread-and-fork", pin_thread_and_fork},
-    {"lock-held-at-fork", lock_held_at_fork},
+    {"pin-thread-and-fork", explain_pin_thread_and_fork},
+    {"lock-held-at-fork", explain_lock_held_at_fork},
+    {"shared-lock", shared_lock},
     {"file-lock", file_lock},
     {"no-answer", no_answer},
 };
