@@ -141,6 +141,15 @@ TEST(HangReport, TheFirstLineIsTheAnswer) {
                                           HasSubstr("  Do: DataLoader(")));
 }
 
+// It may have a large sample in hand.
+TEST(HangReport, OfWhoIsBusyNoReasonIsClaimed) {
+  HangFacts facts = made_hang();
+  facts.is_busy = true;
+  const HangReport report = report_of(facts);
+  EXPECT_THAT(report.answer, HasSubstr("no batch for 12 s: rank 0 (process 100) waits for batch"));
+  EXPECT_EQ(report.cause, "");
+}
+
 TEST(HangReport, WhoStandsAlikeIsOneLine) {
   HangFacts facts = made_hang();
   for (std::int32_t number = 2; number < 20; ++number)

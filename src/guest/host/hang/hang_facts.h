@@ -48,7 +48,8 @@ struct RankFacts : ProcessFacts {
 };
 
 struct HangFacts {
-  Nanos since = 0;  // how long it has stood
+  Nanos since = 0;       // how long it has stood
+  bool is_busy = false;  // who is waited for: it may be slow, and does not hang for sure
   std::vector<RankFacts> ranks;
   std::size_t root = 0;                     // of them: the one that keeps the others waiting
   double shared_free = 0, shared_size = 0;  // bytes of /dev/shm

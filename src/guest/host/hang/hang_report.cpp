@@ -102,8 +102,8 @@ std::string awaited_by(const RankFacts& rank) {
 
 std::string answer_of(const HangFacts& facts) {
   const RankFacts& rank = facts.rank();
-  return fmt::format("standing for {} s: {} {}", facts.since / kSecond,
-                     with_process(name_of(rank), rank),
+  return fmt::format("{} for {} s: {} {}", facts.is_busy ? "no batch" : "standing",
+                     facts.since / kSecond, with_process(name_of(rank), rank),
                      rank.asking_for > 0 ? awaited_by(rank) : place_of(rank));
 }
 
@@ -123,7 +123,7 @@ HangReport report_of(const HangFacts& facts) {
   report.answer = answer_of(facts);
   if (facts.rank().asking_for > 0) report.others = other_workers(facts.rank());
   for (std::string& line : other_ranks(facts)) report.others.push_back(std::move(line));
-  const auto reason = reason_of(facts);
+  const auto reason = facts.is_busy ? std::nullopt : reason_of(facts);
   if (!reason) return report;
   report.cause = fmt::format("{}: {}", reason->name, reason->words.cause);
   report.advice = reason->words.advice;

@@ -65,7 +65,7 @@ bool HangWatch::hangs(const Trainer& asking, Nanos now) {
   const Nanos patience = movement.patience(least_);
   if (now - movement.last() < patience / 2) return false;
   if (suspicion_.standing != standing_of(asking)) {
-    suspicion_ = {standing_of(asking), movement.last(), now, signs_for(job_, asking)};
+    suspicion_ = {standing_of(asking), movement.last(), now, signs_for(job_, asking), false};
     return false;
   }
   if (now - suspicion_.moved_at < patience || now - suspicion_.at < patience / 2) return false;
@@ -82,6 +82,7 @@ bool HangWatch::is_still(std::map<pid_t, Signs> signs, Nanos patience, Nanos now
   }
   suspicion_.signs = std::move(signs);
   suspicion_.at = now;
+  suspicion_.is_busy = is_busy;
   if (has_moved) suspicion_.moved_at = now;
   return !has_moved && (!is_busy || now - suspicion_.moved_at > kBusyTimes * patience);
 }
@@ -93,7 +94,9 @@ std::optional<HangReport> HangWatch::report(const std::vector<Trainer>& trainers
   });
   if (root == trainers.end() || root->ended) return std::nullopt;
   told_ = root_;
-  return report_of(look_at_job(job_, *root, answers, now));
+  HangFacts facts = look_at_job(job_, *root, answers, now);
+  facts.is_busy = suspicion_.standing == root_ && suspicion_.is_busy;
+  return report_of(facts);
 }
 
 std::optional<Nanos> HangWatch::goes_on() {

@@ -39,6 +39,7 @@ class HangWatch {
     Nanos moved_at = 0;  // one of them went on to something else, as far as is known
     Nanos at = 0;
     std::map<pid_t, Signs> signs;
+    bool is_busy = false;  // one of them is
   };
 
   static Standing standing_of(const Trainer& trainer);
