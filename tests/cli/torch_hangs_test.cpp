@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hang{"silent_server_with_long_timeout", 2, " in hang (sample 41)",
              "poll() of a connection to 127.0.0.1:"},
         Hang{"lock_held_at_fork", 2, " in hang (sample 41)", "lock-held-at-fork: worker 0"},
-        Hang{"shared_lock", 2, " in hang (sample 41)", "shared-lock: worker 0"},
+        Hang{"shared_lock", 2, " in hang, calling __enter__ (sample 41)", "shared-lock: worker 0"},
         Hang{"locked_file", 2, "flock() of /", "file-lock: another process has locked /"},
         Hang{"stopped_worker", 2, "waits for batch ", "stopped-process: worker 0 (process "}),
     [](const auto& of) { return std::string(of.param.name) + std::to_string(of.param.workers); });
@@ -80,7 +80,7 @@ TEST_F(TorchHangs, RanksWithUnequalBatchesAreToldBeforeAndWhenTheyStand) {
                                  "--nproc-per-node", "2", file_, "unequal_ranks", "1"});
   EXPECT_THAT(ended_.err,
               AllOf(HasSubstr("rank 0 has 10 batches in an epoch and rank 1 has 11"),
-                    HasSubstr("standing for 1 s: rank 1"), HasSubstr("in all_reduce"),
+                    HasSubstr("standing for 1 s: rank 1"), HasSubstr("calling all_reduce"),
                     HasSubstr("unequal-ranks: rank 0 had 10 batches in this epoch and rank 1 has "
                               "taken 11")));
 }

@@ -23,7 +23,7 @@ std::string python_place_of(const ProcessFacts& process) {
   const PythonFrame& innermost = main.frames.front();
   const PythonFrame* own = main.own();
   if (own == nullptr || own == &innermost) return spelled_place(innermost);
-  return fmt::format("{} (in {})", spelled_place(*own), innermost.function);
+  return fmt::format("{}, calling {}", spelled_place(*own), innermost.function);
 }
 
 std::string what_it_does(const ProcessFacts& process) {
