@@ -1,10 +1,12 @@
 // Takes the place of libcupti (LOADERSCOPE_CUPTI) in a program without a GPU, which says itself
-// what the GPU did: pretend_kernel(), pretend_copy(). Records are handed over as CUPTI does: in
-// buffers of the subscriber, from a thread of its own, when a buffer is full or all are flushed.
+// what the GPU did: pretend_kernel(), pretend_copy(). Records are handed over as CUPTI 13 does: in
+// buffers of the subscriber, one for each thread that launches unless it is told otherwise, from a
+// thread of its own, when a buffer is full or all are flushed.
 #include <cupti.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -25,24 +27,29 @@ CUpti_BuffersCallbackRequestFunc request = nullptr;
 CUpti_BuffersCallbackCompleteFunc complete = nullptr;
 CUpti_TimestampCallbackFunc clock_of_host = nullptr;
 std::set<CUpti_ActivityKind> enabled;
-std::uint8_t* buffer = nullptr;
-std::size_t size = 0, used = 0;
+bool per_thread = true;
 
-void hand_over() {
-  if (buffer == nullptr) return;
-  std::thread(complete, nullptr, 0, buffer, size, used).join();
-  buffer = nullptr;
-  used = 0;
+struct Buffer {
+  std::uint8_t* begin = nullptr;
+  std::size_t size = 0, used = 0;
+};
+std::map<std::thread::id, Buffer> buffers;
+
+void hand_over(Buffer& buffer) {
+  if (buffer.begin == nullptr) return;
+  std::thread(complete, nullptr, 0, buffer.begin, buffer.size, buffer.used).join();
+  buffer = {};
 }
 
 void add(CUpti_ActivityKind kind, const Record& record) {
   const std::lock_guard lock(mutex);
   if (enabled.count(kind) == 0) return;
   std::size_t most = 0;
-  if (buffer == nullptr) request(&buffer, &size, &most);
-  std::memcpy(buffer + used, &record, sizeof record);
-  used += sizeof record;
-  if (used == kRecords * sizeof record) hand_over();
+  Buffer& buffer = buffers[per_thread ? std::this_thread::get_id() : std::thread::id()];
+  if (buffer.begin == nullptr) request(&buffer.begin, &buffer.size, &most);
+  std::memcpy(buffer.begin + buffer.used, &record, sizeof record);
+  buffer.used += sizeof record;
+  if (buffer.used == kRecords * sizeof record) hand_over(buffer);
 }
 
 }  // namespace
@@ -74,11 +81,16 @@ PRETEND CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
 
 PRETEND CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   const std::lock_guard lock(mutex);
-  hand_over();
+  for (auto& [thread, buffer] : buffers) hand_over(buffer);
   return CUPTI_SUCCESS;
 }
 
-PRETEND CUptiResult cuptiActivityFlushPeriod(std::uint32_t) { return CUPTI_SUCCESS; }
+PRETEND CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t*,
+                                              void* value) {
+  if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)
+    per_thread = *static_cast<std::uint8_t*>(value) != 0;
+  return CUPTI_SUCCESS;
+}
 
 PRETEND CUptiResult cuptiActivityGetNextRecord(std::uint8_t* from, std::size_t valid,
                                                CUpti_Activity** record) {

@@ -1,10 +1,11 @@
 """Trains on a GPU that is not there: what it would have done is told to tests/tools/pretend_cupti.cpp, which
-LOADERSCOPE_CUPTI names. A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms; the host goes on
-after 2 ms."""
+LOADERSCOPE_CUPTI names. A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms, the latter launched
+by another thread, as a backward pass is; the host goes on after 2 ms."""
 
 import ctypes
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch.utils.data import DataLoader
@@ -17,10 +18,12 @@ cupti.pretend_now.restype = ctypes.c_uint64
 cupti.pretend_kernel.argtypes = [ctypes.c_uint64] * 2
 cupti.pretend_copy.argtypes = [ctypes.c_uint64] * 3
 torch.cuda.is_initialized = lambda: True
+backward = ThreadPoolExecutor(1)
 
+cupti.pretend_kernel(cupti.pretend_now(), 0)  # has not ended
 for batch, label in DataLoader(Sleeping(samples=240, seconds=0.002), batch_size=8, num_workers=1):
     now = cupti.pretend_now()
     cupti.pretend_copy(now, now + MS, 1000)
     cupti.pretend_kernel(now + 1 * MS, now + 5 * MS)
-    cupti.pretend_kernel(now + 6 * MS, now + 8 * MS)
+    backward.submit(cupti.pretend_kernel, now + 6 * MS, now + 8 * MS).result()
     time.sleep(0.002)

@@ -10,6 +10,8 @@ namespace {
 
 constexpr Nanos kPatience = 2 * kSecond;      // with facts of a batch that has been delivered
 constexpr Nanos kGpuPatience = 10 * kSecond;  // with kernels: a step may have none
+// What ran is told every 100 ms: by then also what another thread of the program has launched.
+constexpr Nanos kGpuTells = 200 * kMillisecond;
 
 }  // namespace
 
@@ -89,7 +91,7 @@ bool LoaderHistory::all_known(const Batch& batch) const {
 
 bool LoaderHistory::gpu_known(const Batch& batch) const {
   if (!gpu_ || !trains_itself() || window_.ended()) return true;
-  if (batch.next_take == 0) return false;
+  if (batch.next_take == 0 || monotonic_now() - batch.next_take < kGpuTells) return false;
   return gpu_->known_until() >= batch.next_take ||
          monotonic_now() - batch.complete_since > kGpuPatience;
 }

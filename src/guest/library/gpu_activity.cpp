@@ -3,9 +3,14 @@
 #include <cupti.h>
 #include <dlfcn.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "base/thread_meter.h"
 
@@ -14,8 +19,9 @@ namespace {
 
 // Small: a buffer is handed over once all that is in it has ended.
 constexpr std::size_t kBufferBytes = std::size_t{64} << 10;
-constexpr std::size_t kAlignment = 8;  // that CUPTI asks for
-constexpr std::uint32_t kFlushEveryMs = 100;
+constexpr std::size_t kAlignment = 8;      // that CUPTI asks for
+constexpr std::size_t kMostRecords = 256;  // of a buffer
+constexpr std::chrono::milliseconds kFlushEvery(100);
 
 constexpr const char* kGiven = "LOADERSCOPE_CUPTI";  // environment variable: the path of one
 
@@ -45,7 +51,7 @@ struct Cupti {
   decltype(&cuptiActivityEnable) enable = nullptr;
   decltype(&cuptiActivityDisable) disable = nullptr;
   decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-  decltype(&cuptiActivityFlushPeriod) flush_every = nullptr;
+  decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
   decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
   decltype(&cuptiGetResultString) words = nullptr;
 
@@ -60,7 +66,7 @@ struct Cupti {
            find(set_buffers, "cuptiActivityRegisterCallbacks") &&
            find(enable, "cuptiActivityEnable") && find(disable, "cuptiActivityDisable") &&
            find(flush_all, "cuptiActivityFlushAll") &&
-           find(flush_every, "cuptiActivityFlushPeriod") &&
+           find(set_attribute, "cuptiActivitySetAttribute") &&
            find(next_record, "cuptiActivityGetNextRecord") && find(words, "cuptiGetResultString");
   }
 };
@@ -69,36 +75,84 @@ constexpr CUpti_ActivityKind kKinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                                          CUPTI_ACTIVITY_KIND_MEMCPY};
 
 Cupti cupti;
-Write write_record = nullptr;  // null: nothing is watched
-std::mutex mutex;              // of write_record's calls
+Write write_record = nullptr;   // null: nothing is watched
+std::mutex mutex;               // of write_record's calls, and of `given`
+std::set<std::uint8_t*> given;  // buffers of ours that CUPTI has
 
 std::uint64_t host_clock() { return static_cast<std::uint64_t>(monotonic_now()); }
+
+// Of what has not ended there is no time: it comes again, or never.
+void write_if_ended(const GpuRecord& record) {
+  if (record.begin > 0 && record.end >= record.begin) write_record(record);
+}
 
 void take_record(const CUpti_Activity& record) {
   if (record.kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
     const auto& kernel = reinterpret_cast<const CUpti_ActivityKernel9&>(record);
-    write_record({static_cast<Nanos>(kernel.start), static_cast<Nanos>(kernel.end), 0, false});
+    write_if_ended({static_cast<Nanos>(kernel.start), static_cast<Nanos>(kernel.end), 0, false});
   } else if (record.kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
     const auto& copy = reinterpret_cast<const CUpti_ActivityMemcpy5&>(record);
     if (copy.copyKind != CUPTI_ACTIVITY_MEMCPY_KIND_HTOD) return;
-    write_record({static_cast<Nanos>(copy.start), static_cast<Nanos>(copy.end),
-                  static_cast<Bytes>(copy.bytes), true});
+    write_if_ended({static_cast<Nanos>(copy.start), static_cast<Nanos>(copy.end),
+                    static_cast<Bytes>(copy.bytes), true});
   }
 }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
-  *most_records = 0;  // as many as fit
+  *most_records = kMostRecords;
+  const std::lock_guard lock(mutex);
+  if (*buffer != nullptr) given.insert(*buffer);
 }
 
+// Another profiler of the process may have given its own out before we came: those are not ours to
+// free.
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
   const std::lock_guard lock(mutex);
   CUpti_Activity* record = nullptr;
   while (cupti.next_record(buffer, valid, &record) == CUPTI_SUCCESS) take_record(*record);
-  std::free(buffer);
+  if (given.erase(buffer) > 0) std::free(buffer);
 }
+
+// CUPTI's own period hands over full buffers alone, and a step ends long before one is full. A
+// thread without Python's lock, until the program ends or asks for all there is.
+class Flusher {
+ public:
+  void start() {
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are the program's threads'
+    runs_ = wanted_ = true;
+    std::thread([this] { run(); }).detach();
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  void stop() {
+    std::unique_lock lock(mutex_);
+    wanted_ = false;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !runs_; });
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kFlushEvery, [this] { return !wanted_; })) {
+      lock.unlock();
+      cupti.flush_all(0);
+      lock.lock();
+    }
+    runs_ = false;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool runs_ = false, wanted_ = false;
+};
+
+Flusher& flusher = *new Flusher;  // its thread may outlive what is destroyed at the end
 
 // What goes wrong is said once; the program goes on as it was.
 const char* refusal(const char* what, CUptiResult result) {
@@ -115,11 +169,15 @@ const char* watch(Write write) {
   void* library = find_library();
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
+  // Else what forward and backward launch, in threads of their own, comes at different times. Those
+  // that do not know it have one buffer anyway.
+  std::uint8_t per_thread = 0;
+  std::size_t bytes = sizeof(per_thread);
+  cupti.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes, &per_thread);
   CUptiResult result = cupti.set_clock(host_clock);
   if (result != CUPTI_SUCCESS) return refusal("the clock", result);
   result = cupti.set_buffers(give_buffer, take_buffer);
   if (result != CUPTI_SUCCESS) return refusal("the buffers", result);
-  cupti.flush_every(kFlushEveryMs);  // without it buffers come when they are full
   write_record = write;
   for (const CUpti_ActivityKind kind : kKinds) {
     result = cupti.enable(kind);
@@ -128,6 +186,7 @@ const char* watch(Write write) {
     write_record = nullptr;
     return refusal("to record", result);
   }
+  flusher.start();
   return nullptr;
 }
 
@@ -138,6 +197,7 @@ void record(bool on) {
 
 void flush() {
   if (write_record == nullptr) return;
+  flusher.stop();
   cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
