@@ -97,6 +97,8 @@ RunConfig resolve(RunConfig config, const MachineLimits& limits, std::vector<std
 RunConfig resolve_to_predict(RunConfig config, const MachineLimits& limits,
                              std::vector<std::string>& notes);
 
+// Whether the data of one whose source is resolved is read as a stream.
+bool is_streamed(const RunConfig& config);
 // The augmentation that a resolved configuration asks for.
 AugmentOptions augment_options(const RunConfig& config);
 

@@ -119,6 +119,31 @@ void check_real_data(const RunConfig& c) {
              "is for images; " + in_words(c, "source") + " holds arrays, taken as they are");
 }
 
+// A worker of a stream makes its batches of what comes, for as long as it comes.
+void check_stream(const RunConfig& c) {
+  if (!is_streamed(c)) return;
+  const auto refuse_in_stream = [&c](std::string_view key, const std::string& why) {
+    refuse(c, key, "the data is a stream: " + why);
+  };
+  if (c.loader.task == TaskShape::sample && c.loader.num_workers > 0)
+    refuse_in_stream("task",
+                     "its workers make whole batches of their own shards; give task = batch");
+  if (c.data.samples > 0)
+    refuse_in_stream("samples", "how many it has is known when it ends; give --steps or --epochs");
+  if (c.loader.shuffle)
+    refuse_in_stream("shuffle", "its order is its own; give tar:PATH?stream=1&shuffle=1000");
+  if (c.trainer.sync_ranks && c.trainer.ranks > 1 && c.measure.epochs > 0) {
+    refuse_in_stream("sync-ranks",
+                     "its ranks may have unequal numbers of batches, and one that ended would keep "
+                     "the others; leave out --epochs");
+  }
+  if (c.answer.prove != Prove::off) {
+    refuse_in_stream("prove",
+                     "no samples are kept to be replayed, so that no stage can be left out; "
+                     "measure the same shards by their index, without stream=1");
+  }
+}
+
 // A real device where there is one. A link that is given describes a simulated one.
 void fill_device(RunConfig& c, const MachineLimits& limits, std::vector<std::string>& notes) {
   if (c.trainer.device.given || c.trainer.link.given || is_model_engine(c.engine.value)) return;
@@ -445,6 +470,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_times(c);
   check_products(c);
   check_inline(c);
+  check_stream(c);
   check_window(c);
   check_measurement(c);
   check_storage(c);
@@ -464,6 +490,10 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
 }
 
 }  // namespace
+
+bool is_streamed(const RunConfig& config) {
+  return config.has_data() && asks_for_stream(config.data.source.value, config.data.paths.value);
+}
 
 AugmentOptions augment_options(const RunConfig& config) {
   AugmentOptions options;

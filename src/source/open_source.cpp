@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "loaderscope/errors.h"
+#include "source/named_files.h"
 #include "source/registry.h"
 
 namespace loaderscope {
@@ -64,6 +65,14 @@ DataText parse_data(std::string_view text, std::string_view source) {
     words.remove_prefix(word.size());
   }
   return data;
+}
+
+bool asks_for_stream(std::string_view source, const std::vector<std::string>& data) {
+  return std::any_of(data.begin(), data.end(), [&](const std::string& text) {
+    const DataText said = parse_data(text, source);
+    return said.row != nullptr && !said.row->stream_word.empty() &&
+           source::count_of(said.words, said.row->stream_word, 0, 0) > 0;
+  });
 }
 
 std::unique_ptr<Source> open_source(std::string_view source, const std::vector<std::string>& data,

@@ -62,6 +62,7 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tar>,
        .suffixes = source::kTarSuffixes,
        .words = kTarWords,
+       .stream_word = "stream",
        .is_packed = true},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},

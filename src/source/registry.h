@@ -27,7 +27,9 @@ struct SourceRow {
   std::span<const std::string_view> suffixes = {};  // a path that ends so is one of these
   std::span<const std::string_view> words = {};     // that it takes behind a path
   bool takes_list = false;                          // --index
-  bool is_packed = false;                           // many samples lie in one file
+  // Of them the one that asks for a stream, by a number above 0; "": it has none.
+  std::string_view stream_word = {};
+  bool is_packed = false;  // many samples lie in one file
 
   bool is_named_as(std::string_view path) const { return !suffix_of(path).empty(); }
   std::string_view suffix_of(std::string_view path) const;  // "": none of these
@@ -46,6 +48,10 @@ struct DataText {
 // `source`: the format, where another setting says it; "": none does. Throws ValueError for words
 // that the format does not take.
 DataText parse_data(std::string_view text, std::string_view source);
+
+// Whether one of the texts of --data, which parse_data has read before, asks for a stream. Throws
+// UsageError.
+bool asks_for_stream(std::string_view source, const std::vector<std::string>& data);
 
 // Opens what the texts of --data name, which parse_data has read before. Throws RunError: what is
 // missing, empty, unreadable or stopped; UsageError: words that contradict each other.

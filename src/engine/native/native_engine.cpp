@@ -70,7 +70,7 @@ void open_data(Run& run, const EngineContext& context) {
   run.opening = monotonic_now() - begin;
   if (const auto access = run.data->access()) run.config.data.access.value = *access;
   if (const Streams* streams = run.data->streams()) {
-    native::check_streamed(run.config, *streams, context.knockouts);
+    native::check_shards(run.config, *streams);
   } else {
     cap_samples(run);
   }
@@ -201,7 +201,6 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   run->config = config;
   if (config.has_data()) open_data(*run, context);
   run->plan.emplace(run->config, nullptr, context.knockouts);
-  run->plan->streamed = run->data && run->data->streams() != nullptr;
   native::MakerFactory makers = make_pipeline(*run);
   if (run->data) {
     const std::optional<Bytes> free = free_memory("/");

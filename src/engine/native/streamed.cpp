@@ -8,14 +8,9 @@
 #include <string_view>
 
 #include "loaderscope/errors.h"
-#include "settings/refuse.h"
 
 namespace loaderscope::native {
 namespace {
-
-[[noreturn]] void refuse(const RunConfig& config, std::string_view name, const std::string& why) {
-  settings::refuse(config, name, "the data is a stream: " + why);
-}
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -30,30 +25,12 @@ std::string note_of_ranks(const std::vector<std::int64_t>& samples) {
 
 }  // namespace
 
-void check_streamed(const RunConfig& config, const Streams& streams, const Knockouts& knockouts) {
-  if (config.loader.task == TaskShape::sample && config.loader.num_workers > 0)
-    refuse(config, "task", "its workers make whole batches of their own shards; give task = batch");
-  if (config.data.samples > 0)
-    refuse(config, "samples", "how many it has is known when it ends; give --steps or --epochs");
-  if (config.loader.shuffle)
-    refuse(config, "shuffle", "its order is its own; give tar:PATH?stream=1&shuffle=1000");
-  if (config.trainer.sync_ranks && config.trainer.ranks > 1 && config.measure.epochs > 0) {
-    refuse(config, "sync-ranks",
-           "its ranks may have unequal numbers of batches, and one that ended would keep the "
-           "others; leave out --epochs");
-  }
-  if (streams.shards() < config.trainer.ranks) {
-    throw RunError(
-        fmt::format("the data has {} for {} ranks, and a stream gives each rank whole "
-                    "shards; give fewer --ranks, or leave out stream=1",
-                    plural(streams.shards(), "shard"), config.trainer.ranks.value));
-  }
-  for (const Stage stage : {Stage::read, Stage::decode, Stage::augment}) {
-    if (!knockouts.has(stage)) continue;
-    throw RunError(
-        "of a stream no samples are kept to be replayed, so that no stage can be left "
-        "out; measure the same shards by their index, without stream=1");
-  }
+void check_shards(const RunConfig& config, const Streams& streams) {
+  if (streams.shards() >= config.trainer.ranks) return;
+  throw RunError(
+      fmt::format("the data has {} for {} ranks, and a stream gives each rank whole shards; give "
+                  "fewer --ranks, or leave out stream=1",
+                  plural(streams.shards(), "shard"), config.trainer.ranks.value));
 }
 
 void add_streamed_facts(const Plan& plan, const Streams& streams,

@@ -1,5 +1,6 @@
 #include "engine/pipeline/plan.h"
 #include "loaderscope/device.h"
+#include "loaderscope/settings.h"
 #include "settings/engine_table.h"
 
 #include <algorithm>
@@ -129,6 +130,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
       in_order(given.loader.in_order || made_by_trainer),
       sample_tasks(given.loader.task == TaskShape::sample && !made_by_trainer),
+      streamed(is_streamed(given)),
       window(made_by_trainer ? 0
              : sample_tasks  ? given.loader.window.value
                              : given.loader.prefetch_factor * given.loader.num_workers),

@@ -58,8 +58,8 @@ struct Plan {
   bool has_device;
   bool in_order, sample_tasks;
   // Each worker makes its batches from a stream of its own, which ends when it ends: an epoch has
-  // no length, and a batch may come back empty. Set by who has the data.
-  bool streamed = false;
+  // no length, and a batch may come back empty.
+  bool streamed;
   std::int64_t window;  // batches dispatched and not yet taken
   std::int64_t in_flight;
 

@@ -197,6 +197,7 @@ TEST(Streamed, WhatMakesNoSenseIsRefused) {
   EXPECT_THAT(refused("workers=2 task=sample"), HasSubstr("whole batches of their own shards"));
   EXPECT_THAT(refused("workers=2 samples=10"), HasSubstr("how many it has is known when it ends"));
   EXPECT_THAT(refused("workers=2 shuffle=true"), HasSubstr("stream=1&shuffle=1000"));
+  EXPECT_THAT(refused("workers=2 prove=all"), HasSubstr("no samples are kept to be replayed"));
   EXPECT_THAT(refused("workers=2 ranks=3"), HasSubstr("2 shards for 3 ranks"));
   EXPECT_THAT(refused("workers=2 ranks=2 sync-ranks=true epochs=1"),
               HasSubstr("leave out --epochs"));
