@@ -162,7 +162,16 @@ TEST_F(TorchPretendGpu, WhereItCannotBeAskedTheHostsViewIsLeft) {
   expect_closed(result);
   EXPECT_EQ(result.at("config").at("device"), "script");
   EXPECT_THAT(result.at("notes").dump(),
-              HasSubstr("compute is what the host saw: CUPTI refuses the clock: another profiler"));
+              HasSubstr("compute is what the host saw: CUPTI refuses a second profiler: another"));
+}
+
+TEST_F(TorchPretendGpu, AProfilerOfTheProgramsOwnIsLeftAlone) {
+  const Environment profiles("PROFILES", "1");
+  const json result = result_of(program({}, "pretend_gpu.py", {}));
+  expect_closed(result);
+  EXPECT_EQ(result.at("window").at("steps"), 25);
+  EXPECT_THAT(result.at("notes").dump(), AllOf(HasSubstr("once the program's profiler has begun"),
+                                               HasSubstr("in the others it is what the host saw")));
 }
 
 // On a real one.

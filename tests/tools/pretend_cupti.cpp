@@ -54,10 +54,16 @@ void add(CUpti_ActivityKind kind, const Record& record) {
 
 }  // namespace
 
-PRETEND CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
-  clock_of_host = function;
+PRETEND CUptiResult cuptiSubscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
   return std::getenv("PRETEND_REFUSES") != nullptr ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
                                                    : CUPTI_SUCCESS;
+}
+
+PRETEND CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) { return CUPTI_SUCCESS; }
+
+PRETEND CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
+  clock_of_host = function;
+  return CUPTI_SUCCESS;
 }
 
 PRETEND CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc give,

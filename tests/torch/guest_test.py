@@ -924,6 +924,7 @@ class Gpu(unittest.TestCase):
         gpu.library = types.SimpleNamespace(
             gpu_watch=lambda: self.calls.append("watch") or self.refusal, say=lambda what: self.calls.append(what),
             gpu_record=self.calls.append, gpu_flush=lambda: self.calls.append("flush"),
+            gpu_stop=lambda: self.calls.append("stop"),
             flags=types.SimpleNamespace(timing_wanted=lambda: self.timing, is_joined=lambda: True))
 
     def test_is_watched_once_the_program_uses_it(self):
@@ -940,6 +941,21 @@ class Gpu(unittest.TestCase):
         watch.look()
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "flush"])
+
+    def test_gives_way_to_a_profiler_that_records_it(self):
+        prepared = []
+        profiler = types.SimpleNamespace(_prepare_profiler=lambda config, activities: prepared.append(activities))
+        self.addCleanup(setattr, self.gpu, "watch", self.gpu.watch)
+        self.gpu.watch = watch = self.gpu.Watch(lambda: True)
+        self.gpu.install_giving_way(profiler)
+        watch.look()
+        profiler._prepare_profiler(None, ["CPU"])
+        self.assertEqual(self.calls, ["watch", "gpu"])
+        profiler._prepare_profiler(None, ["CPU", "CUDA"])
+        self.assertEqual(self.calls[2:4], ["stop", "gpu_over"])
+        profiler._prepare_profiler(None, ["CUDA"])
+        watch.look()
+        self.assertEqual((len(self.calls), watch.sees, len(prepared)), (5, False, 3))
 
     def test_that_cannot_be_watched_is_said_once(self):
         self.refusal = b"there is no libcupti"

@@ -2,6 +2,7 @@
 LOADERSCOPE_CUPTI names. A step copies for 1 ms, then computes for 4 and for 2 ms with a gap of 1 ms, the latter launched
 by another thread, as a backward pass is; the host goes on after 2 ms."""
 
+import contextlib
 import ctypes
 import os
 import time
@@ -20,10 +21,19 @@ cupti.pretend_copy.argtypes = [ctypes.c_uint64] * 3
 torch.cuda.is_initialized = lambda: True
 backward = ThreadPoolExecutor(1)
 
+
+def profile_from(step):
+    """A profiler that would take over CUPTI begins in the middle; it fails here, as there is no GPU."""
+    if "PROFILES" in os.environ and step == 15:
+        with contextlib.suppress(TypeError):
+            torch.autograd.profiler._prepare_profiler(None, {torch.profiler.ProfilerActivity.CUDA})
+
+
 cupti.pretend_kernel(cupti.pretend_now(), 0)  # has not ended
-for batch, label in DataLoader(Sleeping(samples=240, seconds=0.002), batch_size=8, num_workers=1):
+for step, (batch, label) in enumerate(DataLoader(Sleeping(samples=240, seconds=0.002), batch_size=8, num_workers=1)):
     now = cupti.pretend_now()
     cupti.pretend_copy(now, now + MS, 1000)
     cupti.pretend_kernel(now + 1 * MS, now + 5 * MS)
+    profile_from(step)
     backward.submit(cupti.pretend_kernel, now + 6 * MS, now + 8 * MS).result()
     time.sleep(0.002)

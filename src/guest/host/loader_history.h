@@ -25,6 +25,8 @@ class LoaderHistory {
 
   // From now on the process tells what its GPU does.
   void watch_gpu() { gpu_.emplace(); }
+  // It tells no more: steps of which nothing is known are as the host saw them.
+  void watch_no_gpu() { gpu_is_over_ = true; }
   void gpu_did(const GpuRecord& record);
   // Facts and spans of this loader's iterators. False: what they need has not come yet. `loader`:
   // as it was when the fact's iterator was made; a program may change its settings in between.
@@ -138,6 +140,7 @@ class LoaderHistory {
   std::optional<std::int64_t> open_;        // the batch that the trainer has
   std::optional<std::int64_t> taken_last_;  // before the one that it takes
   std::optional<GpuTimeline> gpu_;
+  bool gpu_is_over_ = false;
   std::optional<Nanos> stopped_for_;  // its epoch is over: how long the iterator took to end
   LoopTime time_;
   std::map<std::int32_t, Nanos> waited_for_others_;

@@ -92,7 +92,7 @@ bool LoaderHistory::all_known(const Batch& batch) const {
 bool LoaderHistory::gpu_known(const Batch& batch) const {
   if (!gpu_ || !trains_itself() || window_.ended()) return true;
   if (batch.next_take == 0 || monotonic_now() - batch.next_take < kGpuTells) return false;
-  return gpu_->known_until() >= batch.next_take ||
+  return gpu_is_over_ || gpu_->known_until() >= batch.next_take ||
          monotonic_now() - batch.complete_since > kGpuPatience;
 }
 

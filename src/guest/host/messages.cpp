@@ -34,6 +34,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_failure, &Messages::fail>(MessageKind::failed),
       handler<parse_injected, &Messages::inject>(MessageKind::injected),
       handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
+      handler<parse_nothing, &Messages::watch_no_gpu>(MessageKind::gpu_over),
       handler<parse_spent, &Messages::spend>(MessageKind::spent),
       handler<parse_threads, &Messages::watch_threads>(MessageKind::threads),
       handler<parse_stacks, &Messages::offer_stacks>(MessageKind::stacks),

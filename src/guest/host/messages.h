@@ -67,6 +67,7 @@ class Messages {
   void fail(const Member& member, const std::string& sentence);
   void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
   void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
+  void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);

@@ -64,6 +64,10 @@ void TrainingProcess::watch_gpu() {
   for (auto& [number, history] : histories_) history.watch_gpu();
 }
 
+void TrainingProcess::watch_no_gpu() {
+  for (auto& [number, history] : histories_) history.watch_no_gpu();
+}
+
 // Kernels are not told apart by the loader whose batch they compute.
 void TrainingProcess::take_gpu_records() {
   if (histories_.empty()) return;

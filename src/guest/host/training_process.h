@@ -26,6 +26,7 @@ class TrainingProcess {
   void add_iterator(std::int32_t number, const LoaderFacts& loader);
   // From now on the process tells what its GPU does.
   void watch_gpu();
+  void watch_no_gpu();  // it tells no more
   // Takes what a process of this job has written so far. False: no process of ours can have written
   // that, and what is behind it is not taken.
   bool read(Page& page, const Writer& writer);

@@ -59,3 +59,4 @@ LOADERSCOPE_API void lsg_device_collect(void);
 LOADERSCOPE_API const char* lsg_gpu_watch(void);
 LOADERSCOPE_API void lsg_gpu_record(int on);  // 0: until the next call nothing is
 LOADERSCOPE_API void lsg_gpu_flush(void);     // what it has done is written down now
+LOADERSCOPE_API void lsg_gpu_stop(void);      // likewise, and nothing is from then on

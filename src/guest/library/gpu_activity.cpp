@@ -54,6 +54,8 @@ struct Cupti {
   decltype(&cuptiActivitySetAttribute) set_attribute = nullptr;
   decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
   decltype(&cuptiGetResultString) words = nullptr;
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
 
   // False: it has not all of them.
   bool load(void* library) {
@@ -67,7 +69,8 @@ struct Cupti {
            find(enable, "cuptiActivityEnable") && find(disable, "cuptiActivityDisable") &&
            find(flush_all, "cuptiActivityFlushAll") &&
            find(set_attribute, "cuptiActivitySetAttribute") &&
-           find(next_record, "cuptiActivityGetNextRecord") && find(words, "cuptiGetResultString");
+           find(next_record, "cuptiActivityGetNextRecord") && find(words, "cuptiGetResultString") &&
+           find(subscribe, "cuptiSubscribe") && find(unsubscribe, "cuptiUnsubscribe");
   }
 };
 
@@ -83,7 +86,8 @@ std::uint64_t host_clock() { return static_cast<std::uint64_t>(monotonic_now());
 
 // Of what has not ended there is no time: it comes again, or never.
 void write_if_ended(const GpuRecord& record) {
-  if (record.begin > 0 && record.end >= record.begin) write_record(record);
+  const bool has_ended = record.begin > 0 && record.end >= record.begin;
+  if (has_ended && write_record != nullptr) write_record(record);
 }
 
 void take_record(const CUpti_Activity& record) {
@@ -163,18 +167,29 @@ const char* refusal(const char* what, CUptiResult result) {
   return text.c_str();
 }
 
+void CUPTIAPI take_no_callback(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+
+// There can be one subscriber: a tool that the program runs under would lose its records to us.
+CUptiResult look_for_another() {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  const CUptiResult result = cupti.subscribe(&subscriber, take_no_callback, nullptr);
+  return result == CUPTI_SUCCESS ? cupti.unsubscribe(subscriber) : result;
+}
+
 }  // namespace
 
 const char* watch(Write write) {
   void* library = find_library();
   if (library == nullptr) return "there is no libcupti.so.13 or libcupti.so.12";
   if (!cupti.load(library)) return "its libcupti is too old";
+  CUptiResult result = look_for_another();
+  if (result != CUPTI_SUCCESS) return refusal("a second profiler", result);
   // Else what forward and backward launch, in threads of their own, comes at different times. Those
   // that do not know it have one buffer anyway.
   std::uint8_t per_thread = 0;
   std::size_t bytes = sizeof(per_thread);
   cupti.set_attribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &bytes, &per_thread);
-  CUptiResult result = cupti.set_clock(host_clock);
+  result = cupti.set_clock(host_clock);
   if (result != CUPTI_SUCCESS) return refusal("the clock", result);
   result = cupti.set_buffers(give_buffer, take_buffer);
   if (result != CUPTI_SUCCESS) return refusal("the buffers", result);
@@ -199,6 +214,13 @@ void flush() {
   if (write_record == nullptr) return;
   flusher.stop();
   cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+}
+
+void stop() {
+  record(false);
+  flush();
+  const std::lock_guard lock(mutex);
+  write_record = nullptr;
 }
 
 }  // namespace loaderscope::guest::gpu_activity

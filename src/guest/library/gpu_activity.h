@@ -11,5 +11,6 @@ using Write = void (*)(const GpuRecord& record);  // from any thread, one at a t
 const char* watch(Write write);  // null, or why it cannot be
 void record(bool on);
 void flush();
+void stop();  // what it has done is written; from now on CUPTI is another profiler's
 
 }  // namespace loaderscope::guest::gpu_activity

@@ -8,5 +8,6 @@ const char* watch(Write) {
 }
 void record(bool) {}
 void flush() {}
+void stop() {}
 
 }  // namespace loaderscope::guest::gpu_activity

@@ -79,6 +79,7 @@ std::string functions() {
   FUNCTION(gpu_watch);
   FUNCTION(gpu_record);
   FUNCTION(gpu_flush);
+  FUNCTION(gpu_stop);
 #undef FUNCTION
   return all.object();
 }

@@ -3,6 +3,7 @@ first batch on that is taken after the program has begun to use CUDA. Copies to 
 it has taken are `h2d`."""
 
 import atexit
+import functools
 import os
 import sys
 from threading import get_ident
@@ -45,6 +46,16 @@ class Watch:
         self.sees = True
         atexit.register(self.finish)
 
+    def give_way(self) -> None:
+        """To a profiler of the program's own, which takes CUPTI as if it were alone."""
+        if self.sees:
+            library.gpu_stop()
+            library.say(what=MESSAGE.gpu_over)
+        if self.sees or not self._decided:
+            messages.degraded("the GPU's own times are not seen once the program's profiler has begun: from then on compute"
+                              " is what the host saw")
+        self._decided, self.sees = True, False
+
     def finish(self) -> None:
         """What it has done is written down. Not in the child of a fork, whose GPU it is not."""
         if self.sees and library.flags.is_joined():
@@ -52,6 +63,23 @@ class Watch:
 
 
 watch = Watch()
+
+
+def _giving_way(begin: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(begin)
+    def begun(*arguments: Any, **named: Any) -> Any:
+        if "CUDA" in str(arguments[1:2]):  # the activities that it is to record
+            with messages.never_failing("the program's profiler is"):
+                watch.give_way()
+        return begin(*arguments, **named)
+
+    return begun
+
+
+def install_giving_way(profiler: ModuleType) -> None:
+    for name in ("_prepare_profiler", "_enable_profiler"):
+        if hasattr(profiler, name):
+            setattr(profiler, name, _giving_way(getattr(profiler, name)))
 
 
 Ends = Tuple[Any, Optional[str]]  # the tensor that is copied, and the kind of device it goes to

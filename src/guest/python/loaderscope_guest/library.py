@@ -62,6 +62,7 @@ collect = _library.device_collect
 gpu_watch = _library.gpu_watch
 gpu_record = _library.gpu_record
 gpu_flush = _library.gpu_flush
+gpu_stop = _library.gpu_stop
 
 
 class Flags:

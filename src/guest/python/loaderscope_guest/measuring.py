@@ -62,6 +62,12 @@ def _on_optimizer(module: ModuleType) -> None:
     steps.install(module, look_into_torch)
 
 
+def _on_profiler(module: ModuleType) -> None:
+    from loaderscope_guest import gpu
+
+    gpu.install_giving_way(module)
+
+
 def begin() -> None:
     """Once; more often does nothing."""
     if not hooks.see_imports():
@@ -69,5 +75,6 @@ def begin() -> None:
     hooks.after_import("torch.utils.data.dataloader", _on_torch_loader)
     hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)
     hooks.after_import("torch.optim.optimizer", _on_optimizer)
+    hooks.after_import("torch.autograd.profiler", _on_profiler)
     for row in TABLE:
         hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))
