@@ -41,9 +41,10 @@ struct DeviceFacts {
   std::vector<Metric> metrics;
 };
 
-// The device of one rank, used by that rank's trainer thread alone. Steps come in order, a copy
-// before its compute, and none before the compute `in-flight` steps earlier was waited for. What
-// blocks returns false as soon as the run is to stop. Throws RunError when the device fails.
+// The device of one rank, used by that rank's trainer thread alone, but for cancel(). Steps come in
+// order, a copy before its compute, and none before the compute `in-flight` steps earlier was
+// waited for. What blocks returns false as soon as the run is to stop. Throws RunError when the
+// device fails.
 class Device {
  public:
   virtual ~Device() = default;
@@ -62,6 +63,8 @@ class Device {
   virtual std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place,
                                                  std::size_t count, Bytes slot_bytes);
   virtual DeviceFacts facts() const { return {}; }
+  // From any thread, once the run is to stop: what its own thread is blocked in comes back.
+  virtual void cancel() {}
 };
 
 enum class DeviceKind : std::uint8_t {

@@ -102,9 +102,18 @@ CudaDevice::Marks CudaDevice::take_marks() {
   return marks;
 }
 
+// A call that blocks behind a gate keeps the driver from the rank that the gate waits for.
+bool CudaDevice::wait_for_gate_before_copy() {
+  const bool is_behind_gate = gang_->has_barrier() && !own_copy_stream_ && !steps_.empty();
+  if (!is_behind_gate || !gang_->do_copies_block()) return true;
+  const Step& last = steps_[steps_.size() - 1];
+  return wait(end_of(last), last.expected);
+}
+
 bool CudaDevice::submit_copy(const CopyJob& job) {
   use();
   clock_.keep();
+  if (job.host != nullptr && !wait_for_gate_before_copy()) return false;
   Step& step = steps_.push_back({});
   step.index = job.step;
   step.marks = take_marks();

@@ -31,6 +31,7 @@ class CudaDevice : public Device {
   std::unique_ptr<HostSlots> adopt_slots(MemoryMode mode, std::byte* place, std::size_t count,
                                          Bytes slot_bytes) override;
   DeviceFacts facts() const override;
+  void cancel() override { gang_->end(); }
 
  private:
   // Where on the device's timeline a step's parts begin and end.
@@ -57,6 +58,7 @@ class CudaDevice : public Device {
   Marks make_marks();
   Marks take_marks();  // those of a step that was collected, or new ones
   bool wait(Event event, Nanos expected);
+  bool wait_for_gate_before_copy();
   void launch(Step& step, Nanos duration);
   std::vector<Metric> link_metrics(int devices) const;  // of the first `devices` GPUs
   DeviceTimes times_of(const Step& step) const;

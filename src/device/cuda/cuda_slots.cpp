@@ -70,6 +70,9 @@ class OrdinarySlots : public HostSlots {
     }
   }
   void explain(std::string fallback) { fallback_ = std::move(fallback); }
+  void tell_gang() {
+    if (locked_bytes() == 0) gang_->copies_block();
+  }
 
   std::byte* slot(std::size_t index) override { return slots_->slot(index); }
   Bytes locked_bytes() const override { return range_ ? range_->bytes() : 0; }
@@ -131,6 +134,7 @@ std::unique_ptr<HostSlots> make_cuda_slots(std::shared_ptr<Gang> gang, int devic
                                                make_mapped_slots(count, bytes, Locking::none));
   if (mode == MemoryMode::registered) slots->lock(mode, count, bytes);
   if (allocates) slots->explain(fallback_sentence(mode, static_cast<Bytes>(count) * bytes, status));
+  slots->tell_gang();
   return slots;
 }
 
@@ -141,6 +145,7 @@ std::unique_ptr<HostSlots> adopt_cuda_slots(std::shared_ptr<Gang> gang, int devi
   auto slots = std::make_unique<OrdinarySlots>(
       std::move(gang), device, adopt_mapped_slots(place, count, bytes, Locking::none));
   if (mode != MemoryMode::pageable) slots->lock(mode, count, bytes);
+  slots->tell_gang();
   return slots;
 }
 

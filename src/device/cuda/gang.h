@@ -1,6 +1,7 @@
 // The devices of one run together: the words in page-locked memory that their kernels look at.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -17,6 +18,11 @@ class Gang {
   std::int32_t ranks() const { return ranks_; }
   bool has_barrier() const { return barrier_; }
 
+  // Copies from host memory of the run that is not page-locked do not come back before they have
+  // run: from any thread that makes such memory.
+  void copies_block() { copies_block_.store(true); }
+  bool do_copies_block() const { return copies_block_.load(); }
+
   // From any thread: every kernel of the run ends now, those that wait at a gate too.
   void end();
 
@@ -32,6 +38,7 @@ class Gang {
   std::shared_ptr<Runtime> runtime_;
   std::int32_t ranks_, in_flight_;
   bool barrier_;
+  std::atomic<bool> copies_block_{false};
   DeviceObjects objects_;
   std::int64_t* words_;  // abort; arrived per rank; durations per rank and buffer
 };

@@ -12,6 +12,26 @@ namespace {
 // Of CUDA_DEVICE_MAX_CONNECTIONS hardware queues each rank needs three: for copies, computes and
 // the clock. With fewer a kernel at a gate could stand in front of the one that it waits for.
 constexpr std::int64_t kRanksAtAGate = 10;
+// A stream takes about a thousand calls that have not run; one more blocks, and keeps the driver
+// from the rank that a gate waits for.
+constexpr std::int64_t kCallsAtAGate = 1000;
+constexpr std::int64_t kCallsBesideLaunches = 10;  // of a step: events, its copy, its gate
+
+void check_gates(const TrainerConfig& trainer, std::int64_t sharing) {
+  if (sharing > kRanksAtAGate) {
+    throw RunError(fmt::format(
+        "sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can; use fewer "
+        "--ranks, or --device sim",
+        sharing, kRanksAtAGate));
+  }
+  const std::int64_t launches = trainer.graph ? 1 : trainer.launches.value;
+  if ((launches + kCallsBesideLaunches) * trainer.in_flight.value > kCallsAtAGate) {
+    throw RunError(fmt::format(
+        "sync-ranks: {} launches in each of {} steps in flight are more than a GPU queues while "
+        "ranks wait for each other; use fewer --launches or --in-flight, or --graph",
+        launches, trainer.in_flight.value));
+  }
+}
 
 }  // namespace
 
@@ -24,12 +44,7 @@ std::vector<std::unique_ptr<Device>> make_devices(std::shared_ptr<Runtime> runti
   check("GPUs", runtime->device_count(count));
   const std::int64_t sharing = (config.trainer.ranks + count - 1) / count;
   const bool barrier = config.trainer.sync_ranks && config.trainer.ranks > 1;
-  if (barrier && sharing > kRanksAtAGate) {
-    throw RunError(fmt::format(
-        "sync-ranks: {} ranks would wait for each other on one GPU, and at most {} can; use fewer "
-        "--ranks, or --device sim",
-        sharing, kRanksAtAGate));
-  }
+  if (barrier) check_gates(config.trainer, sharing);
   check("GPU 0", runtime->set_device(0));
   const auto gang =
       std::make_shared<Gang>(runtime, static_cast<std::int32_t>(config.trainer.ranks.value),

@@ -232,6 +232,7 @@ void JobRunner::watch_for_silence() {
 
 bool JobRunner::stop_all() {
   job_.stop.store(1);
+  for (auto& device : devices_) device->cancel();
   for (auto& rank : ranks_) rank->trainer->loader().wake_trainer();
   Nanos until = monotonic_now() + kPatience;
   const auto in_time = [&until](const auto& have_ended) {

@@ -292,6 +292,11 @@ Status PretendRuntime::copy_in(void* to, const void* host, std::size_t bytes, St
   const Status status = called("copy_in");
   if (!status.ok()) return status;
   std::memcpy(to, host, bytes);
+  auto& before = static_cast<PretendStream*>(stream.handle)->tasks;
+  while (copies_block && real_time_ && !before.empty() && !aborted()) {
+    advance();
+    loaderscope::sleep_until(monotonic_now() + 100 * kMicrosecond);
+  }
   launch_work(stream, "copy", static_cast<Nanos>(static_cast<double>(bytes) / copy_rate), to);
   return {};
 }

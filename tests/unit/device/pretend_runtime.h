@@ -25,6 +25,9 @@ class PretendRuntime : public Runtime {
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
   double product_rate = 1e5;  // multiplications per ns
+  // On the real clock: whoever copies waits for what is before it in the stream, and keeps all
+  // others out of the runtime meanwhile, as a driver does for memory that is not page-locked.
+  bool copies_block = false;
   Bytes memory = Bytes{1} << 40, host_memory = Bytes{1} << 40;
   // From the `after`-th call on, `call` fails with that error.
   void fail(const std::string& call, int after, const std::string& name);

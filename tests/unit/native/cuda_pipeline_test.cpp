@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
+#include "base/sleep.h"
 #include "dataset/make.h"
 #include "device/cuda/cuda_device.h"
 #include "loaderscope/engine.h"
@@ -17,12 +21,30 @@ using cuda::PretendRuntime;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 
+class SmallImages {
+ public:
+  SmallImages() {
+    dataset::MakeOptions options;
+    options.path = path();
+    options.count = 4;
+    options.classes = 1;
+    options.size = {40, 30, 0};
+    options.threads = 1;
+    dataset::make_dataset(options, {});
+  }
+  std::string path() const { return folder_ / "made"; }
+
+ private:
+  source::TempFolder folder_;
+};
+
 class CudaPipelineTest : public testing::Test {
  protected:
-  RunRecord run_on_pretender(std::string_view settings) {
+  RunRecord run_on_pretender(std::string_view settings, std::atomic<int>* signal = nullptr) {
     RunConfig config = config_of(settings);
     config.trainer.device.value = "cuda";
     EngineContext context;
+    context.stop_signal = signal;
     context.make_devices = [this](const RunConfig& given, const std::atomic<int>& stop) {
       return cuda::make_devices(runtime_, given, stop);
     };
@@ -51,18 +73,9 @@ TEST_F(CudaPipelineTest, ComputesAndCopiesAreBooked) {
 }
 
 TEST_F(CudaPipelineTest, WhatTheDeviceSaysIsKeptBesideWhatTheDataSay) {
-  const source::TempFolder folder;
-  dataset::MakeOptions options;
-  options.path = folder / "made";
-  options.count = 4;
-  options.classes = 1;
-  options.size = {40, 30, 0};
-  options.threads = 1;
-  dataset::make_dataset(options, {});
+  const SmallImages images;
   const RunRecord record = run_on_pretender(
-      "workers=1 batch=2 epochs=1 warmup=0 samples=9 size=16 "
-      "data=" +
-      options.path);
+      "workers=1 batch=2 epochs=1 warmup=0 samples=9 size=16 data=" + images.path());
   EXPECT_THAT(record.notes, Contains(HasSubstr("GPU 0: Pretender 0")));
   EXPECT_THAT(record.notes, Contains(HasSubstr("the data has 4")));
 }
@@ -74,6 +87,46 @@ TEST_F(CudaPipelineTest, RanksWaitForEachOther) {
   ASSERT_EQ(record.ranks.size(), 2U);
   EXPECT_GE(account_of(record.ranks[0]).waiting_for_ranks, 20 * 8 * kMillisecond);
   EXPECT_GE(account_of(record.ranks[0]).stall[Cause::decode], 20 * 8 * kMillisecond);
+}
+
+// Rank 0 has its second batch long before rank 1 comes to the first gate.
+TEST_F(CudaPipelineTest, ACopyThatBlocksDoesNotKeepTheOtherRankFromItsGate) {
+  const SmallImages images;
+  runtime_->copies_block = true;
+  const RunRecord record = run_on_pretender(
+      "ranks=2 sync-ranks=true workers=1 batch=1 warmup=0 steps=5 size=16 memory=pageable "
+      "compute=4ms inject=decode=+20ms@rank=1 data=" +
+      images.path());
+  EXPECT_EQ(record.ranks[0].steps(), 5);
+  EXPECT_GE(account_of(record.ranks[0]).waiting_for_ranks, 5 * 8 * kMillisecond);
+}
+
+// Where it blocks although it should not: in the driver nobody looks at a signal.
+TEST_F(CudaPipelineTest, WhoeverIsBlockedInTheDriverCanBeStopped) {
+  const SmallImages images;
+  runtime_->copies_block = true;
+  std::atomic<int> signal{0};
+  std::jthread stopper([&] {
+    sleep_until(monotonic_now() + 300 * kMillisecond);
+    signal = 2;
+  });
+  const Nanos begin = monotonic_now();
+  try {
+    run_on_pretender(
+        "ranks=2 sync-ranks=true workers=1 batch=1 warmup=0 steps=5 size=16 compute=4ms "
+        "inject=decode=+60s@rank=1 data=" +
+            images.path(),
+        &signal);
+  } catch (const RunError&) {  // it has no step
+  }
+  EXPECT_LT(monotonic_now() - begin, 4 * kSecond);
+}
+
+TEST_F(CudaPipelineTest, MoreLaunchesThanAGpuQueuesAreRefusedWhereRanksWait) {
+  const std::string settings =
+      "ranks=2 sync-ranks=true workers=1 batch=1 steps=2 compute=4ms in-flight=4 ";
+  EXPECT_THROW(run_on_pretender(settings + "launches=600"), RunError);
+  EXPECT_NO_THROW(run_on_pretender(settings + "launches=100"));
 }
 
 TEST_F(CudaPipelineTest, ALostDeviceEndsTheRunWithOneSentence) {
