@@ -149,6 +149,7 @@ bool CudaDevice::wait_copied(std::int64_t index) {
 void CudaDevice::submit_compute(std::int64_t index, Nanos duration) {
   use();
   Step& step = this->step(index);
+  step.duration = duration;
   const Nanos begin = runtime_.now(), cpu = thread_cpu_now();
   launch(step, duration);
   const Nanos end = runtime_.now();
@@ -238,6 +239,12 @@ Interval CudaDevice::between(Event begin, Event end) const {
   return {from, std::max(from, clock_.time_of(end)), 0, 0};
 }
 
+// Between two kernels the GPU waited for the trainer to launch: no compute, and booked before it.
+Nanos CudaDevice::starved(const Step& step, const DeviceTimes& times) const {
+  if (step.duration == 0 || !compute_.shows_gaps()) return 0;
+  return std::max<Nanos>(times.compute.wall() - times.augmented - step.duration, 0);
+}
+
 DeviceTimes CudaDevice::times_of(const Step& step) const {
   DeviceTimes times;
   times.step = step.index;
@@ -249,6 +256,9 @@ DeviceTimes CudaDevice::times_of(const Step& step) const {
     times.augmented = std::clamp<Nanos>(clock_.time_of(step.marks.augmented) - times.compute.begin,
                                         0, times.compute.wall());
   }
+  const Nanos gaps = starved(step, times);
+  times.compute.begin += gaps;
+  times.ready += gaps;
   return times;
 }
 

@@ -43,6 +43,7 @@ class CudaDevice : public Device {
     Marks marks;
     Bytes bytes = 0;  // copied
     bool copied = false, submitted = false, computes = false;
+    Nanos duration = 0;                     // of its compute, as asked for
     Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep
     Interval launch;
   };
@@ -55,6 +56,7 @@ class CudaDevice : public Device {
   Step& step(std::int64_t index) { return steps_[static_cast<std::size_t>(index - first_)]; }
   std::int64_t buffer_of(std::int64_t index) const { return index % in_flight_; }
   Event end_of(const Step& step) const;
+  Nanos starved(const Step& step, const DeviceTimes& times) const;
   Marks make_marks();
   Marks take_marks();  // those of a step that was collected, or new ones
   bool wait(Event event, Nanos expected);

@@ -185,6 +185,17 @@ TEST_F(CudaDeviceTest, LaunchesSplitTheStep) {
   }
 }
 
+// A call takes a microsecond, a kernel a tenth of that.
+TEST_F(CudaDeviceTest, WhatTheGpuWaitsForLaunchesIsNoCompute) {
+  config_.trainer.launches.value = 100;
+  const std::vector<DeviceTimes> times = run(*make(), 3, 0, 10 * kMicrosecond);
+  for (const DeviceTimes& step : times) {
+    expect_near(step.compute.wall(), 10 * kMicrosecond, kMicrosecond);
+    EXPECT_EQ(step.ready, step.compute.begin);
+    EXPECT_GE(step.launch.wall(), 100 * kMicrosecond);
+  }
+}
+
 TEST_F(CudaDeviceTest, AGraphIsLaunchedOncePerStepWithTheStepsOwnTime) {
   config_.trainer.launches.value = 4;
   config_.trainer.graph.value = true;
