@@ -13,6 +13,10 @@ constexpr std::int32_t kLargest = 8192, kSmallest = 256;  // rows of a matrix
 constexpr std::int64_t kProducts = 16;                    // at least so many make a step
 constexpr std::size_t kTimings = 5;
 constexpr std::int64_t kPerTiming = 8;
+constexpr std::int32_t kWarming = 2048;       // rows
+constexpr Nanos kWarmingTakes = kSecond / 2;  // an idle GPU has a fraction of its clock rate
+constexpr double kAgree = 0.02;               // of two timings
+constexpr int kMostTries = 10;
 constexpr int kByteOfOnes = 0x3c;  // twice: a 2-byte value of about 1
 
 }  // namespace
@@ -23,7 +27,9 @@ StepCompute::StepCompute(Gang& gang, DeviceObjects& objects, const RunConfig& co
       runtime_(gang.runtime()),
       objects_(objects),
       stream_(stream),
-      kernels_(config.trainer.launches) {
+      kernels_(config.trainer.launches),
+      timing_begin_(objects.event()),
+      timing_end_(objects.event()) {
   warm_up();
   if (config.trainer.compute.value.gemm) {
     calibrate(config.mean_compute_time());
@@ -66,6 +72,7 @@ void StepCompute::record_graphs(std::int32_t rank, std::int64_t buffers) {
 void StepCompute::calibrate(Nanos step) {
   std::int32_t size = kLargest;
   allocate_matrices(size);
+  warm_clock();
   // From small to large: nobody waits for products that are far too long.
   Nanos best = 0;
   for (std::int32_t next = kSmallest; next <= kLargest; next *= 2) {
@@ -75,7 +82,7 @@ void StepCompute::calibrate(Nanos step) {
     size = next;
   }
   gemm_.size = size;
-  product_ = best;
+  product_ = settled_product(size, best);
   description_ = fmt::format("compute: {0} x {0} matrices, {1}, {2} each", size,
                              runtime_.gemm_library(), show_duration(product_));
 }
@@ -90,24 +97,43 @@ void StepCompute::allocate_matrices(std::int32_t size) {
   gemm_.c = objects_.memory(4 * values, "matrices of --compute gemm");
 }
 
-// The median of a few series. The first series wakes the device and is not counted.
-Nanos StepCompute::measure_product(std::int32_t size) {
+double StepCompute::milliseconds_of_products(std::int32_t size) {
   Gemm gemm = gemm_;
   gemm.size = size;
-  const Event begin = objects_.event(), end = objects_.event();
+  objects_.check("--compute gemm", runtime_.record(timing_begin_, stream_));
+  for (std::int64_t product = 0; product < kPerTiming; ++product)
+    objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
+  objects_.check("--compute gemm", runtime_.record(timing_end_, stream_));
+  objects_.check("--compute gemm", runtime_.synchronise(timing_end_));
+  double ms = 0;
+  objects_.check("--compute gemm", runtime_.elapsed(timing_begin_, timing_end_, ms));
+  return ms;
+}
+
+void StepCompute::warm_clock() {
+  const Nanos until = runtime_.now() + kWarmingTakes;
+  while (runtime_.now() < until) milliseconds_of_products(kWarming);
+}
+
+// The median of a few series. The first series of a size is not counted: it loads kernels.
+Nanos StepCompute::measure_product(std::int32_t size) {
   std::array<double, kTimings> times{};
-  for (std::size_t i = 0; i <= kTimings; ++i) {
-    objects_.check("--compute gemm", runtime_.record(begin, stream_));
-    for (std::int64_t product = 0; product < kPerTiming; ++product)
-      objects_.check("--compute gemm", runtime_.gemm(gemm, stream_));
-    objects_.check("--compute gemm", runtime_.record(end, stream_));
-    objects_.check("--compute gemm", runtime_.synchronise(end));
-    double ms = 0;
-    objects_.check("--compute gemm", runtime_.elapsed(begin, end, ms));
-    if (i > 0) times[i - 1] = ms;
-  }
+  milliseconds_of_products(size);
+  for (double& time : times) time = milliseconds_of_products(size);
   std::sort(times.begin(), times.end());
   return std::llround(times[kTimings / 2] * 1e6 / static_cast<double>(kPerTiming));
+}
+
+// Once two in a row agree.
+Nanos StepCompute::settled_product(std::int32_t size, Nanos first) {
+  Nanos before = first;
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    const Nanos now = std::max<Nanos>(measure_product(size), 1);
+    if (std::abs(static_cast<double>(now - before)) <= kAgree * static_cast<double>(now))
+      return now;
+    before = now;
+  }
+  return before;
 }
 
 void StepCompute::launch(std::int64_t buffer, Nanos duration) {

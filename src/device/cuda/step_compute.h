@@ -31,7 +31,10 @@ class StepCompute {
   void record_graphs(std::int32_t rank, std::int64_t buffers);
   void calibrate(Nanos step);
   void allocate_matrices(std::int32_t size);
+  void warm_clock();
+  double milliseconds_of_products(std::int32_t size);  // of a series of them
   Nanos measure_product(std::int32_t size);
+  Nanos settled_product(std::int32_t size, Nanos first);
   void launch_spins(Nanos duration);
   void launch_products(Nanos duration);
   Spin spin_of(Nanos duration) const;
@@ -41,6 +44,7 @@ class StepCompute {
   DeviceObjects& objects_;
   Stream stream_;
   std::int64_t kernels_;
+  Event timing_begin_, timing_end_;
   std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one
   std::vector<Nanos*> durations_;
   Gemm gemm_;

@@ -226,6 +226,13 @@ TEST_F(CudaDeviceTest, ProductsAreMeasuredAndFillTheStep) {
               HasSubstr("compute: 4096 x 4096 matrices, pretended products"));
 }
 
+TEST_F(CudaDeviceTest, ProductsAreMeasuredOnceTheClockHasRisen) {
+  config_.trainer.compute.set(parse_compute("gemm:12ms"));
+  runtime_->clock_rises_in = 400 * kMillisecond;
+  for (const DeviceTimes& of_step : run(*make(), 3, 0, 12 * kMillisecond))
+    expect_near(of_step.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
+}
+
 TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
   for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
     runtime_ = std::make_shared<PretendRuntime>();

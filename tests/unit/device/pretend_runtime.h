@@ -25,6 +25,7 @@ class PretendRuntime : public Runtime {
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
   double product_rate = 1e5;  // multiplications per ns
+  Nanos clock_rises_in = 0;   // since the first product; until then it has a fifth of that rate
   // On the real clock: whoever copies waits for what is before it in the stream, and keeps all
   // others out of the runtime meanwhile, as a driver does for memory that is not page-locked.
   bool copies_block = false;
@@ -111,6 +112,7 @@ class PretendRuntime : public Runtime {
   const bool real_time_;
   mutable std::recursive_mutex mutex_;
   Nanos now_ = 1'000 * kSecond;
+  Nanos first_product_ = 0;
   std::map<std::string, int> calls_;
   std::map<std::string, std::pair<int, std::string>> failures_;
   std::vector<std::unique_ptr<PretendStream>> streams_;
