@@ -56,8 +56,6 @@ struct ReplayTurns {
 
 // What is asked of a measured program beside its configuration.
 struct GuestContext {
-  // false: what timing the stages costs it is not measured behind the window.
-  bool measure_hooks = true;
   // The end of what it prints goes there, instead of all of it to standard error.
   std::string* program_output = nullptr;
   // When batches that were delivered take the place of the loader; may be null.

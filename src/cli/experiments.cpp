@@ -88,11 +88,12 @@ RunRecord ExperimentRunner::run_or_show(const RunConfig& config, const EngineCon
   }
 }
 
-RunRecord ExperimentRunner::run(const RunConfig& config) {
+RunRecord ExperimentRunner::run(const RunConfig& of_case) {
   std::string output;
+  RunConfig config = of_case;
+  config.measure.hook_cost.value = false;
   EngineContext context;
   context.stop_signal = &stop_signal_;
-  context.guest.measure_hooks = false;
   context.guest.program_output = &output;
   RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;

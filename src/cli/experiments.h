@@ -28,7 +28,7 @@ class ExperimentRunner {
   ExitCode exit_code(const Experiment& experiment) const;
 
  private:
-  RunRecord run(const RunConfig& config);
+  RunRecord run(const RunConfig& of_case);
   RunRecord run_or_show(const RunConfig& config, const EngineContext& context,
                         const std::string& output);
 

@@ -9,6 +9,7 @@
 #include "loaderscope/settings.h"
 #include "report/findings_text.h"
 #include "settings/engine_table.h"
+#include "settings/flag_words.h"
 #include "settings/resolve_guest.h"
 #include "settings/world_changes.h"
 
@@ -41,27 +42,9 @@ Changes for_withheld(const RunRecord& record, const Analysis& analysis) {
   return {};
 }
 
-std::string quoted(const std::string& text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return text;
-  std::string result = "'";
-  for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
-std::string flag(const Field& field, const std::string& value) {
-  if (field.is_switch()) return fmt::format(" --{}{}", value == "true" ? "" : "no-", field.name);
-  return fmt::format(" --{} {}", field.name, quoted(value));
-}
-
 std::string flags_of(const RunConfig& config) {
   std::string flags;
-  for (const Field& field : fields()) {
-    if (!field.given(config) || field.name == "json" || field.name == "require") continue;
-    if (field.name == "command" || field.name == "prove") continue;
-    for (const std::string& text : field.texts(config)) flags += flag(field, text);
-  }
+  for (const std::string& word : flag_words(config)) flags += " " + quoted(word);
   return flags;
 }
 

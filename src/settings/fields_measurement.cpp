@@ -133,6 +133,14 @@ void add_measurement(Table& t) {
                    "Time without a batch, and ten times the 99th percentile of a step, after which "
                    "a program is said to hang, with who waits for whom; 0 never."},
                   &MeasureConfig::stall_after, duration_codec()));
+  t.push_back(on_off({"hook-cost",
+                      {},
+                      kMeasurement,
+                      kNoTrait,
+                      "",
+                      "Measure behind the window what timing its stages costs a program, which "
+                      "takes up to 20 s."},
+                     &MeasureConfig::hook_cost));
   t.push_back(one({"seed", {}, kMeasurement, kNoTrait, "N", "Seed of every random draw."},
                   &MeasureConfig::seed, count_codec()));
 }

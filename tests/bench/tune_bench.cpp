@@ -89,10 +89,11 @@ RunConfig base_of(const Workload& workload, const Options& options, int seed) {
 
 ExperimentContext context() {
   ExperimentContext result;
-  result.run = [](const RunConfig& config) {
+  result.run = [](const RunConfig& of_case) {
     std::string output;
+    RunConfig config = of_case;
+    config.measure.hook_cost.value = false;
     EngineContext context;
-    context.guest.measure_hooks = false;
     context.guest.program_output = &output;
     return run_engine(config, context);
   };

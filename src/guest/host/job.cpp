@@ -164,7 +164,7 @@ void Job::look_for_end_of_window() {
                            (config_.measure.epochs == 0 || config_.measure.duration.given);
   const bool has_end = config_.measure.steps > 0 || by_duration;
   if (training_.windows_ended()) {
-    const bool ends = !context_.guest.measure_hooks || hooks_.behind_window(training_.seen());
+    const bool ends = !config_.measure.hook_cost || hooks_.behind_window(training_.seen());
     if (!std::exchange(complete_, true)) say_window_ended(ends);
     if (ends) begin_to_stop();
   } else if (!has_end) {

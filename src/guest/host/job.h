@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "engine/pipeline/progress_beat.h"
-#include "guest/host/child.h"
 #include "guest/host/consumption.h"
 #include "guest/host/guest_files.h"
 #include "guest/host/hang/hang_watch.h"
@@ -22,6 +21,7 @@
 #include "guest/host/training_processes.h"
 #include "guest/host/unseen.h"
 #include "loaderscope/engine.h"
+#include "machine/child.h"
 
 namespace loaderscope::guest {
 

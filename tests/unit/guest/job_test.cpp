@@ -23,7 +23,7 @@ class JobTest : public testing::Test {
     config_.trainer.device.value = "script";
     config_.measure.warmup.value = {2, 0};
     config_.measure.duration.value = 0;
-    context_.guest.measure_hooks = false;
+    config_.measure.hook_cost.value = false;
     context_.guest.program_output = &printed_;
   }
 

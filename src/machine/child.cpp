@@ -1,4 +1,4 @@
-#include "guest/host/child.h"
+#include "machine/child.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace loaderscope::guest {
+namespace loaderscope {
 namespace {
 
 std::vector<std::string> environment_with(const Variables& variables) {
@@ -50,12 +50,13 @@ void leave_the_terminal_alone(int output) {
   ::dup2(output, STDERR_FILENO);
 }
 
-[[noreturn]] void become(char* const* command, char* const* variables, int output, int failure) {
+[[noreturn]] void become(char* const* command, char* const* variables, const char* folder,
+                         int output, int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // should we be killed
   for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(number, SIG_DFL);
   leave_the_terminal_alone(output);
-  ::execvpe(command[0], command, variables);
+  if (*folder == '\0' || ::chdir(folder) == 0) ::execvpe(command[0], command, variables);
   const int error = errno;
   static_cast<void>(::write(failure, &error, sizeof error));
   ::_exit(127);
@@ -72,7 +73,8 @@ std::set<pid_t> own_children() {
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& command, const Variables& variables, int output)
+Child::Child(const std::vector<std::string>& command, const Variables& variables, int output,
+             const std::string& folder)
     : of_others_(own_children()) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // who outlives its parent becomes ours
   std::vector<std::string> words = command, all = environment_with(variables);
@@ -82,7 +84,7 @@ Child::Child(const std::vector<std::string>& command, const Variables& variables
     throw RunError(command.front() + ": cannot be started: " + std::strerror(errno));
   }
   pid_ = ::fork();
-  if (pid_ == 0) become(argv.data(), envp.data(), output, failure[1]);
+  if (pid_ == 0) become(argv.data(), envp.data(), folder.c_str(), output, failure[1]);
   ::close(failure[1]);
   if (pid_ > 0) ::setpgid(pid_, pid_);
   int error = pid_ < 0 ? errno : 0;
@@ -154,4 +156,4 @@ void Child::let_offspring_go() {
   pid_ = -1;
 }
 
-}  // namespace loaderscope::guest
+}  // namespace loaderscope

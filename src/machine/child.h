@@ -1,4 +1,4 @@
-// The user's command as a process group of its own, and everything that it starts.
+// A command as a process group of its own, and everything that it starts.
 #pragma once
 
 #include <sys/types.h>
@@ -11,15 +11,17 @@
 
 #include "loaderscope/units.h"
 
-namespace loaderscope::guest {
+namespace loaderscope {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 class Child {
  public:
   // Starts `command` with `variables` added to the environment. What it prints goes to `output`, a
-  // descriptor: standard output is for the answer. Throws RunError when it cannot be started.
-  Child(const std::vector<std::string>& command, const Variables& variables, int output);
+  // descriptor: standard output is for the answer. `folder`: where it works; "": where we do.
+  // Throws RunError when it cannot be started.
+  Child(const std::vector<std::string>& command, const Variables& variables, int output,
+        const std::string& folder = "");
   ~Child();  // ends what still runs
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
@@ -44,4 +46,4 @@ class Child {
   std::optional<int> status_;
 };
 
-}  // namespace loaderscope::guest
+}  // namespace loaderscope

@@ -1,0 +1,64 @@
+#include "machine/tool_run.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+ToolRun shell(const std::string& text) { return {.command = {"/bin/sh", "-c", text}}; }
+
+TEST(ToolRun, KeepsWhatAToolSaysAndHowItEnds) {
+  const ToolEnd end = run_tool(shell("echo one; echo two >&2; exit 3"));
+  EXPECT_EQ(end.output, "one\ntwo\n");
+  EXPECT_EQ(end.last_line(), "two");
+  EXPECT_EQ(WEXITSTATUS(end.status), 3);
+  EXPECT_FALSE(end.is_fine());
+  EXPECT_TRUE(run_tool(shell("true")).is_fine());
+}
+
+TEST(ToolRun, OfMuchTheEndIsKept) {
+  const ToolEnd end = run_tool(shell("head -c 200000 /dev/zero | tr '\\0' x; echo; echo end"));
+  EXPECT_EQ(end.output.size(), 64U << 10);
+  EXPECT_EQ(end.last_line(), "end");
+}
+
+TEST(ToolRun, WorksInItsFolder) {
+  ToolRun run = shell("pwd");
+  run.folder = "/proc";
+  EXPECT_EQ(run_tool(run).output, "/proc\n");
+  run.folder = "/nowhere";
+  EXPECT_THROW(run_tool(run), RunError);
+}
+
+TEST(ToolRun, ItsTimeIsOverForWhatItStartedToo) {
+  ToolRun run = shell("sleep 600 & sleep 600");
+  run.patience = 50 * kMillisecond;
+  const Nanos begin = monotonic_now();
+  const ToolEnd end = run_tool(run);
+  EXPECT_TRUE(end.out_of_time);
+  EXPECT_FALSE(end.is_fine());
+  EXPECT_LT(monotonic_now() - begin, 30 * kSecond);
+}
+
+TEST(ToolRun, IsStoppedInTheMiddle) {
+  ToolRun run = shell("trap 'echo bye; exit 5' INT; while :; do sleep 0.01; done");
+  run.patience = 60 * kSecond;
+  const Nanos begin = monotonic_now();
+  run.stopped = [begin] { return monotonic_now() - begin > 300 * kMillisecond; };
+  const ToolEnd end = run_tool(run);
+  EXPECT_FALSE(end.out_of_time);
+  EXPECT_EQ(end.last_line(), "bye");
+}
+
+TEST(ToolRun, WhatIsNoProgramIsSaid) {
+  EXPECT_THROW(run_tool({.command = {"/nowhere/program"}}), RunError);
+}
+
+}  // namespace
+}  // namespace loaderscope
