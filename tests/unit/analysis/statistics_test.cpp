@@ -104,9 +104,13 @@ TEST(PlanBlocks, EnlargesBlocksRatherThanHaveManyAndHalvesShortRuns) {
 TEST(Quantiles, AreThoseOfTheTables) {
   EXPECT_NEAR(student_quantile(0.975, 1), 12.706, 1e-3);
   EXPECT_NEAR(student_quantile(0.975, 2), 4.303, 1e-3);
-  EXPECT_NEAR(student_quantile(0.975, 3), 3.182, 0.03);
+  EXPECT_NEAR(student_quantile(0.975, 3), 3.182446, 1e-6);
   EXPECT_NEAR(student_quantile(0.975, 10), 2.228, 1e-3);
-  EXPECT_NEAR(student_quantile(0.995, 30), 2.750, 1e-3);
+  EXPECT_NEAR(student_quantile(0.995, 30), 2.749996, 1e-6);
+  EXPECT_NEAR(student_quantile(0.9995, 10), 4.586894, 1e-6);
+  EXPECT_NEAR(student_quantile(0.025, 7), -2.364624, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 400), 1.965912, 1e-6);
+  EXPECT_NEAR(student_quantile(0.975, 401), 1.965898, 1e-6);
 }
 
 std::vector<double> noisy(int n, double second_half) {
