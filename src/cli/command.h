@@ -32,6 +32,7 @@ std::span<const Command> command_table();  // src/cli/commands.cpp
 Action declare_run(CLI::App& app);
 Action declare_sweep(CLI::App& app);
 Action declare_tune(CLI::App& app);
+Action declare_compare(CLI::App& app);
 Action declare_what_if(CLI::App& app);
 Action declare_selftest(CLI::App& app);
 Action declare_report(CLI::App& app);

@@ -23,6 +23,12 @@ std::span<const Command> command_table() {
        declare_tune,
        {},
        true},
+      {{"compare",
+        "Whether one of two flags, commits or binaries is slower, in which stage, and if it "
+        "matters."},
+       declare_compare,
+       {},
+       true},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
       {{"selftest", "Inject known delays on this machine and say whether they are found."},

@@ -1,6 +1,8 @@
 // Every family of the product, from its own table.
 #include "cli/command.h"
 #include "dataset/options.h"
+#include "experiment/compare/counts.h"
+#include "experiment/compare/quantities.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/cost.h"
 #include "loaderscope/decode.h"
@@ -72,6 +74,8 @@ const std::vector<FamilyListing>& families() {
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),
+      of_table("quantity", "", compare::quantity_table()),
+      of_table("count", "", compare::count_table()),
       of_table("report", "--format", report_table()),
       of_table("result", "report --schema", result_kinds()),
       of_table("trace", "", trace::trace_table()),

@@ -54,10 +54,6 @@ std::int64_t steps_of(const RunRecord& record) {
   return record.ranks.empty() ? 0 : record.ranks.front().steps();
 }
 
-bool has_length(const RunConfig& config) {
-  return config.measure.duration.given || config.measure.steps.given || config.measure.epochs.given;
-}
-
 // A time that is only shown: it ends where numbers do.
 Nanos product(Nanos time, std::int64_t times) {
   Nanos result = 0;
@@ -78,6 +74,10 @@ bool had_enough(const RunRecord& record, const RunConfig& config) {
 
 std::int64_t warmup_steps(const RunConfig& config) {
   return std::max<std::int64_t>(config.measure.warmup.value.steps, burst_of(config));
+}
+
+bool has_length(const RunConfig& config) {
+  return config.measure.duration.given || config.measure.steps.given || config.measure.epochs.given;
 }
 
 std::int64_t fewest_steps(const RunConfig& config) {

@@ -47,6 +47,8 @@ class CaseRunner {
   Nanos length_, budget_;
 };
 
+bool has_length(const RunConfig& config);  // the user says how long a run is
+
 // Of a run: measured, and before them.
 std::int64_t fewest_steps(const RunConfig& config);
 std::int64_t warmup_steps(const RunConfig& config);

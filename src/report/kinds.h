@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dataset/info.h"
+#include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
@@ -43,6 +44,16 @@ void write_selftest_table(std::ostream& out, const selftest::Result& result,
 void describe_selftest(Form& form, selftest::Result& result);
 
 }  // namespace loaderscope
+
+namespace loaderscope::compare {
+
+// --- What a comparison says, for people and as JSON.
+
+void write_comparison_table(std::ostream& out, const Comparison& comparison,
+                            const ReportStyle& style);
+void describe_comparison(Form& form, Comparison& comparison);
+
+}  // namespace loaderscope::compare
 
 namespace loaderscope::probe {
 

@@ -57,6 +57,11 @@ AnyResult result_of(const Tune& tune, std::string_view tool_version) {
   return result_of("tune", tune, tool_version, describe_tune, write_tune_table);
 }
 
+AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
+  return result_of("compare", comparison, tool_version, compare::describe_comparison,
+                   compare::write_comparison_table);
+}
+
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
   return result_of("what-if", answer, tool_version, describe_what_if, write_what_if_table);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dataset/info.h"
+#include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
@@ -15,6 +16,7 @@ AnyResult result_of(const RunRecord& record, const Analysis& analysis);
 AnyResult answer_of(const RunRecord& record, const Analysis& analysis);
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version);
 AnyResult result_of(const Tune& tune, std::string_view tool_version);
+AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version);
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);

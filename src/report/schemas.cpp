@@ -35,7 +35,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 7> kinds = {{
+  static const std::array<ResultKind, 8> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
@@ -45,6 +45,10 @@ std::span<const ResultKind> result_kinds() {
        explain<Experiment, describe_sweep>},
       {{"tune", "The setting to use: saved by 'loaderscope tune --json FILE'."},
        explain<Tune, describe_tune>},
+      {{"compare",
+        "Two ways of running a job, as pairs of fresh processes: saved by 'loaderscope compare "
+        "--json FILE'."},
+       explain<compare::Comparison, compare::describe_comparison>},
       {{"what-if",
         "What a run would be with other settings: saved by 'loaderscope what-if --json FILE'."},
        explain<WhatIf, describe_what_if>},

@@ -1,0 +1,47 @@
+// Two arms, measured by turns in blocks: how far they are apart, and what so many runs could have
+// seen.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+struct BlockValue {
+  std::int64_t block = 0;
+  bool of_second = false;  // arm
+  double value = 0;
+};
+
+// The difference between the arms within blocks, second less first, in the order of time. What the
+// blocks differ by, and what every run gains on the one before, does not count; what is left
+// between runs of one arm in a block is the noise (least squares, Student's law).
+class BlockTest {
+ public:
+  explicit BlockTest(std::span<const BlockValue> values);
+
+  bool knows() const { return degrees_ > 0; }  // else there are too few values for any of these
+  double mean() const { return mean_; }
+  Estimate interval(double level) const;
+  double p_differs() const;            // two-sided: that the difference is 0
+  double p_beyond(double band) const;  // that it is `band` or more, in size (two one-sided tests)
+  // A difference that is found with this probability where one is told by p < alpha.
+  double least_seen(double alpha, double power) const;
+  // Times as many values with which the interval of `level` would be no wider than +-`half_width`.
+  double more_for(double half_width, double level) const;
+
+ private:
+  double mean_ = 0, error_ = 0;
+  std::int64_t degrees_ = 0;
+};
+
+// Of values drawn apart. Infinitely wide of less than two.
+Estimate mean_with_interval(std::span<const double> values, double level);
+
+// Holm's: which of several p are below alpha when none of them may be so by chance. In their order.
+std::vector<double> holm_adjusted(const std::vector<double>& p);
+
+}  // namespace loaderscope

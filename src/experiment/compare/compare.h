@@ -1,0 +1,138 @@
+// Two ways of running the same job, measured as pairs of fresh processes: what differs between
+// them, and what so many pairs cannot tell.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "experiment/compare/counts.h"
+#include "experiment/compare/quantities.h"
+#include "loaderscope/analysis.h"
+
+namespace loaderscope::compare {
+
+// What is kept of one run.
+struct ArmRun {
+  std::int64_t block = 0;  // of A B B A: the four draw the same samples
+  std::int64_t arm = 0;    // 0: A, 1: B
+  Quantities quantities;
+  Counts counts;
+  std::vector<Detail> details;  // what the stages are called in the measured program
+  double other_cores = 0;       // that other programs and the hypervisor took
+  Nanos took = 0;               // with its start and warm-up
+};
+
+// One of the two, for people.
+struct Arm {
+  std::string name;    // "A"
+  std::string what;    // "origin/main", "num-workers=2", "build/old/loaderscope"
+  std::string commit;  // of a ref; else ""
+};
+
+struct Options {
+  Nanos budget = 4 * 60 * kSecond;
+  std::int64_t pairs = 0;    // 0: as many as the budget has room for
+  double band = 0.02;        // a change within it is none
+  double rate_needed = 0;    // samples per second that the training takes; 0: not known
+  std::int64_t workers = 0;  // that make them; 0: as the runs have
+};
+
+// All that was measured. Verdicts are computed of it: judge().
+struct Comparison {
+  std::array<Arm, 2> arms;
+  std::string command;  // that both have, for people
+  Options options;
+  std::int64_t planned_pairs = 0;  // fixed before the first of them
+  std::int64_t steps = 0;          // of each run; 0: as the flags say
+  std::int64_t workers = 0;        // of A
+  double cores = 0;
+  bool same_flags = true;    // only the code differs: counts decide
+  std::vector<ArmRun> runs;  // in the order in which they were made
+  Nanos spent = 0;
+  bool interrupted = false;
+  std::vector<std::string> notes;
+};
+
+enum class Outcome : std::uint8_t { worse, better, same, cannot_tell };
+
+// What became of one quantity.
+struct Difference {
+  const QuantityRow* row = nullptr;  // null: of a stage or a cause, `name` says which
+  std::string name;                  // "samples-per-s", "decode", "wait-for-decode"
+  Scale scale = Scale::ratio;
+  bool more_is_worse = true;
+  double a = 0, b = 0;  // means, in the quantity's unit
+  Estimate change;      // B / A - 1, or B - A in shares; 95 %
+  double p = 1;         // that nothing changed, with all the others looked at (Holm)
+  Outcome verdict = Outcome::cannot_tell;
+  double least_seen = 0;  // the smallest change found with a probability of 80 %
+};
+
+// A count that both arms repeat exactly.
+struct CountChange {
+  const CountRow* row = nullptr;
+  double a = 0, b = 0;  // per sample
+
+  bool changed() const { return a != b; }
+};
+
+// Whether the GPU would notice.
+struct Matters {
+  double rate_needed = 0;
+  std::int64_t workers = 0;
+  double margin_a = 0, margin_b = 0;  // of the workers' time; below 0 the GPU waits
+
+  bool gpu_waits() const { return margin_b < 0; }
+};
+
+struct Judgement {
+  Outcome verdict = Outcome::cannot_tell;
+  std::vector<Difference> differences;  // what most decides first
+  std::vector<CountChange> counts;
+  std::vector<std::string> uncounted;  // counts that no arm repeats
+  std::int64_t pairs = 0;              // that count
+  std::int64_t disturbed = 0;          // runs that were left out
+  std::optional<Estimate>
+      against_itself;  // the rate of the later of two runs of one arm / the other's - 1
+  std::int64_t pairs_of_itself = 0;
+  std::optional<Matters> matters;
+  std::vector<std::string> new_names, gone_names;  // "augment RandomErasing"
+  std::int64_t more_pairs = 0;  // that would do where it cannot be told; 0: no number is known
+
+  const Difference* find(std::string_view name) const;
+  // The stage or the wait that the verdict is of; null: none.
+  const Difference* blamed() const;
+};
+
+// Pure: of what was measured, as far as it goes.
+Judgement judge(const Comparison& comparison);
+
+// One run of an arm, in a fresh process.
+struct RunLength {
+  std::int64_t steps = 0;   // 0: as long as `duration`
+  Nanos duration = 0;       // 0: as the flags say
+  std::int64_t warmup = 0;  // steps; 0: as the flags say
+  std::int64_t block = 0;   // those of one draw the same samples
+};
+struct Context {
+  std::function<RunRecord(std::int64_t arm, const RunLength& length)> run;  // throws RunError
+  std::function<Nanos()> now;
+  std::function<bool()> stopped;
+  std::function<void(const Comparison&)> after_run;  // may be empty
+  bool has_length = false;                           // the flags say how long a run is
+};
+
+// A first run of each to learn how long they are, then blocks of A B B A: as many as fixed then.
+// Throws UsageError where the budget is too short for the fewest, RunError where an arm fails.
+void run_pairs(Comparison& comparison, const Context& context);
+
+inline constexpr std::int64_t kFewestPairs = 6;
+inline constexpr std::int64_t kPairsOfBlock = 2, kRunsOfBlock = 4;
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,68 @@
+#include "experiment/compare/counts.h"
+
+#include <array>
+
+#include "analysis/totals.h"
+
+namespace loaderscope::compare {
+namespace {
+
+std::optional<double> sum_of(const RunRecord& record, std::int64_t RankRecord::*count) {
+  double sum = 0;
+  for (const RankRecord& rank : record.ranks) sum += static_cast<double>(rank.*count);
+  return sum;
+}
+
+template <Stage stage>
+std::optional<double> executions(const RunRecord& record) {
+  const StageStats stats = job_stages(record)[stage];
+  return stats.count > 0 ? std::optional(static_cast<double>(stats.count)) : std::nullopt;
+}
+
+std::optional<double> read_bytes(const RunRecord& record) {
+  return sum_of(record, &RankRecord::read_bytes);
+}
+
+std::optional<double> delivered_bytes(const RunRecord& record) {
+  return sum_of(record, &RankRecord::delivered_bytes);
+}
+
+std::optional<double> sent_bytes(const RunRecord& record) {
+  const StageStats stats = job_stages(record)[Stage::transport];
+  return stats.bytes > 0 ? std::optional(static_cast<double>(stats.bytes)) : std::nullopt;
+}
+
+std::optional<double> skipped(const RunRecord& record) {
+  return static_cast<double>(record.skipped.samples);
+}
+
+}  // namespace
+
+std::span<const CountRow> count_table() {
+  static const std::array<CountRow, 9> rows = {{
+      {{"bytes-read", "Stored bytes of the samples."}, read_bytes},
+      {{"reads", "Times that a stored sample was read."}, executions<Stage::read>},
+      {{"decodes", "Images that were decoded."}, executions<Stage::decode>},
+      {{"augmentations", "Times that samples were augmented."}, executions<Stage::augment>},
+      {{"collations", "Batches that were put together."}, executions<Stage::collate>},
+      {{"opaque-calls", "Samples, or batches, made by what cannot be seen inside."},
+       executions<Stage::opaque>},
+      {{"bytes-sent", "What worker processes sent."}, sent_bytes},
+      {{"bytes-delivered", "What the device was given."}, delivered_bytes},
+      {{"samples-skipped", "Those that could not be used."}, skipped},
+  }};
+  return rows;
+}
+
+Counts counts_of(const RunRecord& record) {
+  Counts counts;
+  const double samples = sum_of(record, &RankRecord::samples).value_or(0);
+  if (samples <= 0) return counts;
+  for (const CountRow& row : count_table()) {
+    const std::optional<double> count = row.of(record);
+    if (count) counts.emplace_back(row.row.name, *count / samples);
+  }
+  return counts;
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,43 @@
+// What is compared of two runs: rates, times of stages, waits, memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/rows.h"
+
+namespace loaderscope::compare {
+
+// How a change of it is said.
+enum class Scale : std::uint8_t {
+  ratio,  // B / A - 1
+  share,  // B - A, of what is a share already
+};
+
+struct QuantityRow {
+  Row row;
+  std::string_view unit;  // "1/s", "s", "bytes", "1"
+  Scale scale;
+  bool more_is_worse;
+  bool decides;  // nothing is the same before it is
+  std::optional<double> (*of)(const RunRecord& record, const Analysis& analysis);
+};
+std::span<const QuantityRow> quantity_table();
+
+// By name: of the rows, and "decode" (CPU seconds per sample), "decode-wall" (with what it waited
+// itself, but not for a core) and "wait-for-decode" (a share of the window) of stages and causes.
+using Quantities = std::vector<std::pair<std::string, double>>;
+Quantities quantities_of(const RunRecord& record, const Analysis& analysis);
+std::optional<double> value_of(const Quantities& quantities, std::string_view name);
+
+inline constexpr std::string_view kWall = "-wall", kWaitFor = "wait-for-";
+
+// The stages whose time is compared, as they are called.
+const std::vector<Stage>& compared_stages();
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "analysis/contention.h"
+#include "analysis/wording.h"
+#include "experiment/case_run.h"
+#include "experiment/compare/compare.h"
+#include "loaderscope/errors.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope::compare {
+namespace {
+
+constexpr Nanos kShortestWindow = 3 * kSecond / 10, kLongestWindow = 5 * kSecond;
+constexpr std::int64_t kUsualPairs = 12, kMostBlocks = 12;
+constexpr std::int64_t kLeastOfStart = 5;  // of a run: a window is no less of its start
+constexpr std::array<std::int64_t, kRunsOfBlock> kOrder = {0, 1, 1, 0};
+
+// How long a run of either arm is.
+struct Pilot {
+  Nanos start = 0, window = 0, step = 0;
+  std::int64_t fewest_steps = 0, warmup = 0;
+  bool is_exact = false;  // in virtual time: one block says all
+
+  void take(const RunRecord& record, Nanos took);
+};
+
+void Pilot::take(const RunRecord& record, Nanos took) {
+  const RankRecord& rank = record.ranks.front();
+  const Nanos one = rank.window() / std::max<std::int64_t>(1, rank.steps());
+  const RunConfig& config = record.config;
+  is_exact = is_model_engine(record.engine);
+  step = std::max(step, one);
+  window = std::max(window, rank.window());
+  start = std::max(start, is_exact ? took : took - rank.window());
+  fewest_steps = std::max(fewest_steps, loaderscope::fewest_steps(config));
+  if (config.measure.warmup.given) return;
+  const std::int64_t ahead = config.loader.num_workers * config.loader.prefetch_factor;
+  warmup = std::max({warmup, warmup_steps(config), ahead});
+}
+
+class PairRunner {
+ public:
+  PairRunner(Comparison& comparison, const Context& context)
+      : comparison_(comparison), context_(context) {}
+
+  void run() {
+    const Nanos begin = context_.now();
+    if (!learn()) return;
+    comparison_.spent = context_.now() - begin;
+    const RunLength length = plan();
+    for (std::int64_t block = 0; block * kPairsOfBlock < comparison_.planned_pairs; ++block) {
+      for (const std::int64_t arm : kOrder) {
+        if (!measure(arm, block, length)) return;
+        comparison_.spent = context_.now() - begin;
+        if (context_.after_run) context_.after_run(comparison_);
+      }
+    }
+  }
+
+ private:
+  // What it writes into files, and reads for the first time, is in the cache then.
+  bool learn() {
+    for (const std::int64_t arm : {0, 1}) {
+      RunLength length;
+      if (!context_.has_length)
+        length.duration = std::clamp(comparison_.options.budget / 40, kShortestWindow, 2 * kSecond);
+      const Nanos begin = context_.now();
+      const RunRecord record = context_.run(arm, length);
+      if (record.interrupted || context_.stopped()) return stop();
+      refuse_nothing(arm, record);
+      pilot_.take(record, context_.now() - begin);
+      if (arm == 0) comparison_.workers = record.config.loader.num_workers;
+      comparison_.cores = record.machine.cores;
+    }
+    return true;
+  }
+
+  bool stop() {
+    comparison_.interrupted = true;
+    return false;
+  }
+
+  void refuse_nothing(std::int64_t arm, const RunRecord& record) const {
+    if (!record.ranks.empty() && record.ranks.front().steps() > 0 &&
+        record.ranks.front().samples > 0)
+      return;
+    throw RunError(comparison_.arms.at(static_cast<std::size_t>(arm)).name +
+                   ": no step was measured; give longer runs with --steps or more data");
+  }
+
+  // Fixed by how long runs take, never by what they measure.
+  RunLength plan() {
+    RunLength length;
+    length.warmup = context_.has_length ? 0 : pilot_.warmup;
+    const Nanos least = std::max(
+        {kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kLeastOfStart});
+    const Nanos start = pilot_.start + length.warmup * pilot_.step;
+    const Nanos left = comparison_.options.budget - comparison_.spent;
+    const std::int64_t wanted =
+        comparison_.options.pairs > 0 ? comparison_.options.pairs : kUsualPairs;
+    Nanos window = std::clamp(left / (2 * wanted) - start, least, std::max(least, kLongestWindow));
+    if (context_.has_length) window = pilot_.window;
+    if (pilot_.is_exact) window = 0;
+    comparison_.planned_pairs = kPairsOfBlock * blocks(left, start + window);
+    if (context_.has_length || pilot_.is_exact) return length;
+    length.steps = std::max(pilot_.fewest_steps, window / std::max<Nanos>(1, pilot_.step));
+    comparison_.steps = length.steps;
+    return length;
+  }
+
+  std::int64_t blocks(Nanos left, Nanos run) const {
+    if (pilot_.is_exact) return 1;
+    if (comparison_.options.pairs > 0)
+      return (comparison_.options.pairs + kPairsOfBlock - 1) / kPairsOfBlock;
+    const std::int64_t fit = left / (kRunsOfBlock * std::max<Nanos>(1, run));
+    const std::int64_t fewest = kFewestPairs / kPairsOfBlock;
+    if (fit < fewest) {
+      const Nanos needed = comparison_.spent + fewest * kRunsOfBlock * run;
+      throw UsageError(
+          fmt::format("--budget {}: is too short for {} pairs of runs of {} each; give --budget {}",
+                      spell_duration(comparison_.options.budget), kFewestPairs, show_duration(run),
+                      spell_duration((needed / kSecond + 1) * kSecond)));
+    }
+    return std::min(fit, kMostBlocks);
+  }
+
+  bool measure(std::int64_t arm, std::int64_t block, RunLength length) {
+    if (context_.stopped()) return stop();
+    length.block = block + 1;
+    const Nanos begin = context_.now();
+    const RunRecord record = context_.run(arm, length);
+    if (record.interrupted || context_.stopped()) return stop();
+    refuse_nothing(arm, record);
+    const Analysis analysis = analyse(record);
+    ArmRun run;
+    run.block = block;
+    run.arm = arm;
+    run.quantities = quantities_of(record, analysis);
+    run.counts = counts_of(record);
+    run.details = record.details;
+    const double window = seconds(analysis.account.window);
+    const double others = loaderscope::value_of(record.metrics, "host.other_cpu_s").value_or(0) +
+                          loaderscope::value_of(record.metrics, "host.steal_s").value_or(0);
+    run.other_cores = window > 0 ? others / window : 0;
+    run.took = context_.now() - begin;
+    comparison_.runs.push_back(std::move(run));
+    return true;
+  }
+
+  Comparison& comparison_;
+  const Context& context_;
+  Pilot pilot_;
+};
+
+}  // namespace
+
+void run_pairs(Comparison& comparison, const Context& context) {
+  PairRunner(comparison, context).run();
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,103 @@
+#include "experiment/compare/work_tree.h"
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/process_end.h"
+#include "loaderscope/errors.h"
+#include "machine/tool_run.h"
+
+namespace loaderscope::compare {
+namespace {
+
+using Words = std::vector<std::string>;
+
+ToolEnd git(const std::string& folder, const Words& words,
+            const std::function<bool()>& stopped = {}) {
+  Words command = {"git"};
+  if (!folder.empty()) command.insert(command.end(), {"-C", folder});
+  command.insert(command.end(), words.begin(), words.end());
+  return run_tool({.command = command, .stopped = stopped});
+}
+
+std::string without_line_feed(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+bool is_shallow(const std::string& root) {
+  return without_line_feed(git(root, {"rev-parse", "--is-shallow-repository"}).output) == "true";
+}
+
+std::string commit_of(const Repository& repository, const std::string& ref) {
+  const ToolEnd found = git(repository.root, {"rev-parse", "--verify", "--quiet", "--short=12",
+                                              "--end-of-options", ref + "^{commit}"});
+  if (found.is_fine()) return without_line_feed(found.output);
+  const std::string next =
+      is_shallow(repository.root)
+          ? "this clone is shallow, fetch the history first, as with fetch-depth: 0 or 'git fetch "
+            "--unshallow'"
+          : "look at 'git branch --all' and 'git tag', or fetch it first";
+  throw RunError(shown_text(ref) + ": there is no such commit here; " + next);
+}
+
+}  // namespace
+
+Repository find_repository() {
+  Repository repository;
+  ToolEnd root;
+  try {
+    root = git("", {"rev-parse", "--show-toplevel"});
+  } catch (const RunError&) {
+    throw RunError("git: cannot be started; install it, or compare with --binary-a and --binary-b");
+  }
+  if (!root.is_fine())
+    throw RunError("--ref-a: the current folder is in no git repository; go to one: " +
+                   shown_text(root.last_line()));
+  repository.root = without_line_feed(root.output);
+  repository.below = without_line_feed(git("", {"rev-parse", "--show-prefix"}).output);
+  repository.is_dirty =
+      !git(repository.root, {"status", "--porcelain", "--untracked-files=no"}).output.empty();
+  return repository;
+}
+
+WorkTree::WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
+                   const std::function<bool()>& stopped)
+    : repository_(repository), ref_(ref), commit_(commit_of(repository, ref)), path_(place) {
+  // Of runs that were killed.
+  git(repository_.root, {"worktree", "prune"});
+  const ToolEnd added =
+      git(repository_.root, {"worktree", "add", "--detach", "--quiet", path_, commit_}, stopped);
+  if (!added.is_fine())
+    throw RunError(shown_text(ref) +
+                   ": git makes no work tree of it: " + shown_text(added.last_line()));
+  std::error_code error;
+  if (!std::filesystem::exists(path_ + "/.gitmodules", error)) return;
+  const ToolEnd modules =
+      git(path_, {"submodule", "update", "--init", "--recursive", "--quiet"}, stopped);
+  if (!modules.is_fine())
+    throw RunError(shown_text(ref) +
+                   ": its submodules cannot be had: " + shown_text(modules.last_line()));
+}
+
+WorkTree::~WorkTree() {
+  std::error_code ignored;
+  try {
+    git(repository_.root, {"worktree", "remove", "--force", "--force", path_});
+    std::filesystem::remove_all(path_, ignored);
+    git(repository_.root, {"worktree", "prune"});
+  } catch (const RunError&) {
+    std::filesystem::remove_all(path_, ignored);
+  }
+}
+
+void WorkTree::build(const std::string& command, const std::function<bool()>& stopped) const {
+  const ToolEnd built =
+      run_tool({.command = {"/bin/sh", "-c", command}, .folder = folder(), .stopped = stopped});
+  if (built.is_fine()) return;
+  throw RunError("--build at " + shown_text(ref_) + " (" + commit_ +
+                 "): " + spell_end(built.status) + ": " + shown_text(built.last_line()));
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,38 @@
+// A commit of the current git repository in a folder of its own, removed with all that was built in
+// it.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace loaderscope::compare {
+
+// What git says of the folder that we work in. Throws RunError where it is in no repository, or git
+// is not there.
+struct Repository {
+  std::string root;
+  std::string below;      // from there to where we work: "" or "sub/folder/"
+  bool is_dirty = false;  // with changes that no commit has
+};
+Repository find_repository();
+
+class WorkTree {
+ public:
+  // Of `ref`, below `place`, with the submodules that the repository has. Throws RunError.
+  WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
+           const std::function<bool()>& stopped);
+  ~WorkTree();
+  WorkTree(const WorkTree&) = delete;
+  WorkTree& operator=(const WorkTree&) = delete;
+
+  const std::string& commit() const { return commit_; }  // 12 digits of it
+  std::string folder() const { return path_ + "/" + repository_.below; }
+  // Runs a shell's command there. Throws RunError where it fails.
+  void build(const std::string& command, const std::function<bool()>& stopped) const;
+
+ private:
+  const Repository repository_;
+  std::string ref_, commit_, path_;
+};
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,239 @@
+// loaderscope compare, as its user runs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/run_script.h"
+#include "cli/torch_python.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// In virtual time every run of an arm is alike.
+Words exact(const Words& more) {
+  Words words = {"compare", "--engine", "model", "--num-workers", "2",          "--batch-size",
+                 "8",       "--steps",  "50",    "--cost",        "augment=1ms"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Compare, NamesTheStageThatIsSlower) {
+  const Ended ended = run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=2.2ms"}));
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("SLOWER: decode +10.0 % (+10.0 to +10.0) per sample"));
+}
+
+TEST(Compare, AlikeIsTheSame) {
+  const Ended ended = run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=2ms"}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("SAME within"));
+}
+
+TEST(Compare, FasterIsFine) {
+  const Ended ended = run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=1ms"}));
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("FASTER: decode -50.0 %"));
+}
+
+TEST(Compare, SaysWhetherItMatters) {
+  const Words slower = {"--a",       "--cost decode=2ms", "--b",     "--cost decode=2.2ms",
+                        "--fail-on", "matters",           "--demand"};
+  Words roomy = slower, tight = slower;
+  roomy.emplace_back("1000/s:8workers");
+  tight.emplace_back("2600/s:8workers");
+  const Ended fine = run_binary(exact(roomy)), red = run_binary(exact(tight));
+  EXPECT_EQ(fine.exit_code, 0);
+  EXPECT_THAT(fine.out, HasSubstr("the GPU stays the limit; their margin goes from"));
+  EXPECT_EQ(red.exit_code, 2);
+  EXPECT_THAT(red.out, HasSubstr("the GPU waits for B"));
+}
+
+TEST(Compare, KeepsEveryRun) {
+  const Ended ended = run_binary(exact({"--b", "--cost decode=2ms", "--json", "-"}));
+  const json result = json::parse(ended.out);
+  EXPECT_EQ(result["schema"], "loaderscope.compare/1");
+  EXPECT_EQ(result["runs"].size(), 4U);
+  EXPECT_EQ(result["verdict"], "worse");
+  EXPECT_GT(result["runs"][0]["quantities"]["samples-per-s"], 0);
+  EXPECT_EQ(result["arms"][1]["what"], "--cost decode=2ms");
+}
+
+TEST(Compare, RefusesWhatNamesNoTwoArms) {
+  const std::vector<Refused> all = {
+      {{"compare"}, "give two of one kind"},
+      {{"compare", "--a", "", "--ref-a", "main"}, "give two of one kind"},
+      {{"compare", "--a", "--wrokers 2"}, "--a: --wrokers: unknown flag; did you mean '--workers'"},
+      {{"compare", "--a", "--workers 2", "--pairs", "2"}, "--pairs 2: expected 6 or more"},
+      {{"compare", "--a", "--workers 2", "--fail-on", "matters"}, "give --demand"},
+      {{"compare", "--a", "--workers 2", "--fail-on", "x"}, "expected slower or matters"},
+      {{"compare", "--a", "--workers 2", "--demand", "7"}, "such as 1786/s:8workers"},
+      {{"compare", "--a", "--workers 2", "--band", "3"}, "expected a share"},
+      {{"compare", "--a", "--workers 2", "--build", "make"}, "--build: is for --ref-a"},
+      {{"compare", "--ref-b", "main"}, "give --ref-a"},
+      {{"compare", "--ref-a", "main"}, "nothing of a commit would be run"},
+      {{"compare", "--binary-a", "/nowhere/x"}, "there is no such file"},
+      {{"compare", "--a", "--batch-size 0"}, "A: batch-size = 0: expected at least 1"},
+      {{"compare", "--a", "--prove"}, ""},
+  };
+  for (const Refused& one : all) {
+    const Ended ended = run_binary(one.words);
+    EXPECT_EQ(ended.exit_code, one.exit_code) << one.message << "\n" << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(one.message));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+}
+
+TEST(Compare, ABudgetThatIsTooShortSaysWhatWouldDo) {
+  const Ended ended = run_binary({"compare", "--a", "", "--b", "--workers 2", "--device", "null",
+                                  "--cost", "decode=1ms", "--budget", "2s"});
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("--budget 2s: is too short for 6 pairs of runs of"));
+  EXPECT_THAT(ended.err, HasSubstr("give --budget "));
+}
+
+TEST(Compare, ACandidateThatFailsIsAFailure) {
+  const TestFolder folder;
+  const std::string broken =
+      write_program(folder, "broken", "#!/bin/sh\necho 'loaderscope: no luck today' >&2\nexit 7\n");
+  const Ended ended = run_binary(exact({"--binary-b", broken}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("B: the run ended with exit code 7: no luck today"));
+}
+
+TEST(Compare, WhatIsNoResultIsAFailure) {
+  const TestFolder folder;
+  const std::string liar = write_program(
+      folder, "liar",
+      "#!/bin/sh\nwhile [ \"$1\" != --json ]; do shift; done\necho '{\"x\"' > \"$2\"\n");
+  const Ended ended = run_binary(exact({"--binary-b", liar}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("loaderscope: B: "));
+}
+
+// A repository of two commits, in which `sh` works.
+class CompareRefs : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(repository());
+    sh("git init -q -b main . && git config user.email a@b.c && git config user.name a && "
+       "echo exit 3 > job.sh && git add -A && git commit -qm one && echo 2 > second && "
+       "git add -A && git commit -qm two");
+  }
+  std::string repository() const { return folder_.path("repository"); }
+  Ended sh(const std::string& command) const {
+    return run_program("/bin/sh", {"-c", "cd '" + repository() + "' && " + command});
+  }
+  Ended compare(const std::string& flags) const {
+    return sh("exec '" + binary() + "' compare " + flags);
+  }
+  // Nothing but the repository itself.
+  void expect_no_work_trees() const {
+    const Ended trees = sh("git worktree list | wc -l");
+    EXPECT_EQ(trees.out, "1\n");
+  }
+
+  TestFolder folder_;
+};
+
+TEST_F(CompareRefs, ACommitThatIsNotThereIsSaid) {
+  const Ended ended = compare("--ref-a nowhere -- sh job.sh");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("nowhere: there is no such commit here; look at 'git branch"));
+  expect_no_work_trees();
+}
+
+TEST_F(CompareRefs, AShallowCloneSaysWhatToFetch) {
+  sh("git clone -q --depth 1 file://" + repository() + " ../shallow");
+  const Ended ended =
+      sh("cd ../shallow && exec '" + binary() + "' compare --ref-a HEAD~1 -- sh job.sh");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("this clone is shallow"));
+}
+
+TEST_F(CompareRefs, OutsideOfARepositoryIsSaid) {
+  const Ended ended = sh("cd / && exec '" + binary() + "' compare --ref-a main -- true");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("the current folder is in no git repository"));
+}
+
+TEST_F(CompareRefs, ABuildThatFailsIsSaidAndNothingStays) {
+  const Ended ended = compare("--ref-a HEAD~1 --build 'test -e second' -- sh job.sh");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("--build at HEAD~1 ("));
+  expect_no_work_trees();
+}
+
+TEST_F(CompareRefs, AProgramThatFailsIsSaidAndNothingStays) {
+  const Ended ended = compare("--ref-a HEAD~1 -- sh job.sh");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("loaderscope: A: the run ended with exit code 1"));
+  expect_no_work_trees();
+}
+
+TEST_F(CompareRefs, AnInterruptLeavesNothing) {
+  RunningBinary running(
+      {"-c", "cd '" + repository() + "' && exec '" + binary() +
+                 "' compare --ref-a HEAD~1 --build 'touch ../built; sleep 60' -- sh job.sh"},
+      "", "/bin/sh");
+  running.wait_until_it_catches(SIGINT);
+  for (int i = 0; i < 1000 && sh("git worktree list | wc -l").out == "1\n"; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  running.send(SIGINT);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 130) << ended.err;
+  expect_no_work_trees();
+}
+
+class CompareTorch : public CompareRefs {
+ protected:
+  void SetUp() override {
+    if (!torch_python_has("torch")) GTEST_SKIP() << "no Python with torch";
+    CompareRefs::SetUp();
+    folder_.write("repository/train.py", R"(
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Data(Dataset):
+    def __len__(self):
+        return 10_000
+    def __getitem__(self, i):
+        x = torch.ones(3, 32, 32)
+        for _ in range(TIMES):
+            x = x.sqrt()
+        return x
+
+def make_loader():
+    torch.set_num_threads(1)
+    return DataLoader(Data(), batch_size=8, num_workers=1)
+)");
+    sh("sed -i s/TIMES/20/ train.py && git add -A && git commit -qm fast && "
+       "sed -i s/20/200/ train.py && git commit -qam slow");
+  }
+};
+
+TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
+  const Ended ended = compare(
+      "--ref-a HEAD~1 --loader train.py:make_loader --device null --pairs 6 --steps 100 --json - "
+      "--python '" +
+      torch_python() + "'");
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  const json result = json::parse(ended.out);
+  EXPECT_EQ(result["verdict"], "worse");
+  EXPECT_EQ(result["blamed"], "opaque");
+  EXPECT_EQ(result["pairs"]["counted"], 6);
+  EXPECT_EQ(result["arms"][1]["what"], "HEAD");
+  for (const json& count : result["counts"]) EXPECT_FALSE(count["changed"]) << count;
+  expect_no_work_trees();
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,219 @@
+// The verdicts of whole jobs, thousands of them simulated: what is told of arms that are alike, and
+// of those that are not.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "experiment/compare/compare.h"
+
+namespace loaderscope::compare {
+namespace {
+
+constexpr int kJobs = 10'000;
+
+// How runs of a job differ from process to process.
+struct World {
+  double spread = 0.01;  // of what all of a process has in common, as a standard deviation
+  double own = 0.003;    // of each quantity beside that
+  double drift = 0;      // that everything gets slower from the first run to the last
+  double decode = 1;     // times as long in B
+  double walk = 0;       // that it gets slower or faster from run to run, as a deviation
+  std::int64_t blocks = 6;
+};
+
+class Jobs {
+ public:
+  explicit Jobs(World world) : world_(world) {}
+
+  Comparison next() {
+    Comparison job;
+    job.cores = 2;
+    job.planned_pairs = 2 * world_.blocks;
+    const std::int64_t runs = 4 * world_.blocks;
+    double state = 1;
+    for (std::int64_t i = 0; i < runs; ++i) {
+      const std::int64_t arm = (i % 4 == 1 || i % 4 == 2) ? 1 : 0;
+      const double late = world_.drift * static_cast<double>(i) / static_cast<double>(runs);
+      state *= varied(world_.walk);
+      job.runs.push_back(run(i / 4, arm, state * (1 + late) * varied(world_.spread)));
+    }
+    return job;
+  }
+
+ private:
+  double varied(double spread) { return std::exp(spread * normal_(random_)); }
+
+  ArmRun run(std::int64_t block, std::int64_t arm, double process) {
+    ArmRun result;
+    result.block = block;
+    result.arm = arm;
+    double all = 0;
+    for (const auto& [name, seconds] : {std::pair("read", 0.2e-3), std::pair("decode", 2e-3),
+                                        std::pair("augment", 1e-3), std::pair("collate", 0.3e-3)}) {
+      const bool slower = arm == 1 && std::string_view(name) == "decode";
+      const double time = seconds * (slower ? world_.decode : 1) * process * varied(world_.own);
+      result.quantities.emplace_back(name, time);
+      result.quantities.emplace_back(std::string(name) + std::string(kWall), time);
+      all += time;
+    }
+    result.quantities.emplace_back("cpu-per-sample", all);
+    result.quantities.emplace_back("samples-per-s", 2 / all * varied(world_.own));
+    result.quantities.emplace_back("memory", 100e6 * varied(0.02));
+    result.quantities.emplace_back("first-batch", 0.3 * varied(0.1));
+    return result;
+  }
+
+  World world_;
+  std::mt19937_64 random_{20241122};
+  std::normal_distribution<double> normal_;
+};
+
+// The share of the jobs of which it is true.
+double share_of_jobs(const World& world, const std::function<bool(const Judgement&)>& is_true) {
+  Jobs jobs(world);
+  int count = 0;
+  for (int i = 0; i < kJobs; ++i) count += is_true(judge(jobs.next())) ? 1 : 0;
+  return static_cast<double>(count) / kJobs;
+}
+
+bool alarms(const Judgement& judgement) {
+  return judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
+}
+
+// Of 10,000 jobs at 1 % there may be 1.3 % by chance (three standard deviations).
+constexpr double kMostAlarms = 0.013;
+
+TEST(JudgedJobs, ArmsThatAreAlikeRaiseNoAlarmWhateverTheSpread) {
+  for (const double spread : {0.01, 0.05, 0.3})
+    EXPECT_LE(share_of_jobs({.spread = spread}, alarms), kMostAlarms) << spread;
+}
+
+TEST(JudgedJobs, NorWhereTheMachineGetsSlower) {
+  EXPECT_LE(share_of_jobs({.drift = 0.3}, alarms), kMostAlarms);
+  EXPECT_LE(share_of_jobs({.walk = 0.03}, alarms), kMostAlarms);
+  EXPECT_LE(share_of_jobs({.drift = 0.3, .blocks = 3}, alarms), kMostAlarms);
+}
+
+TEST(JudgedJobs, FivePercentOfDecodeAreFoundAndNamed) {
+  const auto named = [](const Judgement& judgement) {
+    return judgement.verdict == Outcome::worse && judgement.blamed() != nullptr &&
+           judgement.blamed()->name == "decode";
+  };
+  EXPECT_GE(share_of_jobs({.decode = 1.05}, named), 0.95);
+  EXPECT_GE(share_of_jobs({.drift = 0.3, .decode = 1.05}, named), 0.95);
+}
+
+TEST(JudgedJobs, WhatIsSlowerByFivePercentIsNotTheSame) {
+  const auto same = [](const Judgement& judgement) {
+    return judgement.find("decode")->verdict == Outcome::same;
+  };
+  for (const double spread : {0.01, 0.05, 0.3})
+    EXPECT_LE(share_of_jobs({.spread = spread, .decode = 1.05}, same), 0.01) << spread;
+}
+
+TEST(JudgedJobs, OfQuietJobsLessThanATenthCannotBeTold) {
+  const auto open = [](const Judgement& judgement) {
+    return judgement.verdict == Outcome::cannot_tell;
+  };
+  EXPECT_LE(share_of_jobs({}, open), 0.1);
+}
+
+Comparison noisy_job() { return Jobs({.spread = 0.05}).next(); }
+
+TEST(Judge, SaysHowManyPairsWouldDo) {
+  const Judgement judgement = judge(noisy_job());
+  EXPECT_EQ(judgement.verdict, Outcome::cannot_tell);
+  EXPECT_GT(judgement.more_pairs, 12);
+  EXPECT_EQ(judgement.pairs, 12);
+}
+
+TEST(Judge, ComparesTheJobWithItself) {
+  const Judgement judgement = judge(noisy_job());
+  ASSERT_TRUE(judgement.against_itself);
+  EXPECT_EQ(judgement.pairs_of_itself, 11);  // B B of each block, and A A between two
+  EXPECT_LT(judgement.against_itself->low, 0);
+  EXPECT_GT(judgement.against_itself->high, 0);
+}
+
+TEST(Judge, ARunDuringWhichOthersTookCoresIsLeftOut) {
+  Comparison job = Jobs({}).next();
+  job.runs[5].other_cores = 1;
+  const Judgement judgement = judge(job);
+  EXPECT_EQ(judgement.disturbed, 1);
+  EXPECT_EQ(judgement.pairs, 11);
+}
+
+TEST(Judge, WhereOthersAlwaysRunAllRunsCount) {
+  Comparison job = Jobs({}).next();
+  for (ArmRun& run : job.runs) run.other_cores = 1;
+  EXPECT_EQ(judge(job).disturbed, 0);
+}
+
+TEST(Judge, ARunWithoutItsPairCountsForNothing) {
+  Comparison job = Jobs({}).next();
+  job.runs.pop_back();
+  EXPECT_EQ(judge(job).pairs, 11);
+  job.runs.resize(1);
+  EXPECT_EQ(judge(job).pairs, 0);
+  EXPECT_EQ(judge(job).verdict, Outcome::cannot_tell);
+}
+
+Comparison with_counts(double a, double b) {
+  Comparison job = Jobs({.spread = 0.3}).next();
+  for (ArmRun& run : job.runs) {
+    run.counts.emplace_back("decodes", run.arm == 0 ? a : b);
+    run.counts.emplace_back("bytes-read", 100.0 + static_cast<double>(run.block));
+  }
+  return job;
+}
+
+TEST(Judge, MoreWorkIsFoundOnTheNoisiestMachine) {
+  const Judgement judgement = judge(with_counts(1, 2));
+  EXPECT_EQ(judgement.verdict, Outcome::worse);
+  ASSERT_EQ(judgement.counts.size(), 2U);
+  EXPECT_EQ(judgement.counts[0].row->row.name, "bytes-read");
+  EXPECT_FALSE(judgement.counts[0].changed());
+  EXPECT_TRUE(judgement.counts[1].changed());
+}
+
+TEST(Judge, FlagsMayChangeTheWork) {
+  Comparison job = with_counts(1, 2);
+  job.same_flags = false;
+  EXPECT_NE(judge(job).verdict, Outcome::worse);
+}
+
+TEST(Judge, ACountThatNoRunRepeatsIsNotExact) {
+  Comparison job = with_counts(1, 1);
+  job.runs[0].counts[0].second = 1.5;
+  const Judgement judgement = judge(job);
+  EXPECT_EQ(judgement.uncounted, std::vector<std::string>{"decodes"});
+}
+
+TEST(Judge, NamesWhatIsNew) {
+  Comparison job = Jobs({.decode = 1.2}).next();
+  for (ArmRun& run : job.runs) {
+    run.details.push_back({"augment", "RandomCrop", 0.5});
+    run.details.push_back({"host.other_cpu_s", run.arm == 1 ? "cc1plus" : "ld", 0.5});
+    if (run.arm == 1) run.details.push_back({"augment", "RandomErasing", 0.5});
+  }
+  EXPECT_EQ(judge(job).new_names, std::vector<std::string>{"augment RandomErasing"});
+  EXPECT_TRUE(judge(job).gone_names.empty());
+}
+
+TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
+  Comparison job = Jobs({.decode = 1.2}).next();
+  job.options.rate_needed = 1000;
+  job.options.workers = 8;
+  const Judgement roomy = judge(job);
+  ASSERT_TRUE(roomy.matters);
+  EXPECT_FALSE(roomy.matters->gpu_waits());
+  EXPECT_NEAR(roomy.matters->margin_a, 1 - 3.5 / 8, 0.02);
+  EXPECT_NEAR(roomy.matters->margin_b, 1 - 3.9 / 8, 0.02);
+  job.options.rate_needed = 2200;
+  EXPECT_TRUE(judge(job).matters->gpu_waits());
+}
+
+}  // namespace
+}  // namespace loaderscope::compare
