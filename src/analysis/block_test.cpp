@@ -71,10 +71,21 @@ BlockTest::BlockTest(std::span<const BlockValue> values) {
     const double off = one.value - mean_ * one.arm;
     squares += off * off;
   }
-  error_ = std::sqrt(squares / static_cast<double>(degrees_) / arms);
+  deviation_ = std::sqrt(squares / static_cast<double>(degrees_));
+  error_ = deviation_ / std::sqrt(arms);
   // What is left of values that are all alike is what sums of them round to.
   if (error_ < kSmallest * kSmallest + 1e-12 * std::abs(mean_)) error_ = 0;
   if (std::abs(mean_) < 1e-14) mean_ = 0;
+}
+
+BlockTest BlockTest::with_known_deviation(double difference, double deviation) {
+  constexpr std::int64_t kAsIfKnown = 1'000'000;
+  BlockTest test{{}};
+  test.mean_ = difference;
+  test.deviation_ = deviation;
+  test.error_ = deviation * std::sqrt(2.0);
+  test.degrees_ = kAsIfKnown;
+  return test;
 }
 
 Estimate BlockTest::interval(double level) const {

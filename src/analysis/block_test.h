@@ -23,8 +23,12 @@ class BlockTest {
  public:
   explicit BlockTest(std::span<const BlockValue> values);
 
+  // Of one value of each arm, where runs of one arm are known to differ by so much.
+  static BlockTest with_known_deviation(double difference, double deviation);
+
   bool knows() const { return degrees_ > 0; }  // else there are too few values for any of these
   double mean() const { return mean_; }
+  double deviation() const { return deviation_; }  // of runs of one arm in a block
   Estimate interval(double level) const;
   double p_differs() const;            // two-sided: that the difference is 0
   double p_beyond(double band) const;  // that it is `band` or more, in size (two one-sided tests)
@@ -34,7 +38,7 @@ class BlockTest {
   double more_for(double half_width, double level) const;
 
  private:
-  double mean_ = 0, error_ = 0;
+  double mean_ = 0, error_ = 0, deviation_ = 0;
   std::int64_t degrees_ = 0;
 };
 

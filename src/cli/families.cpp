@@ -1,6 +1,7 @@
 // Every family of the product, from its own table.
 #include "cli/command.h"
 #include "dataset/options.h"
+#include "experiment/compare/comparability.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
 #include "loaderscope/augment.h"
@@ -76,6 +77,7 @@ const std::vector<FamilyListing>& families() {
       of_table("finding", "", finding_table()),
       of_table("quantity", "", compare::quantity_table()),
       of_table("count", "", compare::count_table()),
+      of_table("comparability", "", compare::comparability_table()),
       of_table("report", "--format", report_table()),
       of_table("result", "report --schema", result_kinds()),
       of_table("trace", "", trace::trace_table()),

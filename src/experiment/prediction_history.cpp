@@ -1,53 +1,19 @@
 #include "experiment/prediction_history.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <string_view>
-
-#include "base/fd.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::size_t kQuoted = 20;
-constexpr double kMostError = 1e9;            // beyond it a line was not written by this program
-constexpr std::size_t kMostBytes = 16 << 10;  // beyond it the older half goes
-constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW;
-
-// The file, locked; nothing when it is not a file of this user.
-std::optional<Fd> opened(const std::string& path, int flags, int lock) {
-  if (path.empty()) return std::nullopt;
-  Fd fd(::open(path.c_str(), flags, 0600));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      facts.st_uid != ::geteuid() || ::flock(fd, lock) != 0) {
-    return std::nullopt;
-  }
-  return fd;
-}
-
-// The last `most` bytes, from the beginning of a line on.
-std::string tail_of(int fd, std::size_t most) {
-  struct stat facts {};
-  if (::fstat(fd, &facts) != 0) return "";
-  const auto size = static_cast<std::size_t>(facts.st_size);
-  const std::size_t skipped = size > most ? size - most : 0;
-  std::string text(size - skipped, '\0');
-  const ssize_t got = ::pread(fd, text.data(), text.size(), static_cast<off_t>(skipped));
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-  if (skipped > 0) text.erase(0, std::min(text.size(), text.find('\n') + 1));
-  return text;
-}
+constexpr double kMostError = 1e9;  // beyond it a line was not written by this program
 
 // "predicted measured"
 std::optional<double> error_of(std::string_view line) {
@@ -67,42 +33,20 @@ std::optional<double> error_of(std::string_view line) {
 
 }  // namespace
 
-PredictionHistory::PredictionHistory(const std::string& folder) : folder_(folder) {
-  if (!folder_.empty()) file_ = folder_ + "/predictions";
-}
+PredictionHistory::PredictionHistory(const std::string& folder) : lines_(folder, "predictions") {}
 
 void PredictionHistory::add(double predicted, double measured) const {
-  const std::string line = fmt::format("{:.6g} {:.6g}\n", predicted, measured);
-  if (file_.empty() || !error_of(std::string_view(line).substr(0, line.size() - 1))) return;
-  std::error_code ignored;
-  std::filesystem::create_directories(folder_, ignored);
-  const auto fd = opened(file_, kFlags | O_CREAT, LOCK_EX);
-  if (!fd) return;
-  struct stat facts {};
-  if (::fstat(*fd, &facts) != 0) return;
-  std::string text = line;
-  off_t at = facts.st_size;
-  if (static_cast<std::size_t>(at) > kMostBytes) {
-    text = tail_of(*fd, kMostBytes / 2) + line;
-    at = 0;
-    if (::ftruncate(*fd, 0) != 0) return;
-  }
-  // A line that is cut short is one that cannot be read.
-  static_cast<void>(::pwrite(*fd, text.data(), text.size(), at) < 0);
+  const std::string line = fmt::format("{:.6g} {:.6g}", predicted, measured);
+  if (error_of(line)) lines_.add(line);
 }
 
-PastPredictions PredictionHistory::summary() const {
-  const auto fd = opened(file_, kFlags, LOCK_SH);
-  return fd ? summary_of(tail_of(*fd, kMostBytes)) : PastPredictions{};
-}
+PastPredictions PredictionHistory::summary() const { return summary_of(lines_.text()); }
 
 PastPredictions summary_of(std::string_view lines) {
   std::vector<double> errors;
-  for (std::string_view rest = lines; !rest.empty();) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    if (const auto error = error_of(rest.substr(0, end))) errors.push_back(*error);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
+  for_each_line(lines, [&](std::string_view line) {
+    if (const auto error = error_of(line)) errors.push_back(*error);
+  });
   if (errors.size() > kQuoted) errors.erase(errors.begin(), errors.end() - kQuoted);
   if (errors.empty()) return {};
   std::sort(errors.begin(), errors.end());

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "experiment/line_history.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -23,7 +24,7 @@ class PredictionHistory {
   PastPredictions summary() const;
 
  private:
-  std::string folder_, file_;
+  LineHistory lines_;
 };
 
 }  // namespace loaderscope

@@ -6,21 +6,9 @@
 
 #include "analysis/wording.h"
 #include "report/compare_text.h"
-#include "report/kinds.h"
-#include "report/screen.h"
-#include "report/text_table.h"
 
 namespace loaderscope::compare {
 namespace {
-
-// "wait-for-decode" as it is spoken.
-std::string spoken(std::string_view name) {
-  std::string words(name);
-  std::replace(words.begin(), words.end(), '-', ' ');
-  return words;
-}
-
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
 
 // "+11.8 % (10.1 to 13.6)"; points of a share.
 std::string show_change(const Difference& one) {
@@ -29,36 +17,9 @@ std::string show_change(const Difference& one) {
                      100 * one.change.low, 100 * one.change.high);
 }
 
-// Of a stage or a cause: without a row it is seconds, or a share.
-std::string show_value(const Difference& one, double value) {
-  if (one.scale == Scale::share) return show_percent(value);
-  const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
-  if (unit == "s") return show_duration(std::llround(1e9 * value));
-  if (unit == "bytes") return show_size(value);
-  return show_rate(value);
-}
-
 std::string subject_of(const Difference& one) {
   const bool per_sample = one.row == nullptr && one.scale == Scale::ratio;
   return spoken(one.name) + " " + show_change(one) + (per_sample ? " per sample" : "");
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::string names_with(const Judgement& judgement, Outcome verdict) {
-  std::vector<std::string> names;
-  for (const Difference& one : judgement.differences) {
-    if (one.verdict == verdict) names.push_back(spoken(one.name));
-  }
-  return joined(names);
-}
-
-std::string count_text(const CountChange& count) {
-  if (!count.changed()) return spoken(count.row->row.name) + " =";
-  return fmt::format("{} {:.6g} -> {:.6g} per sample CHANGED", spoken(count.row->row.name), count.a,
-                     count.b);
 }
 
 std::string changed_counts(const Judgement& judgement) {
@@ -103,16 +64,6 @@ std::string what_changed(const Judgement& judgement) {
   return changed_counts(judgement);
 }
 
-std::string rest_of(const Judgement& judgement) {
-  std::string text;
-  for (const auto& [verdict, words] :
-       {std::pair(Outcome::same, "same"), std::pair(Outcome::cannot_tell, "cannot tell")}) {
-    const std::string names = names_with(judgement, verdict);
-    if (!names.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", words, names);
-  }
-  return text;
-}
-
 double largest_unseen(const Judgement& judgement) {
   double most = 0;
   for (const Difference& one : judgement.differences) {
@@ -121,13 +72,17 @@ double largest_unseen(const Judgement& judgement) {
   return most;
 }
 
-std::string cannot_tell(const Judgement& judgement) {
+std::string cannot_tell(const Comparison& comparison, const Judgement& judgement) {
   std::vector<std::string> open;
   for (const Difference& one : judgement.differences) {
     if (one.row != nullptr && one.row->decides && one.verdict == Outcome::cannot_tell)
       open.push_back(subject_of(one));
   }
   if (judgement.pairs == 0) return "CANNOT TELL: no pair of runs was complete";
+  if (comparison.is_of_results && !comparison.known)
+    return "CANNOT TELL: how far runs of the same code differ on the machine of A and B is not "
+           "known "
+           "here; compare flags or refs there";
   std::string text =
       fmt::format("CANNOT TELL below {:.1f} %: {}", 100 * largest_unseen(judgement), joined(open));
   if (judgement.more_pairs > 0)
@@ -144,90 +99,27 @@ std::string same(const Comparison& comparison, const Judgement& judgement) {
   return fmt::format("SAME within ±{:.3g} %: {}", 100 * comparison.options.band, joined(known));
 }
 
-std::string_view colour_of(Outcome verdict) {
-  switch (verdict) {
-    case Outcome::worse:
-      return "\x1b[1;31m";
-    case Outcome::better:
-    case Outcome::same:
-      return "\x1b[1;32m";
-    case Outcome::cannot_tell:
-      break;
-  }
-  return "\x1b[1;33m";
-}
-
-std::string matters_line(const Judgement& judgement) {
-  if (!judgement.matters) return "";
-  const Matters& matters = *judgement.matters;
-  return fmt::format(
-      "Does it matter: at {} samples/s with {}, {}; their margin goes from {:.0f} % to {:.0f} %",
-      show_rate(matters.rate_needed), plural(matters.workers, "worker"),
-      matters.gpu_waits() ? "the GPU waits for B" : "the GPU stays the limit",
-      100 * matters.margin_a, 100 * matters.margin_b);
-}
-
-std::string arm_text(const Arm& arm) {
-  const std::string what = arm.what.empty() ? "as the flags say" : arm.what;
-  return arm.name + ": " + what + (arm.commit.empty() ? "" : " (" + arm.commit + ")");
-}
-
-std::string arms_line(const Comparison& comparison, const Judgement& judgement) {
-  std::string text = fmt::format("{}; {}: {} of fresh processes, {} fixed beforehand, A B B A",
-                                 arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
-                                 plural(judgement.pairs, "pair"), comparison.planned_pairs);
-  if (comparison.steps > 0) text += fmt::format(", {} each", plural(comparison.steps, "step"));
-  text += "; " + show_duration(comparison.spent);
-  if (comparison.interrupted) text += "; interrupted";
-  if (judgement.disturbed > 0)
-    text += fmt::format("; {} left out, as other programs took cores then",
-                        plural(judgement.disturbed, "run"));
-  return text;
-}
-
-std::string noise_line(const Judgement& judgement) {
-  const Difference* rate = judgement.find("samples-per-s");
-  if (!judgement.against_itself || rate == nullptr) return "";
-  const Estimate& itself = *judgement.against_itself;
-  return fmt::format(
-      "the same against itself: {} ({:+.1f} to {:+.1f}) in {}; the smallest change of samples/s "
-      "that this job could have seen: {:.1f} %",
-      signed_percent(itself.mean), 100 * itself.low, 100 * itself.high,
-      plural(judgement.pairs_of_itself, "pair"), 100 * rate->least_seen);
-}
-
-std::string word_of(const Difference& one) {
-  if (one.verdict == Outcome::same) return "same";
-  if (one.verdict == Outcome::cannot_tell) return "cannot tell";
-  const bool is_time = one.row == nullptr || one.row->unit == "s" || one.row->unit == "1/s";
-  if (is_time) return one.verdict == Outcome::worse ? "slower" : "faster";
-  return one.change.mean > 0 ? "more" : "less";
-}
-
-void add_differences(Screen& screen, const Judgement& judgement) {
-  TextTable table("lrrrll", {"", "A", "B", "change", "95 %", "verdict"});
-  for (const Difference& one : judgement.differences) {
-    const std::string unit = one.scale == Scale::ratio ? " %" : " points";
-    table.add({one.name, show_value(one, one.a), show_value(one, one.b),
-               fmt::format("{:+.1f}{}", 100 * one.change.mean, unit),
-               fmt::format("{:+.1f} to {:+.1f}", 100 * one.change.low, 100 * one.change.high),
-               word_of(one)});
-  }
-  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
-}
-
-std::string counts_line(const Judgement& judgement) {
-  std::vector<std::string> counts;
-  for (const CountChange& count : judgement.counts) counts.push_back(count_text(count));
-  std::string text = counts.empty() ? "" : "exact counts: " + joined(counts);
-  std::vector<std::string> others;
-  for (const std::string& name : judgement.uncounted) others.push_back(spoken(name));
-  if (!others.empty())
-    text += fmt::format("{}no run repeats: {}", text.empty() ? "" : "; ", joined(others));
-  return text;
-}
-
 }  // namespace
+
+// "wait-for-decode" as it is spoken.
+std::string spoken(std::string_view name) {
+  std::string words(name);
+  std::replace(words.begin(), words.end(), '-', ' ');
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Of a stage or a cause: without a row it is seconds, or a share.
+std::string show_value(const Difference& one, double value) {
+  if (one.scale == Scale::share) return show_percent(value);
+  const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
+  if (unit == "s") return show_duration(std::llround(1e9 * value));
+  if (unit == "bytes") return show_size(value);
+  return show_rate(value);
+}
 
 std::string answer_line(const Comparison& comparison, const Judgement& judgement) {
   switch (judgement.verdict) {
@@ -240,23 +132,7 @@ std::string answer_line(const Comparison& comparison, const Judgement& judgement
     case Outcome::cannot_tell:
       break;
   }
-  return cannot_tell(judgement);
-}
-
-void write_comparison_table(std::ostream& out, const Comparison& comparison,
-                            const ReportStyle& style) {
-  const Judgement judgement = judge(comparison);
-  Screen screen(style);
-  screen.headline(answer_line(comparison, judgement), colour_of(judgement.verdict));
-  screen.line(Worth::advice, matters_line(judgement));
-  const bool told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
-  if (told) screen.line(Worth::advice, rest_of(judgement));
-  screen.line(Worth::advice, arms_line(comparison, judgement));
-  screen.line(Worth::evidence, noise_line(judgement));
-  if (judgement.pairs > 0) add_differences(screen, judgement);
-  screen.line(Worth::evidence, counts_line(judgement));
-  for (const std::string& note : comparison.notes) screen.line(Worth::detail, "note: " + note);
-  print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
+  return cannot_tell(comparison, judgement);
 }
 
 }  // namespace loaderscope::compare

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "experiment/compare/compare.h"
 
@@ -9,5 +11,9 @@ namespace loaderscope::compare {
 
 // "SLOWER: augment +11.8 % (+10.1 to +13.6) per sample: RandomErasing is new; ..."
 std::string answer_line(const Comparison& comparison, const Judgement& judgement);
+
+std::string spoken(std::string_view name);  // "wait for decode" of wait-for-decode
+std::string joined(const std::vector<std::string>& words);
+std::string show_value(const Difference& one, double value);  // in its unit
 
 }  // namespace loaderscope::compare

@@ -67,6 +67,35 @@ TEST(Compare, KeepsEveryRun) {
   EXPECT_EQ(result["arms"][1]["what"], "--cost decode=2ms");
 }
 
+// Of a user whose cache folder is `folder`.
+Ended with_cache(const TestFolder& folder, const Words& words) {
+  Words all = {"XDG_CACHE_HOME=" + folder.path("cache"), binary()};
+  all.insert(all.end(), words.begin(), words.end());
+  return run_program("/usr/bin/env", all);
+}
+
+TEST(Compare, OfTwoResultsItTellsWhatTheMachineLets) {
+  const TestFolder folder;
+  const auto result = [&](const std::string& name, const std::string& cost) {
+    const std::string path = folder.path(name);
+    with_cache(folder, {"run", "--engine", "model", "--steps", "50", "--cost", cost, "--seed", "3",
+                        "--json", path});
+    return path;
+  };
+  const std::string a = result("a", "decode=2ms"), b = result("b", "decode=2ms");
+  const std::string c = result("c", "decode=3ms");
+  const Ended open = with_cache(folder, {"compare", a, b, "--cannot-tell", "fail"});
+  EXPECT_EQ(open.exit_code, 3) << open.err;
+  EXPECT_THAT(open.out, StartsWith("CANNOT TELL: how far runs of the same code differ"));
+  EXPECT_THAT(open.out, HasSubstr("bytes read ="));
+  const Ended unlike = with_cache(folder, {"compare", a, c});
+  EXPECT_EQ(unlike.exit_code, 1);
+  EXPECT_THAT(unlike.err, HasSubstr("not comparable: cost is decode=2ms in A and decode=3ms in B"));
+  EXPECT_EQ(with_cache(folder, {"compare", a}).exit_code, 64);
+  EXPECT_EQ(with_cache(folder, {"compare", a, b, "--workers", "2"}).exit_code, 64);
+  EXPECT_EQ(with_cache(folder, {"compare", a, folder.path("none")}).exit_code, 1);
+}
+
 TEST(Compare, RefusesWhatNamesNoTwoArms) {
   const std::vector<Refused> all = {
       {{"compare"}, "give two of one kind"},

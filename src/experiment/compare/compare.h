@@ -43,6 +43,12 @@ struct Options {
   std::int64_t workers = 0;  // that make them; 0: as the runs have
 };
 
+// How far runs of the same code differ from process to process, as deviations of logarithms.
+struct KnownSpread {
+  double rate = 0, cpu = 0;
+  std::int64_t jobs = 0;  // that showed it
+};
+
 // All that was measured. Verdicts are computed of it: judge().
 struct Comparison {
   std::array<Arm, 2> arms;
@@ -52,8 +58,10 @@ struct Comparison {
   std::int64_t steps = 0;          // of each run; 0: as the flags say
   std::int64_t workers = 0;        // of A
   double cores = 0;
-  bool same_flags = true;    // only the code differs: counts decide
-  std::vector<ArmRun> runs;  // in the order in which they were made
+  bool same_flags = true;            // only the code differs: counts decide
+  bool is_of_results = false;        // one run of each, made apart
+  std::optional<KnownSpread> known;  // what those are judged by
+  std::vector<ArmRun> runs;          // in the order in which they were made
   Nanos spent = 0;
   bool interrupted = false;
   std::vector<std::string> notes;
@@ -72,6 +80,7 @@ struct Difference {
   double p = 1;         // that nothing changed, with all the others looked at (Holm)
   Outcome verdict = Outcome::cannot_tell;
   double least_seen = 0;  // the smallest change found with a probability of 80 %
+  double spread = 0;      // of runs of one arm, as a deviation of what is tested
 };
 
 // A count that both arms repeat exactly.
@@ -109,6 +118,14 @@ struct Judgement {
   // The stage or the wait that the verdict is of; null: none.
   const Difference* blamed() const;
 };
+
+// What is kept of a run.
+ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block);
+
+// Of two results that were measured apart: what runs of one arm differ by is `known`, or nothing
+// but counts can be told. Throws RunError where they cannot be compared.
+Comparison of_results(const RunRecord& a, const RunRecord& b,
+                      const std::optional<KnownSpread>& known);
 
 // Pure: of what was measured, as far as it goes.
 Judgement judge(const Comparison& comparison);

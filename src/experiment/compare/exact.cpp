@@ -7,7 +7,8 @@
 namespace loaderscope::compare {
 namespace {
 
-// Of a count that both runs of an arm in a block have alike.
+// Of a count that both runs of an arm in a block have alike; results were kept with those alone
+// that are.
 enum class Repeats : std::uint8_t { never, alike, differs };
 
 Repeats repeats(const Comparison& comparison, std::string_view name) {
@@ -22,7 +23,7 @@ Repeats repeats(const Comparison& comparison, std::string_view name) {
       differs = differs || (one.arm != other.arm && x.value_or(0) != y.value_or(0));
     }
   }
-  if (!compared) return Repeats::never;
+  if (!compared && !comparison.is_of_results) return Repeats::never;
   return differs ? Repeats::differs : Repeats::alike;
 }
 

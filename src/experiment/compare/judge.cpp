@@ -24,6 +24,7 @@ void answer(Question& question, double p, double band, double alpha) {
   difference.change = {change_of(scale, raw.mean), change_of(scale, raw.low),
                        change_of(scale, raw.high)};
   difference.p = p;
+  difference.spread = test.deviation();
   difference.least_seen = change_of(scale, test.least_seen(alpha, kPower));
   const double inside = scale == Scale::ratio ? std::log1p(band) : band;
   if (test.p_beyond(inside) < kAlphaSame) {
@@ -128,7 +129,9 @@ Judgement judge(const Comparison& comparison) {
       std::count_if(runs.begin(), runs.end(), [](const ArmRun* r) { return r->arm == 0; });
   judgement.pairs = std::min<std::int64_t>(of_a, std::ssize(runs) - of_a);
   judgement.disturbed = std::ssize(comparison.runs) - std::ssize(runs);
-  std::vector<Question> questions = questions_about(runs);
+  std::vector<Question> questions;
+  if (!comparison.is_of_results) questions = questions_about(runs);
+  if (comparison.known) questions = questions_about_two(runs, *comparison.known);
   std::vector<double> p;
   for (const Question& question : questions) p.push_back(question.test.p_differs());
   const std::vector<double> adjusted = holm_adjusted(p);
@@ -139,6 +142,7 @@ Judgement judge(const Comparison& comparison) {
   }
   compare_counts(judgement, comparison);
   judgement.verdict = verdict_of(judgement, comparison.same_flags);
+  if (comparison.is_of_results) questions.clear();  // no number of pairs of results would do
   for (const Question& question : questions) {
     const Difference& one = question.difference;
     if (one.row == nullptr || !one.row->decides || one.verdict != Outcome::cannot_tell) continue;

@@ -35,15 +35,19 @@ Question ask(const Runs& runs, Difference difference, std::string_view quantity)
   return question;
 }
 
+Difference difference_of(const QuantityRow& row) {
+  Difference difference;
+  difference.row = &row;
+  difference.name = row.row.name;
+  difference.scale = row.scale;
+  difference.more_is_worse = row.more_is_worse;
+  return difference;
+}
+
 void ask_of_rows(std::vector<Question>& questions, const Runs& runs, bool deciding) {
   for (const QuantityRow& row : quantity_table()) {
     if (row.decides != deciding || !in_all(runs, row.row.name, row.scale == Scale::ratio)) continue;
-    Difference difference;
-    difference.row = &row;
-    difference.name = row.row.name;
-    difference.scale = row.scale;
-    difference.more_is_worse = row.more_is_worse;
-    questions.push_back(ask(runs, std::move(difference), row.row.name));
+    questions.push_back(ask(runs, difference_of(row), row.row.name));
   }
 }
 
@@ -114,6 +118,19 @@ double mean_of(const Runs& runs, std::int64_t arm, std::string_view name) {
 
 double wall_of(const Runs& runs, std::int64_t arm, Stage stage) {
   return mean_of(runs, arm, std::string(name_of(stage)) + std::string(kWall));
+}
+
+std::vector<Question> questions_about_two(const Runs& runs, const KnownSpread& known) {
+  std::vector<Question> questions;
+  for (const QuantityRow& row : quantity_table()) {
+    const bool is_rate = row.row.name == "samples-per-s", is_cpu = row.row.name == "cpu-per-sample";
+    if ((!is_rate && !is_cpu) || !in_all(runs, row.row.name, true)) continue;
+    Question question = ask(runs, difference_of(row), row.row.name);
+    question.test = BlockTest::with_known_deviation(
+        std::log(question.difference.b / question.difference.a), is_rate ? known.rate : known.cpu);
+    questions.push_back(std::move(question));
+  }
+  return questions;
 }
 
 std::vector<Question> questions_about(const Runs& runs) {

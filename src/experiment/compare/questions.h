@@ -27,5 +27,7 @@ struct Question {
 
 // What decides, then stages, waits, and the rest: whatever all runs have.
 std::vector<Question> questions_about(const Runs& runs);
+// Of one run of each arm: what is known to differ by so much.
+std::vector<Question> questions_about_two(const Runs& runs, const KnownSpread& known);
 
 }  // namespace loaderscope::compare

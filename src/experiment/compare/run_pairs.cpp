@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "analysis/contention.h"
-#include "analysis/wording.h"
 #include "experiment/case_run.h"
 #include "experiment/compare/compare.h"
 #include "loaderscope/errors.h"
@@ -136,17 +134,7 @@ class PairRunner {
     const RunRecord record = context_.run(arm, length);
     if (record.interrupted || context_.stopped()) return stop();
     refuse_nothing(arm, record);
-    const Analysis analysis = analyse(record);
-    ArmRun run;
-    run.block = block;
-    run.arm = arm;
-    run.quantities = quantities_of(record, analysis);
-    run.counts = counts_of(record);
-    run.details = record.details;
-    const double window = seconds(analysis.account.window);
-    const double others = loaderscope::value_of(record.metrics, "host.other_cpu_s").value_or(0) +
-                          loaderscope::value_of(record.metrics, "host.steal_s").value_or(0);
-    run.other_cores = window > 0 ? others / window : 0;
+    ArmRun run = arm_run_of(record, arm, block);
     run.took = context_.now() - begin;
     comparison_.runs.push_back(std::move(run));
     return true;

@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+
+#include "experiment/compare/comparability.h"
+#include "experiment/compare/compare.h"
+#include "loaderscope/errors.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope::compare {
+
+ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block) {
+  const Analysis analysis = analyse(record);
+  ArmRun run;
+  run.block = block;
+  run.arm = arm;
+  run.quantities = quantities_of(record, analysis);
+  run.counts = counts_of(record);
+  run.details = record.details;
+  const double window = seconds(analysis.account.window);
+  const double others = loaderscope::value_of(record.metrics, "host.other_cpu_s").value_or(0) +
+                        loaderscope::value_of(record.metrics, "host.steal_s").value_or(0);
+  run.other_cores = window > 0 ? others / window : 0;
+  return run;
+}
+
+namespace {
+
+// Our own loader, with the same seed over the same steps, makes the same samples.
+bool draws_alike(const RunRecord& a, const RunRecord& b) {
+  const MeasureConfig& here = a.config.measure;
+  const MeasureConfig& there = b.config.measure;
+  return !is_guest_engine(a.engine) && here.steps > 0 && here.steps == there.steps &&
+         here.seed == there.seed;
+}
+
+}  // namespace
+
+Comparison of_results(const RunRecord& a, const RunRecord& b,
+                      const std::optional<KnownSpread>& known) {
+  const Comparability comparability = comparability_of(a, b);
+  if (!comparability.forbids.empty()) {
+    throw RunError(fmt::format("not comparable: {}; measure both alike, or compare flags and refs",
+                               fmt::join(comparability.forbids, ", and ")));
+  }
+  Comparison comparison;
+  comparison.is_of_results = true;
+  comparison.known = known;
+  comparison.notes = comparability.warns;
+  comparison.workers = a.config.loader.num_workers;
+  comparison.cores = a.machine.cores;
+  comparison.planned_pairs = 1;
+  comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};
+  if (draws_alike(a, b)) return comparison;
+  for (ArmRun& run : comparison.runs) run.counts.clear();
+  return comparison;
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,151 @@
+#include "experiment/compare/comparability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "analysis/wording.h"
+#include "loaderscope/settings.h"
+
+namespace loaderscope::compare {
+namespace {
+
+std::string unlike(std::string_view what, const std::string& there, const std::string& here) {
+  const auto shown = [](const std::string& text) {
+    return text.empty() ? std::string("not given") : shown_text(text);
+  };
+  if (there == here) return "";
+  return fmt::format("{} is {} in A and {} in B", what, shown(there), shown(here));
+}
+
+std::string engine(const RunRecord& a, const RunRecord& b) {
+  return unlike("the engine", a.engine, b.engine);
+}
+
+std::string interruption(const RunRecord& a, const RunRecord& b) {
+  for (const RunRecord* one : {&a, &b}) {
+    const std::string name = one == &a ? "A" : "B";
+    if (one->interrupted) return name + " was interrupted";
+    if (one->lost_spans > 0) return name + " has lost a part of what it measured";
+  }
+  return "";
+}
+
+// What changes nothing that is measured.
+bool is_beside(const Field& field) {
+  constexpr std::array<std::string_view, 8> kBeside = {
+      "json", "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "stall-after"};
+  return std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
+}
+
+std::string all_of(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+bool is_of_data(const Field& field) { return field.is_about(about::kWhichData); }
+
+// Which steps are measured: their number and their draws.
+bool is_of_sample(const Field& field) {
+  return field.name == "steps" || field.name == "duration" || field.name == "seed" ||
+         field.name == "epochs" || field.name == "warmup";
+}
+
+std::string setting(const RunRecord& a, const RunRecord& b, bool (*wanted)(const Field& field)) {
+  for (const Field& field : fields()) {
+    if (is_beside(field) || !wanted(field)) continue;
+    const std::string difference =
+        unlike(field.name, all_of(field.texts(a.config)), all_of(field.texts(b.config)));
+    if (!difference.empty()) return difference;
+  }
+  return "";
+}
+
+std::string data(const RunRecord& a, const RunRecord& b) { return setting(a, b, is_of_data); }
+
+std::string settings(const RunRecord& a, const RunRecord& b) {
+  return setting(a, b,
+                 [](const Field& field) { return !is_of_data(field) && !is_of_sample(field); });
+}
+
+std::string window(const RunRecord& a, const RunRecord& b) { return setting(a, b, is_of_sample); }
+
+std::string cpu(const RunRecord& a, const RunRecord& b) {
+  return unlike("the CPU", a.machine.cpu, b.machine.cpu);
+}
+
+std::string cores(const RunRecord& a, const RunRecord& b) {
+  return unlike("what may be used", show_cores(a.machine.cores), show_cores(b.machine.cores));
+}
+
+std::string memory(const RunRecord& a, const RunRecord& b) {
+  return unlike("the memory", show_size(static_cast<double>(a.machine.memory_bytes)),
+                show_size(static_cast<double>(b.machine.memory_bytes)));
+}
+
+std::string kernel(const RunRecord& a, const RunRecord& b) {
+  return unlike("the kernel", a.machine.os + ", " + a.machine.kernel,
+                b.machine.os + ", " + b.machine.kernel);
+}
+
+std::string tool(const RunRecord& a, const RunRecord& b) {
+  return unlike("the version", a.tool_version, b.tool_version);
+}
+
+std::optional<double> cached_share(const RunRecord& record) {
+  const auto resident = value_of(record.metrics, "cache.resident_bytes");
+  const auto checked = value_of(record.metrics, "cache.checked_bytes");
+  if (!resident || !checked || *checked <= 0) return std::nullopt;
+  return *resident / *checked;
+}
+
+std::string page_cache(const RunRecord& a, const RunRecord& b) {
+  constexpr double kAlike = 0.05;
+  const std::optional<double> there = cached_share(a), here = cached_share(b);
+  if (!there || !here || std::abs(*there - *here) <= kAlike) return "";
+  return unlike("the share of the data in the page cache", show_percent(*there),
+                show_percent(*here));
+}
+
+std::string samples(const RunRecord& a, const RunRecord& b) {
+  const auto there = value_of(a.metrics, "data.epoch_samples");
+  const auto here = value_of(b.metrics, "data.epoch_samples");
+  if (!there || !here) return "";
+  return unlike("the number of samples", fmt::format("{:.0f}", *there),
+                fmt::format("{:.0f}", *here));
+}
+
+}  // namespace
+
+std::span<const ComparabilityRow> comparability_table() {
+  static const std::array<ComparabilityRow, 12> rows = {{
+      {{"ending", "Both ran to their ends, and nothing of what was measured is lost."},
+       Rule::forbids,
+       interruption},
+      {{"engine", "Whose loader it is."}, Rule::forbids, engine},
+      {{"cpu", "The model of the CPU."}, Rule::forbids, cpu},
+      {{"cores", "How many may be used."}, Rule::forbids, cores},
+      {{"data", "The settings that say what is read."}, Rule::forbids, data},
+      {{"samples", "How many there are in an epoch."}, Rule::forbids, samples},
+      {{"settings", "All other settings of loader, device and program."}, Rule::forbids, settings},
+      {{"window", "How many steps were measured, and with which seed."}, Rule::warns, window},
+      {{"page-cache", "How much of the data was in memory."}, Rule::warns, page_cache},
+      {{"memory", "The memory of the machine."}, Rule::warns, memory},
+      {{"kernel", "The operating system and its kernel."}, Rule::warns, kernel},
+      {{"version", "The loaderscope that measured."}, Rule::warns, tool},
+  }};
+  return rows;
+}
+
+Comparability comparability_of(const RunRecord& there, const RunRecord& here) {
+  Comparability result;
+  for (const ComparabilityRow& row : comparability_table()) {
+    const std::string difference = row.difference(there, here);
+    if (difference.empty()) continue;
+    (row.rule == Rule::forbids ? result.forbids : result.warns).push_back(difference);
+  }
+  return result;
+}
+
+}  // namespace loaderscope::compare

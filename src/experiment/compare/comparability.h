@@ -1,0 +1,28 @@
+// What must be alike in two results that were measured apart, for them to be compared.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::compare {
+
+enum class Rule : std::uint8_t { forbids, warns };  // a difference
+
+struct ComparabilityRow {
+  Row row;
+  Rule rule;
+  // How the two differ: "num-workers is 2 there and 4 here"; "" where they are alike.
+  std::string (*difference)(const RunRecord& there, const RunRecord& here);
+};
+std::span<const ComparabilityRow> comparability_table();
+
+struct Comparability {
+  std::vector<std::string> forbids, warns;
+};
+Comparability comparability_of(const RunRecord& there, const RunRecord& here);
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,131 @@
+// Two results that were measured apart: whether they can be compared, and what one run of each
+// says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "experiment/compare/comparability.h"
+#include "experiment/compare/compare.h"
+#include "experiment/compare/spread_history.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::compare {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+RunRecord record(double samples_per_s) {
+  RunRecord result;
+  result.engine = "native";
+  result.tool_version = "1";
+  result.machine = {.cpu = "Z80", .os = "Linux", .kernel = "6", .cores = 2};
+  result.config.measure.steps.set(20);
+  RankRecord rank;
+  const auto step = static_cast<Nanos>(8e9 / samples_per_s);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    StepRow row;
+    row.step = i;
+    row.idle_begin = i * step;
+    row.compute_begin = row.compute_end = (i + 1) * step;
+    row.samples = 8;
+    row.stall[Cause::decode] = step;
+    rank.rows.push_back(row);
+  }
+  rank.window_end = 20 * step;
+  rank.samples = 160;
+  rank.stages[Stage::decode].add(step, step, 0, 0);
+  result.ranks.push_back(std::move(rank));
+  result.metrics = {{"process.cpu_s", "s", "", 160 / samples_per_s}};
+  return result;
+}
+
+TEST(Comparability, EachRowSeesItsDifference) {
+  const RunRecord one = record(100);
+  EXPECT_THAT(comparability_of(one, one).forbids, IsEmpty());
+  EXPECT_THAT(comparability_of(one, one).warns, IsEmpty());
+  const std::vector<std::pair<const char*, std::function<void(RunRecord&)>>> changes = {
+      {"A was interrupted", [](RunRecord& r) { r.interrupted = true; }},
+      {"the engine is torch in A and native in B", [](RunRecord& r) { r.engine = "torch"; }},
+      {"the CPU is 6502 in A and Z80 in B", [](RunRecord& r) { r.machine.cpu = "6502"; }},
+      {"what may be used is 4 cores in A", [](RunRecord& r) { r.machine.cores = 4; }},
+      {"data is photos in A and not given in B",
+       [](RunRecord& r) { r.config.data.paths.value = {"photos"}; }},
+      {"the number of samples is 7 in A and 9 in B",
+       [](RunRecord& r) {
+         r.metrics.push_back({"data.epoch_samples", "1", "", 7});
+       }},
+      {"num-workers is 4 in A and 0 in B",
+       [](RunRecord& r) { r.config.loader.num_workers.value = 4; }},
+      {"steps is 30 in A and 20 in B", [](RunRecord& r) { r.config.measure.steps.value = 30; }},
+      {"the share of the data in the page cache is 10.0 % in A and 90.0 % in B",
+       [](RunRecord& r) {
+         r.metrics.push_back({"cache.resident_bytes", "bytes", "", 10});
+       }},
+      {"the memory is", [](RunRecord& r) { r.machine.memory_bytes = 7; }},
+      {"the kernel is Linux, 5 in A", [](RunRecord& r) { r.machine.kernel = "5"; }},
+      {"the version is 2 in A", [](RunRecord& r) { r.tool_version = "2"; }},
+  };
+  EXPECT_EQ(changes.size(), comparability_table().size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    RunRecord other = record(100), base = record(100);
+    changes[i].second(other);
+    base.metrics.push_back({"data.epoch_samples", "1", "", 9});
+    base.metrics.push_back({"cache.resident_bytes", "bytes", "", 90});
+    base.metrics.push_back({"cache.checked_bytes", "bytes", "", 100});
+    other.metrics.push_back({"cache.checked_bytes", "bytes", "", 100});
+    const std::string difference = comparability_table()[i].difference(other, base);
+    EXPECT_THAT(difference, HasSubstr(changes[i].first)) << comparability_table()[i].row.name;
+  }
+}
+
+TEST(Results, OfUnlikeOnesNothingIsSaid) {
+  RunRecord other = record(100);
+  other.machine.cores = 8;
+  EXPECT_THROW(of_results(record(100), other, std::nullopt), RunError);
+}
+
+TEST(Results, WithoutAKnownSpreadOnlyCountsAreTold) {
+  RunRecord more = record(50);
+  more.ranks[0].read_bytes = 500;
+  const Comparison comparison = of_results(record(100), more, std::nullopt);
+  const Judgement judgement = judge(comparison);
+  EXPECT_THAT(judgement.differences, IsEmpty());
+  EXPECT_EQ(judgement.verdict, Outcome::worse);
+  EXPECT_EQ(judge(of_results(record(100), record(50), std::nullopt)).verdict, Outcome::cannot_tell);
+}
+
+TEST(Results, WhatIsBeyondTheKnownSpreadIsTold) {
+  const KnownSpread known{.rate = 0.03, .cpu = 0.02, .jobs = 3};
+  const auto verdict_of = [&](double a, double b) {
+    return judge(of_results(record(a), record(b), known)).verdict;
+  };
+  EXPECT_EQ(verdict_of(100, 70), Outcome::worse);
+  EXPECT_EQ(verdict_of(100, 130), Outcome::better);
+  EXPECT_EQ(verdict_of(100, 95), Outcome::cannot_tell);
+}
+
+TEST(Results, CountsOfOtherSeedsAreNotExact) {
+  RunRecord other = record(100);
+  other.config.measure.seed.value = 1;
+  EXPECT_THAT(judge(of_results(record(100), other, std::nullopt)).counts, IsEmpty());
+}
+
+TEST(SpreadHistory, TheWidestOfThisMachineCounts) {
+  const auto spread = spread_in(
+      "0.01 0.02 2 cores of Z80\n0.03 0.01 2 cores of Z80\n0.5 0.5 8 cores of Z80\nrubbish\n-1 2 2 "
+      "cores of Z80\n1e99 1 2 cores of Z80\n0.1",
+      "2 cores of Z80");
+  ASSERT_TRUE(spread);
+  EXPECT_EQ(spread->jobs, 2);
+  EXPECT_EQ(spread->cpu, 0.03);
+  EXPECT_EQ(spread->rate, 0.02);
+  EXPECT_FALSE(spread_in("", "2 cores of Z80"));
+}
+
+}  // namespace
+}  // namespace loaderscope::compare
