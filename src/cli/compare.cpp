@@ -78,7 +78,8 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
             progress.show(std::ssize(so_far.runs),
                           static_cast<double>(so_far.runs.size()) / planned);
           },
-      .has_length = has_length(given)};
+      .has_length = has_length(given),
+      .same_by_construction = [&] { return arms.same_by_construction(); }};
   run_pairs(comparison, context);
   return comparison;
 }

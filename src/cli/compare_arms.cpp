@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/file_kind.h"
 #include "cli/command.h"
+#include "experiment/compare/reach.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/flag_words.h"
@@ -135,8 +137,19 @@ void CompareArms::take_refs(const OwnFlags& flags, const RunConfig& base) {
     arms_.at(i).commit = trees_.back()->commit();
     runs_.at(i).folder = trees_.back()->folder();
   }
-  if (!flags.is_given("build")) return;
+  if (!flags.is_given("build")) {
+    changes_ = changes_between(repository, arms_[0].commit, arms_[1].commit);
+    runs_[0].variables = {{"LOADERSCOPE_TOUCHED", touched_file()},
+                          {"LOADERSCOPE_TOUCHED_BELOW", fs::canonical(trees_[0]->root()).string()}};
+    return;
+  }
   for (const auto& tree : trees_) tree->build(flags.text("build"), stopped_);
+}
+
+std::string CompareArms::same_by_construction() const {
+  if (trees_.empty() || runs_[0].variables.empty()) return "";
+  return out_of_reach(compare::read_changes(changes_),
+                      compare::read_touched(readable_text(touched_file())));
 }
 
 RunRecord CompareArms::run(std::int64_t arm, const compare::RunLength& length,
@@ -150,6 +163,7 @@ RunRecord CompareArms::run(std::int64_t arm, const compare::RunLength& length,
   if (length.warmup > 0) add("--warmup", std::to_string(length.warmup));
   add("--seed", std::to_string(base_.measure.seed.value + length.block));
   if (!run.program.empty()) run.words.emplace_back("--no-hook-cost");
+  if (length.block > 0) run.variables.clear();  // only the first run is looked at
   return run_fresh(run, place_.path(), patience, stopped_);
 }
 

@@ -24,12 +24,16 @@ class CompareArms {
   const std::array<compare::Arm, 2>& arms() const { return arms_; }
   bool same_flags() const { return same_flags_; }
   const std::vector<std::string>& notes() const { return notes_; }
+  // See compare::Context; behind the first run of A. "" of what are no refs, or are built.
+  std::string same_by_construction() const;
   RunRecord run(std::int64_t arm, const compare::RunLength& length, Nanos patience) const;
 
  private:
   void take_flags(const OwnFlags& flags);
   void take_binaries(const OwnFlags& flags);
   void take_refs(const OwnFlags& flags, const RunConfig& base);
+
+  std::string touched_file() const { return place_.path() + "/touched"; }
 
   const std::function<bool()> stopped_;
   const RunConfig base_;
@@ -38,6 +42,7 @@ class CompareArms {
   std::array<FreshRun, 2> runs_;
   std::array<compare::Arm, 2> arms_;
   bool same_flags_ = true;
+  std::string changes_;  // between refs that are not built
   std::vector<std::string> notes_;
 };
 

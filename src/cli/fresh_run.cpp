@@ -51,6 +51,7 @@ RunRecord run_fresh(const FreshRun& run, const std::string& place, Nanos patienc
   std::filesystem::remove(json, none);
   const ToolEnd end = run_tool({.command = command_of(run, json),
                                 .folder = run.folder,
+                                .variables = run.variables,
                                 .patience = patience,
                                 .goodbye = kGoodbye,
                                 .stopped = stopped});

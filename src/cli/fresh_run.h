@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loaderscope/run_record.h"
+#include "machine/child.h"
 
 namespace loaderscope {
 
@@ -15,6 +16,7 @@ struct FreshRun {
   std::string folder;                // where it works; "": where we do
   std::vector<std::string> words;    // flags of `run`
   std::vector<std::string> program;  // behind them; empty: none
+  Variables variables;               // added to the environment
 };
 
 // Its record, by way of a file below `place`. Stopped, it is asked to end and its part comes back.

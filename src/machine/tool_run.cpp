@@ -53,7 +53,7 @@ ToolEnd run_tool(const ToolRun& run) {
   constexpr Nanos kForEver = Nanos{1} << 61;
   const Fd output(::memfd_create("output", MFD_CLOEXEC));
   if (output < 0) throw RunError("memfd_create: no memory for what programs print; free some");
-  Child child(run.command, {}, output, run.folder);
+  Child child(run.command, run.variables, output, run.folder);
   const Nanos until = run.patience > 0 ? monotonic_now() + run.patience : kForEver;
   ToolEnd end;
   std::optional<int> status = await(child, until, run.stopped);

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "loaderscope/units.h"
+#include "machine/child.h"
 
 namespace loaderscope {
 
 struct ToolRun {
   std::vector<std::string> command;
   std::string folder{};             // where it works; "": where we do
+  Variables variables{};            // added to the environment
   Nanos patience = 0;               // 0: as long as it takes
   Nanos goodbye = kSecond;          // to end by itself once it is asked to
   std::function<bool()> stopped{};  // true: it is asked to end; may be empty

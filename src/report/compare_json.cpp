@@ -125,6 +125,8 @@ void describe_comparison(Form& form, Comparison& comparison) {
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
   form.texts("gone_names", judgement.gone_names, "what only A's are called");
   show_matters(form, judgement.matters);
+  form.shown("same_because", comparison.same_because,
+             "why it is the same by construction; empty where it was measured");
   form.shown("band", comparison.options.band, "a change within it is none", kShare);
   form.shown_seconds("spent_s", comparison.spent, "all runs together");
   form.shown("interrupted", comparison.interrupted, "stopped before the planned pairs were made");

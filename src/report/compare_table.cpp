@@ -81,6 +81,9 @@ std::string results_line(const Comparison& comparison) {
 
 std::string arms_line(const Comparison& comparison, const Judgement& judgement) {
   if (comparison.is_of_results) return results_line(comparison);
+  if (!comparison.same_because.empty())
+    return fmt::format("{}; {}: one run of A saw what it reads; {}", arm_text(comparison.arms[0]),
+                       arm_text(comparison.arms[1]), show_duration(comparison.spent));
   std::string text = fmt::format("{}; {}: {} of fresh processes, {} fixed beforehand, A B B A",
                                  arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
                                  plural(judgement.pairs, "pair"), comparison.planned_pairs);

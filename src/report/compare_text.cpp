@@ -92,6 +92,7 @@ std::string cannot_tell(const Comparison& comparison, const Judgement& judgement
 }
 
 std::string same(const Comparison& comparison, const Judgement& judgement) {
+  if (!comparison.same_because.empty()) return "SAME by construction: " + comparison.same_because;
   std::vector<std::string> known;
   for (const Difference& one : judgement.differences) {
     if (one.row != nullptr && one.row->decides) known.push_back(subject_of(one));

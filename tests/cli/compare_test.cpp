@@ -264,5 +264,22 @@ TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
   expect_no_work_trees();
 }
 
+TEST_F(CompareTorch, ACommitThatTheLoaderDoesNotReadIsTheSame) {
+  sh("echo words > README.md && git add -A && git commit -qm words");
+  const std::string flags =
+      "--ref-a HEAD~1 --loader train.py:make_loader --device null --json - --python '" +
+      torch_python() + "'";
+  const Ended ended = compare(flags);
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  const json result = json::parse(ended.out);
+  EXPECT_EQ(result["sentence"],
+            "SAME by construction: the loader reads nothing of what changed (README.md)");
+  EXPECT_TRUE(result["runs"].empty());
+  sh("sed -i s/200/201/ train.py && git commit -qam more");
+  const json measured = json::parse(compare(flags + " --pairs 6 --steps 20").out);
+  EXPECT_EQ(measured["same_because"], "");
+  EXPECT_EQ(measured["runs"].size(), 12U);
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

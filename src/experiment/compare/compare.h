@@ -62,6 +62,7 @@ struct Comparison {
   bool is_of_results = false;        // one run of each, made apart
   std::optional<KnownSpread> known;  // what those are judged by
   std::vector<ArmRun> runs;          // in the order in which they were made
+  std::string same_because;          // it is the same by construction; "": it was measured
   Nanos spent = 0;
   bool interrupted = false;
   std::vector<std::string> notes;
@@ -143,6 +144,8 @@ struct Context {
   std::function<bool()> stopped;
   std::function<void(const Comparison&)> after_run;  // may be empty
   bool has_length = false;                           // the flags say how long a run is
+  // Why B must be the same as A, asked behind the first run of A; "": it need not. May be empty.
+  std::function<std::string()> same_by_construction;
 };
 
 // A first run of each to learn how long they are, then blocks of A B B A: as many as fixed then.

@@ -141,7 +141,8 @@ Judgement judge(const Comparison& comparison) {
     judgement.differences.push_back(questions[i].difference);
   }
   compare_counts(judgement, comparison);
-  judgement.verdict = verdict_of(judgement, comparison.same_flags);
+  judgement.verdict = comparison.same_because.empty() ? verdict_of(judgement, comparison.same_flags)
+                                                      : Outcome::same;
   if (comparison.is_of_results) questions.clear();  // no number of pairs of results would do
   for (const Question& question : questions) {
     const Difference& one = question.difference;

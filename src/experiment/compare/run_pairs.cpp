@@ -48,8 +48,9 @@ class PairRunner {
 
   void run() {
     const Nanos begin = context_.now();
-    if (!learn()) return;
+    const bool goes_on = learn();
     comparison_.spent = context_.now() - begin;
+    if (!goes_on) return;
     const RunLength length = plan();
     for (std::int64_t block = 0; block * kPairsOfBlock < comparison_.planned_pairs; ++block) {
       for (const std::int64_t arm : kOrder) {
@@ -74,8 +75,14 @@ class PairRunner {
       pilot_.take(record, context_.now() - begin);
       if (arm == 0) comparison_.workers = record.config.loader.num_workers;
       comparison_.cores = record.machine.cores;
+      if (arm == 0 && is_same()) return false;
     }
     return true;
+  }
+
+  bool is_same() {
+    if (context_.same_by_construction) comparison_.same_because = context_.same_by_construction();
+    return !comparison_.same_because.empty();
   }
 
   bool stop() {

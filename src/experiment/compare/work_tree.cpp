@@ -62,6 +62,15 @@ Repository find_repository() {
   return repository;
 }
 
+std::string changes_between(const Repository& repository, const std::string& a,
+                            const std::string& b) {
+  const ToolEnd end = git(repository.root, {"diff", "--name-status", "--no-renames", "-z", a, b});
+  // Of many changes only the end is kept, and not their beginning.
+  constexpr std::size_t kMost = 60'000;
+  if (end.is_fine() && end.output.size() < kMost) return end.output;
+  throw RunError("git diff: what changed from " + a + " to " + b + " cannot be had");
+}
+
 WorkTree::WorkTree(const Repository& repository, const std::string& ref, const std::string& place,
                    const std::function<bool()>& stopped)
     : repository_(repository), ref_(ref), commit_(commit_of(repository, ref)), path_(place) {

@@ -16,6 +16,10 @@ struct Repository {
 };
 Repository find_repository();
 
+// As git diff --name-status -z tells it.
+std::string changes_between(const Repository& repository, const std::string& a,
+                            const std::string& b);
+
 class WorkTree {
  public:
   // Of `ref`, below `place`, with the submodules that the repository has. Throws RunError.
@@ -26,6 +30,7 @@ class WorkTree {
   WorkTree& operator=(const WorkTree&) = delete;
 
   const std::string& commit() const { return commit_; }  // 12 digits of it
+  const std::string& root() const { return path_; }
   std::string folder() const { return path_ + "/" + repository_.below; }
   // Runs a shell's command there. Throws RunError where it fails.
   void build(const std::string& command, const std::function<bool()>& stopped) const;

@@ -11,8 +11,9 @@ def _prepare() -> None:
         return
     try:
         os.close(os.open(f"{folder}/seen/{os.getpid()}", os.O_CREAT | os.O_WRONLY, 0o600))
-        from loaderscope_guest import measuring
+        from loaderscope_guest import measuring, touched
 
+        touched.begin()
         measuring.begin()
     except Exception as error:  # measuring must never break the program that is measured
         sys.stderr.write(f"loaderscope: this Python is not measured: {error!r}\n")

@@ -1,0 +1,60 @@
+"""Which files below a folder a program reads or loads, for who asks whether a change can reach it: one line each in a file,
+while LOADERSCOPE_TOUCHED names it. "!" says that another program was started, whose files nobody sees."""
+
+import os
+import sys
+from typing import Any, Set, Tuple
+
+_OUTPUT = "LOADERSCOPE_TOUCHED"  # the file, an absolute path
+_BELOW = "LOADERSCOPE_TOUCHED_BELOW"  # the folder, likewise
+_FILES = ("open", "ctypes.dlopen")
+_PROGRAMS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn")
+_LOOK_AT_THE_SYSTEM = ("ldconfig", "gcc", "cc", "ld", "objdump", "nvidia-smi", "uname", "lscpu", "getconf")
+_CACHE = "__pycache__"
+
+
+def _source_of(path: str) -> str:
+    """Of a compiled file: FOLDER/__pycache__/NAME.cpython-312.pyc."""
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) != _CACHE:
+        return path
+    return os.path.join(os.path.dirname(folder), name.split(".")[0] + ".py")
+
+
+class _Log:
+    def __init__(self, output: int, below: str) -> None:
+        self.output = output
+        self.below = below.rstrip("/") + "/"
+        self.told: Set[str] = set()
+
+    def tell(self, line: str) -> None:
+        if line not in self.told:
+            self.told.add(line)
+            os.write(self.output, (line + "\n").encode("utf-8", "surrogateescape"))
+
+    def tell_path(self, path: Any) -> None:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            return  # a descriptor, which somebody has opened
+        full = os.path.abspath(os.fsdecode(path))
+        if full.startswith(self.below):
+            self.tell(_source_of(full)[len(self.below) :])
+
+    def __call__(self, event: str, arguments: Tuple[Any, ...]) -> None:
+        try:
+            if event == "ctypes.dlopen" and "/" not in (arguments[0] or ""):
+                return  # by its name alone it is looked for in the system
+            if event in _FILES:
+                self.tell_path(arguments[0])
+            elif event == "import" and arguments[1]:  # of a library; what is written in Python is opened
+                self.tell_path(arguments[1])
+            elif event in _PROGRAMS and os.path.basename(os.fsdecode(arguments[0])) not in _LOOK_AT_THE_SYSTEM:
+                self.tell("!")
+        except Exception:  # of a file that is no text, or at the very end of the interpreter
+            return
+
+
+def begin() -> None:
+    output, below = os.environ.get(_OUTPUT), os.environ.get(_BELOW)
+    if output and below:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        sys.addaudithook(_Log(os.open(output, flags, 0o600), below))

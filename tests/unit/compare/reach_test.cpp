@@ -1,0 +1,56 @@
+#include "experiment/compare/reach.h"
+
+#include <gtest/gtest.h>
+
+namespace loaderscope::compare {
+namespace {
+
+const Touched kLoader = read_touched("train.py\nlib/data.py\nconfig.yaml\n");
+
+std::string reach_of(char how, const std::string& path, const Touched& touched = kLoader) {
+  return out_of_reach({{how, path}}, touched);
+}
+
+TEST(Reach, ReadsWhatWasTouched) {
+  EXPECT_EQ(kLoader.files.size(), 3U);
+  EXPECT_FALSE(kLoader.started_programs);
+  EXPECT_TRUE(read_touched("x.py\n!\n").started_programs);
+}
+
+TEST(Reach, ReadsWhatGitSays) {
+  using namespace std::string_literals;
+  const auto changes = read_changes("M\0a b.py\0A\0docs/x.md\0"s);
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].path, "a b.py");
+  EXPECT_EQ(changes[1].how, 'A');
+  EXPECT_TRUE(read_changes("").empty());
+  EXPECT_TRUE(read_changes("M").empty());
+}
+
+TEST(Reach, DocumentationIsOutOfIt) {
+  EXPECT_EQ(reach_of('M', "README.md"), "the loader reads nothing of what changed (README.md)");
+  EXPECT_EQ(out_of_reach({{'A', "docs/a.rst"}, {'D', "LICENSE"}, {'A', ".github/x.yml"}}, kLoader),
+            "the loader reads nothing of what changed (docs/a.rst and 2 files more)");
+  EXPECT_NE(reach_of('M', "eval.py"), "");
+}
+
+TEST(Reach, WithoutAChangeItIsTheSame) {
+  EXPECT_EQ(out_of_reach({}, {}), "A and B are the same files");
+}
+
+TEST(Reach, WhatTheLoaderReadsOrMayReadIsWithin) {
+  for (const char* path : {"train.py", "lib/data.py", "config.yaml", "requirements.txt", "uv.lock",
+                           "pyproject.toml", "photo.jpg", "kernel.cu", "lib/x.so", "module"})
+    EXPECT_EQ(reach_of('M', path), "") << path;
+  EXPECT_EQ(reach_of('A', "json.py"), "");  // takes the place of another module
+  EXPECT_EQ(reach_of('D', "eval.py"), "");
+  EXPECT_EQ(reach_of('M', "README.md", read_touched("train.py\nREADME.md\n")), "");
+}
+
+TEST(Reach, WhoStartsOtherProgramsMayReadAnything) {
+  EXPECT_EQ(reach_of('M', "README.md", read_touched("train.py\n!\n")), "");
+  EXPECT_EQ(reach_of('M', "README.md", {}), "");
+}
+
+}  // namespace
+}  // namespace loaderscope::compare
