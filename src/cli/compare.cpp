@@ -10,6 +10,7 @@
 #include "base/thread_meter.h"
 #include "cli/command.h"
 #include "cli/compare_arms.h"
+#include "cli/compare_bisect.h"
 #include "cli/compare_flags.h"
 #include "cli/experiments.h"
 #include "cli/interrupt.h"
@@ -30,16 +31,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr Nanos kShortestPatience = 60 * kSecond;  // with one run
-
-std::string command_of(const RunConfig& given) {
-  std::string text = "loaderscope run";
-  for (const std::string& word : flag_words(given)) text += " " + quoted(word);
-  if (given.program.command.given) text += " --";
-  for (const std::string& word : given.program.command.value) text += " " + quoted(word);
-  return text;
-}
-
 compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& given) {
   if (flags.results.size() != 2)
     throw UsageError(shown_text(flags.results.front()) + ": give two results, of A and of B");
@@ -58,30 +49,27 @@ compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& 
 compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& given,
                                  const compare::Options& options,
                                  const std::function<bool()>& stopped) {
-  compare::Comparison comparison;
-  comparison.options = options;
   const CompareArms arms(flags.own, given, stopped);
-  comparison.arms = arms.arms();
-  comparison.same_flags = arms.same_flags();
-  comparison.notes = arms.notes();
-  comparison.command = command_of(given);
-  ProgressPrinter progress("runs");
-  const Nanos patience = std::max(kShortestPatience, options.budget);
-  const compare::Context context{
-      .run = [&](std::int64_t arm,
-                 const compare::RunLength& length) { return arms.run(arm, length, patience); },
-      .now = monotonic_now,
-      .stopped = stopped,
-      .after_run =
-          [&](const compare::Comparison& so_far) {
-            const auto planned = static_cast<double>(2 * so_far.planned_pairs);
-            progress.show(std::ssize(so_far.runs),
-                          static_cast<double>(so_far.runs.size()) / planned);
-          },
-      .has_length = has_length(given),
-      .same_by_construction = [&] { return arms.same_by_construction(); }};
-  run_pairs(comparison, context);
+  PairContext context{given, options, stopped, [&] { return arms.same_by_construction(); }};
+  if (arms.anchor) context.options.budget = options.budget / 3 * 2;
+  compare::Comparison comparison = compare_pair(arms.two[0], arms.two[1], context);
+  comparison.same_flags = arms.same_flags;
+  comparison.notes.insert(comparison.notes.end(), arms.notes.begin(), arms.notes.end());
+  if (!arms.anchor || comparison.interrupted) return comparison;
+  context.options.budget = options.budget / 3;
+  context.same_by_construction = {};
+  const compare::Comparison since = compare_pair(*arms.anchor, arms.two[1], context);
+  comparison.interrupted = since.interrupted;
+  comparison.anchor = anchor_of(since, options.anchor_limit);
   return comparison;
+}
+
+compare::Comparison comparison_of(const CompareFlags& flags, const RunConfig& given,
+                                  const compare::Options& options,
+                                  const std::function<bool()>& stopped) {
+  if (flags.own.is_on("bisect")) return bisect_refs(flags, given, options, stopped);
+  if (!flags.results.empty()) return compare_results(flags, given);
+  return compare_arms(flags, given, options, stopped);
 }
 
 // What runs of the same code differ by here.
@@ -94,7 +82,7 @@ ExitCode run_compare(CompareFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
   const compare::Options options = options_of(flags.own);
-  exit_code_of(flags.own, compare::Judgement{});  // refuses before anything runs
+  exit_code_of(flags.own, {}, {});  // refuses before anything runs
   const std::string& json = given.answer.json.value;
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.insert(rules.made_from.end(), flags.results.begin(), flags.results.end());
@@ -102,16 +90,14 @@ ExitCode run_compare(CompareFlags& flags) {
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const auto stopped = [&] { return stop_signal.load() != 0; };
-  compare::Comparison comparison = flags.results.empty()
-                                       ? compare_arms(flags, given, options, stopped)
-                                       : compare_results(flags, given);
+  compare::Comparison comparison = comparison_of(flags, given, options, stopped);
   comparison.options = options;
   const compare::Judgement judgement = judge(comparison);
   remember(comparison, judgement);
   write_answer(json, result_of(comparison, version_number()),
                standard_output_style(flags.own.is_on(kVerbose.name)));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
-                                : exit_code_of(flags.own, judgement);
+                                : exit_code_of(flags.own, judgement, comparison.anchor);
 }
 
 }  // namespace

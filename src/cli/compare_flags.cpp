@@ -17,6 +17,14 @@ constexpr OwnFlag kCompareFlags[] = {
     {"ref-b", "", "REF", "The same of B. Default: HEAD."},
     {"build", "", "COMMAND",
      "Run by the shell in each of the work trees, before anything is measured."},
+    {"bisect", "", "",
+     "Of the commits from one to another, given in place of results, find the first that is "
+     "slower."},
+    {"anchor-ref", "", "REF",
+     "A commit of long ago, such as a release: B is compared with it too, so that slow drift "
+     "shows."},
+    {"anchor-limit", "", "SHARE",
+     "How much more CPU time per sample than the anchor's fails. Default: 10%."},
     {"binary-a", "", "PROGRAM", "The loaderscope that runs A."},
     {"binary-b", "", "PROGRAM", "The same of B."},
     {"budget", "", "DURATION", "Time for all runs together. Default: 4m."},
@@ -61,8 +69,10 @@ bool is_word(const OwnFlags& flags, const char* name, const char* usual, const c
 CompareFlags::CompareFlags(CLI::App& app)
     : own(app, kCompareFlags),
       base(app, [](const Field& field) { return field.name != "demand"; }) {
-  app.add_option("RESULT", results,
-                 "Two files that 'run --json FILE' has saved: A, which B is compared with.")
+  app.add_option(
+         "RESULT", results,
+         "Two files that 'run --json FILE' has saved: A, which B is compared with; with --bisect "
+         "two commits, of which the second is slower.")
       ->expected(0, 2);
 }
 
@@ -74,19 +84,24 @@ compare::Options options_of(const OwnFlags& flags) {
   if (flags.is_given("pairs") && options.pairs < compare::kFewestPairs)
     flags.refuse("pairs",
                  fmt::format("expected {} or more: fewer tell nothing", compare::kFewestPairs));
+  options.anchor_limit = flags.value("anchor-limit", parse_share, options.anchor_limit);
   options.band = flags.value("band", parse_share, options.band);
   read_demand(flags, options);
   return options;
 }
 
-ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement) {
+ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement,
+                      const std::optional<compare::Anchor>& anchor) {
   const bool only_if_it_matters = is_word(flags, "fail-on", "slower", "matters");
   const bool must_tell = is_word(flags, "cannot-tell", "warn", "fail");
   if (only_if_it_matters && !flags.is_given("demand"))
     throw UsageError(
         "--fail-on matters: what the training takes is not known; give --demand, such "
         "as 1786/s:8workers");
-  if (judgement.verdict == compare::Outcome::cannot_tell)
+  if (anchor && anchor->is_beyond()) return ExitCode::requirement_not_met;
+  const bool open = anchor && anchor->cannot_tell();
+  if (judgement.verdict == compare::Outcome::cannot_tell ||
+      (open && judgement.verdict != compare::Outcome::worse))
     return must_tell ? ExitCode::cannot_tell : ExitCode::ok;
   if (judgement.verdict != compare::Outcome::worse) return ExitCode::ok;
   const bool harmless = judgement.matters && !judgement.matters->gpu_waits();

@@ -1,6 +1,7 @@
 // The flags of compare, and what they ask for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct CompareFlags {
 compare::Options options_of(const OwnFlags& flags);  // throws UsageError
 
 // By --fail-on and --cannot-tell. Throws UsageError where they are wrong, whatever the judgement.
-ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement);
+ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement,
+                      const std::optional<compare::Anchor>& anchor);
 
 }  // namespace loaderscope

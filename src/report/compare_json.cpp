@@ -79,6 +79,31 @@ void show_matters(Form& form, const std::optional<Matters>& matters) {
   });
 }
 
+void show_anchor(Form& form, const std::optional<Anchor>& anchor) {
+  form.if_there("anchor", anchor.has_value(), Missing::null, [&] {
+    const Anchor known = anchor.value_or(Anchor{});
+    form.object("anchor", "B against a commit of long ago; null without --anchor-ref", [&] {
+      form.shown("what", known.arm.what, "the ref");
+      form.shown("commit", known.arm.commit, "that it is");
+      show_estimate(form, "change", known.change, "of CPU time per sample, B / anchor - 1");
+      form.shown("limit", known.limit, "beyond which it fails", kNotNegative);
+      form.shown("pairs", known.pairs, "of runs");
+    });
+  });
+}
+
+void show_first_slower(Form& form, const std::optional<FirstSlower>& found) {
+  form.if_there("first_slower", found.has_value(), Missing::null, [&] {
+    const FirstSlower known = found.value_or(FirstSlower{});
+    form.object("first_slower", "what --bisect found; null without it", [&] {
+      form.shown("commit", known.commit.commit, "the first that is slower");
+      form.shown("author", known.commit.author, "of it");
+      form.shown("subject", known.commit.subject, "of its message");
+      form.shown("others", known.others, "commits before it that cannot be told from it");
+    });
+  });
+}
+
 void show_run(Form& form, ArmRun& run) {
   const auto number = [&](Form::Name key, double& value) { form.shown(key, value, ""); };
   form.object("", "one run, in a process of its own", [&] {
@@ -125,6 +150,8 @@ void describe_comparison(Form& form, Comparison& comparison) {
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
   form.texts("gone_names", judgement.gone_names, "what only A's are called");
   show_matters(form, judgement.matters);
+  show_anchor(form, comparison.anchor);
+  show_first_slower(form, comparison.first_slower);
   form.shown("same_because", comparison.same_because,
              "why it is the same by construction; empty where it was measured");
   form.shown("band", comparison.options.band, "a change within it is none", kShare);

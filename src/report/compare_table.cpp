@@ -149,6 +149,7 @@ void write_comparison_table(std::ostream& out, const Comparison& comparison,
   const bool told = judgement.verdict == Outcome::worse || judgement.verdict == Outcome::better;
   if (told) screen.line(Worth::advice, rest_of(judgement));
   screen.line(Worth::advice, arms_line(comparison, judgement));
+  if (comparison.anchor) screen.line(Worth::advice, anchor_line(*comparison.anchor));
   screen.line(Worth::evidence, noise_line(judgement));
   if (judgement.pairs > 0) add_differences(screen, judgement);
   screen.line(Worth::evidence, counts_line(judgement));

@@ -100,6 +100,29 @@ std::string same(const Comparison& comparison, const Judgement& judgement) {
   return fmt::format("SAME within ±{:.3g} %: {}", 100 * comparison.options.band, joined(known));
 }
 
+std::string verdict_line(const Comparison& comparison, const Judgement& judgement) {
+  switch (judgement.verdict) {
+    case Outcome::worse:
+      return (leading(judgement) != nullptr ? "SLOWER: " : "MORE WORK: ") + what_changed(judgement);
+    case Outcome::better:
+      return "FASTER: " + what_changed(judgement);
+    case Outcome::same:
+      return same(comparison, judgement);
+    case Outcome::cannot_tell:
+      break;
+  }
+  return cannot_tell(comparison, judgement);
+}
+
+// "FIRST SLOWER: b71e0dd Use RandomErasing (by Ada)"
+std::string first_slower(const FirstSlower& found) {
+  const std::string name = found.commit.commit + " " + shown_text(found.commit.subject) + " (by " +
+                           shown_text(found.commit.author) + ")";
+  if (found.others == 0) return "FIRST SLOWER: " + name;
+  return fmt::format("FIRST SLOWER is {} or one of {} before it, which cannot be told apart", name,
+                     plural(found.others, "commit"));
+}
+
 }  // namespace
 
 // "wait-for-decode" as it is spoken.
@@ -122,18 +145,18 @@ std::string show_value(const Difference& one, double value) {
   return show_rate(value);
 }
 
+std::string anchor_line(const Anchor& anchor) {
+  return fmt::format("since {} ({}): cpu per sample {:+.1f} % ({:+.1f} to {:+.1f}), limit {:.3g} %",
+                     anchor.arm.what, anchor.arm.commit, 100 * anchor.change.mean,
+                     100 * anchor.change.low, 100 * anchor.change.high, 100 * anchor.limit);
+}
+
 std::string answer_line(const Comparison& comparison, const Judgement& judgement) {
-  switch (judgement.verdict) {
-    case Outcome::worse:
-      return (leading(judgement) != nullptr ? "SLOWER: " : "MORE WORK: ") + what_changed(judgement);
-    case Outcome::better:
-      return "FASTER: " + what_changed(judgement);
-    case Outcome::same:
-      return same(comparison, judgement);
-    case Outcome::cannot_tell:
-      break;
-  }
-  return cannot_tell(comparison, judgement);
+  std::string text;
+  if (comparison.anchor && comparison.anchor->is_beyond())
+    text = "BEYOND THE LIMIT " + anchor_line(*comparison.anchor) + "; ";
+  if (comparison.first_slower) text += first_slower(*comparison.first_slower) + "; ";
+  return text + verdict_line(comparison, judgement);
 }
 
 }  // namespace loaderscope::compare

@@ -177,6 +177,9 @@ TEST_F(CompareRefs, ACommitThatIsNotThereIsSaid) {
   const Ended ended = compare("--ref-a nowhere -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("nowhere: there is no such commit here; look at 'git branch"));
+  EXPECT_THAT(compare("--bisect HEAD HEAD~1 -- sh job.sh").err,
+              HasSubstr("there is no commit from HEAD to HEAD~1; give the older one first"));
+  EXPECT_THAT(compare("--bisect HEAD -- sh job.sh").err, HasSubstr("--bisect: give two commits"));
   expect_no_work_trees();
 }
 
@@ -251,7 +254,9 @@ def make_loader():
 
 TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
   const Ended ended = compare(
-      "--ref-a HEAD~1 --loader train.py:make_loader --device null --pairs 6 --steps 100 --json - "
+      "--ref-a HEAD~1 --anchor-ref HEAD~1 --anchor-limit 20% --loader train.py:make_loader "
+      "--device "
+      "null --pairs 6 --steps 50 --json - "
       "--python '" +
       torch_python() + "'");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
@@ -260,6 +265,8 @@ TEST_F(CompareTorch, ACommitThatIsSlowerIsFound) {
   EXPECT_EQ(result["blamed"], "opaque");
   EXPECT_EQ(result["pairs"]["counted"], 6);
   EXPECT_EQ(result["arms"][1]["what"], "HEAD");
+  EXPECT_THAT(result["sentence"].get<std::string>(), StartsWith("BEYOND THE LIMIT since HEAD~1 ("));
+  EXPECT_GT(result["anchor"]["change"]["mean"], 0.2);
   for (const json& count : result["counts"]) EXPECT_FALSE(count["changed"]) << count;
   expect_no_work_trees();
 }
@@ -279,6 +286,24 @@ TEST_F(CompareTorch, ACommitThatTheLoaderDoesNotReadIsTheSame) {
   const json measured = json::parse(compare(flags + " --pairs 6 --steps 20").out);
   EXPECT_EQ(measured["same_because"], "");
   EXPECT_EQ(measured["runs"].size(), 12U);
+}
+
+// Of four commits one is slower; what the loader does not read needs no run.
+TEST_F(CompareTorch, BisectNamesTheFirstThatIsSlower) {
+  sh("git reset -q --hard HEAD~1 && git tag good && echo 1 > a.md && git add -A && "
+     "git commit -qm words && sed -i s/20/200/ train.py && git commit -qam 'many roots' && "
+     "echo 2 > b.md && git add -A && git commit -qm more && echo 3 > c.md && git add -A && "
+     "git commit -qm 'still more'");
+  const Ended ended = compare(
+      "--bisect good HEAD --loader train.py:make_loader --device null --pairs 6 --steps 50 --json "
+      "- --python '" +
+      torch_python() + "'");
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  const json result = json::parse(ended.out);
+  EXPECT_EQ(result["first_slower"]["subject"], "many roots");
+  EXPECT_EQ(result["first_slower"]["others"], 0);
+  EXPECT_THAT(result["sentence"].get<std::string>(), StartsWith("FIRST SLOWER: "));
+  expect_no_work_trees();
 }
 
 }  // namespace

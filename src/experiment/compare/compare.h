@@ -37,16 +37,38 @@ struct Arm {
 
 struct Options {
   Nanos budget = 4 * 60 * kSecond;
-  std::int64_t pairs = 0;    // 0: as many as the budget has room for
-  double band = 0.02;        // a change within it is none
-  double rate_needed = 0;    // samples per second that the training takes; 0: not known
-  std::int64_t workers = 0;  // that make them; 0: as the runs have
+  std::int64_t pairs = 0;     // 0: as many as the budget has room for
+  double band = 0.02;         // a change within it is none
+  double rate_needed = 0;     // samples per second that the training takes; 0: not known
+  std::int64_t workers = 0;   // that make them; 0: as the runs have
+  double anchor_limit = 0.1;  // of CPU time per sample, since the anchor
 };
 
 // How far runs of the same code differ from process to process, as deviations of logarithms.
 struct KnownSpread {
   double rate = 0, cpu = 0;
   std::int64_t jobs = 0;  // that showed it
+};
+
+struct Commit {
+  std::string commit, author, subject;
+};
+
+// What a bisection ends with.
+struct FirstSlower {
+  Commit commit;
+  std::int64_t others = 0;  // just before it, of which it may be one as well
+};
+
+// B against a commit of long ago: many changes that are small each add up.
+struct Anchor {
+  Arm arm;
+  Estimate change;  // of CPU time per sample, B / anchor - 1; 95 %
+  double limit = 0;
+  std::int64_t pairs = 0;
+
+  bool is_beyond() const { return change.low > limit; }
+  bool cannot_tell() const { return change.low <= limit && change.high > limit; }
 };
 
 // All that was measured. Verdicts are computed of it: judge().
@@ -62,7 +84,9 @@ struct Comparison {
   bool is_of_results = false;        // one run of each, made apart
   std::optional<KnownSpread> known;  // what those are judged by
   std::vector<ArmRun> runs;          // in the order in which they were made
-  std::string same_because;          // it is the same by construction; "": it was measured
+  std::optional<Anchor> anchor;
+  std::optional<FirstSlower> first_slower;  // of a bisection: B is it
+  std::string same_because;                 // it is the same by construction; "": it was measured
   Nanos spent = 0;
   bool interrupted = false;
   std::vector<std::string> notes;
@@ -127,6 +151,9 @@ ArmRun arm_run_of(const RunRecord& record, std::int64_t arm, std::int64_t block)
 // but counts can be told. Throws RunError where they cannot be compared.
 Comparison of_results(const RunRecord& a, const RunRecord& b,
                       const std::optional<KnownSpread>& known);
+
+// Of the comparison of an anchor with B. Throws RunError where CPU time was not measured.
+Anchor anchor_of(const Comparison& since, double limit);
 
 // Pure: of what was measured, as far as it goes.
 Judgement judge(const Comparison& comparison);

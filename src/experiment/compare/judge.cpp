@@ -3,6 +3,7 @@
 
 #include "experiment/compare/exact.h"
 #include "experiment/compare/questions.h"
+#include "loaderscope/errors.h"
 
 namespace loaderscope::compare {
 namespace {
@@ -120,6 +121,14 @@ const Difference* Judgement::blamed() const {
     if (most == nullptr || std::abs(one.b - one.a) > std::abs(most->b - most->a)) most = &one;
   }
   return most;
+}
+
+Anchor anchor_of(const Comparison& since, double limit) {
+  const Judgement judgement = judge(since);
+  const Difference* cpu = judgement.find("cpu-per-sample");
+  if (cpu == nullptr && !since.interrupted)
+    throw RunError("--anchor-ref: CPU time per sample is not measured by this engine");
+  return {since.arms[0], cpu != nullptr ? cpu->change : Estimate{}, limit, judgement.pairs};
 }
 
 Judgement judge(const Comparison& comparison) {

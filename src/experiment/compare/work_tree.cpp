@@ -1,7 +1,9 @@
 #include "experiment/compare/work_tree.h"
 
 #include <filesystem>
+#include <sstream>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/process_end.h"
@@ -69,6 +71,27 @@ std::string changes_between(const Repository& repository, const std::string& a,
   constexpr std::size_t kMost = 60'000;
   if (end.is_fine() && end.output.size() < kMost) return end.output;
   throw RunError("git diff: what changed from " + a + " to " + b + " cannot be had");
+}
+
+std::vector<Commit> commits_between(const Repository& repository, const std::string& good,
+                                    const std::string& bad) {
+  const std::string range = commit_of(repository, good) + ".." + commit_of(repository, bad);
+  const ToolEnd end = git(repository.root, {"log", "--first-parent", "--reverse", "--max-count=500",
+                                            "--format=%h%x09%an%x09%s", "--abbrev=12", range});
+  std::vector<Commit> commits;
+  std::istringstream lines(end.output);
+  for (std::string line; end.is_fine() && std::getline(lines, line);) {
+    std::istringstream parts(line);
+    Commit one;
+    std::getline(parts, one.commit, '\t');
+    std::getline(parts, one.author, '\t');
+    std::getline(parts, one.subject);
+    commits.push_back(std::move(one));
+  }
+  if (commits.empty())
+    throw RunError("--bisect: there is no commit from " + shown_text(good) + " to " +
+                   shown_text(bad) + "; give the older one first");
+  return commits;
 }
 
 WorkTree::WorkTree(const Repository& repository, const std::string& ref, const std::string& place,

@@ -4,6 +4,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "experiment/compare/compare.h"
 
 namespace loaderscope::compare {
 
@@ -19,6 +22,11 @@ Repository find_repository();
 // As git diff --name-status -z tells it.
 std::string changes_between(const Repository& repository, const std::string& a,
                             const std::string& b);
+
+// Behind `good`, up to `bad`, in the order of time, merges as one. Throws RunError where there are
+// none.
+std::vector<Commit> commits_between(const Repository& repository, const std::string& good,
+                                    const std::string& bad);
 
 class WorkTree {
  public:

@@ -1,0 +1,78 @@
+#include "cli/compare_pair.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/private_folder.h"
+#include "base/thread_meter.h"
+#include "cli/progress.h"
+#include "experiment/case_run.h"
+#include "settings/flag_words.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr Nanos kShortestPatience = 60 * kSecond;  // with one run
+
+std::string command_of(const RunConfig& given) {
+  std::string text = "loaderscope run";
+  for (const std::string& word : flag_words(given)) text += " " + quoted(word);
+  if (given.program.command.given) text += " --";
+  for (const std::string& word : given.program.command.value) text += " " + quoted(word);
+  return text;
+}
+
+FreshRun with_length(FreshRun run, const compare::RunLength& length, std::int64_t seed) {
+  const auto add = [&](const char* flag, const std::string& value) {
+    run.words.insert(run.words.end(), {flag, value});
+  };
+  if (length.steps > 0) add("--steps", std::to_string(length.steps));
+  if (length.duration > 0) add("--duration", spell_duration(length.duration));
+  if (length.warmup > 0) add("--warmup", std::to_string(length.warmup));
+  add("--seed", std::to_string(seed + length.block));
+  if (!run.program.empty()) run.words.emplace_back("--no-hook-cost");
+  if (length.block > 0) run.variables.clear();  // only the first run is looked at
+  return run;
+}
+
+}  // namespace
+
+CompareArm plain_arm(const std::string& name, const RunConfig& base) {
+  CompareArm made;
+  made.arm.name = made.run.name = name;
+  made.run.words = flag_words(base);
+  made.run.program = base.program.command.value;
+  return made;
+}
+
+compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
+                                 const PairContext& context) {
+  const PrivateFolder place(std::filesystem::temp_directory_path().string(), "loaderscope-pair-");
+  const std::array<const CompareArm*, 2> arms = {&a, &b};
+  compare::Comparison comparison;
+  comparison.options = context.options;
+  comparison.arms = {a.arm, b.arm};
+  comparison.command = command_of(context.base);
+  ProgressPrinter progress("runs");
+  const Nanos patience = std::max(kShortestPatience, context.options.budget);
+  run_pairs(comparison, {.run =
+                             [&](std::int64_t arm, const compare::RunLength& length) {
+                               const FreshRun& run = arms.at(static_cast<std::size_t>(arm))->run;
+                               return run_fresh(with_length(run, length, context.base.measure.seed),
+                                                place.path(), patience, context.stopped);
+                             },
+                         .now = monotonic_now,
+                         .stopped = context.stopped,
+                         .after_run =
+                             [&](const compare::Comparison& so_far) {
+                               const auto planned = static_cast<double>(2 * so_far.planned_pairs);
+                               progress.show(std::ssize(so_far.runs),
+                                             static_cast<double>(so_far.runs.size()) / planned);
+                             },
+                         .has_length = has_length(context.base),
+                         .same_by_construction = context.same_by_construction});
+  return comparison;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,31 @@
+// One comparison of two arms, each a way to run loaderscope afresh.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/fresh_run.h"
+#include "experiment/compare/compare.h"
+
+namespace loaderscope {
+
+struct CompareArm {
+  compare::Arm arm;
+  FreshRun run;
+};
+
+// As the flags of both say.
+CompareArm plain_arm(const std::string& name, const RunConfig& base);
+
+struct PairContext {
+  const RunConfig& base;
+  compare::Options options;
+  std::function<bool()> stopped;
+  std::function<std::string()> same_by_construction{};  // of compare::Context
+};
+
+// With progress on standard error.
+compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
+                                 const PairContext& context);
+
+}  // namespace loaderscope

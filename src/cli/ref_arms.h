@@ -1,0 +1,42 @@
+// Arms of a comparison that are commits of the current repository.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/private_folder.h"
+#include "cli/compare_pair.h"
+#include "experiment/compare/work_tree.h"
+
+namespace loaderscope {
+
+// With a work tree for each, for as long as this lives.
+class RefArms {
+ public:
+  // `build`: run in each; "": nothing. Throws UsageError where nothing of a commit would be run,
+  // RunError where there is no repository.
+  RefArms(const RunConfig& base, const std::string& build, const std::function<bool()>& stopped);
+
+  // Throws RunError where `ref` cannot be had or built.
+  CompareArm add(const std::string& name, const std::string& ref);
+  // The same, whose first run is looked at for what it reads, unless it is built.
+  CompareArm add_watched(const std::string& name, const std::string& ref);
+  // Why nothing that changed can reach the loader, behind the first run of the arm that is watched.
+  std::string out_of_reach(const std::string& from, const std::string& to) const;
+
+  const compare::Repository& repository() const { return repository_; }
+
+ private:
+  std::string touched_file() const { return place_.path() + "/touched"; }
+
+  const RunConfig base_;
+  const std::string build_;
+  const std::function<bool()> stopped_;
+  const compare::Repository repository_;
+  PrivateFolder place_;
+  std::vector<std::unique_ptr<compare::WorkTree>> trees_;
+};
+
+}  // namespace loaderscope

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""How often `loaderscope compare` cries wolf, and how often it finds what was planted: whole jobs, one after another.
+
+    tests/bench/compare_bench.py build/release/loaderscope --jobs 299                     # A against A
+    tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --plant decode=+100us
+    tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --data build/photos --plant decode=+35us --burn
+
+A job ends within --budget. Of declared costs decode takes 2 ms, augment 1 ms. --burn: another process takes a core every other
+second."""
+
+import argparse
+import collections
+import json
+import subprocess
+import sys
+import threading
+import time
+
+
+def burn(stop: threading.Event) -> None:
+    while not stop.is_set():
+        end = time.time() + 1
+        subprocess.run([sys.executable, "-c", f"import time\nwhile time.time() < {end}: pass"], check=False)
+        stop.wait(1)
+
+
+def job(binary: str, flags: list, plant: str, budget: str) -> dict:
+    b = f"--inject {plant}" if plant else ""
+    command = [binary, "compare", "--a", "", "--b", b, "--budget", budget, "--device", "null", "--json", "-", *flags]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in (0, 2):
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("--jobs", type=int, default=20)
+    parser.add_argument("--data")
+    parser.add_argument("--plant", default="", help="an injection into B")
+    parser.add_argument("--budget", default="30s")
+    parser.add_argument("--workers", default="1")
+    parser.add_argument("--burn", action="store_true")
+    given = parser.parse_args()
+    flags = ["--num-workers", given.workers, "--batch-size", "4"]
+    flags += ["--data", given.data] if given.data else ["--cost", "decode=2ms", "--cost", "augment=1ms"]
+    stop = threading.Event()
+    if given.burn:
+        threading.Thread(target=burn, args=(stop,), daemon=True).start()
+    verdicts: collections.Counter = collections.Counter()
+    named, pairs, seen = 0, 0, []
+    for number in range(given.jobs):
+        result = job(given.binary, flags, given.plant, given.budget)
+        verdicts[result["verdict"]] += 1
+        named += bool(given.plant) and result["blamed"] == given.plant.split("=")[0] and result["verdict"] == "worse"
+        pairs += result["pairs"]["counted"]
+        seen += [one["least_seen"] for one in result["differences"] if one["name"] == "cpu-per-sample"]
+        print(f"{number + 1}: {result['sentence']}", file=sys.stderr, flush=True)
+    stop.set()
+    print(f"{given.jobs} jobs, {pairs / given.jobs:.1f} pairs each: {dict(verdicts)}", end="")
+    print(f"; named {named}" if given.plant else "", end="")
+    seen.sort()
+    print(f"; the smallest change of CPU time per sample seen: {100 * seen[len(seen) // 2]:.1f} % (median)")
+
+
+if __name__ == "__main__":
+    main()
