@@ -1,10 +1,13 @@
-// scripts/gpu-check: what it makes of answers, by a pretend loaderscope that gives them.
+// scripts/gpu-check: what it makes of answers, by a pretend machine whose programs give them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <thread>
 
 #include "cli/run_script.h"
 
@@ -12,65 +15,107 @@ namespace loaderscope::testing_cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-constexpr const char* kPretendTests =
-    "#!/bin/sh\n"
-    "echo \"[==========] 12 tests from 3 test suites ran. (5 ms total)\"\n"
-    "echo \"[  SKIPPED ] ${GPU_SKIPPED-2} tests, listed below:\"\n";
+
+constexpr std::uintmax_t kMostBytes = 16 << 20;  // of all that is kept
 
 class GpuCheck : public ::testing::Test {
  protected:
+  GpuCheck() : path_("PATH", folder_.path("driver") + ":" + std::getenv("PATH")) {}
+
   void SetUp() override {
-    std::filesystem::copy(LOADERSCOPE_SOURCE_DIR "/tests/tools/pretend_loaderscope.py",
-                          folder_.path("loaderscope"));
-    write_program(folder_, "loaderscope_gpu_tests", kPretendTests);
+    std::filesystem::create_directory(folder_.path("driver"));
+    for (const char* program : {"loaderscope", "loaderscope_gpu_tests", "loaderscope_nvjpeg_check",
+                                "python3", "driver/nvidia-smi"}) {
+      std::filesystem::copy(LOADERSCOPE_SOURCE_DIR "/tests/tools/pretend_gpu_machine.py",
+                            folder_.path(program));
+    }
     folder_.write("libloaderscope_cupti_check.so", "");
+    folder_.write("libnvjpeg.so.13", "");
   }
 
+  Words words(const Words& more = {}) const {
+    Words all = {folder_.path(""), "--python", folder_.path("python3"), "--output",
+                 folder_.path(report_ + ".json")};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
   Ended check(const std::string& wrong = "", const Words& more = {}) {
     const Environment pretend("PRETEND", wrong);
-    Words words = {folder_.path(""), "--output", folder_.path("report.json")};
-    words.insert(words.end(), more.begin(), more.end());
-    return run_program(script_path("gpu-check"), words);
+    return run_program(script_path("gpu-check"), words(more));
   }
-  json report() const { return json::parse(folder_.read("report.json")); }
-  std::vector<std::string> failed() const {
+  Ended check_line(const std::string& line, const std::string& wrong, const Words& more = {}) {
+    Words only = {"--only", line};
+    only.insert(only.end(), more.begin(), more.end());
+    return check(wrong, only);
+  }
+
+  json report() const { return json::parse(folder_.read(report_ + ".json")); }
+  std::string log() const { return folder_.read(report_ + ".log"); }
+  json line(const std::string& name) const {
+    const json all = report();
+    for (const json& one : all.at("lines")) {
+      if (one.at("name") == name) return one;
+    }
+    ADD_FAILURE() << "no line " << name;
+    return {{"state", ""}, {"reason", ""}};
+  }
+  std::string state(const std::string& name) const { return line(name).at("state"); }
+  std::string reason(const std::string& name) const { return line(name).at("reason"); }
+  // Of all lines: "line: check".
+  std::vector<std::string> checks(const std::string& state) const {
     std::vector<std::string> names;
     const json all = report();
-    for (const json& check : all.at("checks")) {
-      if (!check.at("passed"))
-        names.push_back(check.at("part").get<std::string>() + ": " +
-                        check.at("name").get<std::string>());
+    for (const json& one : all.at("lines")) {
+      for (const json& check : one.at("checks")) {
+        if (check.at("state") == state)
+          names.push_back(one.at("name").get<std::string>() + ": " +
+                          check.at("name").get<std::string>());
+      }
     }
     return names;
   }
-  std::string message_of(const std::string& part, const std::string& name) const {
-    const json all = report();
-    for (const json& check : all.at("checks")) {
-      if (check.at("part") == part && check.at("name") == name) return check.at("message");
+  void expect_kept_as_the_schema_says() const {
+    const Ended checked =
+        run_program("/usr/bin/env", {"python3", "-W", "ignore", "-m", "jsonschema", "-i",
+                                     folder_.path(report_ + ".json"),
+                                     LOADERSCOPE_SOURCE_DIR "/reports/gpu-check.schema.json"});
+    if (checked.err.find("No module named") == std::string::npos) {
+      EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
     }
-    return "no such check";
+    EXPECT_LT(std::filesystem::file_size(folder_.path(report_ + ".json")) +
+                  std::filesystem::file_size(folder_.path(report_ + ".log")),
+              kMostBytes);
   }
 
   TestFolder folder_;
+  const Environment path_;
+  std::string report_ = "report";
 };
 
-TEST_F(GpuCheck, ASoundMachinePasses) {
+TEST_F(GpuCheck, OnASoundMachineEverythingIsProved) {
   const Ended ended = check();
   EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
-  EXPECT_THAT(failed(), IsEmpty());
+  EXPECT_THAT(checks("failed"), IsEmpty());
+  EXPECT_THAT(checks("not reached"), IsEmpty());
   const json all = report();
-  EXPECT_EQ(all.at("schema"), "loaderscope.gpu-check/1");
-  EXPECT_EQ(all.at("passed"), true);
+  EXPECT_EQ(all.at("proved"), all.at("lines").size());
   EXPECT_EQ(all.at("commit"), "abc123-dirty");
-  for (const char* key : {"device", "driver", "date"}) EXPECT_TRUE(all.at(key).is_string()) << key;
-  std::set<std::string> parts;
-  for (const json& one : all.at("checks")) parts.insert(one.at("part"));
-  EXPECT_THAT(parts,
-              ElementsAre("busy", "data", "images", "link", "loaded link", "model", "tests"));
+  EXPECT_EQ(all.at("device"), "Pretend H100");
+  EXPECT_EQ(all.at("driver"), "580.1");
+  std::vector<std::string> names;
+  for (const json& one : all.at("lines")) names.push_back(one.at("name"));
+  EXPECT_THAT(names, ElementsAre("machine", "tests", "data", "link", "loaded link", "busy", "model",
+                                 "images", "loader", "sweep", "training", "jpeg", "ranks"));
+  for (const std::string& name : names) EXPECT_THAT(ended.out, HasSubstr("\n" + name + " "));
+  EXPECT_EQ(line("images").at("checks").size(), 5 * 2 * 2 * 2U);
+  EXPECT_THAT(log(), HasSubstr("=== ranks: "));
+  EXPECT_THAT(log(), HasSubstr("--sync-ranks"));
+  expect_kept_as_the_schema_says();
 }
 
 TEST_F(GpuCheck, WithoutAGpuSaysSoInOneSentence) {
@@ -88,74 +133,220 @@ TEST_F(GpuCheck, WithoutTheProgramSaysSoInOneSentence) {
   EXPECT_EQ(ended.err.find('\n'), ended.err.size() - 1) << ended.err;
 }
 
-TEST_F(GpuCheck, ASlowLinkFailsWithItsFigures) {
-  EXPECT_EQ(check("slow link").exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("link: pinned"));
-  EXPECT_THAT(message_of("link", "pinned"), StartsWith("at worst 0.960 of the bare loop"));
-  EXPECT_EQ(report().at("passed"), false);
+// Words of a command that each line gives.
+struct OfLine {
+  const char* line;
+  const char* command;
+};
+
+constexpr OfLine kCommands[] = {
+    {"tests", "--gtest_filter"}, {"data", "data make"},      {"link", "probe link"},
+    {"loaded link", "probe"},    {"busy", "--launches 300"}, {"model", "--engine model"},
+    {"images", "--transfer u8"}, {"loader", "--loader"},     {"sweep", "sweep"},
+    {"training", "resnet50.py"}, {"jpeg", "nvjpeg_check"},   {"ranks", "--sync-ranks"},
+};
+
+TEST_F(GpuCheck, OfEachLineAFailureIsToldWithItsOutput) {
+  for (const OfLine& one : kCommands) {
+    SCOPED_TRACE(one.line);
+    EXPECT_EQ(check_line(one.line, std::string("fails at ") + one.command).exit_code, 1);
+    EXPECT_EQ(state(one.line), "failed");
+    EXPECT_THAT(reason(one.line), HasSubstr("the device was lost"));
+    EXPECT_THAT(log(), HasSubstr("the device was lost; look at dmesg"));
+    expect_kept_as_the_schema_says();
+  }
 }
 
-TEST_F(GpuCheck, MissingGpuTestsAreAFailureAndTheRestGoesOn) {
+TEST_F(GpuCheck, BehindAFailureTheRestGoesOn) {
+  EXPECT_EQ(check("fails at probe link").exit_code, 1);
+  EXPECT_EQ(report().at("failed"), 2);
+  EXPECT_EQ(state("images"), "not reached");  // they have no rate to be compared with
+  EXPECT_EQ(report().at("not_reached"), 1);
+  EXPECT_EQ(report().at("proved"), 10);
+}
+
+TEST_F(GpuCheck, WithoutImagesWhatLoadsThemIsNotReached) {
+  EXPECT_EQ(check("fails at data make").exit_code, 1);
+  EXPECT_EQ(report().at("failed"), 1);
+  for (const char* name : {"loaded link", "images", "loader", "sweep", "training", "jpeg"}) {
+    EXPECT_EQ(state(name), "not reached") << name;
+    EXPECT_THAT(reason(name), HasSubstr("there are no images to load")) << name;
+  }
+}
+
+TEST_F(GpuCheck, OfEachLineAHangIsEndedAndToldWithWhereItStood) {
+  std::vector<std::unique_ptr<RunningBinary>> all;  // all at once: each takes all of its time
+  for (const OfLine& one : kCommands) {
+    const Environment pretend("PRETEND", std::string("hangs at ") + one.command);
+    report_ = one.line;
+    all.push_back(std::make_unique<RunningBinary>(words({"--only", one.line, "--seconds", "12"}),
+                                                  "", script_path("gpu-check")));
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Ended ended = all[i]->wait();
+    report_ = kCommands[i].line;
+    SCOPED_TRACE(report_);
+    EXPECT_EQ(ended.exit_code, 1) << ended.out << ended.err;
+    EXPECT_EQ(state(report_), "failed");
+    EXPECT_THAT(reason(report_), HasSubstr("took too long"));
+    EXPECT_THAT(reason(report_), HasSubstr("it stood in "));
+    EXPECT_THAT(log(), HasSubstr("before it hung"));
+  }
+}
+
+TEST_F(GpuCheck, OfEachLineAnAnswerThatIsNoneIsAFailure) {
+  for (const OfLine& one : kCommands) {
+    const std::string name = one.line;
+    if (name == "tests" || name == "data" || name == "training") continue;  // they want no JSON
+    SCOPED_TRACE(one.line);
+    EXPECT_EQ(check_line(one.line, std::string("prints no JSON at ") + one.command).exit_code, 1);
+    EXPECT_EQ(state(one.line), "failed");
+    EXPECT_THAT(reason(one.line), AnyOf(HasSubstr("no JSON"), HasSubstr("was not refused")));
+  }
+}
+
+TEST_F(GpuCheck, AfterAHangThatTookTheGpuNothingMoreIsTried) {
+  EXPECT_EQ(check("hangs and loses the GPU at probe link", {"--seconds", "6"}).exit_code, 1);
+  EXPECT_EQ(state("link"), "failed");
+  EXPECT_EQ(state("tests"), "proved");
+  EXPECT_EQ(state("ranks"), "not reached");
+  EXPECT_EQ(reason("ranks"), "the GPU does not answer since the line 'link'.");
+  expect_kept_as_the_schema_says();
+}
+
+TEST_F(GpuCheck, WhatTheTimeDidNotReachIsToldSo) {
+  EXPECT_EQ(check("hangs at data make", {"--seconds", "4"}).exit_code, 1);
+  EXPECT_EQ(state("data"), "failed");
+  EXPECT_EQ(state("ranks"), "not reached");
+  EXPECT_EQ(reason("ranks"), "no time was left.");
+}
+
+TEST_F(GpuCheck, ASignalKeepsWhatWasFound) {
+  const Environment pretend("PRETEND", "hangs at probe link");
+  RunningBinary running(words(), "", script_path("gpu-check"));
+  running.wait_until_it_catches(SIGTERM);
+  const auto is_at_link = [&] {
+    return std::filesystem::exists(folder_.path("report.log")) &&
+           log().find("=== link") != std::string::npos;
+  };
+  while (!running.has_ended() && !is_at_link())
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  running.send(SIGTERM);
+  const Ended ended = running.wait();
+  EXPECT_EQ(ended.exit_code, 3) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("stopped by SIGTERM"));
+  EXPECT_THAT(ended.out, HasSubstr("\nline "));
+  EXPECT_EQ(state("tests"), "proved");
+  EXPECT_EQ(state("link"), "not reached");
+  EXPECT_THAT(reason("ranks"), HasSubstr("gpu-check was stopped"));
+}
+
+TEST_F(GpuCheck, OfMuchOutputTheEndsAreKept) {
+  check_line("tests", "much output");
+  EXPECT_THAT(log(), HasSubstr("first words"));
+  EXPECT_THAT(log(), HasSubstr("last words"));
+  EXPECT_THAT(log(), HasSubstr("bytes are left out"));
+  expect_kept_as_the_schema_says();
+}
+
+// What is not there.
+
+TEST_F(GpuCheck, WithoutTorchWhatNeedsItIsNotReached) {
+  EXPECT_EQ(check("no torch").exit_code, 3);
+  EXPECT_THAT(checks("failed"), IsEmpty());
+  EXPECT_THAT(checks("not reached"),
+              ElementsAre("machine: python", "loader: ran", "training: ran"));
+  for (const char* name : {"machine", "loader", "training"})
+    EXPECT_THAT(reason(name), HasSubstr("no torch")) << name;
+}
+
+TEST_F(GpuCheck, WithoutPythonWhatNeedsItIsNotReached) {
+  std::filesystem::remove(folder_.path("python3"));
+  EXPECT_EQ(check().exit_code, 3);
+  EXPECT_THAT(checks("failed"), IsEmpty());
+  EXPECT_THAT(reason("training"), HasSubstr("no torch"));
+}
+
+TEST_F(GpuCheck, WithoutNvidiaSmiTheRestIsProved) {
+  std::filesystem::remove(folder_.path("driver/nvidia-smi"));
+  EXPECT_EQ(check().exit_code, 3);
+  EXPECT_THAT(checks("not reached"), ElementsAre("machine: nvidia-smi"));
+}
+
+TEST_F(GpuCheck, WithoutNvjpegItIsNotReached) {
+  std::filesystem::remove(folder_.path("loaderscope_nvjpeg_check"));
+  EXPECT_EQ(check_line("jpeg", "").exit_code, 3);
+  EXPECT_THAT(reason("jpeg"), HasSubstr("there is no loaderscope_nvjpeg_check"));
+}
+
+TEST_F(GpuCheck, ABackEndOfNvjpegThatIsNotHereIsNotReached) {
+  EXPECT_EQ(check_line("jpeg", "no JPEG engine").exit_code, 3);
+  EXPECT_EQ(reason("jpeg"), "hardware: nvjpegCreateEx gives 9.");
+}
+
+TEST_F(GpuCheck, WithoutTheCarriedProgramsTheirLinesFail) {
   std::filesystem::remove(folder_.path("loaderscope_gpu_tests"));
-  EXPECT_EQ(check().exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("tests: ran"));
-  EXPECT_THAT(message_of("tests", "ran"), HasSubstr("loaderscope_gpu_tests cannot be started"));
-}
-
-TEST_F(GpuCheck, GpuTestsThatAreAllSkippedAreAFailure) {
-  const Environment all("GPU_SKIPPED", "12");
-  EXPECT_EQ(check().exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("tests: loaderscope_gpu_tests"));
-}
-
-TEST_F(GpuCheck, AProbeThatCrashesIsAFailureAndTheRestGoesOn) {
-  EXPECT_EQ(check("probe crashes").exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("link: ran", "loaded link: ran"));
-  EXPECT_THAT(message_of("link", "ran"), HasSubstr("exit code -11"));
-}
-
-TEST_F(GpuCheck, AnUnknownSchemaIsAFailure) {
-  EXPECT_EQ(check("other schema").exit_code, 1);
-  EXPECT_THAT(message_of("link", "ran"), HasSubstr("not loaderscope.probe/1"));
-}
-
-TEST_F(GpuCheck, RunsThatFailAreRecordedWithTheirMessage) {
-  EXPECT_EQ(check("run fails").exit_code, 1);
-  EXPECT_THAT(message_of("model", "decode"), HasSubstr("the device was lost"));
-  EXPECT_THAT(message_of("busy", "ran"), HasSubstr("the device was lost"));
-  EXPECT_THAT(message_of("images", "pageable"), HasSubstr("the device was lost"));
-  EXPECT_THAT(message_of("link", "pinned"), HasSubstr("0.980"));
-}
-
-TEST_F(GpuCheck, ACauseFarFromTheModelFails) {
-  EXPECT_EQ(check("off the model").exit_code, 1);
-  EXPECT_THAT(message_of("model", "decode"), StartsWith("decode is +10.00 % off the model"));
-  EXPECT_EQ(failed().size(), 6U);
-}
-
-TEST_F(GpuCheck, BusyFarFromTheKernelsFails) {
-  EXPECT_EQ(check("busy apart").exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("busy: busy"));
-  EXPECT_THAT(message_of("busy", "busy"), StartsWith("our account 70.00 %, CUPTI 68.00 %"));
-}
-
-TEST_F(GpuCheck, WithoutTheCuptiLibraryBusyIsAFailure) {
   std::filesystem::remove(folder_.path("libloaderscope_cupti_check.so"));
-  EXPECT_EQ(check().exit_code, 1);
-  EXPECT_THAT(failed(), ElementsAre("busy: ran"));
+  EXPECT_EQ(check("").exit_code, 1);
+  EXPECT_THAT(reason("tests"), HasSubstr("loaderscope_gpu_tests cannot be started"));
+  EXPECT_THAT(reason("busy"), HasSubstr("there is no libloaderscope_cupti_check.so"));
+  EXPECT_THAT(checks("failed"), ElementsAre("tests: ran", "busy: ran", "training: busy"));
 }
 
-TEST_F(GpuCheck, WhatTakesTooLongIsEndedAndRecorded) {
-  write_program(folder_, "loaderscope_gpu_tests", "#!/bin/sh\nsleep 600\n");
-  EXPECT_EQ(check("", {"--seconds", "1"}).exit_code, 1);
-  EXPECT_THAT(message_of("tests", "ran"), HasSubstr("took too long"));
-  EXPECT_THAT(message_of("link", "ran"), HasSubstr("no time was left"));
+// What is not as it should be.
+
+TEST_F(GpuCheck, ATestThatFailsOrIsSkippedIsToldWithItsReason) {
+  EXPECT_EQ(check_line("tests", "a test fails").exit_code, 1);
+  EXPECT_THAT(checks("failed"), ElementsAre("tests: GpuTest.Computes"));
+  EXPECT_THAT(reason("tests"), HasSubstr("Expected: it does"));
+  EXPECT_EQ(check_line("tests", "a test is skipped").exit_code, 3);
+  EXPECT_THAT(reason("tests"), HasSubstr("skipped: x_test.cpp:7: Skipped no CUPTI"));
+  EXPECT_EQ(line("tests").at("checks").back().at("figures").at("tick_ns"), 32);
 }
 
-TEST_F(GpuCheck, NoJsonIsAFailureOfThatPart) {
-  EXPECT_EQ(check("no JSON").exit_code, 1);
-  EXPECT_THAT(message_of("link", "ran"), HasSubstr("printed no JSON"));
+struct Unsound {
+  const char* wrong;
+  const char* line;
+  const char* reason;  // holds
+};
+
+class GpuCheckFails : public GpuCheck, public ::testing::WithParamInterface<Unsound> {};
+
+TEST_P(GpuCheckFails, WithItsFigures) {
+  const Unsound& unsound = GetParam();
+  Words more = {"--only", unsound.line, "--only", "link"};
+  EXPECT_EQ(check(unsound.wrong, more).exit_code, 1);
+  EXPECT_EQ(state(unsound.line), "failed");
+  EXPECT_THAT(reason(unsound.line), HasSubstr(unsound.reason));
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    EachOf, GpuCheckFails,
+    ::testing::Values(
+        Unsound{"slow link", "link", "pinned: at worst 0.960 of the bare loop"},
+        Unsound{"fallback", "link", "registered: too little may be locked"},
+        Unsound{"other schema", "link", "not loaderscope.probe/1"},
+        Unsound{"busy apart", "busy", "our account 70.00 %, CUPTI 65.00 %"},
+        Unsound{"clamped", "busy", "2.00 % of the window was moved"},
+        Unsound{"clocks apart", "busy", "at worst +300.0 us"},
+        Unsound{"slow products", "busy", "steps of 20 ms took 21.00 ms"},
+        Unsound{"off the model", "model", "decode is +10.00 % off the model"},
+        Unsound{"slow copies", "images", "copies have 0.51 of the probe's rate"},
+        Unsound{"fallback", "images", "cannot be page-locked"},
+        Unsound{"simulated", "images", "it was simulated"},
+        Unsound{"simulated", "loader", "it was simulated"},
+        Unsound{"shared memory", "images", "write-combined, processes, async, f32: "},
+        Unsound{"half a sweep", "sweep", "1 of 2 cases"},
+        Unsound{"costly", "training", "a step takes +5.00 % with us"},
+        Unsound{"busy apart", "training", "CUPTI without us 65.00 %"},
+        Unsound{"no GPU times", "training", "the GPU's own times are not in every step"},
+        Unsound{"profiler is blind", "training", "the script's profiler recorded nothing"},
+        Unsound{"not refused", "ranks", "it was not refused"}),
+    [](const auto& unsound) {
+      std::string name = std::string(unsound.param.line) + "_" + unsound.param.wrong;
+      for (char& letter : name) letter = std::isalnum(letter) != 0 ? letter : '_';
+      return name;
+    });
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -1,0 +1,1 @@
+"""What scripts/gpu-check does: plan.py is the table of its lines, runner.py runs them."""
