@@ -87,4 +87,8 @@ std::span<const DeviceRow> device_table();           // src/device/registry.cpp
 const DeviceRow& device_row(std::string_view name);  // of a resolved configuration
 DeviceKind device_kind(std::string_view name);
 
+// Why a GPU whose driver is here cannot be used, as a sentence: the driver is too old, say. Nothing
+// where there is none or it can be used.
+std::optional<std::string> why_gpu_unusable();
+
 }  // namespace loaderscope

@@ -31,6 +31,8 @@ struct FamilyListing {
   std::string_view family;  // "engine", "device", ...
   std::string_view flag;    // the flag whose values these are, "" when none
   std::vector<Row> rows;
+  // What is wrong here with what nobody expects to be wrong; it looks when it is called.
+  std::optional<std::string> (*alarm)() = nullptr;
 };
 
 // All families, in the order of the pipeline (src/cli/families.cpp).

@@ -87,6 +87,7 @@ struct MachineLimits {
   double cores = 1;          // affinity and CPU quota
   bool has_gpu = false;      // that the device `cuda` can use
   std::string why_no_gpu{};  // said where the device is chosen; "" when nobody looked
+  std::optional<std::string> unusable_gpu{};  // of one that is there, for MachineFacts
 };
 
 // Fills the defaults that depend on other values and on the machine, and refuses contradictions and

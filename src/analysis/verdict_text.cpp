@@ -243,7 +243,9 @@ std::string sentence_of(const RunRecord& record, const Analysis& analysis, const
   if (record.interrupted) {
     text += "; interrupted after " + plural(analysis.steps, "measured step");
   }
-  return record.simulated ? "Simulated: " + text : capitalised(std::move(text));
+  if (!record.simulated) return capitalised(std::move(text));
+  const auto& why = record.machine.unusable_gpu;
+  return why ? fmt::format("Simulated ({}): {}", *why, text) : "Simulated: " + text;
 }
 
 }  // namespace loaderscope

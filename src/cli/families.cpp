@@ -38,6 +38,12 @@ FamilyListing of_words(std::string_view family, std::string_view flag) {
   return listing;
 }
 
+FamilyListing of_devices() {
+  FamilyListing listing = of_table("device", "--device", device_table());
+  listing.alarm = why_gpu_unusable;
+  return listing;
+}
+
 FamilyListing of_cost_stages() {
   FamilyListing listing{"cost", "--cost", {}};
   for (Stage stage : cost_stages()) {
@@ -68,7 +74,7 @@ const std::vector<FamilyListing>& families() {
       of_words<CacheState>("cache", "--cache"),
       of_words<MemoryMode>("memory", "--memory"),
       of_words<CopyMode>("copy", "--copy"),
-      of_table("device", "--device", device_table()),
+      of_devices(),
       of_table("preset", "--compute", compute_presets()),
       of_cost_stages(),
       of_table("format", "data make --format", dataset::format_table()),

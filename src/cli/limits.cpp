@@ -15,6 +15,8 @@ MachineLimits limits_of(const MachineFacts& machine, const RunConfig& given) {
   const auto reason = device_row("cuda").row.reason_not_available();
   limits.has_gpu = !reason;
   limits.why_no_gpu = reason.value_or("");
+  if (const auto unusable = why_gpu_unusable())
+    limits.unusable_gpu = unusable->substr(0, unusable->find(';'));
   return limits;
 }
 

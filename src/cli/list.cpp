@@ -29,11 +29,16 @@ std::vector<FamilyListing> chosen(const std::string& name) {
   throw UsageError("list " + shown_text(name) + ": " + expected + suggestion(name, names));
 }
 
+std::optional<std::string> alarm_of(const FamilyListing& listing) {
+  return listing.alarm != nullptr ? listing.alarm() : std::nullopt;
+}
+
 void write_text(std::ostream& out, const FamilyListing& listing) {
   std::size_t width = 0;
   for (const Row& row : listing.rows) width = std::max(width, row.name.size());
   out << listing.family;
   if (!listing.flag.empty()) out << " (" << listing.flag << ")";
+  if (const auto alarm = alarm_of(listing)) out << ": " << *alarm;
   out << "\n";
   for (const Row& row : listing.rows) {
     out << "  " << row.name << std::string(width + 2 - row.name.size(), ' ') << row.help << "\n";
@@ -52,7 +57,10 @@ nlohmann::ordered_json as_json(const FamilyListing& listing) {
     if (reason) object["reason"] = *reason;
     rows.push_back(std::move(object));
   }
-  return {{"family", listing.family}, {"flag", listing.flag}, {"rows", std::move(rows)}};
+  nlohmann::ordered_json all = {{"family", listing.family}, {"flag", listing.flag}};
+  if (const auto alarm = alarm_of(listing)) all["alarm"] = *alarm;
+  all["rows"] = std::move(rows);
+  return all;
 }
 
 ExitCode list(const ListFlags& flags) {

@@ -118,9 +118,11 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
 ExitCode run(RunFlags& flags) {
   const RunConfig given = given_by(flags);
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  const MachineFacts machine = read_machine();
+  MachineFacts machine = read_machine();
+  const MachineLimits limits = limits_of(machine, given);
+  machine.unusable_gpu = limits.unusable_gpu;
   std::vector<std::string> notes;
-  const RunConfig config = resolve(given, limits_of(machine, given), notes);
+  const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
   if (!config.answer.json.value.empty())
     check_output(config.answer.json.value, flags.base.output_rules(config));

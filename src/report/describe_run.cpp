@@ -23,6 +23,9 @@ void describe_head(Form& form, RunRecord& record) {
     form.whole("logical_cpus", machine.logical_cpus, "logical CPUs of the machine");
     form.real("cores", machine.cores, "CPUs usable: affinity and quota", kNotNegative);
     form.whole("memory_bytes", machine.memory_bytes, "physical memory, bytes");
+    form.optional("unusable_gpu", machine.unusable_gpu, Missing::left_out, [&](std::string& why) {
+      form.text("unusable_gpu", why, "why a GPU that is there was not used");
+    });
   });
   form.settings(record.config);
 }

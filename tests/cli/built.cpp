@@ -23,4 +23,9 @@ const std::string& pretend_cupti() {
   return path;
 }
 
+const std::string& old_driver() {
+  static const std::string path = LOADERSCOPE_OLD_DRIVER;
+  return path;
+}
+
 }  // namespace loaderscope::testing_cli

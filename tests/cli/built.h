@@ -9,5 +9,6 @@ const std::string& binary();         // loaderscope
 bool is_sanitized();                 // what `binary` is
 const std::string& nvtx_recorder();  // "": built without NVTX 3
 const std::string& pretend_cupti();  // "": built without CUPTI
+const std::string& old_driver();     // the folder of its libcuda.so.1; "": built without CUDA
 
 }  // namespace loaderscope::testing_cli

@@ -59,6 +59,16 @@ constexpr Meaning kMeanings[] = {
      "install a newer one, or give --device sim"},
 };
 
+// Where none is, the runtime says 0.
+int driver_version(Runtime& runtime) {
+  int driver = 0, built_with = 0;
+  return runtime.versions(driver, built_with).ok() ? driver : 0;
+}
+
+bool finds_none(const Status& counted, int count) {
+  return counted.name == "cudaErrorNoDevice" || (counted.ok() && count == 0);
+}
+
 std::string version(int number) { return fmt::format("{}.{}", number / 1000, number % 1000 / 10); }
 
 }  // namespace
@@ -94,7 +104,7 @@ std::optional<std::string> why_no_gpu(Runtime* runtime) {
         "install a newer driver.",
         version(driver), version(built_with));
   }
-  if (counted.name == "cudaErrorNoDevice" || (counted.ok() && count == 0)) {
+  if (finds_none(counted, count)) {
     return "the NVIDIA driver finds no GPU; look at 'nvidia-smi' and CUDA_VISIBLE_DEVICES.";
   }
   if (!counted.ok()) return sentence("GPUs", counted) + ".";
@@ -107,6 +117,14 @@ std::optional<std::string> why_no_gpu(Runtime* runtime) {
       "another "
       "GPU with CUDA_VISIBLE_DEVICES.",
       first.name, first.major, first.minor, kOldestMajor);
+}
+
+std::optional<std::string> why_gpu_unusable(Runtime* runtime) {
+  int count = 0;
+  if (runtime == nullptr || driver_version(*runtime) == 0) return std::nullopt;
+  const Status counted = runtime->device_count(count);
+  if (finds_none(counted, count)) return std::nullopt;
+  return why_no_gpu(runtime);
 }
 
 }  // namespace loaderscope::cuda

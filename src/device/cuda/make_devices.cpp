@@ -65,6 +65,10 @@ std::vector<std::unique_ptr<Device>> make_cuda_devices(const RunConfig& config,
   return cuda::make_devices(cuda::real_runtime(), config, stop);
 }
 
+std::optional<std::string> why_gpu_unusable() {
+  return cuda::why_gpu_unusable(cuda::real_runtime().get());
+}
+
 std::optional<std::string> why_no_cuda() { return cuda::why_no_gpu(cuda::real_runtime().get()); }
 
 }  // namespace loaderscope

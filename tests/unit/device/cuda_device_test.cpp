@@ -8,6 +8,7 @@
 #include <set>
 
 #include "augment/normalise_setting.h"
+#include "device/cuda/errors.h"
 #include "loaderscope/errors.h"
 #include "unit/device/pretend_runtime.h"
 #include "unit/device/run_steps.h"
@@ -317,6 +318,25 @@ TEST_F(CudaDeviceTest, WhyThereIsNoGpuIsSaid) {
   EXPECT_THAT(error_of_making(), HasSubstr("compute capability 7.0, and this program needs 8.0"));
   runtime_ = nullptr;
   EXPECT_THAT(error_of_making(), HasSubstr("built without the CUDA toolkit"));
+}
+
+TEST_F(CudaDeviceTest, AGpuThatIsThereAndCannotBeUsedIsToldApartFromNone) {
+  EXPECT_EQ(cuda::why_gpu_unusable(nullptr), std::nullopt);
+  EXPECT_EQ(cuda::why_gpu_unusable(runtime_.get()), std::nullopt);
+  runtime_->driver = 0;
+  runtime_->fail("device_count", 0, "cudaErrorInsufficientDriver");
+  EXPECT_EQ(cuda::why_gpu_unusable(runtime_.get()), std::nullopt);
+  runtime_->driver = 12020;
+  EXPECT_THAT(cuda::why_gpu_unusable(runtime_.get()).value_or(""),
+              HasSubstr("it supports CUDA 12.2"));
+  runtime_->fail("device_count", 0, "cudaErrorSystemNotReady");
+  EXPECT_THAT(cuda::why_gpu_unusable(runtime_.get()).value_or(""), HasSubstr("fabric manager"));
+  runtime_->fail("device_count", 0, "cudaErrorNoDevice");  // CUDA_VISIBLE_DEVICES is empty
+  EXPECT_EQ(cuda::why_gpu_unusable(runtime_.get()), std::nullopt);
+  runtime_ = std::make_shared<PretendRuntime>();
+  runtime_->major = 7;
+  EXPECT_THAT(cuda::why_gpu_unusable(runtime_.get()).value_or(""),
+              HasSubstr("compute capability 7.0"));
 }
 
 TEST_F(CudaDeviceTest, RanksShareGpusInTurn) {

@@ -1,0 +1,67 @@
+// Which device is taken, and what is said where a GPU that is there cannot be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const char* const kTooOld = "the NVIDIA driver is too old: it supports CUDA 11.2, and this program";
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+class OldDriver : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (old_driver().empty()) GTEST_SKIP() << "built without a CUDA toolkit";
+  }
+  Ended run(const Words& more) const {
+    Words words = {"run",       "--workers", "1",       "--cost", "decode=100us:sleep",
+                   "--compute", "2ms",       "--steps", "30"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_binary(words);
+  }
+  const Environment driver_{"LD_LIBRARY_PATH", old_driver()};
+};
+
+TEST_F(OldDriver, IsSaidInTheFirstLineOfARun) {
+  const Ended ended = run({});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(first_line(ended.out), StartsWith(std::string("Simulated (") + kTooOld));
+  EXPECT_THAT(first_line(ended.out), HasSubstr("): the GPU "));
+}
+
+TEST_F(OldDriver, IsKeptInTheResult) {
+  const json result = json::parse(run({"--json", "-"}).out);
+  EXPECT_THAT(result.at("machine").at("unusable_gpu"), StartsWith(kTooOld));
+  EXPECT_THAT(result.at("verdict").at("sentence"), HasSubstr(kTooOld));
+}
+
+TEST_F(OldDriver, IsNotSaidWhereTheSimulatedDeviceIsAskedFor) {
+  EXPECT_THAT(first_line(run({"--device", "sim"}).out), StartsWith("Simulated: "));
+}
+
+TEST_F(OldDriver, IsARefusalWhereTheGpuIsAskedFor) {
+  const Ended ended = run({"--device", "cuda"});
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_THAT(ended.err, HasSubstr(kTooOld));
+}
+
+TEST_F(OldDriver, IsSaidInTheFirstLineOfTheDevices) {
+  EXPECT_THAT(first_line(run_binary({"list", "device"}).out),
+              StartsWith(std::string("device (--device): ") + kTooOld));
+  const json families = json::parse(run_binary({"list", "device", "--json"}).out);
+  EXPECT_THAT(families.at(0).at("alarm"), StartsWith(kTooOld));
+  EXPECT_THAT(first_line(run_binary({"list", "memory"}).out), Not(HasSubstr("driver")));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
