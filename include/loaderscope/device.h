@@ -30,6 +30,7 @@ struct CopyJob {
   std::int64_t step = 0;
   const std::byte* host = nullptr;
   Bytes bytes = 0;
+  Bytes kept = 0;      // nothing is copied, and so many bytes of an earlier step's are computed on
   Nanos duration = 0;  // what the copy takes where it is declared or simulated; on a real device
                        // beside the copy of bytes
   bool by_caller = false;  // pageable memory: the calling thread copies

@@ -117,15 +117,16 @@ bool CudaDevice::submit_copy(const CopyJob& job) {
   Step& step = steps_.push_back({});
   step.index = job.step;
   step.marks = take_marks();
-  step.bytes = job.host != nullptr ? job.bytes : 0;
-  step.copied = step.bytes > 0 || job.duration > 0;
+  const Bytes copied = job.host != nullptr ? job.bytes : 0;
+  step.bytes = copied + job.kept;
+  step.copied = copied > 0 || job.duration > 0;
   if (!step.copied) return true;
 
   check("copy", runtime_.record(step.marks.copy_begin, copy_stream_));
-  if (step.bytes > 0) {
+  if (copied > 0) {
     void* buffer = buffers_[static_cast<std::size_t>(buffer_of(job.step))];
     check("copy",
-          runtime_.copy_in(buffer, job.host, static_cast<std::size_t>(step.bytes), copy_stream_));
+          runtime_.copy_in(buffer, job.host, static_cast<std::size_t>(copied), copy_stream_));
   }
   if (job.duration > 0) {
     Spin declared;

@@ -41,7 +41,7 @@ class CudaDevice : public Device {
   struct Step {
     std::int64_t index = 0;
     Marks marks;
-    Bytes bytes = 0;  // copied
+    Bytes bytes = 0;  // of its batch on the GPU
     bool copied = false, submitted = false, computes = false;
     Nanos duration = 0;                     // of its compute, as asked for
     Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep

@@ -8,6 +8,7 @@ namespace {
 
 constexpr Nanos kLookEvery = 50'000;  // a look at host memory costs about 1 us
 constexpr int kThreads = 256;
+constexpr std::int64_t kMostBlocks = 1024, kMostRows = 65535;  // of a grid
 
 __device__ Nanos device_now() {
   unsigned long long now;
@@ -38,10 +39,19 @@ __global__ void gate_kernel(Gate gate) {
   }
 }
 
+// A row of blocks per plane: which image and channel a value belongs to takes no division of 64
+// bits.
 __global__ void normalise_kernel(Normalisation job) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (std::int64_t i = first; i < job.values(); i += stride) job.floats[i] = normalised(job, i);
+  const auto planes = static_cast<std::uint32_t>(3 * job.images);
+  const auto pixels = static_cast<std::uint32_t>(job.pixels);
+  for (std::uint32_t number = blockIdx.y; number < planes; number += gridDim.y) {
+    const Plane plane = plane_of(job, number);
+    float* floats = job.floats + static_cast<std::int64_t>(number) * pixels;
+    for (std::uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x; pixel < pixels;
+         pixel += gridDim.x * blockDim.x) {
+      floats[pixel] = normalised(plane, pixel);
+    }
+  }
 }
 
 // One warp per tile of 16 x 16 of the result.
@@ -82,8 +92,11 @@ int launch_gate(const Gate& gate, CUstream_st* stream) {
 
 int launch_normalise(const Normalisation& job, CUstream_st* stream) {
   if (job.values() == 0) return 0;
-  const std::int64_t blocks = (job.values() + kThreads - 1) / kThreads;
-  const auto grid = static_cast<unsigned>(blocks < 65536 ? blocks : 65536);
+  const auto at_most = [](std::int64_t most, std::int64_t wanted) {
+    return static_cast<unsigned>(wanted < most ? wanted : most);
+  };
+  const dim3 grid(at_most(kMostBlocks, (job.pixels + kThreads - 1) / kThreads),
+                  at_most(kMostRows, 3 * job.images));
   normalise_kernel<<<grid, kThreads, 0, stream>>>(job);
   return launched();
 }

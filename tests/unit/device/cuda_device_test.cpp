@@ -262,16 +262,39 @@ TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
   }
 }
 
+TEST_F(CudaDeviceTest, WhatStaysOnTheGpuIsNormalisedAllTheSame) {
+  use_bytes(Transfer::u8);
+  const auto device = make();
+  const std::vector<DeviceTimes> copied = run(*device, 2, 0, kCompute);
+  CopyJob job;
+  job.step = 2;
+  job.kept = std::ssize(host_);
+  ASSERT_TRUE(device->submit_copy(job));
+  device->submit_compute(2, kCompute);
+  ASSERT_TRUE(device->wait_computed(2));
+  const auto kept = device->collect();
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->copy.ran());
+  expect_near(kept->augmented, copied[1].augmented, kNear);
+  EXPECT_EQ(runtime_->work("copy").size(), 2U);
+  const auto jobs = runtime_->work("normalise");
+  ASSERT_EQ(jobs.size(), 4U);  // one to warm up
+  EXPECT_EQ(jobs[3].place, jobs[1].place);
+}
+
 TEST_F(CudaDeviceTest, WhatItMadeIsFreed) {
   use_bytes(Transfer::u8);
   config_.trainer.copy.value = CopyMode::stream;
   config_.trainer.graph.value = true;
-  {
-    const auto device = make();
-    const auto slots = device->make_slots(MemoryMode::pinned_slots, 3, 1000);
-    EXPECT_GT(runtime_->owned(), 20);
+  for (const char* compute : {"4ms", "gemm:4ms"}) {
+    config_.trainer.compute.set(parse_compute(compute));
+    {
+      const auto device = make();
+      const auto slots = device->make_slots(MemoryMode::pinned_slots, 3, 1000);
+      EXPECT_GT(runtime_->owned(), 20);
+    }
+    EXPECT_EQ(runtime_->owned(), 0) << compute;
   }
-  EXPECT_EQ(runtime_->owned(), 0);
 }
 
 TEST_F(CudaDeviceTest, TooLittleMemoryIsSaid) {

@@ -1,4 +1,5 @@
 // Stages that are left out of real runs: what is no longer called, and what batches then hold.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -32,6 +33,7 @@ class Knockout : public testing::Test {
   struct Result {
     RunRecord record;
     std::vector<std::uint64_t> samples;  // a hash of each
+    std::vector<Bytes> kept;             // on the device, of each step
     std::int64_t overwritten = 0;
 
     std::set<std::uint64_t> contents() const { return {samples.begin(), samples.end()}; }
@@ -54,8 +56,10 @@ class Knockout : public testing::Test {
                             "steps=8 warmup=0 " +
                             settings,
                         context);
-    for (const Delivered& batch : devices.delivered())
+    for (const Delivered& batch : devices.delivered()) {
       result.samples.insert(result.samples.end(), batch.samples.begin(), batch.samples.end());
+      result.kept.push_back(batch.kept);
+    }
     result.overwritten = devices.overwritten();
     return result;
   }
@@ -115,6 +119,12 @@ TEST_F(Knockout, WithoutCopiesTheFirstBatchesAreCopiedOnly) {
   EXPECT_EQ(base.count(Stage::h2d), 8);
   EXPECT_LE(without.count(Stage::h2d), 2);
   EXPECT_EQ(without.record.ranks[0].steps(), 8);
+  // What a GPU makes of the bytes is no part of their copy.
+  const Bytes batch = 3 * kSampleBytes;
+  ASSERT_GE(without.kept.size(), 8U);
+  for (std::size_t step = 0; step < without.kept.size(); ++step)
+    EXPECT_EQ(without.kept[step], step < 2 ? 0 : batch) << step;
+  EXPECT_THAT(base.kept, ::testing::Each(0));
 }
 
 TEST_F(Knockout, InjectedDelaysGoWithTheirStage) {

@@ -40,6 +40,7 @@ void expect_in_a_quiet_moment(const std::function<std::string()>& wrong);
 struct Delivered {
   std::int64_t step = 0;
   std::vector<std::uint64_t> samples;  // a hash of the bytes of each
+  Bytes kept = 0;                      // on the device
 };
 
 inline constexpr Bytes kSampleBytes = Bytes{3} * 16 * 16;  // with "size=16 transfer=u8"
