@@ -95,6 +95,7 @@ TEST_F(ProductTest, OfTheBuiltInKernelIsRight) {
 }
 
 TEST_F(ProductTest, OfTheLibraryInUseIsRight) {
+  objects_->products();
   RecordProperty("library", runtime_->gemm_library());
   expect_products([this](const Gemm& gemm, Stream stream) { return runtime_->gemm(gemm, stream); });
 }

@@ -45,6 +45,11 @@ void* DeviceObjects::host_memory(std::size_t bytes, std::string_view what) {
   return place;
 }
 
+void DeviceObjects::products() {
+  runtime_.begin_products();
+  frees_.push_back([this] { runtime_.end_products(); });
+}
+
 void DeviceObjects::keep(Graph graph) {
   frees_.push_back([this, graph] { runtime_.free_graph(graph); });
 }

@@ -26,6 +26,7 @@ class DeviceObjects {
   void* memory(std::size_t bytes, std::string_view what);
   void* host_memory(std::size_t bytes, std::string_view what);  // page-locked
   void keep(Graph graph);
+  void products();  // what multiplies matrices, of the chosen device
 
  private:
   Runtime& runtime_;

@@ -116,12 +116,14 @@ class RealRuntime : public Runtime {
   Status normalise(const Normalisation& job, Stream stream) override {
     return status(launch_normalise(job, of(stream)));
   }
+  void begin_products() override { cublas().open(device()); }
+  void end_products() override { cublas().close(device()); }
   Status gemm(const Gemm& gemm, Stream stream) override {
-    if (!cublas().usable()) return status(launch_gemm(gemm, of(stream)));
-    return cublas().gemm(gemm, stream) ? Status{} : Status{1, "cublasGemmEx"};
+    if (!cublas().is_open(device())) return status(launch_gemm(gemm, of(stream)));
+    return cublas().gemm(device(), gemm, stream) ? Status{} : Status{1, "cublasGemmEx"};
   }
   std::string gemm_library() override {
-    return cublas().usable() ? "cuBLAS " + cublas().version() : "built-in kernel";
+    return cublas().is_open(device()) ? "cuBLAS " + cublas().version() : "built-in kernel";
   }
 
   Status begin_capture(Stream stream) override {
@@ -136,8 +138,14 @@ class RealRuntime : public Runtime {
  private:
   // Loaded when the first matrices are multiplied: it takes a second and half a gigabyte.
   static Cublas& cublas() {
-    static Cublas loaded;
+    static Cublas loaded(cublas_libraries(python_prefixes()));
     return loaded;
+  }
+  // That the calling thread has chosen.
+  static int device() {
+    int chosen = 0;
+    cudaGetDevice(&chosen);
+    return chosen;
   }
 };
 

@@ -111,8 +111,11 @@ class Runtime {
   virtual Status spin(const Spin& spin, Stream stream) = 0;
   virtual Status gate(const Gate& gate, Stream stream) = 0;
   virtual Status normalise(const Normalisation& job, Stream stream) = 0;
+  // What multiplies on the chosen device, from the first `begin` to as many `end`s.
+  virtual void begin_products() = 0;
+  virtual void end_products() = 0;
   virtual Status gemm(const Gemm& gemm, Stream stream) = 0;
-  virtual std::string gemm_library() = 0;  // "cuBLAS 13.0.2", "built-in kernel"
+  virtual std::string gemm_library() = 0;  // "cuBLAS 13.0.2", "built-in kernel": of that device
 
   // What is launched on `stream` between the two is not run but kept, to be launched as one.
   virtual Status begin_capture(Stream stream) = 0;

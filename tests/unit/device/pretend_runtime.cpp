@@ -348,6 +348,16 @@ Status PretendRuntime::normalise(const Normalisation& job, Stream stream) {
   return called("normalise");
 }
 
+void PretendRuntime::begin_products() {
+  const Lock lock(mutex_);
+  ++owned_;
+}
+
+void PretendRuntime::end_products() {
+  const Lock lock(mutex_);
+  --owned_;
+}
+
 Status PretendRuntime::gemm(const Gemm& gemm, Stream stream) {
   const Lock lock(mutex_);
   const double size = gemm.size;

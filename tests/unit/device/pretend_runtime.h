@@ -71,6 +71,8 @@ class PretendRuntime : public Runtime {
   Status spin(const Spin& spin, Stream stream) override;
   Status gate(const Gate& gate, Stream stream) override;
   Status normalise(const Normalisation& job, Stream stream) override;
+  void begin_products() override;
+  void end_products() override;
   Status gemm(const Gemm& gemm, Stream stream) override;
   std::string gemm_library() override { return "pretended products"; }
   Status begin_capture(Stream stream) override;
