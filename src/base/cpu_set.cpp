@@ -14,6 +14,30 @@ namespace {
 
 constexpr int kMostCpus = 1 << 20;
 
+class KernelSet {
+ public:
+  explicit KernelSet(int cpus)
+      : bytes_(CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus))),
+        set_(CPU_ALLOC(static_cast<std::size_t>(cpus)), [](cpu_set_t* s) { CPU_FREE(s); }) {}
+  explicit operator bool() const { return set_ != nullptr; }
+  cpu_set_t* get() const { return set_.get(); }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set_;
+};
+
+// False: there is none of them, or the kernel refuses.
+bool allow(const CpuSet& cpus) {
+  if (cpus.empty()) return false;
+  const KernelSet set(cpus.back() + 1);
+  if (!set) return false;
+  CPU_ZERO_S(set.bytes(), set.get());
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), set.bytes(), set.get());
+  return ::sched_setaffinity(0, set.bytes(), set.get()) == 0;
+}
+
 // The number at the beginning of `text`, which is cut off.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
@@ -34,17 +58,24 @@ double busy_ticks(std::istream& line) {
 
 CpuSet allowed_cpus() {
   for (int cpus = 1024; cpus <= kMostCpus; cpus *= 4) {
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
-        CPU_ALLOC(static_cast<std::size_t>(cpus)), [](cpu_set_t* s) { CPU_FREE(s); });
-    const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cpus));
-    if (!set || ::sched_getaffinity(0, bytes, set.get()) != 0) continue;
+    const KernelSet set(cpus);
+    if (!set || ::sched_getaffinity(0, set.bytes(), set.get()) != 0) continue;
     CpuSet allowed;
     for (int cpu = 0; cpu < cpus; ++cpu) {
-      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set.get())) allowed.push_back(cpu);
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), set.bytes(), set.get()))
+        allowed.push_back(cpu);
     }
     return allowed;
   }
   return {};
+}
+
+OnCpus::OnCpus(const CpuSet& cpus) : before_(allowed_cpus()) {
+  holds_ = !before_.empty() && allow(cpus);
+}
+
+OnCpus::~OnCpus() {
+  if (holds_) allow(before_);
 }
 
 CpuSet parse_cpu_list(std::string_view text) {

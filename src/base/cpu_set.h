@@ -13,6 +13,21 @@ using CpuSet = std::vector<int>;  // ascending
 // Those that this process may run on; none when that cannot be found out.
 CpuSet allowed_cpus();
 
+// While it lives, the thread that made it, and what that starts, runs on these CPUs only.
+class OnCpus {
+ public:
+  explicit OnCpus(const CpuSet& cpus);
+  ~OnCpus();
+  OnCpus(const OnCpus&) = delete;
+  OnCpus& operator=(const OnCpus&) = delete;
+
+  bool holds() const { return holds_; }  // false: there are none, or the kernel refuses
+
+ private:
+  CpuSet before_;
+  bool holds_ = false;
+};
+
 // "0-3,8,10-11", as in /sys, ascending; from where it cannot be read on it is left out.
 CpuSet parse_cpu_list(std::string_view text);
 

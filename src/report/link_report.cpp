@@ -63,6 +63,9 @@ void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle&)
   for (const BareLoop& loop : matrix.bare) bare.push_back(gigabytes(loop.median));
   table.add(bare);
   table.print(out);
+  if (matrix.near_cpus > 0)
+    out << fmt::format("the host's side ran on the {} of the GPU's NUMA node\n",
+                       plural(matrix.near_cpus, "CPU"));
   for (const LinkCell& cell : matrix.cells) {
     const bool first = cell.copy == CopyMode::sync && cell.bytes == matrix.cells.front().bytes;
     if (first && !cell.fallback.empty()) out << "note: " << printable(cell.fallback) << "\n";
@@ -72,6 +75,8 @@ void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle&)
 void describe_link(Form& form, LinkMatrix& matrix) {
   form.object("device", "what was copied to",
               [&] { form.shown("name", matrix.gpu, "as its driver says it"); });
+  form.shown("near_cpus", matrix.near_cpus,
+             "CPUs of the GPU's NUMA node, on which the host's side ran; 0: anywhere");
   form.shown("interrupted", matrix.interrupted, "stopped by a signal: cells may be missing");
   form.list(
       "link", matrix.cells, "host to device, by memory, copy mode and size", [&](LinkCell& cell) {

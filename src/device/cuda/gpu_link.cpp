@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace loaderscope {
@@ -23,23 +24,43 @@ void add(std::vector<Metric>& metrics, const char* name, const char* unit, const
   if (value) metrics.push_back({name, unit, help, *value});
 }
 
-void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path& device,
-              const CpuSet& usable) {
+fs::path folder_of(const fs::path& root, std::string address) {
+  std::transform(address.begin(), address.end(), address.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return root / "sys/bus/pci/devices" / address;
+}
+
+// Nothing where the firmware does not say: -1.
+std::optional<int> node_of(const fs::path& device) {
   const std::optional<double> node = number_in(device / "numa_node");
   constexpr double kMostNodes = 1 << 16;
-  if (!node || !(*node >= 0 && *node < kMostNodes)) return;  // -1: the firmware does not say
-  const std::string folder = "node" + std::to_string(static_cast<int>(*node));
+  if (!node || !(*node >= 0 && *node < kMostNodes)) return std::nullopt;
+  return static_cast<int>(*node);
+}
+
+// Nothing where the kernel does not know them.
+std::optional<CpuSet> cpus_of_node(const fs::path& root, int node, const CpuSet& usable) {
+  const std::string folder = "node" + std::to_string(node);
   std::ifstream in(root / "sys/devices/system/node" / folder / "cpulist");
   std::string list;
-  if (!std::getline(in, list)) return;
-  const CpuSet near = parse_cpu_list(list);
-  const auto is_near = [&](int cpu) { return std::binary_search(near.begin(), near.end(), cpu); };
-  const auto count = std::count_if(usable.begin(), usable.end(), is_near);
-  add(metrics, "numa.gpu_node", "1", "NUMA node that the GPU is on", node);
+  if (!std::getline(in, list)) return std::nullopt;
+  const CpuSet all = parse_cpu_list(list);
+  CpuSet near;
+  std::set_intersection(all.begin(), all.end(), usable.begin(), usable.end(),
+                        std::back_inserter(near));
+  return near;
+}
+
+void add_node(std::vector<Metric>& metrics, const fs::path& root, const fs::path& device,
+              const CpuSet& usable) {
+  const std::optional<int> node = node_of(device);
+  const auto near = node ? cpus_of_node(root, *node, usable) : std::nullopt;
+  if (!near) return;
+  add(metrics, "numa.gpu_node", "1", "NUMA node that the GPU is on", static_cast<double>(*node));
   add(metrics, "numa.near_cpus", "1", "usable CPUs on the node of the GPU",
-      static_cast<double>(count));
+      static_cast<double>(near->size()));
   add(metrics, "numa.far_cpus", "1", "usable CPUs on other nodes",
-      static_cast<double>(std::ssize(usable) - count));
+      static_cast<double>(usable.size() - near->size()));
 }
 
 // 1 where the kernel does not say.
@@ -53,10 +74,7 @@ double part_in_force(const std::vector<Metric>& metrics) {
 
 std::vector<Metric> gpu_link_metrics(const fs::path& root, const std::string& address,
                                      const CpuSet& usable) {
-  std::string folder = address;
-  std::transform(folder.begin(), folder.end(), folder.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const fs::path device = root / "sys/bus/pci/devices" / folder;
+  const fs::path device = folder_of(root, address);
   std::vector<Metric> metrics;
   add(metrics, "link.width", "1", "PCIe lanes of the GPU in use",
       number_in(device / "current_link_width"));
@@ -67,6 +85,12 @@ std::vector<Metric> gpu_link_metrics(const fs::path& root, const std::string& ad
   add(metrics, "link.max_gts", "1", "that it can do", number_in(device / "max_link_speed"));
   add_node(metrics, root, device, usable);
   return metrics;
+}
+
+CpuSet near_cpus(const fs::path& root, const std::string& address, const CpuSet& usable) {
+  const std::optional<int> node = node_of(folder_of(root, address));
+  const auto near = node ? cpus_of_node(root, *node, usable) : std::nullopt;
+  return near.value_or(CpuSet{});
 }
 
 std::vector<Metric> weakest_link_metrics(const fs::path& root,

@@ -17,6 +17,10 @@ namespace loaderscope {
 std::vector<Metric> gpu_link_metrics(const std::filesystem::path& root, const std::string& address,
                                      const CpuSet& usable);
 
+// Those of the usable CPUs that are on its NUMA node; none where the kernel does not say.
+CpuSet near_cpus(const std::filesystem::path& root, const std::string& address,
+                 const CpuSet& usable);
+
 // Of several GPUs those of the one whose link is furthest below what it can be.
 std::vector<Metric> weakest_link_metrics(const std::filesystem::path& root,
                                          const std::vector<std::string>& addresses,

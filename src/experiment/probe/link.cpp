@@ -5,6 +5,7 @@
 
 #include "device/cuda/cuda_slots.h"
 #include "device/cuda/errors.h"
+#include "device/cuda/gpu_link.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::probe {
@@ -16,6 +17,9 @@ using cuda::Runtime;
 using cuda::Stream;
 
 constexpr Nanos kPatience = 2 * kSecond;  // of a kernel that waits to be let go
+// Of a sample: those that are not timed, and the least that are.
+constexpr std::int64_t kWarmingCopies = 4, kTimedCopies = 16;
+constexpr std::int64_t kMostCopies = 256;
 
 class LinkProbe {
  public:
@@ -84,7 +88,7 @@ class LinkProbe {
   };
 
   std::int64_t copies_of(Bytes bytes) const {
-    return std::clamp<std::int64_t>(options_.at_least / bytes, 1, 256);
+    return std::clamp(options_.at_least / bytes, kTimedCopies, kMostCopies);
   }
 
   void check(const cuda::Status& status) const { objects_.check("probe link", status); }
@@ -107,6 +111,7 @@ class LinkProbe {
   Nanos time_held(const std::byte* host, Bytes bytes) {
     let_go(0, 0);
     hold(stream_, 0);
+    for (std::int64_t i = 0; i < kWarmingCopies; ++i) copy(host, bytes);
     check(runtime_.record(begin_, stream_));
     for (std::int64_t i = 0; i < copies_of(bytes); ++i) copy(host, bytes);
     check(runtime_.record(end_, stream_));
@@ -118,6 +123,9 @@ class LinkProbe {
   }
 
   Nanos time_by_host(const std::byte* host, Bytes bytes, bool waits) {
+    for (std::int64_t i = 0; i < kWarmingCopies; ++i) copy(host, bytes);
+    check(runtime_.record(end_, stream_));
+    check(runtime_.synchronise(end_));
     const Nanos begin = runtime_.now();
     for (std::int64_t i = 0; i < copies_of(bytes); ++i) {
       copy(host, bytes);
@@ -160,6 +168,9 @@ LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOption
   cuda::check("probe link", runtime->set_device(options.device));
   cuda::check("probe link", runtime->properties(options.device, properties));
   matrix.gpu = properties.name;
+  // Memory is placed where it is first touched, and copies from another node cross the sockets.
+  const OnCpus near(near_cpus(options.root, properties.pci_address, allowed_cpus()));
+  matrix.near_cpus = near.holds() ? std::ssize(allowed_cpus()) : 0;
 
   LinkProbe probe(*runtime, options);
   const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());

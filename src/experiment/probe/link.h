@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ struct LinkOptions {
   int device = 0;
   std::vector<Bytes> sizes = {Bytes{64} << 10, Bytes{256} << 10, Bytes{1} << 20,  Bytes{4} << 20,
                               Bytes{16} << 20, Bytes{64} << 20,  Bytes{256} << 20};
-  int samples = 7;            // of each cell; the median counts
-  Bytes at_least = 64 << 20;  // copied per sample
+  int samples = 5;                   // of each cell; the median counts
+  Bytes at_least = 64 << 20;         // copied per sample
+  std::filesystem::path root = "/";  // of the kernel's files, which say where the GPU is
 };
 
 // One cell. Rates in bytes per second.
@@ -36,15 +38,17 @@ struct BareLoop {
 
 struct LinkMatrix {
   std::string gpu;
+  std::int64_t near_cpus = 0;  // of the GPU's NUMA node, on which the host's side ran; 0: anywhere
   std::vector<LinkCell> cells;
   std::vector<BareLoop> bare;
   bool interrupted = false;
 };
 
-// By nvbandwidth's method: copies from page-locked memory are queued behind a kernel that is let go
-// when all are there, so that the host's calls are not part of their time, which events take. Copy
-// mode `sync` waits for each copy and is timed by the host, as are copies from pageable memory;
-// with `stream` a kernel computes on another stream meanwhile. Throws RunError.
+// By nvbandwidth's method, on the CPUs of the GPU's node, and of each sample four copies are not
+// timed and at least 16 are: copies from page-locked memory are queued behind a kernel that is let
+// go when all are there, so that the host's calls are not part of their time, which events take.
+// Copy mode `sync` waits for each copy and is timed by the host, as are copies from pageable
+// memory; with `stream` a kernel computes on another stream meanwhile. Throws RunError.
 LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOptions& options,
                         const std::atomic<int>& stop);
 

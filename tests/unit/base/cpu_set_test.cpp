@@ -36,6 +36,19 @@ TEST(CpuSet, CountsWhatTheCpusDid) {
   EXPECT_FALSE(seconds_of({}));
 }
 
+TEST(CpuSet, AThreadIsKeptOnCpusAndLetGo) {
+  const CpuSet before = allowed_cpus();
+  {
+    const OnCpus last({before.back()});
+    EXPECT_TRUE(last.holds());
+    EXPECT_EQ(allowed_cpus(), CpuSet{before.back()});
+  }
+  EXPECT_EQ(allowed_cpus(), before);
+  EXPECT_FALSE(OnCpus({}).holds());
+  EXPECT_FALSE(OnCpus({100000}).holds());
+  EXPECT_EQ(allowed_cpus(), before);
+}
+
 TEST(CpuSet, KnowsTheCpusOfThisProcess) {
   const CpuSet cpus = allowed_cpus();
   ASSERT_FALSE(cpus.empty());

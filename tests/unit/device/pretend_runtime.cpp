@@ -71,7 +71,7 @@ Status PretendRuntime::device_count(int& count) {
 }
 
 Status PretendRuntime::properties(int device, Properties& properties) {
-  properties = {"Pretender " + std::to_string(device), major, 0, memory};
+  properties = {"Pretender " + std::to_string(device), major, 0, memory, pci_address};
   return called("properties");
 }
 
@@ -264,6 +264,7 @@ Status PretendRuntime::fill(void* place, int value, std::size_t bytes) {
 
 Status PretendRuntime::allocate_host(std::size_t bytes, HostKind kind, void*& place) {
   const Lock lock(mutex_);
+  allocated_on = allowed_cpus();
   const Status status =
       called(kind == HostKind::plain ? "allocate_host" : "allocate_write_combined");
   return status.ok() ? take_memory(bytes, host_memory, place) : status;

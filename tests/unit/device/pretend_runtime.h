@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/cpu_set.h"
 #include "device/cuda/runtime.h"
 
 namespace loaderscope::cuda {
@@ -21,6 +22,7 @@ class PretendRuntime : public Runtime {
 
   // The script.
   int devices = 1, driver = 13000, major = 9;
+  std::string pci_address;
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
   double copy_rate = 25;      // bytes per ns
@@ -41,6 +43,7 @@ class PretendRuntime : public Runtime {
   };
   std::vector<Work> work(const std::string& what) const;
   int calls(const std::string& call) const;
+  CpuSet allocated_on;         // the CPUs of the thread that last allocated host memory
   std::int64_t owned() const;  // streams, events, graphs, allocations and registrations not freed
 
   Nanos now() override;

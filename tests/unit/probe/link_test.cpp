@@ -12,6 +12,7 @@
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
 #include "unit/device/pretend_runtime.h"
+#include "unit/machine/pretend_root.h"
 
 namespace loaderscope::probe {
 namespace {
@@ -65,8 +66,30 @@ TEST_F(LinkProbeTest, NothingIsHeldForMemoryThatCouldNotBeLocked) {
     fallen_async += !cell.fallback.empty() && cell.copy != CopyMode::sync;
   }
   EXPECT_GT(fallen, 0u);
-  const auto each = static_cast<std::size_t>(options_.samples) + 1;
+  const auto each = static_cast<std::size_t>(options_.samples) + 1;  // the first wakes the link
   EXPECT_EQ(runtime_->work("spin").size(), held - each * fallen_async);
+}
+
+TEST_F(LinkProbeTest, FourCopiesAreNotTimedAndAtLeastSixteenAre) {
+  options_.sizes = {Bytes{4} << 20};  // of 4 MiB in all
+  const LinkMatrix matrix = measure();
+  const auto samples =
+      (matrix.cells.size() + matrix.bare.size()) * (static_cast<std::size_t>(options_.samples) + 1);
+  EXPECT_EQ(runtime_->work("copy").size(), samples * (4 + 16));
+}
+
+TEST_F(LinkProbeTest, RunsOnTheNodeOfTheGpuBeforeItAllocates) {
+  const CpuSet before = allowed_cpus();
+  const int near = before.back();
+  const test::PretendRoot root;
+  root.write("sys/bus/pci/devices/0000:6a:00.0/numa_node", "1\n");
+  root.write("sys/devices/system/node/node1/cpulist", std::to_string(near) + ",4000\n");
+  options_.root = root.path();
+  EXPECT_EQ(measure().near_cpus, 0);  // the address is not known
+  runtime_->pci_address = "0000:6A:00.0";
+  EXPECT_EQ(measure().near_cpus, 1);
+  EXPECT_EQ(runtime_->allocated_on, CpuSet{near});
+  EXPECT_EQ(allowed_cpus(), before);
 }
 
 TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
