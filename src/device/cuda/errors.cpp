@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "loaderscope/errors.h"
 
 namespace loaderscope::cuda {
 namespace {
 
-constexpr int kOldestMajor = 8;  // of the compute capabilities that kernels are built for
+constexpr int kOldestMajor = 7, kOldestMinor = 5;  // compute capability that has kernels
 
 struct Meaning {
   std::string_view name, cause, next_step;
@@ -26,7 +28,9 @@ constexpr Meaning kMeanings[] = {
     {"cudaErrorInsufficientDriver", "the NVIDIA driver is missing or too old",
      "install a newer one, or give --device sim"},
     {"cudaErrorNoKernelImageForDevice", "this GPU is of a kind that the program is not built for",
-     "it needs compute capability 8.0 or newer; give --device sim"},
+     "it needs compute capability 7.5 or newer; give --device sim"},
+    {"cudaErrorCallRequiresNewerDriver", "the NVIDIA driver is too old for this program",
+     "install a newer one, or give --device sim"},
     {"cudaErrorUnsupportedPtxVersion", "the NVIDIA driver is too old for this GPU's kernels",
      "install a newer one, or give --device sim"},
     {"cudaErrorDevicesUnavailable", "the GPU is taken by another process",
@@ -111,12 +115,12 @@ std::optional<std::string> why_no_gpu(Runtime* runtime) {
   Properties first;
   if (const Status known = runtime->properties(0, first); !known.ok())
     return sentence("GPU 0", known) + ".";
-  if (first.major >= kOldestMajor) return std::nullopt;
+  if (std::pair(first.major, first.minor) >= std::pair(kOldestMajor, kOldestMinor))
+    return std::nullopt;
   return fmt::format(
-      "GPU 0 ({}) has compute capability {}.{}, and this program needs {}.0 or newer; choose "
-      "another "
-      "GPU with CUDA_VISIBLE_DEVICES.",
-      first.name, first.major, first.minor, kOldestMajor);
+      "GPU 0 ({}) has compute capability {}.{}, and this program needs {}.{} or newer; choose "
+      "another GPU with CUDA_VISIBLE_DEVICES.",
+      first.name, first.major, first.minor, kOldestMajor, kOldestMinor);
 }
 
 std::optional<std::string> why_gpu_unusable(Runtime* runtime) {

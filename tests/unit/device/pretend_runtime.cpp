@@ -71,7 +71,7 @@ Status PretendRuntime::device_count(int& count) {
 }
 
 Status PretendRuntime::properties(int device, Properties& properties) {
-  properties = {"Pretender " + std::to_string(device), major, 0, memory, pci_address};
+  properties = {"Pretender " + std::to_string(device), major, minor, memory, pci_address};
   return called("properties");
 }
 

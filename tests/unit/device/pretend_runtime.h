@@ -21,7 +21,7 @@ class PretendRuntime : public Runtime {
   explicit PretendRuntime(Time time = Time::scripted) : real_time_(time == Time::real) {}
 
   // The script.
-  int devices = 1, driver = 13000, major = 9;
+  int devices = 1, driver = 13000, major = 9, minor = 0;
   std::string pci_address;
   double drift = 0;  // seconds that the device's clock gains per second
   Nanos event_latency = kMicrosecond;
