@@ -50,9 +50,20 @@ double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
 
 bool waits_for_other_loaders(const RunRecord& record, const Account& account) {
   if (record.loaders.empty() || record.ranks.empty()) return false;
-  Nanos waited = 0;  // a program's launches are nothing else
-  for (const RankRecord& rank : record.ranks) waited += rank.stages[Stage::launch].wall;
+  Nanos waited = 0;  // a program's launches are this and the sampler
+  for (const RankRecord& rank : record.ranks)
+    waited += std::max<Nanos>(rank.stages[Stage::launch].wall - chosen_in(record), 0);
   return 2 * waited >= std::ssize(record.ranks) * account.stall[Cause::launch];
+}
+
+Nanos chosen_in(const RunRecord& record) {
+  if (record.ranks.empty()) return 0;
+  const double of_batch = value_of(record.metrics, "sampler.s").value_or(0);
+  return static_cast<Nanos>(of_batch * kSecond * static_cast<double>(record.ranks.front().steps()));
+}
+
+bool waits_for_sampler(const RunRecord& record, const Account& account) {
+  return account.stall[Cause::launch] > 0 && 2 * chosen_in(record) >= account.stall[Cause::launch];
 }
 
 double busy_of(const Account& account) { return share_of(account.compute, account); }

@@ -18,6 +18,12 @@ double per_second(const RunRecord& record, std::int64_t RankRecord::*count);
 // measured is half of its `launch` at least.
 bool waits_for_other_loaders(const RunRecord& record, const Account& account);
 
+// Of a rank of somebody else's program, in the window: what its own thread took to choose the
+// samples of its batches.
+Nanos chosen_in(const RunRecord& record);
+// It is half of `launch` at least.
+bool waits_for_sampler(const RunRecord& record, const Account& account);
+
 double busy_of(const Account& account);  // 0 without a window
 Nanos sum_of(const Histogram& histogram);
 

@@ -221,6 +221,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
     case Cause::launch:
       if (waits_for_other_loaders(record, account))
         return "the training waits for the batches of another loader";
+      if (waits_for_sampler(record, account))
+        return "the sampler chooses samples in the trainer's own thread";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";

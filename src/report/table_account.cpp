@@ -29,6 +29,8 @@ std::string code_words(const RunRecord& record, std::string_view stage) {
 
 std::string remark_on(Cause cause, const RunRecord& record, const Account& account,
                       std::int64_t steps) {
+  if (cause == Cause::launch && waits_for_sampler(record, account))
+    return code_words(record, "sampler");
   if (cause == Cause::launch && account.not_asking > 0) {
     return fmt::format("{} of it not asking for a batch that is ready",
                        show_duration(account.not_asking / steps));

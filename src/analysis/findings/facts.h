@@ -31,6 +31,7 @@ struct Facts {
   double metric(std::string_view name) const;  // 0 when it is not there
 
   bool waits_for_other_loaders() const;
+  bool waits_for_sampler() const;
 
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
   // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
@@ -104,6 +105,7 @@ std::optional<Candidate> own_code(const Facts& facts);
 std::optional<Candidate> loader_not_seen(const Facts& facts);
 std::optional<Candidate> serialisation_tax(const Facts& facts);
 std::optional<Candidate> other_loader(const Facts& facts);
+std::optional<Candidate> slow_sampler(const Facts& facts);
 std::optional<Candidate> slow_trainer(const Facts& facts);
 std::optional<Candidate> gpu_is_the_limit(const Facts& facts);
 
@@ -128,6 +130,7 @@ std::optional<Candidate> too_many_bytes_to_copy(const Facts& facts);
 std::optional<Candidate> epoch_refill(const Facts& facts);
 std::optional<Candidate> short_last_batches(const Facts& facts);
 std::optional<Candidate> small_batches(const Facts& facts);
+double waited_for_sampler(const Facts& facts);
 double spent_per_batch(const Facts& facts);  // share that is waited for what every batch costs
 
 std::optional<Candidate> straggler_rank(const Facts& facts);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analysis/findings/facts.h"
+#include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 
@@ -130,8 +131,29 @@ std::optional<Candidate> other_loader(const Facts& facts) {
       "more workers for that loader: DataLoader(..., num_workers=)"};
 }
 
+double waited_for_sampler(const Facts& facts) {
+  return std::min(facts.share(chosen_in(facts.record)), facts.share(Cause::launch));
+}
+
+std::optional<Candidate> slow_sampler(const Facts& facts) {
+  const double waited = waited_for_sampler(facts);
+  if (waited < kWorthSaying) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "the sampler takes {} of the trainer's own thread for each batch, waited for {} of the time, "
+      "and no worker can take that over: {}",
+      show_duration(static_cast<Nanos>(facts.metric("sampler.s") * kSecond)), show_percent(waited),
+      facts.named("sampler"));
+  candidate.options = {{{"launch.speed", "10"}}};
+  candidate.pytorch =
+      "draw an epoch's indices at once in the sampler's __iter__ (numpy, torch.randperm, "
+      "torch.multinomial), and keep what is the same in every epoch";
+  return candidate;
+}
+
 std::optional<Candidate> slow_trainer(const Facts& facts) {
-  if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders())
+  if (facts.share(Cause::launch) < kWorthSaying || facts.waits_for_other_loaders() ||
+      facts.waits_for_sampler())
     return std::nullopt;
   Candidate candidate;
   candidate.evidence = fmt::format(

@@ -149,6 +149,12 @@ void name_others(RunRecord& record, const LoaderHistory& measured,
   move_to(record.details, std::move(details));
 }
 
+double chosen_in(const std::vector<LoaderHistory*>& histories) {
+  double sum = 0;
+  for (const LoaderHistory* history : histories) sum += seconds(history->chosen_in());
+  return histories.empty() ? 0 : sum / static_cast<double>(histories.size());
+}
+
 }  // namespace
 
 void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
@@ -165,6 +171,11 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
     record.metrics.push_back({"data.shards", "1",
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
+  if (const double chosen = chosen_in(histories); chosen > 0)
+    record.metrics.push_back({"sampler.s", "s",
+                              "of the trainer's thread in the sampler, to choose the samples of a "
+                              "batch",
+                              chosen});
   if (!record.ranks.empty())
     put_measured(record.config, record.ranks.front(), histories.front()->loader());
   say_gpu(record, histories);

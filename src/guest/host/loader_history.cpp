@@ -52,6 +52,7 @@ void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   }
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
   if (fact.kind == FactKind::started) started(fact, epoch);
+  if (fact.kind == FactKind::chosen) chosen(fact);
   if (fact.kind == FactKind::moved && fact.batch < 0)
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
   if (fact.batch < 0 || fact.kind == FactKind::replayed) return;
@@ -95,7 +96,7 @@ std::optional<std::int64_t> LoaderHistory::number_of(Epoch& epoch, std::int64_t 
 // the iterator took to end is booked as if it had ended when the next one begins.
 void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
   if (open_) {
-    const Nanos take = batches_known_[*open_].events.take;
+    const Nanos take = batches_known_[*open_].given;
     close_step(std::max(take, fact.begin - stopped_for_.value_or(0)));
   }
   const Nanos ending = std::exchange(stopped_for_, std::nullopt).value_or(0);
@@ -136,6 +137,27 @@ void LoaderHistory::started(const Fact& fact, Epoch& epoch) {
   starts_[fact.worker] = span;
 }
 
+void LoaderHistory::chosen(const Fact& fact) {
+  choice_ = interval_of(fact);
+  choosing_ += fact.end - fact.begin;
+  ++chosen_;
+}
+
+// With workers PyTorch's iterator has a batch in hand when it asks the sampler for the samples of a
+// later one, and gives it to the program behind that; without any it asks for those of the batch
+// that it then makes. What the sampler takes is the trainer's own time.
+void LoaderHistory::put_choice(StepEvents& events) const {
+  const bool within = choice_.ran() && choice_.begin >= asked_ && choice_.end <= events.take;
+  if (!within) return;
+  events.launch = choice_;
+  if (!events.made_by_trainer) {
+    events.take = choice_.begin;
+  } else if (!events.first_of_epoch) {
+    events.ask = choice_.end;
+    events.ask_queued = choice_.queued;
+  }
+}
+
 void LoaderHistory::dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   if (epoch.dispatch == 0) epoch.dispatch = fact.begin;
   StepEvents& events = known(batch, epoch).events;
@@ -161,6 +183,8 @@ void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
   events.ask = epoch.fresh ? epoch.begun : asked_;
   events.take = fact.begin;
   time_.got(events.ask, events.take);
+  taken.given = events.take;
+  put_choice(events);
   events.take_queued =
       std::clamp<Nanos>(fact.queued, 0, std::max<Nanos>(events.take - events.ask, 0));
   if (epoch.fresh) {
@@ -192,7 +216,7 @@ void LoaderHistory::replayed(const Fact& fact, Epoch& epoch) {
 void LoaderHistory::waited_for(std::int32_t other, const WaitForBatch& wait) {
   if (!open_ || time_.asks() || time_.thread() != wait.thread) return;
   Batch& batch = batches_known_[*open_];
-  const Nanos within = wait.end - std::max(wait.begin, batch.events.take);
+  const Nanos within = wait.end - std::max(wait.begin, batch.given);
   if (within <= 0) return;
   batch.for_others += within;
   waited_for_others_[other] += within;

@@ -37,6 +37,8 @@ class LoaderHistory {
   void waited_for(std::int32_t other, const WaitForBatch& wait);
   // How long, by the number of the other loader.
   const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
+  // What the sampler took to choose the samples of a batch, on average.
+  Nanos chosen_in() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
   // Of a device of ours: `count` is the step.
   void of_device(const Fact& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
@@ -86,7 +88,8 @@ class LoaderHistory {
     std::int64_t replays = -1;  // the step whose batch it is again
     Nanos moved = 0;            // by the program to a device, all copies together
     Nanos for_others = 0;       // that its step waited for other loaders
-    Nanos next_take = 0;        // 0: not yet
+    Nanos given = 0;            // to the program
+    Nanos next_take = 0;        // likewise the next one; 0: not yet
     bool gpu = false;           // copy and compute are its own times
     Nanos complete_since = 0;   // all of its compute is known
   };
@@ -105,6 +108,8 @@ class LoaderHistory {
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void replayed(const Fact& fact, Epoch& epoch);
+  void chosen(const Fact& fact);
+  void put_choice(StepEvents& events) const;
   void close_step(Nanos compute_end);
   void end_open_step();
   void complete(std::int64_t number);
@@ -145,6 +150,9 @@ class LoaderHistory {
   LoopTime time_;
   std::map<std::int32_t, Nanos> waited_for_others_;
   Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0;
+  Interval choice_;  // of the sampler, its last
+  Nanos choosing_ = 0;
+  std::int64_t chosen_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;
   bool with_gradients_ = false;

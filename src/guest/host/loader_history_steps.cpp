@@ -23,7 +23,7 @@ void LoaderHistory::advance(bool no_more) {
 
 // The program has ended while it trained the last batch, or when it asked for another one.
 void LoaderHistory::end_open_step() {
-  const bool asked_again = asked_ > batches_known_[*open_].events.take;
+  const bool asked_again = asked_ > batches_known_[*open_].given;
   if (asked_again) close_step(asked_);
   open_.reset();
 }
@@ -33,10 +33,12 @@ void LoaderHistory::end_open_step() {
 void LoaderHistory::close_step(Nanos compute_end) {
   Batch& batch = batches_known_[*open_];
   StepEvents& events = batch.events;
-  const Nanos moved = std::min(events.take + batch.moved, compute_end);
-  if (batch.moved > 0) events.copy = {events.take, moved, 0, 0};
+  const Nanos moved = std::min(batch.given + batch.moved, compute_end);
+  if (batch.moved > 0) events.copy = {batch.given, moved, 0, 0};
   const Nanos begin = std::min(moved + batch.for_others, compute_end);
-  if (batch.for_others > 0) events.launch = {moved, begin, 0, 0};
+  if (batch.for_others > 0)
+    events.launch = {begin - batch.for_others - events.launch.wall(), begin, events.launch.cpu,
+                     events.launch.queued};
   events.compute = {begin, compute_end, 0, 0};
   complete(*open_);
   open_.reset();
@@ -44,7 +46,7 @@ void LoaderHistory::close_step(Nanos compute_end) {
 
 void LoaderHistory::complete(std::int64_t number) {
   Batch& batch = batches_known_[number];
-  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.events.take;
+  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.given;
   batch.complete_since = monotonic_now();
   complete_.push_back(number);
 }
@@ -73,11 +75,11 @@ void LoaderHistory::complete_on_device(std::int64_t before) {
     Batch& batch = batches_known_[number];
     StepEvents& events = batch.events;
     if (!events.compute.ran()) {
-      const Nanos at = std::max(events.take + batch.moved, device_end_);
+      const Nanos at = std::max(batch.given + batch.moved, device_end_);
       events.compute = {at, at, 0, 0};
     }
     if (batch.moved > 0 && !events.copy.ran())
-      events.copy = {events.take, std::min(events.take + batch.moved, events.compute.begin), 0, 0};
+      events.copy = {batch.given, std::min(batch.given + batch.moved, events.compute.begin), 0, 0};
     device_end_ = events.compute.end;
     complete(number);
   }
@@ -102,7 +104,7 @@ void LoaderHistory::put_gpu_view(Batch& batch) {
   if (!gpu_ || !trains_itself()) return;
   StepEvents& events = batch.events;
   const Nanos end = batch.next_take != 0 ? batch.next_take : kNever;
-  const std::optional<GpuTimeline::Work> work = gpu_->take(events.take, end);
+  const std::optional<GpuTimeline::Work> work = gpu_->take(batch.given, end);
   if (!work) return;
   events.copy = work->copy;
   events.compute = work->compute;

@@ -45,7 +45,7 @@ static_assert(sizeof(Fact) == 72 && std::is_trivially_copyable_v<Fact>);
 // Facts of threads that write no spans, which tell their delays on their own.
 inline bool tells_delay(FactKind kind) {
   return kind == FactKind::ask || kind == FactKind::take || kind == FactKind::received ||
-         kind == FactKind::pinned || kind == FactKind::sent;
+         kind == FactKind::pinned || kind == FactKind::sent || kind == FactKind::chosen;
 }
 
 // More of them are not told apart: what is kept for each is bounded.

@@ -125,6 +125,8 @@ const Case kCases[] = {
      COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=1ms"},
     {"other-loader", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
      COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep", true, with_two_loaders},
+    {"slow-sampler", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
+     COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep", true, with("sampler.s", 0.004)},
     {"slow-trainer", COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep",
      COMPUTE "workers = 4\ncost = launch=1ms:sleep"},
     {"decode-bound", COMPUTE "workers = 16\ncost = decode=40ms",
@@ -288,6 +290,16 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
   ASSERT_GE(findings.size(), 2U);
   for (std::size_t i = 1; i < findings.size(); ++i)
     EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
+}
+
+TEST(Findings, ATrainerThatWaitsForItsSamplerIsNotSlowItself) {
+  RunRecord record = run(COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep");
+  add_metric(record, "sampler.s", 0.004);
+  record.details.push_back({"sampler", "Balanced.__iter__ (train.py:10)"});
+  const std::vector<Finding> findings = findings_of(record);
+  EXPECT_FALSE(has(findings, "slow-trainer")) << ids_of(findings);
+  EXPECT_NE(find(findings, "slow-sampler")->evidence.find("Balanced.__iter__ (train.py:10)"),
+            std::string::npos);
 }
 
 TEST(Findings, NameNoShareOfNothing) {

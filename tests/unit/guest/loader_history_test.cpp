@@ -52,12 +52,15 @@ class LoaderHistoryTest : public testing::Test {
       Fact finished = fact(FactKind::finished, k, done);
       finished.count = 4;
       tell(*worker_, finished);
-      const Nanos there = done + sending_, taken = there + waking_;
+      const Nanos there = done + sending_;
+      Nanos taken = there + waking_;
       Fact sent = fact(FactKind::sent, k, done, there);
       sent.queued = sending_queued_;
       tell(*worker_, sent);
       tell(*trainer_, fact(FactKind::ask, -1, asked));
       tell(*trainer_, fact(FactKind::received, k, taken, taken));
+      if (choosing_ > 0) tell(*trainer_, fact(FactKind::chosen, -1, taken, taken + choosing_));
+      taken += choosing_;
       Fact take = fact(FactKind::take, k, taken);
       take.queued = waking_;
       take.count = gradients_;
@@ -108,6 +111,7 @@ class LoaderHistoryTest : public testing::Test {
   std::int64_t gradients_ = 1;
   std::int32_t by_worker_ = 0;
   Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
+  Nanos choosing_ = 0;                      // of the sampler, behind each batch
   Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
@@ -154,6 +158,22 @@ TEST_F(LoaderHistoryTest, WaitingForACoreOnTheWayIsContention) {
 }
 
 // A queue that takes 1 ms to give what is in it says nothing of the window.
+// The batch is there at 10, 20, .., and the sampler chooses those of a later one for 3 ms: given at
+// 13, 23, .., and trained until 15, 25, ...
+TEST_F(LoaderHistoryTest, WhatTheSamplerTakesIsTheTrainersOwn) {
+  choosing_ = 3 * kMs;
+  epoch(0, kSecond, 5);
+  read();
+  LoaderHistory& history = *trainer_process_.measured();
+  EXPECT_EQ(history.chosen_in(), 3 * kMs);
+  const RankRecord record = history.finish();
+  const Account account = account_of(record);
+  EXPECT_EQ(account.stall[Cause::launch], 5 * 3 * kMs);
+  EXPECT_EQ(account.stall[Cause::transport], 0);
+  EXPECT_EQ(account.compute, 5 * 2 * kMs);
+  EXPECT_EQ(record.stages[Stage::launch].wall, 5 * 3 * kMs);
+}
+
 TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {
   rest_ = kMs;
   const auto why = reasons();

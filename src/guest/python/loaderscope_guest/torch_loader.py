@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import construction, fetcher, messages, queues, replay, worker
+from loaderscope_guest import construction, fetcher, library, messages, queues, replay, worker
 from loaderscope_guest.delivered import device_of
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
 from loaderscope_guest.library import FACT, now
@@ -132,15 +132,6 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
     return _try_put_index
 
 
-def _drawn(draw: Callable[[Any], Any], iterator: Any, maker: InTrainer) -> Any:
-    maker.begin()
-    try:
-        return draw(iterator)
-    except BaseException:
-        maker.end()
-        raise
-
-
 def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @functools.wraps(original)
     def _next_index(self: Any) -> Any:
@@ -148,10 +139,16 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if iteration is None:
             return original(self)
         maker = self.__dict__.get("_dataset_fetcher")
-        if isinstance(maker, InTrainer):
-            index = _drawn(original, self, maker)
-        else:
+        begun, cpu = now(), library.thread_cpu_ns()
+        try:
             index = original(self)
+        except BaseException:
+            if isinstance(maker, InTrainer):
+                maker.end()
+            raise
+        iteration.fact(FACT.chosen, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
+        if isinstance(maker, InTrainer):
+            maker.begin()
         iteration.order.add(iteration, index)
         return index
 

@@ -6,7 +6,7 @@ import inspect
 import os
 from typing import Any, Dict, Iterator, List, Tuple
 
-from loaderscope_guest import library, messages
+from loaderscope_guest import library, messages, wrong_data_samples
 from loaderscope_guest.library import MESSAGE, now
 
 _LONGEST = 100  # characters of a name
@@ -55,9 +55,20 @@ def maker_of(dataset: Any) -> str:
             break
         dataset = inner
     kind = type(dataset)
-    method = "__getitem__" if hasattr(kind, "__getitem__") and not is_stream(kind) else "__iter__"
-    code = getattr(getattr(kind, method, None), "__code__", None)
+    return _method_of(kind, "__getitem__" if hasattr(kind, "__getitem__") and not is_stream(kind) else "__iter__")
+
+
+def _method_of(kind: type, method: str) -> str:
+    code = getattr(inspect.unwrap(getattr(kind, method, None)), "__code__", None)
     return f"{kind.__qualname__}.{method}"[:_LONGEST] + _place(code)
+
+
+def chooser_of(loader: Any) -> str:
+    """What says which samples are in a batch: of PyTorch's own BatchSampler, what it asks for each of them."""
+    sampler = wrong_data_samples.batch_sampler_of(loader)
+    if sampler is None or type(sampler).__module__.startswith("torch."):
+        sampler = wrong_data_samples.sampler_of(loader)
+    return _method_of(type(sampler), "__iter__")
 
 
 def names_of(loader: Any) -> Dict[str, str]:
@@ -66,6 +77,7 @@ def names_of(loader: Any) -> Dict[str, str]:
     with messages.never_failing("the names of the loader's functions are"):
         names["opaque"] = maker_of(loader.dataset)
         names["collate"] = name_of(loader.collate_fn)
+        names["sampler"] = chooser_of(loader)
     return names
 
 

@@ -29,12 +29,13 @@ class InTrainer:
         self._begun = 0
 
     def begin(self) -> None:
-        """Before the sampler says which samples are next: that is part of the batch's making."""
+        """Once the sampler has said which samples are next."""
         self._begun = now()
         library.rest(self._begun, self._begun)
 
     def end(self) -> None:
         """The sampler has none left."""
+        library.rest(now(), now())
         library.begin_work(self._making.iterator, self._making.generation, self._batch)
         library.end_work(True)
 

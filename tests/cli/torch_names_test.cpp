@@ -1,0 +1,44 @@
+// What a program's training waits for is called what it is in the program: its function, its file
+// and its line.
+#include <gmock/gmock.h>
+
+#include "cli/torch_fixture.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class TorchNames : public TorchJobs {
+ protected:
+  TorchNames() : TorchJobs("names.py") {}
+
+  static double stall_of(const json& result, const char* cause) {
+    const json& account = result.at("account");
+    return account.at("stall_s").at(cause).get<double>() / sum_of(account);
+  }
+  static std::string evidence_of(const json& result, const char* finding) {
+    for (const json& each : result.at("findings"))
+      if (each.at("id") == finding) return each.at("evidence");
+    return "";
+  }
+};
+
+class TorchNamesOfSamplers : public TorchNames, public ::testing::WithParamInterface<int> {};
+
+TEST_P(TorchNamesOfSamplers, AreNoTransport) {
+  const json result = measured("slow_sampler", GetParam());
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_GT(stall_of(result, "launch"), 0.6);
+  EXPECT_LT(stall_of(result, "transport") + stall_of(result, "opaque"), 0.2);
+  EXPECT_THAT(evidence_of(result, "slow-sampler"), HasSubstr("Balanced.__iter__ (names.py:23)"));
+  EXPECT_THAT(result.at("verdict").at("sentence").get<std::string>(), HasSubstr("sampler"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, TorchNamesOfSamplers, ::testing::Values(0, 2),
+                         [](const auto& of) { return std::to_string(of.param); });
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,43 @@
+"""Training programs that wait for something of their own, which is to be named: names.py NAME [WORKERS]."""
+
+import sys
+import time
+
+import torch
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+
+class Numbers(Dataset):
+    """Samples that take next to no time."""
+
+    def __len__(self):
+        return 480
+
+    def __getitem__(self, index):
+        return torch.full((64,), float(index))
+
+
+class Balanced(Sampler):
+    """Takes 2 ms to choose each sample."""
+
+    def __iter__(self):
+        for index in range(480):
+            time.sleep(0.002)
+            yield index
+
+    def __len__(self):
+        return 480
+
+
+def train(loader):
+    for _ in loader:
+        time.sleep(0.002)
+
+
+def slow_sampler(workers):
+    """16 ms of each step of 18."""
+    train(DataLoader(Numbers(), batch_size=8, sampler=Balanced(), num_workers=workers))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](int(sys.argv[2]))
