@@ -511,6 +511,34 @@ class UserCode(unittest.TestCase):
         self.assertTrue(user_code.name_of(Photos()).endswith("Photos"))
         self.assertRegex(user_code.maker_of(Photos()), r"Photos.__getitem__ \(guest_test.py:\d+\)$")
 
+    def test_what_we_have_wrapped_keeps_the_name_and_place_of_the_programs_own(self):
+        from loaderscope_guest import stages, user_code
+
+        class Photos:
+            def __getitem__(self, index):
+                pass
+
+        crop, flip = (stages.timed(own, stages.AUGMENT) for own in (lambda image: image, lambda image: image + 1))
+        for wrapped in (crop, flip):
+            line = wrapped.__wrapped__.__code__.co_firstlineno
+            self.assertTrue(user_code.quick_name_of(wrapped).endswith(f" (guest_test.py:{line})"))
+        line = Photos.__getitem__.__code__.co_firstlineno
+        Photos.__getitem__ = stages.timed(Photos.__getitem__, stages.READ)
+        self.assertTrue(user_code.maker_of(Photos()).endswith(f" (guest_test.py:{line})"))
+
+    def test_samplers_of_the_program_are_named_before_those_of_pytorch(self):
+        from loaderscope_guest import user_code
+
+        class Balanced:
+            def __iter__(self):
+                pass
+
+        of_torch = type("BatchSampler", (), {"__module__": "torch.utils.data.sampler"})()
+        of_torch.sampler, own = Balanced(), Balanced()
+        for batches in (of_torch, own):
+            name = user_code.chooser_of(types.SimpleNamespace(batch_sampler=batches, sampler=None))
+            self.assertRegex(name, r"Balanced.__iter__ \(guest_test.py:\d+\)$")
+
     def test_entries_of_a_compose_are_charged_and_it_stays_as_it_is(self):
         from loaderscope_guest import user_code
 
@@ -582,6 +610,28 @@ class Calls(unittest.TestCase):
         raw.read(500)
         self.assertEqual(self.told[-1], ("leave", 500))
         raw.close()
+
+    def test_of_a_transform_within_a_data_set_of_datasets_are_its_own(self):
+        from loaderscope_guest import huggingface, user_code
+
+        class CustomFormatter:
+            def __init__(self, transform):
+                self.transform = transform
+
+        user_code.spending = self.stages.user_code.spending = user_code.Spending()
+        huggingface.install(types.SimpleNamespace(CustomFormatter=CustomFormatter))
+
+        def tokenized(batch):
+            return batch * 2
+
+        read = self.stages.timed(lambda: CustomFormatter(tokenized).transform(4), self.stages.READ)
+        self.assertEqual([read(), read()], [8, 8])
+        self.assertEqual(self.told[:4], [("enter", self.stages.READ), ("enter", self.stages.AUGMENT), ("leave", 0),
+                                         ("leave", 0)])
+        (stage, name), = user_code.spending._spent
+        self.assertEqual(stage, "augment")
+        self.assertRegex(name, r"tokenized \(guest_test.py:\d+\)$")
+        self.assertIs(CustomFormatter(tokenized).transform, CustomFormatter(tokenized).transform)
 
     def test_go_on_where_the_stage_fails(self):
         read = self.stages.timed(lambda: {}["missing"], self.stages.READ)

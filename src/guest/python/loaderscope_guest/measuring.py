@@ -16,11 +16,12 @@ def look_into_stages() -> None:
     global _looks_into_stages
     if _looks_into_stages:
         return
-    from loaderscope_guest import files, stages
+    from loaderscope_guest import files, huggingface, stages
 
     _looks_into_stages = True
     stages.install()
     files.install()
+    hooks.after_import("datasets.formatting.formatting", huggingface.install)
 
 
 def look_into_torch() -> None:

@@ -34,7 +34,8 @@ _names: Dict[Any, str] = {}  # of what is called often
 def quick_name_of(thing: Any) -> str:
     """Never fails."""
     try:
-        key = getattr(thing, "__code__", type(thing))
+        own = inspect.unwrap(thing) if hasattr(thing, "__wrapped__") else thing  # all that we wrap have our code
+        key = getattr(own, "__code__", type(own))
         name = _names.get(key)
         if name is None:
             name = _names[key] = name_of(thing)
