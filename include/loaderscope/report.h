@@ -20,6 +20,9 @@ struct ReportStyle {
 };
 
 class Form;  // src/report/form.h
+namespace compare {
+struct Comparison;  // src/experiment/compare/compare.h
+}
 
 // A result of any kind, as what writes it sees it. It refers to what it was made of
 // (src/report/results.h).
@@ -31,12 +34,16 @@ struct AnyResult {
   // Of a run; else null.
   const RunRecord* record = nullptr;
   const Analysis* analysis = nullptr;
+  // Of a comparison; else null.
+  const compare::Comparison* comparison = nullptr;
 };
 
 struct ReportRow {
   Row row;
   void (*write)(std::ostream& out, const AnyResult& result, const ReportStyle& style);
-  bool of_runs_only = false;
+  std::vector<std::string_view> kinds = {};  // of result_kinds(), that it can write; empty: all
+
+  bool writes(std::string_view kind) const;
 };
 
 std::span<const ReportRow> report_table();  // src/report/registry.cpp

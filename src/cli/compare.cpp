@@ -82,7 +82,7 @@ ExitCode run_compare(CompareFlags& flags) {
   const RunConfig given = flags.own.read(flags.base);
   refuse_flags_of_run(given);
   const compare::Options options = options_of(flags.own);
-  exit_code_of(flags.own, {}, {});  // refuses before anything runs
+  const std::vector<compare::Accepted> accepted = accepted_of(flags.own);
   const std::string& json = given.answer.json.value;
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.insert(rules.made_from.end(), flags.results.begin(), flags.results.end());
@@ -92,12 +92,16 @@ ExitCode run_compare(CompareFlags& flags) {
   const auto stopped = [&] { return stop_signal.load() != 0; };
   compare::Comparison comparison = comparison_of(flags, given, options, stopped);
   comparison.options = options;
+  comparison.accepted = accepted;
+  comparison.today = date_of(std::chrono::system_clock::now());
+  comparison.reproduce = compare_command(flags, given, comparison.arms);
+  if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
   const compare::Judgement judgement = judge(comparison);
   remember(comparison, judgement);
   write_answer(json, result_of(comparison, version_number()),
                standard_output_style(flags.own.is_on(kVerbose.name)));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
-                                : exit_code_of(flags.own, judgement, comparison.anchor);
+                                : exit_code_of(gate_of(comparison, judgement).gate);
 }
 
 }  // namespace

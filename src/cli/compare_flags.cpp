@@ -4,11 +4,18 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
 
 #include "cli/experiments.h"
+#include "settings/flag_words.h"
+#include "settings/key_lines.h"
 
 namespace loaderscope {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr OwnFlag kCompareFlags[] = {
     {"a", "", "FLAGS", "Flags of 'run' that only A has, in quotes."},
@@ -36,6 +43,9 @@ constexpr OwnFlag kCompareFlags[] = {
      "Exit with 2 on anything slower, or only where the GPU would wait for it. Default: slower."},
     {"cannot-tell", "", "warn|fail",
      "With fail, exit with 3 where it cannot be told. Default: warn."},
+    {"accepted", "", "FILE",
+     "Slowdowns that fail nothing: lines such as 'decode = 12% until 2026-12-31 by ana: why'. "
+     "Default: .loaderscope/accepted.conf, where that is there."},
     kVerbose,
 };
 
@@ -87,25 +97,76 @@ compare::Options options_of(const OwnFlags& flags) {
   options.anchor_limit = flags.value("anchor-limit", parse_share, options.anchor_limit);
   options.band = flags.value("band", parse_share, options.band);
   read_demand(flags, options);
-  return options;
-}
-
-ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement,
-                      const std::optional<compare::Anchor>& anchor) {
-  const bool only_if_it_matters = is_word(flags, "fail-on", "slower", "matters");
-  const bool must_tell = is_word(flags, "cannot-tell", "warn", "fail");
-  if (only_if_it_matters && !flags.is_given("demand"))
+  options.only_if_it_matters = is_word(flags, "fail-on", "slower", "matters");
+  options.must_tell = is_word(flags, "cannot-tell", "warn", "fail");
+  if (options.only_if_it_matters && options.rate_needed <= 0)
     throw UsageError(
         "--fail-on matters: what the training takes is not known; give --demand, such "
         "as 1786/s:8workers");
-  if (anchor && anchor->is_beyond()) return ExitCode::requirement_not_met;
-  const bool open = anchor && anchor->cannot_tell();
-  if (judgement.verdict == compare::Outcome::cannot_tell ||
-      (open && judgement.verdict != compare::Outcome::worse))
-    return must_tell ? ExitCode::cannot_tell : ExitCode::ok;
-  if (judgement.verdict != compare::Outcome::worse) return ExitCode::ok;
-  const bool harmless = judgement.matters && !judgement.matters->gpu_waits();
-  return only_if_it_matters && harmless ? ExitCode::ok : ExitCode::requirement_not_met;
+  return options;
+}
+
+std::string file_of_batches(const RunConfig& given) {
+  std::string file = given.program.loader.value;  // FILE.py:FUNCTION
+  file.resize(std::min(file.size(), file.rfind(':')));
+  for (const std::string& word : given.program.command.value) {
+    if (file.empty() && word.ends_with(".py")) file = word;
+  }
+  std::error_code error;
+  if (file.empty() || !fs::exists(file, error)) return "";
+  for (fs::path root = fs::current_path(error); root.has_relative_path();
+       root = root.parent_path()) {
+    if (fs::exists(root / ".git", error)) return fs::relative(file, root, error).string();
+  }
+  return "";
+}
+
+std::string compare_command(const CompareFlags& flags, const RunConfig& given,
+                            const std::array<compare::Arm, 2>& arms) {
+  std::string text = "loaderscope compare";
+  const auto add = [&](std::string_view name, const std::string& value) {
+    text += " --" + std::string(name) + " " + quoted(value);
+  };
+  for (const OwnFlag& flag : kCompareFlags) {
+    const bool is_ref = flag.name.starts_with("ref-");
+    if (!is_ref && !flag.value_name.empty() && flags.own.is_given(flag.name))
+      add(flag.name, flags.own.text(flag.name));
+  }
+  if (!arms[0].commit.empty()) add("ref-a", arms[0].commit);
+  if (!arms[1].commit.empty()) add("ref-b", arms[1].commit);
+  for (const std::string& result : flags.results) {
+    if (arms[0].commit.empty()) text += " " + quoted(result);
+  }
+  for (const std::string& word : flag_words(given)) text += " " + quoted(word);
+  if (given.program.command.given) text += " --";
+  for (const std::string& word : given.program.command.value) text += " " + quoted(word);
+  return text;
+}
+
+std::vector<compare::Accepted> accepted_of(const OwnFlags& flags) {
+  constexpr const char* kUsual = ".loaderscope/accepted.conf";
+  std::error_code error;
+  const std::string path = flags.is_given("accepted") ? flags.text("accepted") : kUsual;
+  if (!flags.is_given("accepted") && !fs::exists(path, error)) return {};
+  return compare::parse_accepted(read_key_file(path), path);
+}
+
+std::string date_of(std::chrono::system_clock::time_point now) {
+  const std::chrono::year_month_day date(std::chrono::floor<std::chrono::days>(now));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+}
+
+ExitCode exit_code_of(compare::Gate gate) {
+  switch (gate) {
+    case compare::Gate::passes:
+      return ExitCode::ok;
+    case compare::Gate::untold:
+      return ExitCode::cannot_tell;
+    case compare::Gate::fails:
+      break;
+  }
+  return ExitCode::requirement_not_met;
 }
 
 }  // namespace loaderscope

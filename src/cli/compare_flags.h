@@ -1,12 +1,13 @@
 // The flags of compare, and what they ask for.
 #pragma once
 
-#include <optional>
+#include <array>
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "cli/own_flags.h"
-#include "experiment/compare/compare.h"
+#include "experiment/compare/gate.h"
 
 namespace loaderscope {
 
@@ -20,8 +21,17 @@ struct CompareFlags {
 
 compare::Options options_of(const OwnFlags& flags);  // throws UsageError
 
-// By --fail-on and --cannot-tell. Throws UsageError where they are wrong, whatever the judgement.
-ExitCode exit_code_of(const OwnFlags& flags, const compare::Judgement& judgement,
-                      const std::optional<compare::Anchor>& anchor);
+// What the file says that is given or at its usual place. Throws UsageError.
+std::vector<compare::Accepted> accepted_of(const OwnFlags& flags);
+std::string date_of(std::chrono::system_clock::time_point now);  // "2026-11-23", of UTC
+
+ExitCode exit_code_of(compare::Gate gate);
+
+// The command that makes the same comparison again: of the same commits, wherever branches go.
+std::string compare_command(const CompareFlags& flags, const RunConfig& given,
+                            const std::array<compare::Arm, 2>& arms);
+
+// Of what both run, the file of the repository that makes the batches; "": not known.
+std::string file_of_batches(const RunConfig& given);
 
 }  // namespace loaderscope

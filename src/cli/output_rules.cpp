@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 
@@ -15,8 +14,6 @@
 
 namespace loaderscope {
 namespace {
-
-constexpr std::size_t kBeginning = 64 << 10;
 
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -41,14 +38,6 @@ bool is_harmless_device(const std::string& path) {
   std::error_code error;
   return begins_with_any({"/dev/null", "/dev/full", "/dev/tty", "/dev/pts/"},
                          std::filesystem::canonical(path, error).string());
-}
-
-std::string beginning_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string text(kBeginning, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(in.gcount()));
-  return text;
 }
 
 }  // namespace

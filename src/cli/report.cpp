@@ -1,6 +1,8 @@
 // loaderscope report
 #include <CLI/CLI.hpp>
 
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "cli/command.h"
@@ -12,6 +14,7 @@
 #include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "source/cache_folder.h"
@@ -55,25 +58,51 @@ ExitCode print_schema(const ReportFlags& flags) {
   return ExitCode::ok;
 }
 
+const ReportRow& writer_of(const std::string& format, std::string_view kind) {
+  const ReportRow& writer = writer_of(format);
+  if (writer.writes(kind)) return writer;
+  std::vector<std::string_view> others;
+  for (const ReportRow& row : report_table()) {
+    if (row.writes(kind)) others.push_back(row.row.name);
+  }
+  throw UsageError(fmt::format("--format {}: there is no such form of a result of {}; give {}",
+                               format, kind, fmt::join(others, ", ")));
+}
+
+void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyResult& result) {
+  ReportStyle style;
+  style.verbose = flags.verbose;
+  if (flags.output == "-") style = standard_output_style(flags.verbose);
+  write_output(flags.output, [&](std::ostream& out) { writer.write(out, result, style); });
+}
+
+ExitCode report_comparison(const ReportFlags& flags, const std::string& path) {
+  const ReportRow& writer = writer_of(flags.format, "compare");
+  if (!flags.require.empty())
+    throw UsageError("--require: is for a run; the exit code of compare is its requirement");
+  check_output(flags.output, {flags.force, {path}});
+  const compare::SavedComparison saved = compare::read_comparison(path);
+  write_report(flags, writer, result_of(saved.comparison, saved.tool_version));
+  return ExitCode::ok;
+}
+
 ExitCode report(const ReportFlags& flags) {
   if (!flags.schema.empty()) return print_schema(flags);
   if (flags.result.empty()) {
     throw UsageError("report: the saved result is missing; give the file of run --json FILE");
   }
-  const ReportRow& writer = writer_of(flags.format);
   check_requirements(flags.require);
+  writer_of(flags.format);  // refuses what no result has
   const std::string result = place_of_result(flags.result);
+  if (compare::is_comparison(result)) return report_comparison(flags, result);
+  const ReportRow& writer = writer_of(flags.format, "run");
   check_output(flags.output, {flags.force, {result}});
   const SavedRun saved = read_result(result);
   const RunRecord& record = saved.record;
   Analysis analysis = analyse(record);
   analysis.proof = saved.proof;
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
-  ReportStyle style;
-  style.verbose = flags.verbose;
-  if (flags.output == "-") style = standard_output_style(flags.verbose);
-  write_output(flags.output,
-               [&](std::ostream& out) { writer.write(out, result_of(record, analysis), style); });
+  write_report(flags, writer, result_of(record, analysis));
   return judge_requirements(flags.require, record, analysis);
 }
 
@@ -82,7 +111,8 @@ ExitCode report(const ReportFlags& flags) {
 Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
   app.add_option("RESULT", flags->result,
-                 "A file that 'run --json FILE' has saved; last: of the last run, saved or not.");
+                 "A file that 'run --json FILE' or 'compare --json FILE' has saved; last: of the "
+                 "last run, saved or not.");
   app.add_option("--format", flags->format,
                  "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")

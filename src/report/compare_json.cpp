@@ -1,10 +1,19 @@
-// A comparison as JSON: the verdict, what it rests on, and every run.
+// A comparison as JSON: the verdict, what it rests on, and every run; read back, it is judged anew.
+#include <algorithm>
+#include <utility>
+
+#include "experiment/compare/gate.h"
 #include "report/compare_text.h"
 #include "report/describe.h"
 #include "report/kinds.h"
 
 namespace loaderscope::compare {
 namespace {
+
+// Within these whatever is computed of them can be shown.
+constexpr Real kAmount{0, 1e15}, kCores{0, 1e6}, kSpread{0, 10}, kChange{-1e15, 1e15};
+constexpr std::int64_t kMostBlock = 1'000'000;
+constexpr std::size_t kMostRuns = 10'000;
 
 const std::vector<std::string_view>& outcomes() {
   static const std::vector<std::string_view> words = {"worse", "better", "same", "cannot_tell"};
@@ -15,15 +24,26 @@ std::string_view word_of(Outcome outcome) {
   return outcomes().at(static_cast<std::size_t>(outcome));
 }
 
-void show_arms(Form& form, std::array<Arm, 2>& arms) {
-  std::vector<Arm> list(arms.begin(), arms.end());
+const std::vector<std::string_view>& gates() {
+  static const std::vector<std::string_view> words = {"passes", "fails", "untold"};
+  return words;
+}
+
+std::string_view word_of(Gate gate) { return gates().at(static_cast<std::size_t>(gate)); }
+
+void describe_arms(Form& form, std::array<Arm, 2>& arms) {
+  std::vector<Arm> list;
+  if (!form.reads()) list.assign(arms.begin(), arms.end());
   form.list("arms", list, "what is compared", [&](Arm& arm) {
     form.object("", "one of the two", [&] {
-      form.shown("name", arm.name, "A or B");
-      form.shown("what", arm.what, "the flags, ref or binary that make it");
-      form.shown("commit", arm.commit, "of a ref; empty where there is none");
+      form.text("name", arm.name, "A or B");
+      form.text("what", arm.what, "the flags, ref or binary that make it");
+      form.text("commit", arm.commit, "of a ref; empty where there is none");
     });
   });
+  if (!form.reads()) return;
+  if (list.size() != arms.size()) form.refuse("has arms that are not two");
+  std::move(list.begin(), list.end(), arms.begin());
 }
 
 void show_estimate(Form& form, Form::Name name, const Estimate& estimate, Form::Sentence sentence) {
@@ -79,49 +99,127 @@ void show_matters(Form& form, const std::optional<Matters>& matters) {
   });
 }
 
-void show_anchor(Form& form, const std::optional<Anchor>& anchor) {
-  form.if_there("anchor", anchor.has_value(), Missing::null, [&] {
-    const Anchor known = anchor.value_or(Anchor{});
-    form.object("anchor", "B against a commit of long ago; null without --anchor-ref", [&] {
-      form.shown("what", known.arm.what, "the ref");
-      form.shown("commit", known.arm.commit, "that it is");
-      show_estimate(form, "change", known.change, "of CPU time per sample, B / anchor - 1");
-      form.shown("limit", known.limit, "beyond which it fails", kNotNegative);
-      form.shown("pairs", known.pairs, "of runs");
-    });
-  });
-}
-
-void show_first_slower(Form& form, const std::optional<FirstSlower>& found) {
-  form.if_there("first_slower", found.has_value(), Missing::null, [&] {
-    const FirstSlower known = found.value_or(FirstSlower{});
-    form.object("first_slower", "what --bisect found; null without it", [&] {
-      form.shown("commit", known.commit.commit, "the first that is slower");
-      form.shown("author", known.commit.author, "of it");
-      form.shown("subject", known.commit.subject, "of its message");
-      form.shown("others", known.others, "commits before it that cannot be told from it");
-    });
-  });
-}
-
-void show_run(Form& form, ArmRun& run) {
-  const auto number = [&](Form::Name key, double& value) { form.shown(key, value, ""); };
+void describe_run(Form& form, ArmRun& run) {
+  static const std::vector<std::string_view> arms = {"A", "B"};
+  const auto number = [&](Form::Name key, double& value) { form.real(key, value, "", kAmount); };
   form.object("", "one run, in a process of its own", [&] {
-    form.shown("block", run.block, "of A B B A: the four drew the same samples");
-    form.shown("arm", run.arm == 0 ? "A" : "B", "whose");
+    form.whole("block", run.block, "of A B B A: the four drew the same samples", {0, kMostBlock});
+    std::string arm(arms.at(run.arm == 0 ? 0 : 1));
+    form.word("arm", arm, arms, "whose");
+    if (form.reads()) run.arm = arm == arms.front() ? 0 : 1;
     form.entries("quantities", run.quantities, "what is compared", number);
     form.entries("counts", run.counts, "per sample", number);
-    form.shown("other_cores", run.other_cores, "cores that other programs took", kNotNegative);
-    form.shown_seconds("took_s", run.took, "with its start");
+    describe_details(form, run.details);
+    form.real("other_cores", run.other_cores, "cores that other programs took", kCores);
+    form.seconds("took_s", run.took, "with its start");
   });
 }
 
-void show_pairs(Form& form, const Comparison& comparison, const Judgement& judgement) {
+void describe_options(Form& form, Options& options) {
+  form.object("options", "what was asked for", [&] {
+    form.seconds("budget_s", options.budget, "for all runs together");
+    form.whole("pairs", options.pairs, "whatever the budget; 0: as many as it has room for");
+    form.real("band", options.band, "a change within it is none", kShare);
+    form.real("rate_needed", options.rate_needed,
+              "samples per second that the training takes; 0: not known", kAmount);
+    form.whole("workers", options.workers, "that make them; 0: as the runs have");
+    form.flag("only_if_it_matters", options.only_if_it_matters,
+              "slower is a failure only where the GPU waits for it");
+    form.flag("must_tell", options.must_tell, "what cannot be told is a failure");
+  });
+}
+
+void describe_known(Form& form, std::optional<KnownSpread>& known) {
+  form.optional("known", known, Missing::null, [&](KnownSpread& spread) {
+    form.object("known", "how far runs of the same code differ here; null where it was measured",
+                [&] {
+                  form.real("rate", spread.rate, "as a deviation of logarithms", kSpread);
+                  form.real("cpu", spread.cpu, "of CPU time, likewise", kSpread);
+                  form.whole("jobs", spread.jobs, "that showed it");
+                });
+  });
+}
+
+void describe_change(Form& form, Estimate& change) {
+  form.object(
+      "change", "of CPU time per sample, B / anchor - 1",
+      [&] {
+        form.real("mean", change.mean, "the best guess", kChange);
+        form.row("ci95", "95 % interval, low and high", [&] {
+          form.real("", change.low, "low", kChange);
+          form.real("", change.high, "high", kChange);
+        });
+      },
+      Lines::one);
+}
+
+void describe_anchor(Form& form, std::optional<Anchor>& anchor) {
+  form.optional("anchor", anchor, Missing::null, [&](Anchor& known) {
+    form.object("anchor", "B against a commit of long ago; null without --anchor-ref", [&] {
+      form.text("what", known.arm.what, "the ref");
+      form.text("commit", known.arm.commit, "that it is");
+      describe_change(form, known.change);
+      form.real("limit", known.limit, "beyond which it fails", kShare);
+      form.whole("pairs", known.pairs, "of runs");
+    });
+  });
+}
+
+void describe_first_slower(Form& form, std::optional<FirstSlower>& found) {
+  form.optional("first_slower", found, Missing::null, [&](FirstSlower& known) {
+    form.object("first_slower", "what --bisect found; null without it", [&] {
+      form.text("commit", known.commit.commit, "the first that is slower");
+      form.text("author", known.commit.author, "of it");
+      form.text("subject", known.commit.subject, "of its message");
+      form.whole("others", known.others, "commits before it that cannot be told from it");
+    });
+  });
+}
+
+void describe_accepted(Form& form, std::vector<Accepted>& all) {
+  form.list("accepted", all, "slowdowns that fail nothing", [&](Accepted& one) {
+    form.object("", "a line of the file", [&] {
+      form.text("name", one.name, "of a stage, a wait, a quantity or a count");
+      form.real("at_most", one.at_most, "B / A - 1", kAmount);
+      form.text("until", one.until, "the last day, as YYYY-MM-DD");
+      form.text("author", one.author, "who accepted it");
+      form.text("reason", one.reason, "why");
+    });
+  });
+}
+
+// What the judgement is computed of.
+void describe_measured(Form& form, Comparison& comparison) {
+  describe_arms(form, comparison.arms);
+  form.text("command", comparison.command, "what both run");
+  form.text("reproduce", comparison.reproduce, "the command that compares them once more");
+  form.text("file", comparison.file, "of the repository, that makes the batches; may be empty");
+  describe_options(form, comparison.options);
+  form.whole("planned_pairs", comparison.planned_pairs, "fixed before the first of them");
+  form.whole("steps", comparison.steps, "of each run; 0: as the flags say");
+  form.whole("workers", comparison.workers, "of A");
+  form.real("cores", comparison.cores, "that may be used", kCores);
+  form.flag("same_flags", comparison.same_flags, "only the code differs: counts decide");
+  form.flag("of_results", comparison.is_of_results, "one run of each, made apart");
+  describe_known(form, comparison.known);
+  describe_accepted(form, comparison.accepted);
+  form.text("today", comparison.today, "the day that what was accepted is held against");
+  describe_anchor(form, comparison.anchor);
+  describe_first_slower(form, comparison.first_slower);
+  form.text("same_because", comparison.same_because,
+            "why it is the same by construction; empty where it was measured");
+  form.seconds("spent_s", comparison.spent, "all runs together");
+  form.flag("interrupted", comparison.interrupted, "stopped before the planned pairs were made");
+  form.list("runs", comparison.runs, "in their order",
+            [&](ArmRun& run) { describe_run(form, run); });
+  if (comparison.runs.size() > kMostRuns) form.refuse("has more than 10,000 runs");
+  form.texts("notes", comparison.notes, "what a reader must know");
+}
+
+void show_pairs(Form& form, const Judgement& judgement) {
   form.object("pairs", "of fresh processes", [&] {
-    form.shown("planned", comparison.planned_pairs, "fixed before the first");
     form.shown("counted", judgement.pairs, "that the verdict rests on");
     form.shown("disturbed", judgement.disturbed, "runs left out for what else ran");
-    form.shown("steps", comparison.steps, "of each run; 0: as the flags say");
     form.shown("more", judgement.more_pairs, "that would do where it cannot be told; 0: not known");
   });
   form.if_there("against_itself", judgement.against_itself.has_value(), Missing::null, [&] {
@@ -130,18 +228,27 @@ void show_pairs(Form& form, const Comparison& comparison, const Judgement& judge
   });
 }
 
-}  // namespace
+void show_gate(Form& form, GateAnswer answer) {
+  form.shown_word("gate", word_of(answer.gate), gates(), "whether that fails the job");
+  form.list("worse", answer.worse, "what the verdict is of", [&](Worse& one) {
+    form.object("", "one of it", [&] {
+      form.shown("name", one.name, "of a stage, a wait, a quantity or a count");
+      form.shown("at_least", one.at_least, "B / A - 1, or of shares B - A: the near end of 95 %");
+      form.shown("fails", one.fails, "the job");
+      form.shown("why", one.why, "it fails nothing, or fails though it was accepted; may be empty");
+    });
+  });
+}
 
-void describe_comparison(Form& form, Comparison& comparison) {
+void show_judgement(Form& form, const Comparison& comparison) {
   Judgement judgement = judge(comparison);
   form.shown_word("verdict", word_of(judgement.verdict), outcomes(), "of B against A");
   form.shown("sentence", answer_line(comparison, judgement), "the first line of the answer");
   const Difference* blamed = judgement.blamed();
   form.shown("blamed", blamed != nullptr ? blamed->name : "",
              "the stage, or the wait, that the verdict is of; empty where none can be named");
-  show_arms(form, comparison.arms);
-  form.shown("command", comparison.command, "what both run");
-  show_pairs(form, comparison, judgement);
+  show_gate(form, gate_of(comparison, judgement));
+  show_pairs(form, judgement);
   form.list("differences", judgement.differences, "what was looked at",
             [&](Difference& one) { show_difference(form, one); });
   form.list("counts", judgement.counts, "exact ones",
@@ -150,15 +257,13 @@ void describe_comparison(Form& form, Comparison& comparison) {
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
   form.texts("gone_names", judgement.gone_names, "what only A's are called");
   show_matters(form, judgement.matters);
-  show_anchor(form, comparison.anchor);
-  show_first_slower(form, comparison.first_slower);
-  form.shown("same_because", comparison.same_because,
-             "why it is the same by construction; empty where it was measured");
-  form.shown("band", comparison.options.band, "a change within it is none", kShare);
-  form.shown_seconds("spent_s", comparison.spent, "all runs together");
-  form.shown("interrupted", comparison.interrupted, "stopped before the planned pairs were made");
-  form.list("runs", comparison.runs, "in their order", [&](ArmRun& run) { show_run(form, run); });
-  form.texts("notes", comparison.notes, "what a reader must know");
+}
+
+}  // namespace
+
+void describe_comparison(Form& form, Comparison& comparison) {
+  if (!form.reads()) show_judgement(form, comparison);
+  describe_measured(form, comparison);
 }
 
 }  // namespace loaderscope::compare

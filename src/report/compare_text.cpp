@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/wording.h"
+#include "experiment/compare/gate.h"
 #include "report/compare_text.h"
 
 namespace loaderscope::compare {
@@ -15,11 +16,6 @@ std::string show_change(const Difference& one) {
   const std::string unit = one.scale == Scale::ratio ? "%" : "points";
   return fmt::format("{:+.1f} {} ({:+.1f} to {:+.1f})", 100 * one.change.mean, unit,
                      100 * one.change.low, 100 * one.change.high);
-}
-
-std::string subject_of(const Difference& one) {
-  const bool per_sample = one.row == nullptr && one.scale == Scale::ratio;
-  return spoken(one.name) + " " + show_change(one) + (per_sample ? " per sample" : "");
 }
 
 std::string changed_counts(const Judgement& judgement) {
@@ -57,10 +53,10 @@ std::string what_changed(const Judgement& judgement) {
   const Difference* blamed = judgement.blamed();
   if (blamed != nullptr) {
     const std::string whole =
-        first != nullptr && first->row != nullptr ? "; " + subject_of(*first) : "";
-    return subject_of(*blamed) + news_of(judgement, *blamed) + whole;
+        first != nullptr && first->row != nullptr ? "; " + change_line(*first) : "";
+    return change_line(*blamed) + news_of(judgement, *blamed) + whole;
   }
-  if (first != nullptr) return subject_of(*first);
+  if (first != nullptr) return change_line(*first);
   return changed_counts(judgement);
 }
 
@@ -76,7 +72,7 @@ std::string cannot_tell(const Comparison& comparison, const Judgement& judgement
   std::vector<std::string> open;
   for (const Difference& one : judgement.differences) {
     if (one.row != nullptr && one.row->decides && one.verdict == Outcome::cannot_tell)
-      open.push_back(subject_of(one));
+      open.push_back(change_line(one));
   }
   if (judgement.pairs == 0) return "CANNOT TELL: no pair of runs was complete";
   if (comparison.is_of_results && !comparison.known)
@@ -91,11 +87,18 @@ std::string cannot_tell(const Comparison& comparison, const Judgement& judgement
   return text;
 }
 
+std::string worse(const Comparison& comparison, const Judgement& judgement) {
+  const GateAnswer answer = gate_of(comparison, judgement);
+  const bool is_accepted = answer.is_accepted && answer.gate == Gate::passes;
+  return std::string(leading(judgement) != nullptr ? "SLOWER" : "MORE WORK") +
+         (is_accepted ? ", as accepted: " : ": ");
+}
+
 std::string same(const Comparison& comparison, const Judgement& judgement) {
   if (!comparison.same_because.empty()) return "SAME by construction: " + comparison.same_because;
   std::vector<std::string> known;
   for (const Difference& one : judgement.differences) {
-    if (one.row != nullptr && one.row->decides) known.push_back(subject_of(one));
+    if (one.row != nullptr && one.row->decides) known.push_back(change_line(one));
   }
   return fmt::format("SAME within ±{:.3g} %: {}", 100 * comparison.options.band, joined(known));
 }
@@ -103,7 +106,7 @@ std::string same(const Comparison& comparison, const Judgement& judgement) {
 std::string verdict_line(const Comparison& comparison, const Judgement& judgement) {
   switch (judgement.verdict) {
     case Outcome::worse:
-      return (leading(judgement) != nullptr ? "SLOWER: " : "MORE WORK: ") + what_changed(judgement);
+      return worse(comparison, judgement) + what_changed(judgement);
     case Outcome::better:
       return "FASTER: " + what_changed(judgement);
     case Outcome::same:
@@ -136,11 +139,17 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string change_line(const Difference& one) {
+  const bool per_sample = one.row == nullptr && one.scale == Scale::ratio;
+  return spoken(one.name) + " " + show_change(one) + (per_sample ? " per sample" : "");
+}
+
 // Of a stage or a cause: without a row it is seconds, or a share.
 std::string show_value(const Difference& one, double value) {
   if (one.scale == Scale::share) return show_percent(value);
   const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
-  if (unit == "s") return show_duration(std::llround(1e9 * value));
+  constexpr double kMostSeconds = 1e9;  // that nanoseconds hold
+  if (unit == "s") return show_duration(std::llround(1e9 * std::min(value, kMostSeconds)));
   if (unit == "bytes") return show_size(value);
   return show_rate(value);
 }

@@ -15,6 +15,26 @@ std::string answer_line(const Comparison& comparison, const Judgement& judgement
 // "since v2.3 (3f2c1a9): cpu per sample +7.9 % (+7.0 to +8.8), limit 10 %"
 std::string anchor_line(const Anchor& anchor);
 
+// Each a line, or "".
+std::string matters_line(const Judgement& judgement);
+std::string told_apart_line(const Judgement& judgement);  // what is the same or cannot be told
+std::string arms_line(const Comparison& comparison, const Judgement& judgement);
+std::string noise_line(const Judgement& judgement);
+std::string counts_line(const Judgement& judgement);
+// Why something that is worse fails nothing, or fails though it was accepted: one line a reason.
+std::vector<std::string> acceptance_lines(const Comparison& comparison, const Judgement& judgement);
+
+std::string arm_text(const Arm& arm);  // "A: origin/main (3f2c1a9)"
+std::string verdict_word(const Difference& one);
+std::string change_line(const Difference& one);  // "decode +10.0 % (9.1 to 10.9) per sample"
+// A row of the table of what was looked at.
+inline const std::vector<std::string> kCellNames = {"", "A", "B", "change", "95 %", "verdict"};
+std::vector<std::string> cells_of(const Difference& one);
+
+// By which a script finds the comment that it has made before.
+inline constexpr std::string_view kCommentMarker = "<!-- loaderscope-gate -->";
+inline constexpr std::size_t kLongestComment = 64 << 10;  // in bytes, of GitHub
+
 std::string spoken(std::string_view name);  // "wait for decode" of wait-for-decode
 std::string joined(const std::vector<std::string>& words);
 std::string show_value(const Difference& one, double value);  // in its unit

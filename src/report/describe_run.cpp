@@ -198,6 +198,20 @@ void describe_skipped(Form& form, SkippedSamples& skipped) {
   if (form.reads()) skipped.by_kind = {kinds.begin(), kinds.end()};
 }
 
+void show_ranks(Form& form, RunRecord& record, const Analysis& analysis) {
+  form.array("ranks", "one per trainer", [&] {
+    RankRecord none;
+    std::int64_t steps = 0;
+    if (form.explains()) return describe_rank(form, none, steps, {}, true);
+    for (std::size_t r = 0; r < record.ranks.size(); ++r) {
+      steps = record.ranks[r].steps();
+      describe_rank(form, record.ranks[r], steps, analysis.rank_accounts.at(r), analysis.has_busy);
+    }
+  });
+}
+
+}  // namespace
+
 void describe_details(Form& form, std::vector<Detail>& details) {
   form.if_there("details", !details.empty(), Missing::left_out, [&] {
     form.list("details", details,
@@ -220,20 +234,6 @@ void describe_details(Form& form, std::vector<Detail>& details) {
               });
   });
 }
-
-void show_ranks(Form& form, RunRecord& record, const Analysis& analysis) {
-  form.array("ranks", "one per trainer", [&] {
-    RankRecord none;
-    std::int64_t steps = 0;
-    if (form.explains()) return describe_rank(form, none, steps, {}, true);
-    for (std::size_t r = 0; r < record.ranks.size(); ++r) {
-      steps = record.ranks[r].steps();
-      describe_rank(form, record.ranks[r], steps, analysis.rank_accounts.at(r), analysis.has_busy);
-    }
-  });
-}
-
-}  // namespace
 
 void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope) {
   describe_head(form, record);

@@ -53,6 +53,23 @@ void write_comparison_table(std::ostream& out, const Comparison& comparison,
                             const ReportStyle& style);
 void describe_comparison(Form& form, Comparison& comparison);
 
+// In the other forms of a gate: for one comment that is rewritten, for tests, and for lines of the
+// changed files on GitHub.
+void write_comparison_markdown(std::ostream& out, const Comparison& comparison);
+void write_comparison_junit(std::ostream& out, const Comparison& comparison);
+void write_comparison_annotations(std::ostream& out, const Comparison& comparison);
+
+// Whether a file is a saved comparison, of whatever version.
+bool is_comparison(const std::string& path);
+
+// It read back. Throws RunError: cut off, of another version, or values that cannot be.
+struct SavedComparison {
+  Comparison comparison;
+  std::string tool_version;
+};
+SavedComparison read_comparison(const std::string& path);
+SavedComparison parse_comparison(std::istream& in, const std::string& place);
+
 }  // namespace loaderscope::compare
 
 namespace loaderscope::probe {

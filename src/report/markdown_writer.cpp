@@ -4,6 +4,7 @@
 #include "analysis/wording.h"
 #include "base/printable.h"
 #include "report/findings_text.h"
+#include "report/markup.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
 #include "report/table_parts.h"
@@ -12,19 +13,8 @@
 namespace loaderscope {
 namespace {
 
-// Markup in a path or a note must not become markup of ours, nor its control characters drive a
-// terminal.
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (char c : printable(text)) {
-    if (std::string_view("\\`*_[]<>|#~").find(c) != std::string_view::npos) result += '\\';
-    result += c;
-  }
-  return result;
-}
-
 void write_list(std::ostream& out, std::string_view label, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) out << "- " << label << escaped(text) << '\n';
+  for (const std::string& text : texts) out << "- " << label << in_markdown(text) << '\n';
 }
 
 void write_differential_table(std::ostream& out, const RunRecord& record,
@@ -34,8 +24,8 @@ void write_differential_table(std::ostream& out, const RunRecord& record,
   out << fmt::format("\n| {} |\n|---|---:|---:|---:|---:|---|\n",
                      fmt::join(kDifferentialHeader, " | "));
   for (const DifferentialRow& row : rows) {
-    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", escaped(row.name), row.busy, row.rate,
-                       row.per_step, row.costs, escaped(row.remark));
+    out << fmt::format("| {} | {} | {} | {} | {} | {} |\n", in_markdown(row.name), row.busy,
+                       row.rate, row.per_step, row.costs, in_markdown(row.remark));
   }
   out << '\n';
 }
@@ -43,18 +33,18 @@ void write_differential_table(std::ostream& out, const RunRecord& record,
 }  // namespace
 
 void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis) {
-  out << "**" << escaped(analysis.verdict.sentence) << "**\n\n";
-  for (const std::string& fault : wrong_data_lines(analysis)) out << escaped(fault) << "\n\n";
+  out << "**" << in_markdown(analysis.verdict.sentence) << "**\n\n";
+  for (const std::string& fault : wrong_data_lines(analysis)) out << in_markdown(fault) << "\n\n";
   for (const std::string& line :
        {fix_line(record, analysis), pytorch_line(analysis), cause_line(analysis)}) {
-    if (!line.empty()) out << escaped(line) << "\n\n";
+    if (!line.empty()) out << in_markdown(line) << "\n\n";
   }
   if (analysis.steps > 0) {
     out << "| | per step | share of the time | |\n|---|---:|---:|---|\n";
     for (const AccountLine& line : account_lines(record, analysis)) {
       out << fmt::format("| {} | {} | {} ({}) | {} |\n", line.name, show_duration(line.per_step),
                          show_percent(line.share), show_points(line.half_width.value_or(0)),
-                         escaped(line.remark));
+                         in_markdown(line.remark));
     }
     out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s),
                        plural(analysis.steps, "step"), show_duration(analysis.account.window),
@@ -65,16 +55,18 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
   for (const std::string& line :
        {why_line(analysis.account), starved_line(analysis, record.config),
         order_line(analysis, record.config), first_batch_line(analysis)}) {
-    if (!line.empty()) out << "- " << escaped(line) << '\n';
+    if (!line.empty()) out << "- " << in_markdown(line) << '\n';
   }
   write_list(out, "", other_findings(analysis));
   if (const std::string needed = what_it_takes_line(analysis); !needed.empty())
-    out << "- " << escaped(needed) << '\n';
-  if (const std::string fit = fit_line(analysis); !fit.empty()) out << "- " << escaped(fit) << '\n';
+    out << "- " << in_markdown(needed) << '\n';
+  if (const std::string fit = fit_line(analysis); !fit.empty())
+    out << "- " << in_markdown(fit) << '\n';
   write_list(out, "note: ", record.notes);
-  for (const std::string& note : analysis.notes) out << "- " << escaped(unseen_line(note)) << '\n';
-  out << fmt::format("- loaderscope {}, engine {}\n", escaped(record.tool_version),
-                     escaped(record.engine));
+  for (const std::string& note : analysis.notes)
+    out << "- " << in_markdown(unseen_line(note)) << '\n';
+  out << fmt::format("- loaderscope {}, engine {}\n", in_markdown(record.tool_version),
+                     in_markdown(record.engine));
   const std::string command = next_command(record, analysis);
   if (!command.empty()) out << "\nNext:\n```sh\n" << printable(command) << "\n```\n";
 }

@@ -1,39 +1,65 @@
 #include "report/recognise.h"
 
 #include <algorithm>
+#include <fstream>
+
+#include "base/file_kind.h"
+#include "report/compare_text.h"
 
 namespace loaderscope {
 namespace {
 
+constexpr std::size_t kBeginning = 64 << 10;
 constexpr std::string_view kBlank = " \t\r\n";
 
 std::string_view without_blanks(std::string_view text) {
   return text.substr(std::min(text.size(), text.find_first_not_of(kBlank)));
 }
 
-// Another program may have written it again, with other blanks and in another order.
-bool is_json_of_ours(std::string_view text) {
-  constexpr std::string_view kKey = "\"schema\"";
-  text = without_blanks(text);
-  if (!text.starts_with('{')) return false;
-  for (auto at = text.find(kKey); at != text.npos; at = text.find(kKey, at + 1)) {
-    std::string_view value = without_blanks(text.substr(at + kKey.size()));
-    if (!value.starts_with(':')) continue;
-    if (without_blanks(value.substr(1)).starts_with("\"loaderscope.")) return true;
-  }
-  return false;
-}
-
 bool is_csv_of_ours(std::string_view text) { return text.starts_with("rank,step,"); }
 
 bool is_markdown_of_ours(std::string_view text) {
-  return text.starts_with("**") && text.find("\n- loaderscope ") != text.npos;
+  return text.starts_with(compare::kCommentMarker) ||
+         (text.starts_with("**") && text.find("\n- loaderscope ") != text.npos);
+}
+
+bool is_junit_of_ours(std::string_view text) {
+  return text.starts_with("<?xml") && text.find("<testsuites name=\"loaderscope") != text.npos;
+}
+
+bool is_annotations_of_ours(std::string_view text) {
+  return text.starts_with("::") && text.find("title=loaderscope") < text.find('\n');
 }
 
 }  // namespace
 
+// Another program may have written it again, with other blanks and in another order.
+std::string_view schema_in(std::string_view beginning) {
+  constexpr std::string_view kKey = "\"schema\"", kOurs = "\"loaderscope.";
+  const std::string_view text = without_blanks(beginning);
+  if (!text.starts_with('{')) return {};
+  for (auto at = text.find(kKey); at != text.npos; at = text.find(kKey, at + 1)) {
+    std::string_view value = without_blanks(text.substr(at + kKey.size()));
+    if (!value.starts_with(':')) continue;
+    value = without_blanks(value.substr(1));
+    if (value.starts_with(kOurs)) return value.substr(1, value.find('"', 1) - 1);
+  }
+  return {};
+}
+
+std::string beginning_of(const std::string& path) {
+  if (!kind_unless_file(path).empty()) return "";
+  std::ifstream in(path, std::ios::binary);
+  std::string text(kBeginning, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  return text;
+}
+
 bool is_result_of_ours(std::string_view beginning) {
-  return is_json_of_ours(beginning) || is_csv_of_ours(beginning) || is_markdown_of_ours(beginning);
+  return !schema_in(beginning).empty() || is_csv_of_ours(beginning) ||
+         is_markdown_of_ours(beginning) || is_junit_of_ours(beginning) ||
+         is_annotations_of_ours(beginning);
 }
 
 }  // namespace loaderscope

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <array>
 
 #include "loaderscope/errors.h"
+#include "report/kinds.h"
 #include "report/schemas.h"
 #include "report/writers.h"
 
@@ -20,22 +22,43 @@ void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle
 }
 
 void write_markdown_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_markdown(out, *result.record, *result.analysis);
+  if (result.comparison != nullptr)
+    compare::write_comparison_markdown(out, *result.comparison);
+  else
+    write_markdown(out, *result.record, *result.analysis);
+}
+
+void write_junit_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  compare::write_comparison_junit(out, *result.comparison);
+}
+
+void write_annotations_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  compare::write_comparison_annotations(out, *result.comparison);
 }
 
 }  // namespace
 
+bool ReportRow::writes(std::string_view kind) const {
+  return kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
 std::span<const ReportRow> report_table() {
-  static const std::array<ReportRow, 4> rows = {{
+  static const std::array<ReportRow, 6> rows = {{
       {{"table", "The answer and its evidence for people, in plain text."}, write_table_row},
       {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
        write_json_row},
       {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},
        write_csv_row,
-       true},
-      {{"markdown", "A summary of a run for a comment on a pull request."},
+       {"run"}},
+      {{"markdown", "A summary of a run or a comparison for a comment on a pull request."},
        write_markdown_row,
-       true},
+       {"run", "compare"}},
+      {{"junit", "A comparison as the XML of tests: one for each quantity."},
+       write_junit_row,
+       {"compare"}},
+      {{"annotations", "What a comparison found as commands to GitHub: at most ten."},
+       write_annotations_row,
+       {"compare"}},
   }};
   return rows;
 }

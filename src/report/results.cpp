@@ -58,8 +58,10 @@ AnyResult result_of(const Tune& tune, std::string_view tool_version) {
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
-  return result_of("compare", comparison, tool_version, compare::describe_comparison,
-                   compare::write_comparison_table);
+  AnyResult any = result_of("compare", comparison, tool_version, compare::describe_comparison,
+                            compare::write_comparison_table);
+  any.comparison = &comparison;
+  return any;
 }
 
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {

@@ -67,6 +67,41 @@ TEST(Compare, KeepsEveryRun) {
   EXPECT_EQ(result["arms"][1]["what"], "--cost decode=2ms");
 }
 
+TEST(Compare, WhatIsSavedIsShownInOtherForms) {
+  const TestFolder folder;
+  const std::string saved = folder.path("c.json"), xml = folder.path("c.xml");
+  const Ended ended = run_binary(exact({"--b", "--cost decode=2ms", "--json", saved}));
+  EXPECT_EQ(run_binary({"report", saved}).out, ended.out);
+  const Ended comment = run_binary({"report", saved, "--format", "markdown"});
+  EXPECT_EQ(comment.exit_code, 0);
+  EXPECT_THAT(comment.out, StartsWith("<!-- loaderscope-gate -->\n**:red_circle: SLOWER: "));
+  EXPECT_THAT(comment.out, HasSubstr("\nloaderscope compare --b '--cost decode=2ms' --engine"));
+  for (int i = 0; i < 2; ++i)  // it may be replaced
+    EXPECT_EQ(run_binary({"report", saved, "--format", "junit", "--output", xml}).exit_code, 0);
+  EXPECT_THAT(folder.read("c.xml"), HasSubstr("<testcase "));
+  EXPECT_THAT(run_binary({"report", saved, "--format", "annotations"}).out, StartsWith("::error "));
+  const Ended csv = run_binary({"report", saved, "--format", "csv"});
+  EXPECT_EQ(csv.exit_code, 64);
+  EXPECT_THAT(csv.err, HasSubstr("no such form of a result of compare; give table, json"));
+}
+
+TEST(Compare, WhatIsAcceptedFailsNothing) {
+  const TestFolder folder;
+  const auto with = [&](const std::string& line) {
+    return run_binary(exact({"--a", "--cost decode=2ms", "--b", "--cost decode=2.2ms", "--accepted",
+                             folder.write("accepted.conf", line)}));
+  };
+  const Ended fine = with("decode = 12% until 2999-12-31 by ana: the new crop is wanted\n");
+  EXPECT_EQ(fine.exit_code, 0) << fine.out;
+  EXPECT_THAT(fine.out, StartsWith("SLOWER, as accepted: decode +10.0 %"));
+  EXPECT_THAT(fine.out, HasSubstr("decode: accepted: up to 12 % until 2999-12-31 by ana: the new"));
+  const Ended past = with("decode = 12% until 2001-12-31 by ana: the new crop is wanted\n");
+  EXPECT_EQ(past.exit_code, 2);
+  EXPECT_THAT(past.out, HasSubstr("decode: no longer accepted: was up to 12 % until 2001-12-31"));
+  EXPECT_EQ(with("decode = 12%\n").exit_code, 64);
+  EXPECT_EQ(run_binary(exact({"--b", "", "--accepted", "/nowhere/x"})).exit_code, 64);
+}
+
 // Of a user whose cache folder is `folder`.
 Ended with_cache(const TestFolder& folder, const Words& words) {
   Words all = {"XDG_CACHE_HOME=" + folder.path("cache"), binary()};

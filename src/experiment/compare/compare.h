@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiment/compare/accepted.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
 #include "loaderscope/analysis.h"
@@ -37,11 +38,13 @@ struct Arm {
 
 struct Options {
   Nanos budget = 4 * 60 * kSecond;
-  std::int64_t pairs = 0;     // 0: as many as the budget has room for
-  double band = 0.02;         // a change within it is none
-  double rate_needed = 0;     // samples per second that the training takes; 0: not known
-  std::int64_t workers = 0;   // that make them; 0: as the runs have
-  double anchor_limit = 0.1;  // of CPU time per sample, since the anchor
+  std::int64_t pairs = 0;           // 0: as many as the budget has room for
+  double band = 0.02;               // a change within it is none
+  double rate_needed = 0;           // samples per second that the training takes; 0: not known
+  std::int64_t workers = 0;         // that make them; 0: as the runs have
+  double anchor_limit = 0.1;        // of CPU time per sample, since the anchor
+  bool only_if_it_matters = false;  // what is slower and leaves the GPU busy fails nothing
+  bool must_tell = false;           // what cannot be told fails
 };
 
 // How far runs of the same code differ from process to process, as deviations of logarithms.
@@ -74,7 +77,9 @@ struct Anchor {
 // All that was measured. Verdicts are computed of it: judge().
 struct Comparison {
   std::array<Arm, 2> arms;
-  std::string command;  // that both have, for people
+  std::string command;    // that both have, for people
+  std::string reproduce;  // the command that compares them once more
+  std::string file;       // of the repository, that makes the batches; "": not known
   Options options;
   std::int64_t planned_pairs = 0;  // fixed before the first of them
   std::int64_t steps = 0;          // of each run; 0: as the flags say
@@ -84,6 +89,8 @@ struct Comparison {
   bool is_of_results = false;        // one run of each, made apart
   std::optional<KnownSpread> known;  // what those are judged by
   std::vector<ArmRun> runs;          // in the order in which they were made
+  std::vector<Accepted> accepted;    // slowdowns that fail nothing
+  std::string today;                 // "2026-11-23": what was accepted until when
   std::optional<Anchor> anchor;
   std::optional<FirstSlower> first_slower;  // of a bisection: B is it
   std::string same_because;                 // it is the same by construction; "": it was measured

@@ -1,0 +1,157 @@
+#include "experiment/compare/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace loaderscope::compare {
+namespace {
+
+double least_of(const Difference& one) {
+  return one.more_is_worse ? one.change.low : -one.change.high;
+}
+
+std::vector<Worse> all_worse(const Comparison& comparison, const Judgement& judgement) {
+  std::vector<Worse> all;
+  for (const Difference& one : judgement.differences) {
+    if (one.verdict == Outcome::worse) all.push_back({one.name, least_of(one)});
+  }
+  if (!comparison.same_flags) return all;
+  for (const CountChange& count : judgement.counts) {
+    if (count.b <= count.a) continue;
+    all.push_back({std::string(count.row->row.name), count.a > 0 ? count.b / count.a - 1 : 1});
+  }
+  return all;
+}
+
+bool gpu_has_time(const Comparison& comparison, const Judgement& judgement) {
+  return comparison.options.only_if_it_matters && judgement.matters &&
+         !judgement.matters->gpu_waits();
+}
+
+// What somebody accepted, of what is worse in one comparison.
+class Acceptance {
+ public:
+  Acceptance(const Comparison& comparison, const Judgement& judgement)
+      : comparison_(comparison), judgement_(judgement) {}
+
+  // Returns whether anything was accepted.
+  bool apply(std::vector<Worse>& worse) {
+    for (Worse& one : worse) apply_line(one, one.name);
+    for (Worse& one : worse) {
+      if (one.why.empty() && one.name.starts_with(kWaitFor)) apply_wait(one, worse);
+    }
+    for (Worse& one : worse) {
+      if (one.why.empty()) apply_total(one);
+    }
+    return std::any_of(worse.begin(), worse.end(), [](const Worse& one) { return !one.fails; });
+  }
+
+ private:
+  const Accepted* line_of(std::string_view name) const {
+    const auto& lines = comparison_.accepted;
+    const auto found = std::find_if(lines.begin(), lines.end(),
+                                    [&](const Accepted& line) { return line.name == name; });
+    return found == lines.end() ? nullptr : &*found;
+  }
+
+  void apply_line(Worse& one, std::string_view name) {
+    const Accepted* line = line_of(name);
+    if (line == nullptr) return;
+    const std::string what = fmt::format("{:.3g} % until {} by {}: {}", 100 * line->at_most,
+                                         line->until, line->author, line->reason);
+    if (line->until < comparison_.today) {
+      one.why = "no longer accepted: was up to " + what;
+    } else if (one.at_least > line->at_most) {
+      one.why = "more than was accepted: up to " + what;
+    } else {
+      one.fails = false;
+      one.why = "accepted: up to " + what;
+      add_stage(one);
+    }
+  }
+
+  void add_stage(const Worse& one) {
+    const Difference* stage = judgement_.find(one.name);
+    if (stage != nullptr && stage->row == nullptr && stage->scale == Scale::ratio)
+      accepted_time_ += stage->b - stage->a;
+  }
+
+  // With its stage.
+  void apply_wait(Worse& one, const std::vector<Worse>& worse) {
+    const std::string_view stage = std::string_view(one.name).substr(kWaitFor.size());
+    const auto found = std::find_if(worse.begin(), worse.end(),
+                                    [&](const Worse& other) { return other.name == stage; });
+    if (found == worse.end() || found->fails) return;
+    one.fails = false;
+    one.why = "accepted with " + found->name;
+  }
+
+  // A rate, or a time of the whole: by how much longer all stages may take. Memory has no time.
+  void apply_total(Worse& one) {
+    const Difference* total = judgement_.find(one.name);
+    if (accepted_time_ <= 0 || total == nullptr || total->row == nullptr ||
+        total->row->unit == "bytes")
+      return;
+    const double longer = accepted_time_ / time_of_stages();
+    const double explained = total->more_is_worse ? longer : longer / (1 + longer);
+    if (one.at_least > explained + comparison_.options.band) {
+      one.why =
+          fmt::format("more than the {:.1f} % that the accepted stages explain", 100 * explained);
+      return;
+    }
+    one.fails = false;
+    one.why = "explained by what was accepted";
+  }
+
+  double time_of_stages() const {
+    double all = 0;
+    for (const Difference& one : judgement_.differences) {
+      if (one.row == nullptr && one.scale == Scale::ratio) all += one.a;
+    }
+    return all;
+  }
+
+  const Comparison& comparison_;
+  const Judgement& judgement_;
+  double accepted_time_ = 0;  // of stages, in seconds per sample
+};
+
+// Of what was measured since the anchor; nothing is accepted there but a higher limit.
+GateAnswer gate_of_anchor(const Comparison& comparison, const Judgement& judgement) {
+  GateAnswer answer;
+  const std::optional<Anchor>& anchor = comparison.anchor;
+  const bool open = judgement.verdict == Outcome::cannot_tell || (anchor && anchor->cannot_tell());
+  if (open && comparison.options.must_tell) answer.gate = Gate::untold;
+  if (anchor && anchor->is_beyond()) answer.gate = Gate::fails;
+  return answer;
+}
+
+}  // namespace
+
+const Worse* GateAnswer::find(std::string_view name) const {
+  const auto found =
+      std::find_if(worse.begin(), worse.end(), [&](const Worse& one) { return one.name == name; });
+  return found == worse.end() ? nullptr : &*found;
+}
+
+GateAnswer gate_of(const Comparison& comparison, const Judgement& judgement) {
+  GateAnswer answer = gate_of_anchor(comparison, judgement);
+  if (judgement.verdict != Outcome::worse) return answer;
+  answer.worse = all_worse(comparison, judgement);
+  if (gpu_has_time(comparison, judgement)) {
+    for (Worse& one : answer.worse) {
+      one.fails = false;
+      one.why = "the GPU does not wait for it";
+    }
+  } else {
+    answer.is_accepted = Acceptance(comparison, judgement).apply(answer.worse);
+  }
+  const bool fails = std::any_of(answer.worse.begin(), answer.worse.end(),
+                                 [](const Worse& one) { return one.fails; });
+  if (fails) answer.gate = Gate::fails;
+  return answer;
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,65 @@
+// A comparison as commands to GitHub's runner, which shows them beside the changed files.
+#include <fmt/format.h>
+
+#include "base/printable.h"
+#include "experiment/compare/gate.h"
+#include "report/compare_text.h"
+#include "report/kinds.h"
+
+namespace loaderscope::compare {
+namespace {
+
+constexpr std::size_t kMostAnnotations = 10;  // of a kind and step that GitHub shows
+
+std::string replaced(std::string text, std::string_view chars) {
+  std::string result;
+  for (const char c : text)
+    result += chars.find(c) == chars.npos
+                  ? std::string(1, c)
+                  : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::string in_message(std::string_view text) { return replaced(printable(text), "%\r\n"); }
+std::string in_property(std::string_view text) { return replaced(printable(text), "%\r\n:,"); }
+
+std::string annotation(std::string_view kind, const Comparison& comparison, const std::string& name,
+                       const std::string& message) {
+  const std::string title = name.empty() ? "loaderscope" : "loaderscope " + name;
+  const std::string file =
+      comparison.file.empty() ? "" : ",file=" + in_property(comparison.file) + ",line=1";
+  return fmt::format("::{} title={}{}::{}\n", kind, in_property(title), file, in_message(message));
+}
+
+std::string_view kind_of(const Judgement& judgement, Gate gate) {
+  if (gate != Gate::passes) return "error";
+  const bool is_fine = judgement.verdict == Outcome::same || judgement.verdict == Outcome::better;
+  return is_fine ? "notice" : "warning";
+}
+
+std::string text_of(const Judgement& judgement, const Worse& one) {
+  const Difference* difference = judgement.find(one.name);
+  std::string text = difference != nullptr
+                         ? change_line(*difference)
+                         : fmt::format("{} +{:.3g} %", spoken(one.name), 100 * one.at_least);
+  return one.why.empty() ? text : text + ": " + one.why;
+}
+
+}  // namespace
+
+void write_comparison_annotations(std::ostream& out, const Comparison& comparison) {
+  const Judgement judgement = judge(comparison);
+  const GateAnswer answer = gate_of(comparison, judgement);
+  out << annotation(kind_of(judgement, answer.gate), comparison, "",
+                    answer_line(comparison, judgement));
+  std::size_t written = 1;
+  for (const bool fails : {true, false}) {
+    for (const Worse& one : answer.worse) {
+      if (one.fails != fails || written == kMostAnnotations) continue;
+      out << annotation(fails ? "error" : "warning", comparison, one.name, text_of(judgement, one));
+      ++written;
+    }
+  }
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,144 @@
+// A comparison line by line: whether it matters, what it rests on, how sure it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/wording.h"
+#include "experiment/compare/gate.h"
+#include "report/compare_text.h"
+
+namespace loaderscope::compare {
+namespace {
+
+std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+
+std::string names_with(const Judgement& judgement, Outcome verdict) {
+  std::vector<std::string> names;
+  for (const Difference& one : judgement.differences) {
+    if (one.verdict == verdict) names.push_back(spoken(one.name));
+  }
+  return joined(names);
+}
+
+std::string count_text(const CountChange& count) {
+  if (!count.changed()) return spoken(count.row->row.name) + " =";
+  return fmt::format("{} {:.6g} -> {:.6g} per sample CHANGED", spoken(count.row->row.name), count.a,
+                     count.b);
+}
+
+// Of one run of each.
+std::string results_line(const Comparison& comparison) {
+  std::string text = fmt::format("{}; {}: one run of each", arm_text(comparison.arms[0]),
+                                 arm_text(comparison.arms[1]));
+  if (comparison.known)
+    text += fmt::format(
+        "; from process to process the rate of the same code differs by {:.1f} % here, CPU time by "
+        "{:.1f} % (the widest of {})",
+        100 * comparison.known->rate, 100 * comparison.known->cpu,
+        plural(comparison.known->jobs, "job"));
+  return text;
+}
+
+}  // namespace
+
+std::string arm_text(const Arm& arm) {
+  const std::string what = arm.what.empty() ? "as the flags say" : arm.what;
+  return arm.name + ": " + what + (arm.commit.empty() ? "" : " (" + arm.commit + ")");
+}
+
+std::string told_apart_line(const Judgement& judgement) {
+  std::string text;
+  for (const auto& [verdict, words] :
+       {std::pair(Outcome::same, "same"), std::pair(Outcome::cannot_tell, "cannot tell")}) {
+    const std::string names = names_with(judgement, verdict);
+    if (!names.empty()) text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", words, names);
+  }
+  return text;
+}
+
+std::string matters_line(const Judgement& judgement) {
+  if (!judgement.matters) return "";
+  const Matters& matters = *judgement.matters;
+  return fmt::format(
+      "Does it matter: at {} samples/s with {}, {}; their margin goes from {:.0f} % to {:.0f} %",
+      show_rate(matters.rate_needed), plural(matters.workers, "worker"),
+      matters.gpu_waits() ? "the GPU waits for B" : "the GPU stays the limit",
+      100 * matters.margin_a, 100 * matters.margin_b);
+}
+
+std::string arms_line(const Comparison& comparison, const Judgement& judgement) {
+  if (comparison.is_of_results) return results_line(comparison);
+  if (!comparison.same_because.empty())
+    return fmt::format("{}; {}: one run of A saw what it reads; {}", arm_text(comparison.arms[0]),
+                       arm_text(comparison.arms[1]), show_duration(comparison.spent));
+  std::string text = fmt::format("{}; {}: {} of fresh processes, {} fixed beforehand, A B B A",
+                                 arm_text(comparison.arms[0]), arm_text(comparison.arms[1]),
+                                 plural(judgement.pairs, "pair"), comparison.planned_pairs);
+  if (comparison.steps > 0) text += fmt::format(", {} each", plural(comparison.steps, "step"));
+  text += "; " + show_duration(comparison.spent);
+  if (comparison.interrupted) text += "; interrupted";
+  if (judgement.disturbed > 0)
+    text += fmt::format("; {} left out, as other programs took cores then",
+                        plural(judgement.disturbed, "run"));
+  return text;
+}
+
+std::string noise_line(const Judgement& judgement) {
+  const Difference* rate = judgement.find("samples-per-s");
+  if (!judgement.against_itself || rate == nullptr) return "";
+  const Estimate& itself = *judgement.against_itself;
+  return fmt::format(
+      "the same against itself: {} ({:+.1f} to {:+.1f}) in {}; the smallest change of samples/s "
+      "that this job could have seen: {:.1f} %",
+      signed_percent(itself.mean), 100 * itself.low, 100 * itself.high,
+      plural(judgement.pairs_of_itself, "pair"), 100 * rate->least_seen);
+}
+
+std::string verdict_word(const Difference& one) {
+  if (one.verdict == Outcome::same) return "same";
+  if (one.verdict == Outcome::cannot_tell) return "cannot tell";
+  const bool is_time = one.row == nullptr || one.row->unit == "s" || one.row->unit == "1/s";
+  if (is_time) return one.verdict == Outcome::worse ? "slower" : "faster";
+  return one.change.mean > 0 ? "more" : "less";
+}
+
+std::string counts_line(const Judgement& judgement) {
+  std::vector<std::string> counts;
+  for (const CountChange& count : judgement.counts) counts.push_back(count_text(count));
+  std::string text = counts.empty() ? "" : "exact counts: " + joined(counts);
+  std::vector<std::string> others;
+  for (const std::string& name : judgement.uncounted) others.push_back(spoken(name));
+  if (!others.empty())
+    text += fmt::format("{}no run repeats: {}", text.empty() ? "" : "; ", joined(others));
+  return text;
+}
+
+std::vector<std::string> acceptance_lines(const Comparison& comparison,
+                                          const Judgement& judgement) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> names_by_why;
+  for (const Worse& one : gate_of(comparison, judgement).worse) {
+    if (one.why.empty()) continue;
+    const auto same = std::find_if(names_by_why.begin(), names_by_why.end(),
+                                   [&](const auto& entry) { return entry.first == one.why; });
+    if (same != names_by_why.end())
+      same->second.push_back(spoken(one.name));
+    else
+      names_by_why.push_back({one.why, {spoken(one.name)}});
+  }
+  std::vector<std::string> lines;
+  for (const auto& [why, names] : names_by_why) lines.push_back(joined(names) + ": " + why);
+  return lines;
+}
+
+std::vector<std::string> cells_of(const Difference& one) {
+  const std::string unit = one.scale == Scale::ratio ? " %" : " points";
+  return {one.name,
+          show_value(one, one.a),
+          show_value(one, one.b),
+          fmt::format("{:+.1f}{}", 100 * one.change.mean, unit),
+          fmt::format("{:+.1f} to {:+.1f}", 100 * one.change.low, 100 * one.change.high),
+          verdict_word(one)};
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,14 @@
+// Text of others within the markup of a report.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace loaderscope {
+
+// Markup in a path or a note must not become markup of ours, nor its control characters drive a
+// terminal.
+std::string in_markdown(std::string_view text);
+std::string in_xml(std::string_view text);
+
+}  // namespace loaderscope

@@ -1,0 +1,46 @@
+// A saved comparison: whatever the bytes are, an error or a comparison that every report can show.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/report.h"
+#include "report/kinds.h"
+#include "report/results.h"
+
+namespace {
+
+using namespace loaderscope;
+
+constexpr std::size_t kLongest = 1 << 16;
+
+std::string written(const compare::SavedComparison& saved, const ReportRow& row) {
+  std::ostringstream out;
+  row.write(out, result_of(saved.comparison, saved.tool_version), ReportStyle{});
+  return out.str();
+}
+
+compare::SavedComparison parsed(const std::string& text) {
+  std::istringstream in(text);
+  return compare::parse_comparison(in, "fuzz");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size > kLongest) return 0;
+  try {
+    const auto saved = parsed(std::string(reinterpret_cast<const char*>(data), size));
+    for (const ReportRow& row : report_table()) {
+      if (row.writes("compare")) written(saved, row);
+    }
+    const ReportRow& json = find_row("json", report_table());
+    const std::string text = written(saved, json);
+    // What was read and written is read again as the same.
+    if (written(parsed(text), json) != text) std::abort();
+  } catch (const RunError&) {
+  }
+  return 0;
+}
