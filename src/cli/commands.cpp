@@ -13,6 +13,10 @@ std::span<const Command> command_table() {
       {{"link", "How fast a GPU gets its data, by memory mode, size and copy mode."},
        declare_probe_link},
   };
+  static const Command ci_parts[] = {
+      {{"init", "Write the workflow of a gate for pull requests, and what it compares."},
+       declare_ci_init},
+  };
   static const Command commands[] = {
       {{"run", "Run one configuration and say what the device waited for."}, declare_run, {}, true},
       {{"sweep", "Measure a grid of settings: a table, the best, and the cheapest as good as it."},
@@ -29,6 +33,7 @@ std::span<const Command> command_table() {
        declare_compare,
        {},
        true},
+      {{"ci", "A gate for pull requests in the current repository."}, nullptr, ci_parts},
       {{"what-if", "Predict a run with other settings, from a saved result or declared costs."},
        declare_what_if},
       {{"selftest", "Inject known delays on this machine and say whether they are found."},

@@ -208,6 +208,33 @@ class CompareRefs : public testing::Test {
   TestFolder folder_;
 };
 
+TEST_F(CompareRefs, CiInitWritesTheGateAndReplacesNothing) {
+  const std::string init = "exec '" + binary() + "' ci init";
+  const Ended written = sh(init + " --loader data/train.py:loader");
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.out, StartsWith("Wrote .github/workflows/loaderscope.yml "));
+  EXPECT_THAT(written.out, HasSubstr("\nNext:\n"));
+  const std::string conf = "repository/.loaderscope/ci.conf";
+  EXPECT_THAT(folder_.read(conf), HasSubstr("\nloader = data/train.py:loader\n"));
+  const Ended again = sh(init);
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.err, HasSubstr("is there already"));
+  EXPECT_THAT(folder_.read(conf), HasSubstr("data/train.py:loader"));
+  EXPECT_EQ(sh(init + " --force").exit_code, 0);
+  EXPECT_THAT(folder_.read(conf), HasSubstr("\nloader = train.py:make_loader\n"));
+  const Ended compared = compare("--scenario .loaderscope/ci.conf --ref-a nowhere");
+  EXPECT_THAT(compared.err, HasSubstr("nowhere: there is no such commit here"));
+}
+
+TEST_F(CompareRefs, CiInitPrintsTheOtherForms) {
+  EXPECT_THAT(run_binary({"ci", "init", "--shell"}).out, StartsWith("#!/bin/sh\n"));
+  EXPECT_THAT(run_binary({"ci", "init", "--gitlab"}).out, HasSubstr("\nloaderscope:\n"));
+  EXPECT_EQ(run_binary({"ci", "init", "--gitlab", "--shell"}).exit_code, 64);
+  const Ended elsewhere = sh("cd .. && exec '" + binary() + "' ci init");
+  EXPECT_EQ(elsewhere.exit_code, 1);
+  EXPECT_THAT(elsewhere.err, HasSubstr("is not the top of a git repository"));
+}
+
 TEST_F(CompareRefs, ACommitThatIsNotThereIsSaid) {
   const Ended ended = compare("--ref-a nowhere -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
@@ -339,6 +366,25 @@ TEST_F(CompareTorch, BisectNamesTheFirstThatIsSlower) {
   EXPECT_EQ(result["first_slower"]["others"], 0);
   EXPECT_THAT(result["sentence"].get<std::string>(), StartsWith("FIRST SLOWER: "));
   expect_no_work_trees();
+}
+
+// As the job of 'ci init --shell' runs it.
+TEST_F(CompareTorch, TheGateOfCiInitFindsIt) {
+  const Ended written =
+      sh("'" + binary() + "' ci init --loader train.py:make_loader && '" + binary() +
+         "' ci init --shell > gate.sh && printf 'python = " + torch_python() +
+         "\\nsteps = 100\\npairs = 6\\n' >> .loaderscope/ci.conf");
+  ASSERT_EQ(written.exit_code, 0) << written.err;
+  const std::string folder = binary().substr(0, binary().rfind('/'));
+  const Ended ended = sh("PATH='" + folder + "':$PATH sh gate.sh HEAD~1");
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("SLOWER: opaque "));
+  EXPECT_THAT(folder_.read("repository/compare.md"), StartsWith("<!-- loaderscope-gate -->"));
+  EXPECT_THAT(folder_.read("repository/compare.xml"), HasSubstr("<failure "));
+  EXPECT_THAT(
+      run_binary({"report", folder_.path("repository/compare.json"), "--format", "annotations"})
+          .out,
+      StartsWith("::error title=loaderscope,file=train.py,line=1::SLOWER"));
 }
 
 }  // namespace
