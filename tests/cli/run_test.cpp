@@ -71,6 +71,16 @@ TEST(Run, ScenarioAndFlagsAreOneVocabulary) {
   EXPECT_EQ(json::parse(by_file.out).at("account"), json::parse(by_flags.out).at("account"));
 }
 
+TEST(Run, PromisesOfAScenarioAreAGate) {
+  for (const char* name : {"kpi-gpu-busy", "kpi-samples-per-second"}) {
+    const std::string path = std::string(LOADERSCOPE_SOURCE_DIR "/scenarios/") + name + ".conf";
+    EXPECT_EQ(run_binary({"run", "--scenario", path}).exit_code, 0) << name;
+    const Ended slower = run_binary({"run", "--scenario", path, "--cost", "decode=16ms"});
+    EXPECT_EQ(slower.exit_code, 2) << name;
+    EXPECT_THAT(slower.err, HasSubstr("is not met: it is ")) << name;
+  }
+}
+
 TEST(Run, TheLastOfARepeatedFlagWins) {
   const Ended ended = run_binary(small_run({"--workers", "1", "--json", "-"}));
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
