@@ -72,8 +72,13 @@ double margin_of(const Runs& runs, std::int64_t arm, const Matters& matters) {
 
 std::optional<Matters> whether_it_matters(const Comparison& comparison, const Runs& runs) {
   const Options& options = comparison.options;
+  const auto is_of = [&](std::int64_t arm) {
+    return std::any_of(runs.begin(), runs.end(),
+                       [&](const ArmRun* run) { return run->arm == arm; });
+  };
+  const bool has_both = is_of(0) && is_of(1);
   Matters matters{options.rate_needed, options.workers > 0 ? options.workers : comparison.workers};
-  if (matters.rate_needed <= 0 || matters.workers <= 0 || runs.empty()) return std::nullopt;
+  if (matters.rate_needed <= 0 || matters.workers <= 0 || !has_both) return std::nullopt;
   matters.margin_a = margin_of(runs, 0, matters);
   matters.margin_b = margin_of(runs, 1, matters);
   return matters;

@@ -213,6 +213,8 @@ TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   EXPECT_NEAR(roomy.matters->margin_b, 1 - 3.9 / 8, 0.02);
   job.options.rate_needed = 2200;
   EXPECT_TRUE(judge(job).matters->gpu_waits());
+  job.runs.resize(1);  // interrupted before B
+  EXPECT_FALSE(judge(job).matters);
 }
 
 }  // namespace
