@@ -173,7 +173,7 @@ void CudaDevice::launch(Step& step, Nanos duration) {
   }
   step.computes = duration > 0 || augments(step);
   if (!step.computes) return;
-  if (duration > 0) compute_.launch(buffer_of(step.index), duration);
+  if (duration > 0) step.launched = compute_.launch(buffer_of(step.index), duration);
   check("compute", runtime_.record(step.marks.end, compute_stream_));
 }
 
@@ -228,6 +228,7 @@ std::optional<DeviceTimes> CudaDevice::collect() {
   check("times of a step", runtime_.query(end_of(step), done));
   if (!done) return std::nullopt;
   const DeviceTimes times = times_of(step);
+  compute_.correct(step.launched, times.compute.wall() - times.augmented);
   free_marks_.push_back(step.marks);
   steps_.pop_front();
   ++first_;

@@ -44,6 +44,7 @@ class CudaDevice : public Device {
     Bytes bytes = 0;  // of its batch on the GPU
     bool copied = false, submitted = false, computes = false;
     Nanos duration = 0;                     // of its compute, as asked for
+    Launched launched;                      // for that
     Nanos copy_expected = 0, expected = 0;  // ends, guessed: how long a wait may sleep
     Interval launch;
   };

@@ -17,7 +17,8 @@ constexpr std::int32_t kWarming = 2048;       // rows
 constexpr Nanos kWarmingTakes = kSecond / 2;  // an idle GPU has a fraction of its clock rate
 constexpr double kAgree = 0.02;               // of two timings
 constexpr int kMostTries = 10;
-constexpr int kByteOfOnes = 0x3c;  // twice: a 2-byte value of about 1
+constexpr std::int64_t kCorrected = 5;  // steps
+constexpr int kByteOfOnes = 0x3c;       // twice: a 2-byte value of about 1
 
 }  // namespace
 
@@ -84,6 +85,10 @@ void StepCompute::calibrate(Nanos step) {
   }
   gemm_.size = size;
   product_ = settled_product(size, best);
+  // Ranks that share a GPU slow each other down: that is theirs to see.
+  int devices = 1;
+  objects_.check("--compute gemm", runtime_.device_count(devices));
+  to_correct_ = gang_.ranks() <= devices ? kCorrected : 0;
   description_ = fmt::format("compute: {0} x {0} matrices, {1}, {2} each", size,
                              runtime_.gemm_library(), show_duration(product_));
 }
@@ -137,12 +142,24 @@ Nanos StepCompute::settled_product(std::int32_t size, Nanos first) {
   return before;
 }
 
-void StepCompute::launch(std::int64_t buffer, Nanos duration) {
+Launched StepCompute::launch(std::int64_t buffer, Nanos duration) {
   if (product_ > 0) return launch_products(duration);
-  if (graphs_.empty()) return launch_spins(duration);
-  const auto index = static_cast<std::size_t>(buffer);
-  *durations_[index] = duration / kernels_;
-  objects_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
+  if (graphs_.empty()) {
+    launch_spins(duration);
+  } else {
+    const auto index = static_cast<std::size_t>(buffer);
+    *durations_[index] = duration / kernels_;
+    objects_.check("compute", runtime_.launch_graph(graphs_[index], stream_));
+  }
+  return {0, duration};
+}
+
+// Each moves it half of the way, and no step by more than twice.
+void StepCompute::correct(const Launched& launched, Nanos took) {
+  if (to_correct_ == 0 || launched.products == 0) return;
+  --to_correct_;
+  const Nanos seen = (took - launched.spun) / launched.products;
+  product_ = (product_ + std::clamp(seen, product_ / 2, 2 * product_) + 1) / 2;
 }
 
 void StepCompute::launch_spins(Nanos duration) {
@@ -153,11 +170,13 @@ void StepCompute::launch_spins(Nanos duration) {
 }
 
 // What is left of the time after whole products is spun.
-void StepCompute::launch_products(Nanos duration) {
+Launched StepCompute::launch_products(Nanos duration) {
   const std::int64_t products = duration / product_;
+  const Nanos spun = duration - products * product_;
   for (std::int64_t i = 0; i < products; ++i)
     objects_.check("compute", runtime_.gemm(gemm_, stream_));
-  objects_.check("compute", runtime_.spin(spin_of(duration - products * product_), stream_));
+  objects_.check("compute", runtime_.spin(spin_of(spun), stream_));
+  return {products, spun};
 }
 
 }  // namespace loaderscope::cuda

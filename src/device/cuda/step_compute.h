@@ -11,6 +11,12 @@
 
 namespace loaderscope::cuda {
 
+// What a step's time was made of; of kernels that spin all is spun.
+struct Launched {
+  std::int64_t products = 0;
+  Nanos spun = 0;
+};
+
 class StepCompute {
  public:
   // Everything is allocated, loaded, measured and recorded here: kernels of ranks that wait for
@@ -19,7 +25,10 @@ class StepCompute {
               Stream stream);
 
   // On the stream; `buffer` is not in use by a step that still computes.
-  void launch(std::int64_t buffer, Nanos duration);
+  Launched launch(std::int64_t buffer, Nanos duration);
+  // What it took on the device: of the first steps, which are mostly warm-up, so that the work of
+  // those that count stays the same. Products are as fast as the clock that the load leaves.
+  void correct(const Launched& launched, Nanos took);
   // Its kernels are launched one by one and take exactly the time that is asked for: what their
   // launches leave between them is known.
   bool shows_gaps() const { return product_ == 0 && graphs_.empty() && kernels_ > 1; }
@@ -36,7 +45,7 @@ class StepCompute {
   Nanos measure_product(std::int32_t size);
   Nanos settled_product(std::int32_t size, Nanos first);
   void launch_spins(Nanos duration);
-  void launch_products(Nanos duration);
+  Launched launch_products(Nanos duration);
   Spin spin_of(Nanos duration) const;
 
   Gang& gang_;
@@ -48,7 +57,8 @@ class StepCompute {
   std::vector<Graph> graphs_;  // per buffer; empty: kernels are launched one by one
   std::vector<Nanos*> durations_;
   Gemm gemm_;
-  Nanos product_ = 0;  // the time of one; 0: kernels spin
+  Nanos product_ = 0;            // the time of one; 0: kernels spin
+  std::int64_t to_correct_ = 0;  // steps that still say how long it is
   std::string description_;
 };
 

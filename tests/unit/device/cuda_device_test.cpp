@@ -234,6 +234,17 @@ TEST_F(CudaDeviceTest, ProductsAreMeasuredOnceTheClockHasRisen) {
     expect_near(of_step.compute.wall(), 12 * kMillisecond, 200 * kMicrosecond);
 }
 
+// As under a load that the calibration is none of.
+TEST_F(CudaDeviceTest, ProductsAreCorrectedByTheFirstSteps) {
+  config_.trainer.compute.set(parse_compute("gemm:12ms"));
+  const auto device = make();
+  runtime_->product_rate *= 0.8;
+  const std::vector<DeviceTimes> times = run(*device, 12, 0, 12 * kMillisecond);
+  expect_near(times.front().compute.wall(), 15 * kMillisecond, kMillisecond);
+  for (std::size_t i = 9; i < times.size(); ++i)
+    expect_near(times[i].compute.wall(), 12 * kMillisecond, 300 * kMicrosecond);
+}
+
 TEST_F(CudaDeviceTest, BytesAreNormalisedAsTheHostDoesIt) {
   for (const Layout layout : {Layout::nchw, Layout::nhwc}) {
     runtime_ = std::make_shared<PretendRuntime>();
