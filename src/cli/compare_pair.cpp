@@ -13,7 +13,7 @@
 namespace loaderscope {
 namespace {
 
-constexpr Nanos kShortestPatience = 60 * kSecond;  // with one run
+constexpr Nanos kPatience = 10 * kSecond;  // with one run, beyond the whole budget
 
 std::string command_of(const RunConfig& given) {
   std::string text = "loaderscope run";
@@ -55,7 +55,7 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
   comparison.arms = {a.arm, b.arm};
   comparison.command = command_of(context.base);
   ProgressPrinter progress("runs");
-  const Nanos patience = std::max(kShortestPatience, context.options.budget);
+  const Nanos patience = context.options.budget + kPatience;
   run_pairs(comparison, {.run =
                              [&](std::int64_t arm, const compare::RunLength& length) {
                                const FreshRun& run = arms.at(static_cast<std::size_t>(arm))->run;

@@ -19,7 +19,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMostRanks = 1 << 16;
-constexpr std::int64_t kMostParts = 32;  // of a critical path
+constexpr std::int64_t kMostPathParts = 32;  // of a critical path
 constexpr const char* kGiveResult = "give a result that 'loaderscope run --json' saved";
 
 class ResultReader {
@@ -162,7 +162,7 @@ class ResultReader {
 
   // Their sum, over all ranks, must not overflow.
   void check_path(const JsonCursor& json, const CriticalPath& path) const {
-    const Nanos most = most_ / kMostParts;
+    const Nanos most = most_ / kMostPathParts;
     const bool ok = path.compute <= most && std::all_of(path.stall.begin(), path.stall.end(),
                                                         [&](Nanos ns) { return ns <= most; });
     if (!ok) json.fail("has a critical_path that is out of range");

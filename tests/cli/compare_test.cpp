@@ -173,6 +173,14 @@ TEST(Compare, ACandidateThatFailsIsAFailure) {
   EXPECT_THAT(ended.err, HasSubstr("B: the run ended with exit code 7: no luck today"));
 }
 
+TEST(Compare, ACandidateThatHangsIsEnded) {
+  const TestFolder folder;
+  const std::string hanging = write_program(folder, "hanging", "#!/bin/sh\nsleep 600\n");
+  const Ended ended = run_binary(exact({"--binary-b", hanging, "--budget", "1s"}));
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("B: a run took longer than 11.00 s; look at it with"));
+}
+
 TEST(Compare, WhatIsNoResultIsAFailure) {
   const TestFolder folder;
   const std::string liar = write_program(
@@ -273,6 +281,24 @@ TEST_F(CompareRefs, AProgramThatFailsIsSaidAndNothingStays) {
   expect_no_work_trees();
 }
 
+// Its file is what the build looks for.
+TEST_F(CompareRefs, SubmodulesAreThere) {
+  sh("git init -q ../module && cd ../module && git config user.email a@b.c && git config user.name "
+     "a && touch part && git add -A && git commit -qm part");
+  const std::string allowed =
+      "export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always "
+      "&& ";
+  sh(allowed + "git submodule --quiet add ../module module && git commit -qam module");
+  const std::string built = " --build 'test -e module/part' -- sh job.sh";
+  const Ended ended =
+      sh(allowed + "exec '" + binary() + "' compare --ref-a HEAD --ref-b HEAD" + built);
+  EXPECT_THAT(ended.err, HasSubstr("loaderscope: A: the run ended with exit code 1"));
+  sh("rm -rf ../module");
+  EXPECT_THAT(sh("exec '" + binary() + "' compare --ref-a HEAD" + built).err,
+              HasSubstr("HEAD: its submodules cannot be had: "));
+  expect_no_work_trees();
+}
+
 TEST_F(CompareRefs, AnInterruptLeavesNothing) {
   RunningBinary running(
       {"-c", "cd '" + repository() + "' && exec '" + binary() +
@@ -344,6 +370,9 @@ TEST_F(CompareTorch, ACommitThatTheLoaderDoesNotReadIsTheSame) {
   EXPECT_EQ(result["sentence"],
             "SAME by construction: the loader reads nothing of what changed (README.md)");
   EXPECT_TRUE(result["runs"].empty());
+  sh("echo more >> README.md");
+  const json dirty = json::parse(compare(flags).out);
+  EXPECT_EQ(dirty["notes"][0], "changes that are in no commit yet are not compared");
   sh("sed -i s/200/201/ train.py && git commit -qam more");
   const json measured = json::parse(compare(flags + " --pairs 6 --steps 20").out);
   EXPECT_EQ(measured["same_because"], "");

@@ -68,8 +68,8 @@ std::string changes_between(const Repository& repository, const std::string& a,
                             const std::string& b) {
   const ToolEnd end = git(repository.root, {"diff", "--name-status", "--no-renames", "-z", a, b});
   // Of many changes only the end is kept, and not their beginning.
-  constexpr std::size_t kMost = 60'000;
-  if (end.is_fine() && end.output.size() < kMost) return end.output;
+  constexpr std::size_t kFitsWhole = 60'000;
+  if (end.is_fine() && end.output.size() < kFitsWhole) return end.output;
   throw RunError("git diff: what changed from " + a + " to " + b + " cannot be had");
 }
 
@@ -101,19 +101,22 @@ WorkTree::WorkTree(const Repository& repository, const std::string& ref, const s
   git(repository_.root, {"worktree", "prune"});
   const ToolEnd added =
       git(repository_.root, {"worktree", "add", "--detach", "--quiet", path_, commit_}, stopped);
-  if (!added.is_fine())
-    throw RunError(shown_text(ref) +
-                   ": git makes no work tree of it: " + shown_text(added.last_line()));
+  if (!added.is_fine()) fail("git makes no work tree of it", added);
   std::error_code error;
   if (!std::filesystem::exists(path_ + "/.gitmodules", error)) return;
   const ToolEnd modules =
       git(path_, {"submodule", "update", "--init", "--recursive", "--quiet"}, stopped);
-  if (!modules.is_fine())
-    throw RunError(shown_text(ref) +
-                   ": its submodules cannot be had: " + shown_text(modules.last_line()));
+  if (!modules.is_fine()) fail("its submodules cannot be had", modules);
 }
 
-WorkTree::~WorkTree() {
+void WorkTree::fail(const std::string& what, const ToolEnd& end) const {
+  remove();
+  throw RunError(shown_text(ref_) + ": " + what + ": " + shown_text(end.last_line()));
+}
+
+WorkTree::~WorkTree() { remove(); }
+
+void WorkTree::remove() const {
   std::error_code ignored;
   try {
     git(repository_.root, {"worktree", "remove", "--force", "--force", path_});

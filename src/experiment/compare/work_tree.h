@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiment/compare/compare.h"
+#include "machine/tool_run.h"
 
 namespace loaderscope::compare {
 
@@ -44,6 +45,9 @@ class WorkTree {
   void build(const std::string& command, const std::function<bool()>& stopped) const;
 
  private:
+  [[noreturn]] void fail(const std::string& what, const ToolEnd& end) const;  // leaves nothing
+  void remove() const;
+
   const Repository repository_;
   std::string ref_, commit_, path_;
 };
