@@ -63,8 +63,12 @@ struct StepEvents {
       0;  // how long that worker had rested with the window full since its previous batch
   Nanos finished = 0;  // the last sample is in place and collated
 
-  Interval send;     // by the worker's feeder, after waiting for its turn
+  Interval send;  // by the worker's feeder, after waiting for its turn
+  // Just before it, waiting for the thread that makes batches to give the interpreter away.
+  Nanos kept_from_sending = 0;
   Interval receive;  // by the pin thread; by the trainer it lies between `deliverable` and `take`
+  // Of it, waiting for the process of `worker`, which went on making batches, to hand over memory.
+  Nanos answering = 0;
   Interval pin;
   Nanos deliverable = 0;  // in the queue from which the trainer takes
   Nanos ask = 0;          // the trainer wants its next batch

@@ -90,7 +90,8 @@ class Booking {
     const bool receives = events_.receive.ran() && !events_.pin.ran();
     const Nanos goes_on = receives ? std::min(events_.receive.begin, events_.take) : events_.take;
     const Nanos waking = intersect(asking, {goes_on - events_.take_queued, goes_on}).length();
-    add(Cause::transport, asking.length(), waking + queued_in(events_.receive, asking));
+    const Nanos answering = receives ? book_answering(asking) : 0;
+    add(Cause::transport, asking.length() - answering, waking + queued_in(events_.receive, asking));
   }
 
   void book_not_asking(Stretch idle) {
@@ -114,9 +115,28 @@ class Booking {
       const Nanos received = events_.receive.ran() ? events_.receive.end : sent;
       add(Cause::pin, pinning, queued_in(pin, intersect(behind, {received, pin.end})));
     }
-    add(Cause::transport, idle.length() - pinning,
+    const Nanos sent_from = events_.send.ran() ? events_.send.begin : events_.finished;
+    const Nanos made =
+        book_answering(receiving) +
+        book_maker(intersect(idle, {sent_from - events_.kept_from_sending, sent_from}).length());
+    add(Cause::transport, idle.length() - pinning - made,
         queued_in(events_.send, {idle.begin, std::min(idle.end, sent)}) +
             queued_in(events_.receive, receiving));
+  }
+
+  // Of `within`, the worker was asked for the memory of the batch and was busy: what it did is what
+  // was waited for.
+  Nanos book_answering(Stretch within) {
+    const Stretch whole = stretch_of(events_.receive), inside = intersect(within, whole);
+    if (events_.answering == 0 || inside.empty()) return 0;
+    const Nanos most = whole.length() - events_.receive.cpu - events_.receive.queued;
+    return book_maker(share_of(std::clamp<Nanos>(events_.answering, 0, most), whole, inside));
+  }
+
+  Nanos book_maker(Nanos ns) {
+    add(step_.maker, ns);
+    if (makes_batches(step_.maker)) produced_ += ns;
+    return ns;
   }
 
   // Rules 5 to 8: not finished. Everything booked here also gets a why.

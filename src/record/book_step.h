@@ -13,10 +13,11 @@ using WorkerTimeline = std::span<const Span>;
 // What the device of one rank was waiting for before a step.
 struct StepView {
   const StepEvents* events = nullptr;
-  Nanos idle_begin = 0;        // end of the compute before, or the first ask
-  WorkerTimeline worker;       // of events->worker, from `idle_begin` or earlier on
-  bool worker_was_up = false;  // it had spans that ended before those of `worker`
-  Nanos later_ready = kNever;  // when the first batch behind this one became deliverable
+  Nanos idle_begin = 0;            // end of the compute before, or the first ask
+  WorkerTimeline worker;           // of events->worker, from `idle_begin` or earlier on
+  bool worker_was_up = false;      // it had spans that ended before those of `worker`
+  Cause maker = Cause::transport;  // what its worker's CPU is chiefly used for
+  Nanos later_ready = kNever;      // when the first batch behind this one became deliverable
 };
 
 // Brings the times of a step into the order that causality demands, beginning at `idle_begin`, and

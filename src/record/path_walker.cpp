@@ -88,14 +88,15 @@ void PathWalker::made(std::int32_t index, std::span<const Span> spans) {
 }
 
 // From the worker to the queue that the trainer takes from.
-PathChain PathWalker::hand_over(const StepEvents& events) {
+PathChain PathWalker::hand_over(const StepEvents& events, Cause maker) {
   Worker& worker = this->worker(events.worker);
   if (!worker.chain.known() || worker.chain.end < dispatched_) begin_batch(worker, events.begun);
   PathChain way = worker.chain;
   way.extend(events.finished, Cause::other);
   if (events.send.ran()) {
     way = latest({&way, &worker.feeder}, events.send.begin);
-    way.extend(events.send.begin, Cause::transport);
+    way.extend(events.send.begin - events.kept_from_sending, Cause::transport);
+    way.extend(events.send.begin, maker);
     way.extend(events.send.end, Cause::transport, events.send.queued);
     worker.feeder = way;
   }
@@ -103,6 +104,7 @@ PathChain PathWalker::hand_over(const StepEvents& events) {
     const Nanos begin = events.receive.ran() ? events.receive.begin : events.pin.begin;
     way = latest({&way, &pin_thread_}, begin);
     way.extend(begin, Cause::pin);
+    way.extend(events.receive.ran() ? events.receive.begin + events.answering : begin, maker);
     if (events.receive.ran())
       way.extend(events.receive.end, Cause::transport, events.receive.queued);
     way.extend(events.pin.end, Cause::pin, events.pin.queued);
@@ -112,10 +114,14 @@ PathChain PathWalker::hand_over(const StepEvents& events) {
   return way;
 }
 
-void PathWalker::get_ready(const StepEvents& events) {
-  const PathChain batch = hand_over(events);
+void PathWalker::get_ready(const StepEvents& events, Cause maker) {
+  const PathChain batch = hand_over(events, maker);
   PathChain taken = batch.known() && batch.end > asked_.end ? batch : asked_;
   const bool by_trainer = events.receive.ran() && !events.pin.ran();
+  if (by_trainer && events.answering > 0) {
+    taken.extend(std::min(events.receive.begin, events.take), Cause::transport);
+    taken.extend(std::min(events.receive.begin + events.answering, events.take), maker);
+  }
   const Nanos received_queued = by_trainer ? events.receive.queued : 0;
   taken.extend(events.take, Cause::transport, received_queued + events.take_queued);
   if (!events.made_by_trainer) dispatches_.push_back(taken);

@@ -33,7 +33,8 @@ class PathWalker {
   // way to the device, and its compute.
   void begin_step(const StepEvents& events);
   void made(std::int32_t worker, std::span<const Span> spans);
-  void get_ready(const StepEvents& events);
+  // `maker`: what its worker does chiefly, while it is asked for the batch's memory too.
+  void get_ready(const StepEvents& events, Cause maker);
   const PathChain& ready() const { return ready_; }
   // `slowest`: of the rank that this one waited for, where it did.
   void compute(const StepEvents& events, const PathChain* slowest);
@@ -49,7 +50,7 @@ class PathWalker {
 
   Worker& worker(std::int32_t number) { return of_worker(workers_, number); }
   void begin_batch(Worker& worker, Nanos begin);
-  PathChain hand_over(const StepEvents& events);
+  PathChain hand_over(const StepEvents& events, Cause maker);
   void copy(const StepEvents& events, const PathChain& taken);
   void launch(const StepEvents& events, const PathChain& taken);
   const PathChain* compute_before(Nanos at) const;

@@ -111,7 +111,16 @@ void RankFolder::begin_step(const StepEvents& events) {
 void RankFolder::follow_path() {
   path_.begin_step(current_);
   for (const auto& part : parts_) path_.made(part.key().second, part.mapped());
-  path_.get_ready(current_);
+  path_.get_ready(current_, maker());
+}
+
+// What the CPU time of the current batch's making chiefly went into.
+Cause RankFolder::maker() const {
+  PerCause<Nanos> cpu{};
+  for (const auto& part : parts_)
+    for (const Span& span : part.mapped()) cpu[cause_of(span.stage)] += span.cpu;
+  const auto most = std::max_element(cpu.begin(), cpu.end());
+  return *most > 0 ? static_cast<Cause>(most - cpu.begin()) : Cause::transport;
 }
 
 StepView RankFolder::view() {
@@ -121,6 +130,7 @@ StepView RankFolder::view() {
   view.idle_begin = last_end_;
   view.worker = queue.timeline();
   view.worker_was_up = queue.has_dropped();
+  view.maker = maker();
   view.later_ready = later_ready(current_.batch);
   return view;
 }

@@ -62,6 +62,7 @@ class RankFolder {
   Part& add_part(const InFlight::key_type& key);
   void take_parts(std::int64_t batch);
   void follow_path();
+  Cause maker() const;
   void give_back_parts();
   Nanos later_ready(std::int64_t batch);
   void count_stages();

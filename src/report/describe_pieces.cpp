@@ -41,6 +41,10 @@ void describe_events(Form& form, StepEvents& events) {
                 "the trainer waited for a core so long just before it asked, ns");
   describe_wait(form, "take_queued_ns", events.take_queued,
                 "likewise before it received or took the batch that was there, ns");
+  describe_wait(form, "kept_from_sending_ns", events.kept_from_sending,
+                "just before sending, its worker had the interpreter and was busy, ns");
+  describe_wait(form, "answering_ns", events.answering,
+                "of receiving, its worker was busy and was waited for, ns");
   form.object("times_ns", "moments; null: never", [&] {
     form.moment_ns("epoch_dispatch", events.epoch_dispatch, kNs);
     form.moment_ns("dispatched", events.dispatched, kNs);

@@ -18,6 +18,9 @@ class TorchNames : public TorchJobs {
     const json& account = result.at("account");
     return account.at("stall_s").at(cause).get<double>() / sum_of(account);
   }
+  static double value_of(const json& result, const char* metric) {
+    return result.at(json::json_pointer(metric)).get<double>();
+  }
   static std::string evidence_of(const json& result, const char* finding) {
     for (const json& each : result.at("findings"))
       if (each.at("id") == finding) return each.at("evidence");
@@ -39,6 +42,16 @@ TEST_P(TorchNamesOfSamplers, AreNoTransport) {
 
 INSTANTIATE_TEST_SUITE_P(Workers, TorchNamesOfSamplers, ::testing::Values(0, 2),
                          [](const auto& of) { return std::to_string(of.param); });
+
+// The trainer asks a worker's process for the memory of each batch, which answers between two turns
+// of the interpreter that makes the next one.
+TEST_F(TorchNames, AWorkerThatIsBusyIsNoTransport) {
+  const json result = measured("python_bound", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_GE(value_of(result, "/transport/descriptors"), 1);
+  EXPECT_GT(value_of(result, "/transport/busy_worker_s"), 0.0005);
+}
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

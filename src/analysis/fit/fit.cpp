@@ -167,6 +167,22 @@ void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::str
       readers));
 }
 
+// As the account of a step books it.
+FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
+  StageStats receives;
+  PerStage<Nanos> cpu{};
+  for (const RankRecord& rank : record.ranks) {
+    receives.merge(rank.stages[Stage::transport_recv]);
+    for (const Stage stage : kMakingStages) cpu[stage] += rank.stages[stage].cpu;
+  }
+  const double busy = value_of(record.metrics, "transport.busy_worker_s").value_or(0);
+  const double waited = seconds(receives.blocked());
+  if (waited <= 0) return {};
+  const auto most = std::max_element(cpu.begin(), cpu.end()) - cpu.begin();
+  return {static_cast<Stage>(most),
+          std::min(busy * static_cast<double>(receives.count) / waited, 1.0)};
+}
+
 }  // namespace
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
@@ -188,6 +204,7 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   if (!costs.tells_samples_apart())
     notes.push_back("no sample was told apart: whole batches are drawn again");
   fit_reads(costs, record, notes);
+  costs.busy_workers = busy_workers_of(record);
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
   return costs;
 }

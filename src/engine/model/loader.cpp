@@ -402,7 +402,7 @@ void Loader::pin_next() {
     begin_pinning();
     return;
   }
-  world_.begin(who(Role::pin_thread, 0), plan_.receive.time(execution(-1, *pinning_)), pin_work_);
+  world_.begin(who(Role::pin_thread, 0), plan_.receive_time(execution(-1, *pinning_)), pin_work_);
 }
 
 void Loader::begin_pinning() {

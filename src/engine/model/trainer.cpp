@@ -210,7 +210,7 @@ bool Trainer::receive_next() {
   execution.bytes = batch.events.delivered_bytes;
   receiving_ = &batch;
   doing_ = Doing::receiving;
-  world_.begin(who_, plan_.receive.time(execution), work_);
+  world_.begin(who_, plan_.receive_time(execution), work_);
   return true;
 }
 

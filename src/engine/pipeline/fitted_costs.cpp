@@ -137,6 +137,13 @@ StageTime FittedCosts::of_other(Stage stage, const Execution& execution, std::ui
           scaled(time.cpu, compute_alone)};
 }
 
+StageTime FittedCosts::received(StageTime whole, const Knockouts& without) const {
+  const double faster = speed[busy_workers.stage];
+  const double left = without.has(busy_workers.stage) ? 0 : faster > 0 ? 1 / faster : 1;
+  whole.waits = scaled(whole.waits, 1 - busy_workers.share * (1 - left));
+  return whole;
+}
+
 double FittedCosts::waiting_share() const {
   double waits = 0, wall = 0;
   for (const Rank& rank : ranks) {

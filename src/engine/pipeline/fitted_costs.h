@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/pipeline/execution.h"
+#include "loaderscope/engine.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope {
@@ -45,6 +46,12 @@ class MeasuredTimes {
 };
 
 struct FittedCosts {
+  // Of what it waits to receive a batch, the part for which its worker was busy, and with which
+  // stage chiefly: without that stage it waits no longer.
+  struct BusyWorkers {
+    Stage stage = Stage::opaque;
+    double share = 0;
+  };
   struct Sample {
     Bytes bytes = 0;
     std::array<StageTime, kSampleStages.size()> stages;
@@ -63,7 +70,8 @@ struct FittedCosts {
   std::vector<Rank> ranks;      // none: the samples' costs are declared; further ranks repeat them
   double storage_streams = 0;   // so many transfers are as fast as measured, more share that speed
   PerStage<double> speed = {};  // 2: twice as fast as measured; 0: as measured
-  double other_threads = 0;     // of other processes, that wanted a core all of the time
+  BusyWorkers busy_workers;
+  double other_threads = 0;  // of other processes, that wanted a core all of the time
   // Of one step's compute, where training has no device but the cores; 0: it has one.
   double compute_threads = 0;
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
@@ -76,6 +84,8 @@ struct FittedCosts {
   // sample in one epoch.
   StageTime of_sample(Stage stage, const Execution& execution, std::uint64_t seed) const;
   StageTime of_other(Stage stage, const Execution& execution, std::uint64_t seed) const;
+  // Of a receive that took `whole`, with `without` left out.
+  StageTime received(StageTime whole, const Knockouts& without) const;
   Bytes bytes_of_sample(const Execution& execution, std::uint64_t seed) const;
   double waiting_share() const;  // of the samples' time: off the CPU
   FittedCosts at_means() const;  // every sample, batch, step and worker takes the mean

@@ -80,6 +80,10 @@ struct Plan {
 
   Bytes stored_bytes(const Execution& of_sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
+  StageTime receive_time(const Execution& execution) const {
+    const StageTime time = receive.time(execution);
+    return receive.is_fitted() ? fitted->received(time, knockouts) : time;
+  }
   StageTime copy_work(const Execution& execution) const;  // by the trainer's thread
   Nanos copy_time(const Execution& execution) const;
   Nanos compute_time(const Execution& execution) const;

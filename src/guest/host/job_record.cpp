@@ -155,6 +155,27 @@ double chosen_in(const std::vector<LoaderHistory*>& histories) {
   return histories.empty() ? 0 : sum / static_cast<double>(histories.size());
 }
 
+// Of batches whose memory is passed between processes by descriptors.
+void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories) {
+  LoaderHistory::Answers all;
+  for (const LoaderHistory* history : histories) {
+    all.batches += history->answers().batches;
+    all.descriptors += history->answers().descriptors;
+    all.waited += history->answers().waited;
+    all.kept += history->answers().kept;
+  }
+  if (all.batches == 0 || all.descriptors == 0) return;
+  const auto batches = static_cast<double>(all.batches);
+  record.metrics.push_back({"transport.descriptors", "1",
+                            "of memory that a batch is in: the trainer asks its worker for each",
+                            static_cast<double>(all.descriptors) / batches});
+  record.metrics.push_back({"transport.descriptors_s", "s", "that it waits for them, for a batch",
+                            seconds(all.waited) / batches});
+  record.metrics.push_back({"transport.busy_worker_s", "s",
+                            "of it, for a worker that has Python's lock and goes on making batches",
+                            seconds(all.kept) / batches});
+}
+
 }  // namespace
 
 void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
@@ -171,6 +192,7 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
     record.metrics.push_back({"data.shards", "1",
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
+  say_answers(record, histories);
   if (const double chosen = chosen_in(histories); chosen > 0)
     record.metrics.push_back({"sampler.s", "s",
                               "of the trainer's thread in the sampler, to choose the samples of a "

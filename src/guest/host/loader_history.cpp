@@ -10,6 +10,10 @@ namespace {
 // Batches under way, far more than any loader has.
 constexpr std::size_t kMostUnderWay = std::size_t{1} << 16;
 
+// What a thread of a worker takes to do what it is asked for, where no other one keeps it: each
+// time, two of them wake up.
+constexpr Nanos kAtOnce = 300 * kMicrosecond;
+
 // Of what its thread waited for a core, as much as it was not on one.
 Interval interval_of(const Fact& fact) {
   const Nanos off_cpu = std::max<Nanos>(fact.end - fact.begin - fact.cpu, 0);
@@ -256,12 +260,17 @@ void LoaderHistory::of_batch(const Fact& fact, Batch& batch, std::int64_t number
     case FactKind::sent:
       batch.sent = true;
       events.send = interval;
+      events.kept_from_sending = kept_from_sending(fact, batch);
       if (!batch.pins) window_.deliverable(number, fact.end);
       break;
     case FactKind::received:
       batch.received = true;
+      ++answers_.batches;
       batch.pins = fact.count == 1;
       events.receive = interval;
+      break;
+    case FactKind::answered:
+      events.answering = answered(fact);
       break;
     case FactKind::pinned:
       events.pin = interval;
@@ -274,6 +283,23 @@ void LoaderHistory::of_batch(const Fact& fact, Batch& batch, std::int64_t number
     default:
       break;
   }
+}
+
+// Of a worker's feeder, which has its turn at once where the worker computes nothing.
+Nanos LoaderHistory::kept_from_sending(const Fact& sent, const Batch& batch) {
+  if (!batch.finished) return 0;
+  const Nanos waited = sent.begin - batch.events.finished - sent.queued;
+  return waited > kAtOnce ? waited - kAtOnce : 0;
+}
+
+// How long the worker kept it waiting: one that computes nothing answers at once.
+Nanos LoaderHistory::answered(const Fact& fact) {
+  const Nanos waited = fact.end - fact.begin;
+  const Nanos kept = waited > fact.count * kAtOnce ? waited - fact.count * kAtOnce : 0;
+  answers_.descriptors += fact.count;
+  answers_.waited += waited;
+  answers_.kept += kept;
+  return kept;
 }
 
 bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {

@@ -39,6 +39,13 @@ class LoaderHistory {
   const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
   // What the sampler took to choose the samples of a batch, on average.
   Nanos chosen_in() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
+  // Of the batches that were received: the descriptors of their memory, which their workers were
+  // asked for, how long that was waited for, and of that how long the workers were busy.
+  struct Answers {
+    std::int64_t batches = 0, descriptors = 0;
+    Nanos waited = 0, kept = 0;
+  };
+  const Answers& answers() const { return answers_; }
   // Of a device of ours: `count` is the step.
   void of_device(const Fact& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
@@ -109,6 +116,8 @@ class LoaderHistory {
   void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void replayed(const Fact& fact, Epoch& epoch);
   void chosen(const Fact& fact);
+  Nanos answered(const Fact& fact);
+  static Nanos kept_from_sending(const Fact& sent, const Batch& batch);
   void put_choice(StepEvents& events) const;
   void close_step(Nanos compute_end);
   void end_open_step();
@@ -152,6 +161,7 @@ class LoaderHistory {
   Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0;
   Interval choice_;  // of the sampler, its last
   Nanos choosing_ = 0;
+  Answers answers_;
   std::int64_t chosen_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;

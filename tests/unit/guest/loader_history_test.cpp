@@ -54,11 +54,17 @@ class LoaderHistoryTest : public testing::Test {
       tell(*worker_, finished);
       const Nanos there = done + sending_;
       Nanos taken = there + waking_;
-      Fact sent = fact(FactKind::sent, k, done, there);
+      Fact sent = fact(FactKind::sent, k, done + kept_, there);
       sent.queued = sending_queued_;
       tell(*worker_, sent);
       tell(*trainer_, fact(FactKind::ask, -1, asked));
-      tell(*trainer_, fact(FactKind::received, k, taken, taken));
+      if (answering_ > 0) {
+        Fact answered = fact(FactKind::answered, k, taken, taken + answering_);
+        answered.count = 1;
+        tell(*trainer_, answered);
+      }
+      tell(*trainer_, fact(FactKind::received, k, taken, taken + answering_));
+      taken += answering_;
       if (choosing_ > 0) tell(*trainer_, fact(FactKind::chosen, -1, taken, taken + choosing_));
       taken += choosing_;
       Fact take = fact(FactKind::take, k, taken);
@@ -83,6 +89,7 @@ class LoaderHistoryTest : public testing::Test {
     ThreadLog::Entry entry;
     entry.span.begin = begin;
     entry.span.end = end;
+    entry.span.cpu = end - begin;
     entry.span.sample = 0;
     entry.span.stage = stage;
     entry.span.batch = (std::int64_t{iterator} << (kBatchBits + kGenerationBits)) | batch;
@@ -111,7 +118,9 @@ class LoaderHistoryTest : public testing::Test {
   std::int64_t gradients_ = 1;
   std::int32_t by_worker_ = 0;
   Nanos rest_ = 0, dispatched_after_ = 0;   // of the worker before each batch
+  Nanos answering_ = 0;                     // of a worker that is asked for a batch's memory
   Nanos choosing_ = 0;                      // of the sampler, behind each batch
+  Nanos kept_ = 0;                          // of its feeder, before it sends
   Nanos sending_ = 0, sending_queued_ = 0;  // of a batch, and of it waiting for a core
   Nanos waking_ = 0;                        // the trainer waits for a core before it takes a batch
   PagePointer trainer_, worker_;
@@ -172,6 +181,36 @@ TEST_F(LoaderHistoryTest, WhatTheSamplerTakesIsTheTrainersOwn) {
   EXPECT_EQ(account.stall[Cause::transport], 0);
   EXPECT_EQ(account.compute, 5 * 2 * kMs);
   EXPECT_EQ(record.stages[Stage::launch].wall, 5 * 3 * kMs);
+}
+
+// Its trainer has each batch's message at 10, 20, .. and waits 4.3 ms for its memory: 0.3 of them
+// are what a worker takes that does nothing else.
+TEST_F(LoaderHistoryTest, WaitingForABusyWorkerIsWhatTheWorkerDoes) {
+  answering_ = 4 * kMs + 300 * kMicrosecond;
+  epoch(0, kSecond, 5);
+  read();
+  LoaderHistory& history = *trainer_process_.measured();
+  EXPECT_EQ(history.answers().descriptors, 5);
+  EXPECT_EQ(history.answers().kept, 5 * 4 * kMs);
+  const RankRecord record = history.finish();
+  const Account account = account_of(record);
+  EXPECT_EQ(account.stall[Cause::transport], 5 * 300 * kMicrosecond);
+  EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::transport] + account.compute,
+            account.window);
+  EXPECT_GT(record.critical_path->stall[Cause::decode],
+            record.critical_path->stall[Cause::transport]);
+}
+
+// Its feeder begins to send 2.3 ms behind the batch's end, the batch is there at once.
+TEST_F(LoaderHistoryTest, SendingThatWaitsForABusyWorkerIsWhatTheWorkerDoes) {
+  sending_ = kept_ = 2 * kMs + 300 * kMicrosecond;
+  epoch(0, kSecond, 5);
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  const Account account = account_of(record);
+  EXPECT_EQ(account.stall[Cause::transport], 5 * 300 * kMicrosecond);
+  EXPECT_EQ(account.stall[Cause::decode] + account.stall[Cause::transport] + account.compute,
+            account.window);
 }
 
 TEST_F(LoaderHistoryTest, AWorkerThatHasItsTaskDoesNotRest) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/model/model_engine.h"
+#include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 
@@ -224,6 +225,19 @@ TEST(FittedModel, SaysWhereItGoesBeyondWhatWasMeasured) {
   EXPECT_TRUE(model.predict({{"workers", "4"}}).notes.empty());
   EXPECT_EQ(model.predict({{"workers", "16"}}).notes.size(), 1U);
   EXPECT_EQ(model.predict({{"memory", "pin-thread"}}).notes.size(), 1U);
+}
+
+// Half of a receive's wait is for workers that compute: without what they compute it is not waited
+// for, and twice as fast it is half as long.
+TEST(FittedCosts, ABusyWorkerIsWaitedForAsLongAsItWorks) {
+  FittedCosts costs;
+  costs.busy_workers = {Stage::decode, 0.5};
+  const StageTime whole = {8 * kMillisecond, 0, kMillisecond};
+  EXPECT_EQ(costs.received(whole, {}), whole);
+  EXPECT_EQ(costs.received(whole, {Stage::decode}).waits, 4 * kMillisecond);
+  costs.speed[Stage::decode] = 2;
+  EXPECT_EQ(costs.received(whole, {}).waits, 6 * kMillisecond);
+  EXPECT_EQ(costs.received(whole, {}).cpu, kMillisecond);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 thread that copies each finished batch into page-locked memory, and that copy without workers."""
 
 import contextlib
+import functools
 import multiprocessing.queues
+import multiprocessing.resource_sharer
 import sys
 import threading
 import weakref
@@ -108,20 +110,61 @@ class _Sending:
             thread.batch = None
 
 
+class _Answers(threading.local):
+    """Of the process of a worker, which is asked for the descriptors of a batch's memory while this thread receives
+    the batch: it answers once it has Python's lock."""
+
+    first = waited = count = 0
+
+    def begin(self) -> None:
+        self.first = self.waited = self.count = 0
+
+    def add(self, begun: int, ended: int) -> None:
+        self.first = self.first or begun
+        self.waited += ended - begun
+        self.count += 1
+
+
+_answers = _Answers()
+
+
+def _time_answers() -> None:
+    """Where there are processes that descriptors are passed between."""
+    handle = getattr(multiprocessing.resource_sharer, "DupFd", None)
+    if handle is None or hasattr(handle.detach, "__wrapped__"):
+        return
+    detach = handle.detach
+
+    @functools.wraps(detach)
+    def timed_detach(self: Any) -> Any:
+        begun = now()
+        try:
+            return detach(self)
+        finally:
+            _answers.add(begun, now())
+
+    handle.detach = timed_detach
+
+
 def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> None:
     """In the trainer: from the first byte of a result until it is an object."""
+    _time_answers()
     receive, get = queue._recv_bytes, type(queue).get
     itself = weakref.ref(queue)  # it is to end when nobody has it any more, and not when garbage is collected
     begun = [0, 0]
 
     def timed_receive(*arguments: Any) -> Any:
         begun[0], begun[1] = now(), library.thread_cpu_ns()
+        _answers.begin()
         return receive(*arguments)
 
     def timed_get(*arguments: Any, **named: Any) -> Any:
         result = get(itself(), *arguments, **named)
         batch = result[0] if isinstance(result, tuple) else None
         if isinstance(batch, int):
+            if _answers.count:
+                iteration.fact(FACT.answered, batch, begin=_answers.first, end=_answers.first + _answers.waited,
+                               count=_answers.count)
             inject.apply("transport.recv")
             iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
                            cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
