@@ -20,11 +20,11 @@ constexpr double kInvisible = 0.001;
 
 // "RandomCrop 62.0 %": what most of the stage's time goes into, as the program calls it.
 std::string code_words(const RunRecord& record, std::string_view stage) {
-  for (const Detail& detail : record.details) {
-    if (detail.about != stage) continue;
-    return detail.share > 0 ? detail.text + " " + show_percent(detail.share) : detail.text;
-  }
-  return "";
+  const Detail* most = nullptr;
+  for (const Detail& detail : record.details)
+    if (detail.about == stage && (most == nullptr || detail.share > most->share)) most = &detail;
+  if (most == nullptr) return "";
+  return most->share > 0 ? most->text + " " + show_percent(most->share) : most->text;
 }
 
 std::string remark_on(Cause cause, const RunRecord& record, const Account& account,

@@ -53,5 +53,24 @@ TEST_F(TorchNames, AWorkerThatIsBusyIsNoTransport) {
   EXPECT_GT(value_of(result, "/transport/busy_worker_s"), 0.0005);
 }
 
+// Its loop, which gives Python's lock away nowhere, and not what comes behind it and does.
+TEST_F(TorchNames, TheHottestLinesAreTheProgramsOwn) {
+  const json result = measured("python_bound", 2);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  double of_loop = 0;
+  int lines = 0;
+  for (const json& detail : result.at("details")) {
+    if (detail.at("about") != "opaque" || detail.at("share") == 0) continue;
+    ++lines;
+    EXPECT_THAT(detail.at("text").get<std::string>(), HasSubstr("(names.py:"));
+    if (detail.at("text").get<std::string>().starts_with("feature_of "))
+      of_loop += detail.at("share").get<double>();
+  }
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 3);
+  EXPECT_GT(of_loop, 0.5);
+  EXPECT_THAT(evidence_of(result, "own-code"), HasSubstr("feature_of (names.py:"));
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

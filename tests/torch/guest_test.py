@@ -571,6 +571,50 @@ class UserCode(unittest.TestCase):
         self.assertEqual(list(spent.values()), [20])
 
 
+class Lines(unittest.TestCase):
+    """Of a worker's own code, as another thread sees them."""
+
+    def setUp(self):
+        from loaderscope_guest import lines, making
+
+        self.lines, self.maker, self.spent = lines, making.Making(0, 0), {}
+        self.maker.thread = threading.get_ident()
+        self.looks = lines.Looks(self.maker, self.spent)
+
+    def test_of_a_stage_or_of_no_batch_are_nobodys(self):
+        self.maker.stage = 1
+        self.looks.look(sys._getframe(), 7)
+        self.maker.stage, self.maker.thread = None, 0
+        self.looks.look(sys._getframe(), 7)
+        self.assertEqual(self.spent, {})
+
+    def test_are_those_that_run_when_the_signal_comes(self):
+        with mock.patch.object(self.lines.library, "looks_begin") as begun:
+            self.lines.watch(self.maker)
+        (number, every), _ = begun.call_args
+        self.addCleanup(signal.signal, number, signal.SIG_DFL)
+        with mock.patch.object(self.lines.library, "looked_at", lambda: every):
+            signal.raise_signal(number)
+            (line, spent), = self.lines.user_code.spending.lines.items()
+        self.assertRegex(line, r"^test_are_those_that_run_when_the_signal_comes \(guest_test.py:\d+\)$")
+        self.assertEqual(spent, every)
+
+    def test_in_a_library_are_the_programs_that_called_it(self):
+        frame = None
+
+        class Frame:
+            def __init__(self, file, name, line, back=None):
+                self.f_code = types.SimpleNamespace(co_filename=file, co_name=name)
+                self.f_lineno, self.f_back = line, back
+
+        frame = Frame("/home/me/train.py", "__getitem__", 12)
+        inner = Frame("/x/site-packages/numpy/core.py", "dot", 4, frame)
+        self.assertEqual(self.lines.line_of(inner), "__getitem__ (train.py:12)")
+        self.assertEqual(self.lines.line_of(Frame(inner.f_code.co_filename, "dot", 4)), "dot (core.py:4)")
+        self.assertIsNone(self.lines.line_of(Frame(self.lines.construction.OURS + "files.py", "read", 3, frame)))
+        self.assertIsNone(self.lines.line_of(None))
+
+
 class Calls(unittest.TestCase):
     """Of functions that are looked into, told as (what, stage or bytes)."""
 

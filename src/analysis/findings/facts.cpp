@@ -80,6 +80,12 @@ double Facts::cores_per_rank() const {
          static_cast<double>(std::max<std::int64_t>(1, config.trainer.ranks));
 }
 
+bool Facts::has_lines() const {
+  return std::any_of(record.details.begin(), record.details.end(), [](const Detail& detail) {
+    return detail.about == name_of(Stage::opaque) && detail.share > 0;
+  });
+}
+
 std::string share_words(const Facts& facts, Cause cause) {
   return fmt::format("{} {}", name_of(cause), show_percent(facts.share(cause)));
 }

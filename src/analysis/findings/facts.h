@@ -36,6 +36,7 @@ struct Facts {
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
   // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
   std::string named(std::string_view about) const;
+  bool has_lines() const;  // of the program, that its `opaque` time goes into
 
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;

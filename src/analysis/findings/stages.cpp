@@ -80,9 +80,12 @@ std::optional<Candidate> collate_bound(const Facts& facts) {
 
 std::optional<Candidate> own_code(const Facts& facts) {
   if (!facts.sees_inside()) return std::nullopt;
-  return slow_stage(facts, Cause::opaque, Stage::opaque,
-                    "look into the data set's own functions (py-spy record --subprocesses -- "
-                    "python train.py), and do once, ahead, what is the same in every epoch");
+  return slow_stage(
+      facts, Cause::opaque, Stage::opaque,
+      std::string(facts.has_lines() ? "these lines first: whole arrays instead of loops in Python"
+                                    : "look into the data set's own functions (py-spy record "
+                                      "--subprocesses -- python train.py)") +
+          ", and do once, ahead, what is the same in every epoch");
 }
 
 std::optional<Candidate> loader_not_seen(const Facts& facts) {

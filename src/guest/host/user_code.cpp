@@ -6,6 +6,7 @@ namespace loaderscope::guest {
 namespace {
 
 constexpr std::size_t kMostPerStage = 8;
+constexpr std::size_t kMostLines = 3;  // of what is in no other stage, which is told by its lines
 
 void add_largest(std::vector<Detail>& details, const std::string& stage,
                  const std::map<std::string, double>& spent) {
@@ -18,7 +19,8 @@ void add_largest(std::vector<Detail>& details, const std::string& stage,
   if (all <= 0) return;
   std::stable_sort(of_stage.begin(), of_stage.end(),
                    [](const Detail& a, const Detail& b) { return a.share > b.share; });
-  of_stage.resize(std::min(of_stage.size(), kMostPerStage));
+  const bool has_lines = stage == name_of(Stage::opaque);
+  of_stage.resize(std::min(of_stage.size(), has_lines ? kMostLines : kMostPerStage));
   for (Detail& detail : of_stage) {
     detail.share /= all;
     details.push_back(std::move(detail));

@@ -54,6 +54,12 @@ LOADERSCOPE_API void lsg_device_compute(std::int64_t step, std::int64_t duration
 LOADERSCOPE_API void lsg_device_wait(std::int64_t step);  // until it has computed it
 LOADERSCOPE_API void lsg_device_collect(void);
 
+// From now on the calling thread is sent the signal every so many ns, as long as it is in `opaque`,
+// until `lsg_looks_end`; `lsg_looked_at` is how long that was since the last call.
+LOADERSCOPE_API void lsg_looks_begin(int signal, std::int64_t every_ns);
+LOADERSCOPE_API void lsg_looks_end(void);
+LOADERSCOPE_API std::int64_t lsg_looked_at(void);
+
 // What the GPU does from now on is written down (CUPTI). Null, or why it cannot be: a sentence's
 // end. Only in a process that uses CUDA already.
 LOADERSCOPE_API const char* lsg_gpu_watch(void);

@@ -76,6 +76,9 @@ std::string functions() {
   FUNCTION(device_compute);
   FUNCTION(device_wait);
   FUNCTION(device_collect);
+  FUNCTION(looks_begin);
+  FUNCTION(looks_end);
+  FUNCTION(looked_at);
   FUNCTION(gpu_watch);
   FUNCTION(gpu_record);
   FUNCTION(gpu_flush);

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, NamedTuple
 
-from loaderscope_guest import inject, library, making
+from loaderscope_guest import inject, library, lines, making, messages
 from loaderscope_guest.library import FACT, now
 
 
@@ -67,6 +67,8 @@ class Results:
         if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
             making.current.finish(self._data_of(result[1]), by_trainer=False)
         self._queue.put(result, *arguments, **named)
+        with messages.never_failing("the lines of a worker's code are"):
+            lines.watch(making.current)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._queue, name)

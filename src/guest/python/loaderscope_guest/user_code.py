@@ -87,6 +87,7 @@ class Spending:
 
     def __init__(self) -> None:
         self._spent: Dict[Tuple[str, str], List[int]] = {}  # each a cell
+        self.lines: Dict[str, int] = {}  # of the program, in `opaque`; another thread adds to it
         self._said = 0
         self.inside = 0  # ns of entries within the entry that runs
 
@@ -105,10 +106,13 @@ class Spending:
 
     def say(self) -> None:
         at = now()
-        if not self._spent or at - self._said < _SAY_EVERY:
+        if not (self._spent or self.lines) or at - self._said < _SAY_EVERY:
             return
         self._said = at
-        library.say(what=MESSAGE.spent, parts=[[stage, name, spent] for (stage, name), (spent,) in self._spent.items()])
+        parts = [[stage, name, spent] for (stage, name), (spent,) in self._spent.items()]
+        lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
+        parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
+        library.say(what=MESSAGE.spent, parts=parts)
 
 
 spending = Spending()

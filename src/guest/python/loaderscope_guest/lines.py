@@ -1,0 +1,81 @@
+"""The lines of the program's own code that a worker spends its `opaque` time in: now and then its interpreter is made to
+look where it stands."""
+
+import atexit
+import os
+import signal
+import sys
+import sysconfig
+import threading
+from typing import Any, Dict, Optional
+
+from loaderscope_guest import construction, library, user_code
+
+_SIGNAL = signal.SIGRTMAX - 5  # of no known use
+_EVERY = 40_000_000  # ns between two looks, which take some 10 us each
+_MOST = 256  # lines that are kept
+_DEEPEST = 64  # frames
+_LIBRARY = tuple(os.path.join(path, "") for path in {sysconfig.get_path(name) for name in ("stdlib", "platstdlib")})
+
+
+def _is_programs_own(file: str) -> bool:
+    return not (construction.is_in_packages(file) or file.startswith(_LIBRARY) or file.startswith("<"))
+
+
+def line_of(frame: Any) -> Optional[str]:
+    """The innermost of the program's own, "feature (train.py:31)"; of whatever library where it has none there. None
+    where it is we who run."""
+    if frame is None or frame.f_code.co_filename.startswith(construction.OURS):
+        return None
+    found = None
+    for _ in range(_DEEPEST):
+        file = frame.f_code.co_filename
+        is_own = _is_programs_own(file) and not file.startswith(construction.OURS)
+        if is_own or found is None:
+            found = (frame.f_code.co_name, os.path.basename(file), frame.f_lineno)
+        frame = frame.f_back
+        if is_own or frame is None:
+            break
+    return None if found is None else "%s (%s:%s)" % found
+
+
+class Looks:
+    """At where `maker` makes its batch, while it is in no stage."""
+
+    def __init__(self, maker: Any, spent: Dict[str, int]) -> None:
+        self._maker = maker
+        self._spent = spent
+
+    def __call__(self, number: int, frame: Any) -> None:
+        """A handler of a signal: never fails what it interrupts."""
+        try:
+            self.look(frame, library.looked_at())
+        except Exception:
+            pass
+
+    def look(self, frame: Any, since: int) -> None:
+        """The time since the last look is put down to the line."""
+        maker = self._maker
+        if not maker.is_here() or maker.stage is not None or not library.flags.timing:
+            return
+        line = line_of(frame)
+        if line is not None and (line in self._spent or len(self._spent) < _MOST):
+            self._spent[line] = self._spent.get(line, 0) + since
+
+
+_watched = 0  # the process
+
+
+def watch(maker: Any) -> None:
+    """In a worker that has made a batch: once. A program that uses the signal keeps it; system calls that it interrupts
+    begin again."""
+    global _watched
+    if _watched == os.getpid():
+        return
+    _watched = os.getpid()
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(_SIGNAL) != signal.SIG_DFL:
+        return
+    signal.signal(_SIGNAL, Looks(maker, user_code.spending.lines))
+    signal.siginterrupt(_SIGNAL, False)
+    atexit.register(library.looks_end)
+    library.looks_begin(_SIGNAL, _EVERY)
