@@ -131,7 +131,11 @@ void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight)
 void lsg_device_copy(std::int64_t step, std::int64_t taken, const void* host, std::int64_t bytes,
                      std::int64_t duration, int by_caller, int wait) {
   taken_by_step.push_back(taken);
-  device->submit_copy({step, static_cast<const std::byte*>(host), bytes, duration, by_caller != 0});
+  device->submit_copy({.step = step,
+                       .host = static_cast<const std::byte*>(host),
+                       .bytes = bytes,
+                       .duration = duration,
+                       .by_caller = by_caller != 0});
   if (wait != 0) device->wait_copied(step);
 }
 

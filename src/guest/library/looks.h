@@ -11,7 +11,7 @@ namespace loaderscope::guest::looks {
 
 // From now on the calling thread is sent `signal`, until the process ends or forks: once per
 // process.
-void begin(int signal, std::int64_t every_ns, const Doing& doing);
+void begin(int signal, std::int64_t every_ns, Doing& doing);
 // No signal is sent any more: the interpreter ends, and its handlers do.
 void end();
 // How long the thread was in `opaque` since it was asked last, as far as that was looked at.

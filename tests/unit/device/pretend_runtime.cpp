@@ -251,8 +251,8 @@ Status PretendRuntime::allocate(std::size_t bytes, void*& place) {
 
 Status PretendRuntime::free(void* place) {
   const Lock lock(mutex_);
-  const auto* begin = static_cast<const std::byte*>(place);
-  const auto* flag = reinterpret_cast<const std::byte*>(abort_);
+  const auto* begin = static_cast<const volatile std::byte*>(place);
+  const auto* flag = reinterpret_cast<const volatile std::byte*>(abort_);
   if (flag >= begin && flag < begin + allocated_[place]) abort_ = nullptr;
   allocated_.erase(place);
   std::free(place);

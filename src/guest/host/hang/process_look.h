@@ -16,7 +16,7 @@ ProcessFacts look_at(pid_t process, const Doing* doing);
 // What grows while a process goes on, and stays while it hangs.
 struct Signs {
   double cpu_s = 0;        // also of what it has started, as a decoder of its own
-  std::int64_t wakes = 0;  // of its main thread
+  std::int64_t wakes = 0;  // of its main thread, by others than us
   std::int64_t read = 0;   // bytes, by calls
   std::int64_t batch = -1, sample = -1;
 
