@@ -22,9 +22,10 @@ struct CiFlags {
 struct Target {
   std::string_view file, path;
 };
-constexpr std::array<Target, 4> kTargets = {{
+constexpr std::array<Target, 5> kTargets = {{
     {"gate.yml", ".github/workflows/loaderscope.yml"},
     {"comment.yml", ".github/workflows/loaderscope-comment.yml"},
+    {"action.yml", ".github/actions/loaderscope/action.yml"},
     {"ci.conf", ".loaderscope/ci.conf"},
     {"accepted.conf", ".loaderscope/accepted.conf"},
 }};
@@ -33,7 +34,7 @@ constexpr const char* kNext =
     "Next:\n"
     "  1. .loaderscope/ci.conf: say what is compared, and how long it may take\n"
     "  2. loaderscope compare --scenario .loaderscope/ci.conf --ref-a origin/main: try it here\n"
-    "  3. both workflows: set LOADERSCOPE_TARBALL and LOADERSCOPE_SHA256\n"
+    "  3. .github/actions/loaderscope/action.yml: set the defaults of tarball and sha256\n"
     "  4. commit the files; the comment works once they are on the default branch\n"
     "A pull request with the label loader-slower-ok may be slower; what is to stay so is a line "
     "in\n"

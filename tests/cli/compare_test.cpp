@@ -224,6 +224,8 @@ TEST_F(CompareRefs, CiInitWritesTheGateAndReplacesNothing) {
   EXPECT_THAT(written.out, HasSubstr("\nNext:\n"));
   const std::string conf = "repository/.loaderscope/ci.conf";
   EXPECT_THAT(folder_.read(conf), HasSubstr("\nloader = data/train.py:loader\n"));
+  EXPECT_THAT(folder_.read("repository/.github/actions/loaderscope/action.yml"),
+              HasSubstr("using: composite"));
   const Ended again = sh(init);
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.err, HasSubstr("is there already"));

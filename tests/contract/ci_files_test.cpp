@@ -77,7 +77,7 @@ TEST(CiFiles, KeysOfTheConfigurationAreFlagsOfCompareAlsoWhereTheyAreExamples) {
         << line;
     ++keys;
   });
-  EXPECT_EQ(keys, 6U);
+  EXPECT_EQ(keys, 8U);
 }
 
 TEST(CiFiles, TheAcceptedSlowdownsBeginWithAnExample) {
@@ -96,6 +96,7 @@ TEST(CiFiles, WorkflowsSayWhatTheyMayDo) {
   for (const char* name : {"gate.yml", "comment.yml"}) {
     const std::string text(file_named(name));
     EXPECT_THAT(text, HasSubstr("\npermissions:\n")) << name;
+    EXPECT_THAT(text, HasSubstr("- uses: ./.github/actions/loaderscope\n")) << name;
     EXPECT_EQ(text.find("write-all"), text.npos) << name;
     EXPECT_EQ(text.find("pull_request_target"), text.npos) << name;
     // What a pull request names is no part of a script.
