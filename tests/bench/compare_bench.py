@@ -3,10 +3,12 @@
 
     tests/bench/compare_bench.py build/release/loaderscope --jobs 299                     # A against A
     tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --plant decode=+100us
-    tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --data build/photos --plant decode=+35us --burn
+    tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --plant decode=+35us --burn -- --data build/photos
+    JOB_IMAGES=build/photos tests/bench/compare_bench.py build/release/loaderscope --jobs 40 --budget 90s \\
+        --plant read=+100us -- --loader tests/torch/jobs.py:make_photo_loader --python "$(scripts/python-env --find)"
 
-A job ends within --budget. Of declared costs decode takes 2 ms, augment 1 ms. --burn: another process takes a core every other
-second."""
+A job ends within --budget. Behind --: flags of run; without any, declared costs, of which decode takes 2 ms and augment 1 ms.
+--burn: another process takes a core every other second."""
 
 import argparse
 import collections
@@ -37,14 +39,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("--jobs", type=int, default=20)
-    parser.add_argument("--data")
     parser.add_argument("--plant", default="", help="an injection into B")
     parser.add_argument("--budget", default="30s")
-    parser.add_argument("--workers", default="1")
     parser.add_argument("--burn", action="store_true")
+    parser.add_argument("flags", nargs="*")
     given = parser.parse_args()
-    flags = ["--num-workers", given.workers, "--batch-size", "4"]
-    flags += ["--data", given.data] if given.data else ["--cost", "decode=2ms", "--cost", "augment=1ms"]
+    flags = given.flags or ["--cost", "decode=2ms", "--cost", "augment=1ms"]
+    if "--loader" not in flags:
+        flags = ["--num-workers", "1", "--batch-size", "4", *flags]
     stop = threading.Event()
     if given.burn:
         threading.Thread(target=burn, args=(stop,), daemon=True).start()
