@@ -144,7 +144,9 @@ struct MachineFacts {
   std::int64_t logical_cpus = 0;
   double cores = 0;  // affinity and CPU quota
   Bytes memory_bytes = 0;
-  std::optional<std::string> unusable_gpu{};  // why the one that is there was not used
+  std::optional<std::string> host{};                // its name
+  std::optional<std::string> gpus{}, gpu_driver{};  // as its driver says; not where there is none
+  std::optional<std::string> unusable_gpu{};        // why the one that is there was not used
 };
 
 struct RunRecord {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -70,6 +71,21 @@ bool may_exceed_lock_limit() {
 
 }  // namespace
 
+void read_gpus(const fs::path& root, MachineFacts& machine) {
+  std::map<std::string, int> models;
+  std::error_code error;
+  for (fs::directory_iterator entry(root / "proc/driver/nvidia/gpus", error), end;
+       !error && entry != end; entry.increment(error))
+    ++models[value_of_key(entry->path() / "information", "Model", ':')];
+  models.erase("");
+  for (const auto& [model, count] : models) {
+    std::string& gpus = machine.gpus ? * machine.gpus += ", " : machine.gpus.emplace();
+    gpus += (count > 1 ? std::to_string(count) + " x " : "") + model;
+  }
+  std::string version;
+  if (std::ifstream(root / "sys/module/nvidia/version") >> version) machine.gpu_driver = version;
+}
+
 std::optional<Bytes> free_memory(const fs::path& root) {
   const auto left = cgroup_memory_left(root);
   const auto available = value_in((root / "proc/meminfo").string(), "MemAvailable");
@@ -100,11 +116,13 @@ MachineFacts read_machine() {
   utsname names{};
   if (uname(&names) == 0) {
     machine.kernel = names.release;
+    machine.host = names.nodename;
     if (machine.cpu.empty()) machine.cpu = names.machine;
   }
   machine.logical_cpus = sysconf(_SC_NPROCESSORS_ONLN);
   machine.cores = std::min(affinity_cores(), cgroup_cores("/").value_or(1e9));
   machine.memory_bytes = std::min(physical_memory(), cgroup_memory("/").value_or(INT64_MAX));
+  read_gpus("/", machine);
   return machine;
 }
 

@@ -12,6 +12,9 @@ namespace loaderscope {
 // number.
 MachineFacts read_machine();
 
+// Models of NVIDIA GPUs and the driver's version, by its own files below `root`.
+void read_gpus(const std::filesystem::path& root, MachineFacts& machine);
+
 // Memory that this process may still take: what the kernel could free, and what the limits of the
 // cgroup and its parents leave. Nothing when that cannot be found out.
 std::optional<Bytes> free_memory(const std::filesystem::path& root);

@@ -23,9 +23,14 @@ void describe_head(Form& form, RunRecord& record) {
     form.whole("logical_cpus", machine.logical_cpus, "logical CPUs of the machine");
     form.real("cores", machine.cores, "CPUs usable: affinity and quota", kNotNegative);
     form.whole("memory_bytes", machine.memory_bytes, "physical memory, bytes");
-    form.optional("unusable_gpu", machine.unusable_gpu, Missing::left_out, [&](std::string& why) {
-      form.text("unusable_gpu", why, "why a GPU that is there was not used");
-    });
+    const auto text = [&](const char* name, std::optional<std::string>& value, const char* help) {
+      form.optional(name, value, Missing::left_out,
+                    [&](std::string& known) { form.text(name, known, help); });
+    };
+    text("host", machine.host, "name of the machine");
+    text("gpus", machine.gpus, "models of NVIDIA GPUs, as the driver says");
+    text("gpu_driver", machine.gpu_driver, "version of the NVIDIA driver");
+    text("unusable_gpu", machine.unusable_gpu, "why a GPU that is there was not used");
   });
   form.settings(record.config);
 }

@@ -89,6 +89,27 @@ std::string kernel(const RunRecord& a, const RunRecord& b) {
                 b.machine.os + ", " + b.machine.kernel);
 }
 
+// Results of older versions do not say.
+bool both_say(const RunRecord& a, const RunRecord& b) {
+  return a.machine.host.has_value() && b.machine.host.has_value();
+}
+
+std::string host(const RunRecord& a, const RunRecord& b) {
+  return both_say(a, b) ? unlike("the machine", *a.machine.host, *b.machine.host) : "";
+}
+
+std::string gpus(const RunRecord& a, const RunRecord& b) {
+  if (!both_say(a, b)) return "";
+  return unlike("what the machine has of GPUs", a.machine.gpus.value_or("none"),
+                b.machine.gpus.value_or("none"));
+}
+
+std::string driver(const RunRecord& a, const RunRecord& b) {
+  if (!both_say(a, b)) return "";
+  return unlike("the GPU's driver", a.machine.gpu_driver.value_or("none"),
+                b.machine.gpu_driver.value_or("none"));
+}
+
 std::string tool(const RunRecord& a, const RunRecord& b) {
   return unlike("the version", a.tool_version, b.tool_version);
 }
@@ -119,19 +140,22 @@ std::string samples(const RunRecord& a, const RunRecord& b) {
 }  // namespace
 
 std::span<const ComparabilityRow> comparability_table() {
-  static const std::array<ComparabilityRow, 12> rows = {{
+  static const std::array<ComparabilityRow, 15> rows = {{
       {{"ending", "Both ran to their ends, and nothing of what was measured is lost."},
        Rule::forbids,
        interruption},
       {{"engine", "Whose loader it is."}, Rule::forbids, engine},
       {{"cpu", "The model of the CPU."}, Rule::forbids, cpu},
       {{"cores", "How many may be used."}, Rule::forbids, cores},
+      {{"gpus", "Their models and their number."}, Rule::forbids, gpus},
       {{"data", "The settings that say what is read."}, Rule::forbids, data},
       {{"samples", "How many there are in an epoch."}, Rule::forbids, samples},
       {{"settings", "All other settings of loader, device and program."}, Rule::forbids, settings},
       {{"window", "How many steps were measured, and with which seed."}, Rule::warns, window},
       {{"page-cache", "How much of the data was in memory."}, Rule::warns, page_cache},
       {{"memory", "The memory of the machine."}, Rule::warns, memory},
+      {{"host", "The name of the machine."}, Rule::warns, host},
+      {{"driver", "The version of the GPU's driver."}, Rule::warns, driver},
       {{"kernel", "The operating system and its kernel."}, Rule::warns, kernel},
       {{"version", "The loaderscope that measured."}, Rule::warns, tool},
   }};

@@ -39,7 +39,7 @@ std::optional<double> skipped(const RunRecord& record) {
 }  // namespace
 
 std::span<const CountRow> count_table() {
-  static const std::array<CountRow, 9> rows = {{
+  static const std::array<CountRow, 11> rows = {{
       {{"bytes-read", "Stored bytes of the samples."}, read_bytes},
       {{"reads", "Times that a stored sample was read."}, executions<Stage::read>},
       {{"decodes", "Images that were decoded."}, executions<Stage::decode>},
@@ -47,6 +47,8 @@ std::span<const CountRow> count_table() {
       {{"collations", "Batches that were put together."}, executions<Stage::collate>},
       {{"opaque-calls", "Samples, or batches, made by what cannot be seen inside."},
        executions<Stage::opaque>},
+      {{"pins", "Batches that were copied into page-locked memory."}, executions<Stage::pin>},
+      {{"copies", "Copies to the device."}, executions<Stage::h2d>},
       {{"bytes-sent", "What worker processes sent."}, sent_bytes},
       {{"bytes-delivered", "What the device was given."}, delivered_bytes},
       {{"samples-skipped", "Those that could not be used."}, skipped},

@@ -23,7 +23,7 @@ RunRecord record(double samples_per_s) {
   RunRecord result;
   result.engine = "native";
   result.tool_version = "1";
-  result.machine = {.cpu = "Z80", .os = "Linux", .kernel = "6", .cores = 2};
+  result.machine = {.cpu = "Z80", .os = "Linux", .kernel = "6", .cores = 2, .host = "here"};
   result.config.measure.steps.set(20);
   RankRecord rank;
   const auto step = static_cast<Nanos>(8e9 / samples_per_s);
@@ -53,6 +53,8 @@ TEST(Comparability, EachRowSeesItsDifference) {
       {"the engine is torch in A and native in B", [](RunRecord& r) { r.engine = "torch"; }},
       {"the CPU is 6502 in A and Z80 in B", [](RunRecord& r) { r.machine.cpu = "6502"; }},
       {"what may be used is 4 cores in A", [](RunRecord& r) { r.machine.cores = 4; }},
+      {"what the machine has of GPUs is 2 x H100 in A and none in B",
+       [](RunRecord& r) { r.machine.gpus = "2 x H100"; }},
       {"data is photos in A and not given in B",
        [](RunRecord& r) { r.config.data.paths.value = {"photos"}; }},
       {"the number of samples is 7 in A and 9 in B",
@@ -67,6 +69,9 @@ TEST(Comparability, EachRowSeesItsDifference) {
          r.metrics.push_back({"cache.resident_bytes", "bytes", "", 10});
        }},
       {"the memory is", [](RunRecord& r) { r.machine.memory_bytes = 7; }},
+      {"the machine is there in A and here in B", [](RunRecord& r) { r.machine.host = "there"; }},
+      {"the GPU's driver is 535 in A and none in B",
+       [](RunRecord& r) { r.machine.gpu_driver = "535"; }},
       {"the kernel is Linux, 5 in A", [](RunRecord& r) { r.machine.kernel = "5"; }},
       {"the version is 2 in A", [](RunRecord& r) { r.tool_version = "2"; }},
   };

@@ -76,5 +76,22 @@ TEST(Machine, FreeMemoryIsWhatTheTightestLimitLeaves) {
   EXPECT_EQ(free_memory(root.path()), 0);
 }
 
+TEST(Machine, GpusAreWhatTheirDriverNames) {
+  const PretendRoot root;
+  MachineFacts machine;
+  read_gpus(root.path(), machine);
+  EXPECT_EQ(machine.gpus, std::nullopt);
+  EXPECT_EQ(machine.gpu_driver, std::nullopt);
+  const std::string gpus = "proc/driver/nvidia/gpus/";
+  root.write(gpus + "0000:01:00.0/information", "Model: \t\t NVIDIA H100 PCIe\nIRQ: 7\n");
+  root.write(gpus + "0000:02:00.0/information", "Model: \t\t NVIDIA H100 PCIe\nIRQ: 8\n");
+  root.write(gpus + "0000:03:00.0/information", "Model: \t\t NVIDIA T4\n");
+  root.write(gpus + "0000:04:00.0/information", "");
+  root.write("sys/module/nvidia/version", "535.104.05\n");
+  read_gpus(root.path(), machine);
+  EXPECT_EQ(machine.gpus, "2 x NVIDIA H100 PCIe, NVIDIA T4");
+  EXPECT_EQ(machine.gpu_driver, "535.104.05");
+}
+
 }  // namespace
 }  // namespace loaderscope
