@@ -256,6 +256,15 @@ void show_judgement(Form& form, const Comparison& comparison) {
   form.texts("uncounted", judgement.uncounted, "counts that no arm repeats");
   form.texts("new_names", judgement.new_names, "what only B's stages are called");
   form.texts("gone_names", judgement.gone_names, "what only A's are called");
+  form.list("name_changes", judgement.name_changes,
+            "what the program calls parts of what is blamed, the largest change first",
+            [&](NameChange& one) {
+              form.object("", "one of them", [&] {
+                form.shown("name", one.name, "a transform, or a function and its file");
+                form.shown("a", one.a, "seconds per sample of A");
+                form.shown("b", one.b, "seconds per sample of B");
+              });
+            });
   show_matters(form, judgement.matters);
 }
 

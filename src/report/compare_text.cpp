@@ -28,7 +28,22 @@ std::string changed_counts(const Judgement& judgement) {
   return joined(changed);
 }
 
-// Of the stage that is blamed: what the program calls what came to it.
+std::string duration_of(double s) {
+  constexpr double kMostSeconds = 1e9;  // that nanoseconds hold
+  return show_duration(std::llround(1e9 * std::min(s, kMostSeconds)));
+}
+
+// Where one alone is most of the change of a stage.
+std::string changed_name(const Judgement& judgement, const Difference& blamed) {
+  if (judgement.name_changes.empty() || blamed.scale != Scale::ratio) return "";
+  const NameChange& largest = judgement.name_changes.front();
+  const bool is_most = (largest.b - largest.a) / (blamed.b - blamed.a) >= 0.5;
+  if (!is_most) return "";
+  return fmt::format(": {} {} -> {}", shown_text(largest.name), duration_of(largest.a),
+                     duration_of(largest.b));
+}
+
+// Of the stage that is blamed: what the program calls what came to it, or what changed of it.
 std::string news_of(const Judgement& judgement, const Difference& blamed) {
   for (const auto& [names, words] :
        {std::pair(&judgement.new_names, "is new"), std::pair(&judgement.gone_names, "is gone")}) {
@@ -37,7 +52,7 @@ std::string news_of(const Judgement& judgement, const Difference& blamed) {
         return fmt::format(": {} {}", name.substr(blamed.name.size() + 1), words);
     }
   }
-  return "";
+  return changed_name(judgement, blamed);
 }
 
 // What decides where no stage can be named.
@@ -148,8 +163,7 @@ std::string change_line(const Difference& one) {
 std::string show_value(const Difference& one, double value) {
   if (one.scale == Scale::share) return show_percent(value);
   const std::string_view unit = one.row != nullptr ? one.row->unit : "s";
-  constexpr double kMostSeconds = 1e9;  // that nanoseconds hold
-  if (unit == "s") return show_duration(std::llround(1e9 * std::min(value, kMostSeconds)));
+  if (unit == "s") return duration_of(value);
   if (unit == "bytes") return show_size(value);
   return show_rate(value);
 }

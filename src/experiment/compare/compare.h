@@ -123,6 +123,12 @@ struct CountChange {
   bool changed() const { return a != b; }
 };
 
+// What the program calls a part of the stage that is blamed: a transform, a function.
+struct NameChange {
+  std::string name;
+  double a = 0, b = 0;  // seconds per sample
+};
+
 // Whether the GPU would notice.
 struct Matters {
   double rate_needed = 0;
@@ -144,6 +150,7 @@ struct Judgement {
   std::int64_t pairs_of_itself = 0;
   std::optional<Matters> matters;
   std::vector<std::string> new_names, gone_names;  // "augment RandomErasing"
+  std::vector<NameChange> name_changes;            // the largest first
   std::int64_t more_pairs = 0;  // that would do where it cannot be told; 0: no number is known
 
   const Difference* find(std::string_view name) const;

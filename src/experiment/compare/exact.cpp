@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 namespace loaderscope::compare {
 namespace {
@@ -37,16 +36,6 @@ double mean_count(const Comparison& comparison, std::int64_t arm, std::string_vi
   return runs > 0 ? sum / runs : 0;
 }
 
-// Of the stages that make batches: "augment RandomErasing".
-std::set<std::string> names_in(const ArmRun& run) {
-  std::set<std::string> names;
-  for (const Detail& detail : run.details) {
-    const std::optional<Stage> stage = loaderscope::value_of<Stage>(detail.about);
-    if (stage && makes_batches(cause_of(*stage))) names.insert(detail.about + " " + detail.text);
-  }
-  return names;
-}
-
 }  // namespace
 
 void compare_counts(Judgement& judgement, const Comparison& comparison) {
@@ -65,26 +54,6 @@ void compare_counts(Judgement& judgement, const Comparison& comparison) {
     if (how == Repeats::alike) change.b = change.a;
     judgement.counts.push_back(change);
   }
-}
-
-std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm) {
-  std::optional<std::set<std::string>> all;
-  std::set<std::string> others;
-  for (const ArmRun& run : comparison.runs) {
-    const std::set<std::string> names = names_in(run);
-    if (run.arm != arm) {
-      others.insert(names.begin(), names.end());
-    } else if (!all) {
-      all = names;
-    } else {
-      std::erase_if(*all, [&](const std::string& name) { return !names.contains(name); });
-    }
-  }
-  std::vector<std::string> result;
-  for (const std::string& name : all.value_or(std::set<std::string>())) {
-    if (!others.contains(name)) result.push_back(name);
-  }
-  return result;
 }
 
 }  // namespace loaderscope::compare

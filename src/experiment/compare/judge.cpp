@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "experiment/compare/exact.h"
+#include "experiment/compare/names.h"
 #include "experiment/compare/questions.h"
 #include "loaderscope/errors.h"
 
@@ -169,6 +170,8 @@ Judgement judge(const Comparison& comparison) {
   judgement.matters = whether_it_matters(comparison, runs);
   judgement.new_names = names_only_in(comparison, 1);
   judgement.gone_names = names_only_in(comparison, 0);
+  if (const Difference* blamed = judgement.blamed())
+    judgement.name_changes = name_changes(comparison, blamed->name);
   return judgement;
 }
 

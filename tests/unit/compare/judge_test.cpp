@@ -202,6 +202,27 @@ TEST(Judge, NamesWhatIsNew) {
   EXPECT_TRUE(judge(job).gone_names.empty());
 }
 
+TEST(Judge, NamesTheFunctionThatChanged) {
+  Comparison job = Jobs({.decode = 1.2}).next();
+  for (ArmRun& run : job.runs) {
+    const double grown = run.arm == 1 ? 0.25 : 0.1;  // of what is a fifth longer
+    run.details.push_back(
+        {"decode", run.arm == 1 ? "tile (photos.py:41)" : "tile (photos.py:31)", grown});
+    run.details.push_back({"decode", "PIL.Image.convert", 1 - grown});
+  }
+  const Judgement judgement = judge(job);
+  ASSERT_EQ(judgement.name_changes.size(), 2U);
+  EXPECT_EQ(judgement.name_changes[0].name, "tile (photos.py)");
+  EXPECT_GT(judgement.name_changes[0].b, 2.5 * judgement.name_changes[0].a);
+}
+
+TEST(Judge, LinesThatMoveAreNotNew) {
+  Comparison job = Jobs({.decode = 1.2}).next();
+  for (ArmRun& run : job.runs)
+    run.details.push_back({"opaque", run.arm == 1 ? "f (a.py:2)" : "f (a.py:1)", 1});
+  EXPECT_TRUE(judge(job).new_names.empty());
+}
+
 TEST(Judge, SlowerMattersWhereTheWorkersHaveNoTimeLeft) {
   Comparison job = Jobs({.decode = 1.2}).next();
   job.options.rate_needed = 1000;

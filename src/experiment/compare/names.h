@@ -1,0 +1,20 @@
+// What stages are called in the measured program: names that come or go, and whose time changed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiment/compare/compare.h"
+
+namespace loaderscope::compare {
+
+// "augment RandomErasing": what all runs of one arm have and no run of the other. Lines of code are
+// none: a run names those that it was found at.
+std::vector<std::string> names_only_in(const Comparison& comparison, std::int64_t arm);
+
+// Of a stage, or of the wait for it: the largest change first; a line of code counts for its
+// function.
+std::vector<NameChange> name_changes(const Comparison& comparison, std::string_view blamed);
+
+}  // namespace loaderscope::compare
