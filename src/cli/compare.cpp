@@ -51,12 +51,14 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
                                  const std::function<bool()>& stopped) {
   const CompareArms arms(flags.own, given, stopped);
   PairContext context{given, options, stopped, [&] { return arms.same_by_construction(); }};
-  if (arms.anchor) context.options.budget = options.budget / 3 * 2;
+  constexpr double kOfAnchor = 1.0 / 3;
+  if (arms.anchor) compare::give_share(context.options, 1 - kOfAnchor);
   compare::Comparison comparison = compare_pair(arms.two[0], arms.two[1], context);
   comparison.same_flags = arms.same_flags;
   comparison.notes.insert(comparison.notes.end(), arms.notes.begin(), arms.notes.end());
   if (!arms.anchor || comparison.interrupted) return comparison;
-  context.options.budget = options.budget / 3;
+  context.options = options;
+  compare::give_share(context.options, kOfAnchor);
   context.same_by_construction = {};
   const compare::Comparison since = compare_pair(*arms.anchor, arms.two[1], context);
   comparison.interrupted = since.interrupted;

@@ -23,7 +23,8 @@ class Bisection {
         context_{base, options, stopped},
         commits_(commits_between(refs_.repository(), flags.results[0], flags.results[1])),
         good_(refs_.add_watched("A", flags.results[0])) {
-    context_.options.budget /= compare::looks_for(std::ssize(commits_)) + 1;
+    compare::give_share(context_.options,
+                        1.0 / static_cast<double>(compare::looks_for(std::ssize(commits_)) + 1));
   }
 
   compare::Comparison run() {

@@ -37,7 +37,8 @@ struct Arm {
 };
 
 struct Options {
-  Nanos budget = 4 * 60 * kSecond;
+  Nanos budget = 4 * 60 * kSecond;  // of this comparison
+  double share = 1;                 // that this is of what was given: others have the rest
   std::int64_t pairs = 0;           // 0: as many as the budget has room for
   double band = 0.02;               // a change within it is none
   double rate_needed = 0;           // samples per second that the training takes; 0: not known
@@ -46,6 +47,11 @@ struct Options {
   bool only_if_it_matters = false;  // what is slower and leaves the GPU busy fails nothing
   bool must_tell = false;           // what cannot be told fails
 };
+
+inline void give_share(Options& options, double share) {
+  options.budget = static_cast<Nanos>(static_cast<double>(options.budget) * share);
+  options.share = share;
+}
 
 // How far runs of the same code differ from process to process, as deviations of logarithms.
 struct KnownSpread {

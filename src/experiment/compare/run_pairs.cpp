@@ -18,6 +18,20 @@ constexpr std::int64_t kUsualPairs = 12, kMostBlocks = 12;
 constexpr std::int64_t kLeastOfStart = 5;  // of a run: a window is no less of its start
 constexpr std::array<std::int64_t, kRunsOfBlock> kOrder = {0, 1, 1, 0};
 
+// Of what was given, of which this comparison has a share.
+std::string too_short(const Options& options, Nanos needed, Nanos run) {
+  const auto of_all = [&](Nanos part, Nanos unit) {
+    const double all = static_cast<double>(part) / options.share;
+    return spell_duration(std::llround(all / static_cast<double>(unit)) * unit);
+  };
+  const std::string part =
+      options.share < 1 ? ": " + spell_duration(options.budget) + " of it are" : "";
+  return fmt::format(
+      "--budget {}: is too short{} for {} pairs of runs of {} each; give --budget {}",
+      of_all(options.budget, kMillisecond), part, kFewestPairs, show_duration(run),
+      of_all(needed + kSecond, kSecond));
+}
+
 // How long a run of either arm is.
 struct Pilot {
   Nanos start = 0, window = 0, step = 0;
@@ -126,10 +140,7 @@ class PairRunner {
     const std::int64_t fewest = kFewestPairs / kPairsOfBlock;
     if (fit < fewest) {
       const Nanos needed = comparison_.spent + fewest * kRunsOfBlock * run;
-      throw UsageError(
-          fmt::format("--budget {}: is too short for {} pairs of runs of {} each; give --budget {}",
-                      spell_duration(comparison_.options.budget), kFewestPairs, show_duration(run),
-                      spell_duration((needed / kSecond + 1) * kSecond)));
+      throw UsageError(too_short(comparison_.options, needed, run));
     }
     return std::min(fit, kMostBlocks);
   }
