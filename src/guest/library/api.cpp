@@ -7,13 +7,11 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
 #include "guest/library/looks.h"
-#include "guest/library/membership.h"
-#include "guest/library/stage_stack.h"
+#include "guest/library/this_thread.h"
 #include "trace/trace.h"
 
 namespace {
@@ -21,52 +19,25 @@ namespace {
 using namespace loaderscope;
 using namespace loaderscope::guest;
 
-Membership membership;
 std::unique_ptr<Device> device;          // of the thread that trains
 std::deque<std::int64_t> taken_by_step;  // of the steps that it has not been asked about
-thread_local std::unique_ptr<ThreadLog> log_of_thread;
-thread_local std::unique_ptr<StageStack> stack_of_thread;
-thread_local std::optional<RunQueueMeter> run_queue_of_thread;
-
-// Its files under /proc are those of the parent's thread.
-void forget_in_child() {
-  stack_of_thread.reset();
-  log_of_thread.reset();
-  run_queue_of_thread.reset();
-  membership.leave();
-}
-
-StageStack* made_stack() {
-  PageRings* rings = membership.rings();
-  if (rings == nullptr) return nullptr;
-  if (!stack_of_thread) {
-    log_of_thread = std::make_unique<ThreadLog>(rings->spans);
-    stack_of_thread = std::make_unique<StageStack>(*log_of_thread, rings->doing);
-  }
-  return stack_of_thread.get();
-}
-
-Nanos delay_of_thread() {
-  if (!run_queue_of_thread) run_queue_of_thread.emplace();
-  return run_queue_of_thread->read();
-}
 
 }  // namespace
 
 int lsg_join(const char* socket_path, const char* hello) {
   static std::once_flag once;
   std::call_once(once, [] {
-    ::pthread_atfork(nullptr, nullptr, forget_in_child);
+    ::pthread_atfork(nullptr, nullptr, forget_parent);
     trace::connect();
   });
-  return membership.join(socket_path, hello);
+  return membership().join(socket_path, hello);
 }
 
-void lsg_say(const char* message) { membership.say(message); }
+void lsg_say(const char* message) { membership().say(message); }
 
-int lsg_must_stop(void) { return membership.must_stop() ? 1 : 0; }
+int lsg_must_stop(void) { return membership().must_stop() ? 1 : 0; }
 
-int lsg_timing_wanted(void) { return membership.timing_wanted() ? 1 : 0; }
+int lsg_timing_wanted(void) { return membership().timing_wanted() ? 1 : 0; }
 
 std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
 
@@ -79,25 +50,31 @@ std::int64_t lsg_object_size(std::int64_t address) {
   return static_cast<std::int64_t>(static_cast<const ElfW(Sym)*>(symbol)->st_size);
 }
 
-void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t batch) {
+void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
+                    int is_timed) {
   if (StageStack* stack = made_stack())
-    stack->begin_work(packed_batch(iterator, generation, batch));
+    stack->begin_work(packed_batch(iterator, generation, batch), is_timed != 0);
 }
 
 void lsg_sample(std::int64_t sample) {
-  if (stack_of_thread) stack_of_thread->sample(sample);
+  if (StageStack* stack = stack_of_thread()) stack->sample(sample);
 }
 
 void lsg_enter(int stage) {
-  if (stack_of_thread) stack_of_thread->enter(static_cast<Stage>(stage));
+  if (StageStack* stack = stack_of_thread()) stack->enter(static_cast<Stage>(stage));
 }
 
 void lsg_leave(std::int64_t bytes) {
-  if (stack_of_thread) stack_of_thread->leave(bytes);
+  if (StageStack* stack = stack_of_thread()) stack->leave(bytes);
+}
+
+int lsg_is_in_stage(void) {
+  const StageStack* stack = stack_of_thread();
+  return stack != nullptr && stack->is_in_stage() ? 1 : 0;
 }
 
 void lsg_end_work(int goes_on_elsewhere) {
-  if (stack_of_thread) stack_of_thread->end_work(goes_on_elsewhere != 0);
+  if (StageStack* stack = stack_of_thread()) stack->end_work(goes_on_elsewhere != 0);
 }
 
 void lsg_start_up(std::int64_t begin, std::int64_t end) {
@@ -111,7 +88,7 @@ void lsg_rest(std::int64_t begin, std::int64_t end) {
 void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
               std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
               std::int64_t count, std::int64_t bytes) {
-  PageRings* rings = membership.rings();
+  PageRings* rings = membership().rings();
   if (rings == nullptr) return;
   const auto told = static_cast<FactKind>(kind);
   const Nanos queued = tells_delay(told) ? delay_of_thread() : 0;
@@ -146,7 +123,7 @@ void lsg_device_compute(std::int64_t step, std::int64_t duration) {
 void lsg_device_wait(std::int64_t step) { device->wait_computed(step); }
 
 void lsg_device_collect(void) {
-  PageRings* rings = membership.rings();
+  PageRings* rings = membership().rings();
   if (rings == nullptr) return;
   const auto report = [rings](FactKind kind, const Interval& interval) {
     Fact fact;
@@ -164,7 +141,7 @@ void lsg_device_collect(void) {
 }
 
 void lsg_looks_begin(int signal, std::int64_t every_ns) {
-  if (PageRings* rings = membership.rings()) looks::begin(signal, every_ns, rings->doing);
+  if (PageRings* rings = membership().rings()) looks::begin(signal, every_ns, rings->doing);
 }
 
 void lsg_looks_end(void) { looks::end(); }
@@ -174,7 +151,7 @@ std::int64_t lsg_looked_at(void) { return looks::take_ns(); }
 const char* lsg_gpu_watch(void) {
   // Called by threads of CUPTI, one at a time.
   return gpu_activity::watch([](const GpuRecord& record) {
-    if (PageRings* rings = membership.rings()) rings->gpu.push(record);
+    if (PageRings* rings = membership().rings()) rings->gpu.push(record);
   });
 }
 

@@ -1,6 +1,7 @@
-// The C interface of libloaderscope_guest.so, which Python calls through ctypes.PyDLL: with the
-// GIL, so that each process writes from one thread at a time. Until `lsg_join` has succeeded, and
-// again in the child of a fork, everything else does nothing.
+// The C interface of libloaderscope_guest.so. Python calls it with the GIL, so that each process
+// writes from one thread at a time: what takes and gives nothing but integers as callables of its
+// own (`lsg_python_functions`), the rest through ctypes. Until `lsg_join` has succeeded, and again
+// in the child of a fork, everything else does nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,11 @@
 // messages, the stages and the functions below. Both are built from the same headers, and Python
 // writes none of it down.
 LOADERSCOPE_API const char* lsg_protocol(void);
+
+// Null, or a part of the interpreter that is not there; then the other may not be called, which
+// gives a new dictionary of callables, by name, or null with an exception raised.
+LOADERSCOPE_API const char* lsg_missing_symbol(void);
+LOADERSCOPE_API void* lsg_python_functions(void);
 
 // Connects to the host and says who this process is (JSON). 0, or an errno.
 LOADERSCOPE_API int lsg_join(const char* socket_path, const char* hello);
@@ -26,13 +32,15 @@ LOADERSCOPE_API std::int64_t lsg_object_size(std::int64_t address);
 
 // The calling thread makes a batch: what it does until `lsg_end_work` is written down as
 // spans, of stage `opaque` unless it has entered another one. A stage entered within a stage takes
-// its time out of the outer one's. Other threads' stages are not written down.
+// its time out of the outer one's. Other threads' stages are not written down. `is_timed`: those of
+// functions that are looked into are.
 LOADERSCOPE_API void lsg_begin_work(std::int32_t iterator, std::int32_t generation,
-                                    std::int64_t batch);
+                                    std::int64_t batch, int is_timed);
 // The next one, or one of StageStack's words in place of a number.
 LOADERSCOPE_API void lsg_sample(std::int64_t sample);
 LOADERSCOPE_API void lsg_enter(int stage);
 LOADERSCOPE_API void lsg_leave(std::int64_t bytes);
+LOADERSCOPE_API int lsg_is_in_stage(void);
 LOADERSCOPE_API void lsg_end_work(int goes_on_elsewhere);  // not 0: it is not a worker's thread
 LOADERSCOPE_API void lsg_start_up(std::int64_t begin, std::int64_t end);
 LOADERSCOPE_API void lsg_rest(std::int64_t begin, std::int64_t end);

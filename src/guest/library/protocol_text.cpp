@@ -56,33 +56,8 @@ std::string types_of(Result (*)(Arguments...)) {
 
 std::string functions() {
   Parts all;
-#define FUNCTION(name) all.add(#name, types_of(lsg_##name))
-  FUNCTION(join);
-  FUNCTION(say);
-  FUNCTION(must_stop);
-  FUNCTION(timing_wanted);
-  FUNCTION(thread_cpu_ns);
-  FUNCTION(object_size);
-  FUNCTION(begin_work);
-  FUNCTION(sample);
-  FUNCTION(enter);
-  FUNCTION(leave);
-  FUNCTION(end_work);
-  FUNCTION(start_up);
-  FUNCTION(rest);
-  FUNCTION(fact);
-  FUNCTION(device_open);
-  FUNCTION(device_copy);
-  FUNCTION(device_compute);
-  FUNCTION(device_wait);
-  FUNCTION(device_collect);
-  FUNCTION(looks_begin);
-  FUNCTION(looks_end);
-  FUNCTION(looked_at);
-  FUNCTION(gpu_watch);
-  FUNCTION(gpu_record);
-  FUNCTION(gpu_flush);
-  FUNCTION(gpu_stop);
+#define FUNCTION(name) all.add(#name, types_of(lsg_##name));
+#include "guest/library/functions.def"
 #undef FUNCTION
   return all.object();
 }

@@ -22,8 +22,10 @@ void StageStack::say_stage() {
   say(doing_.stage, stages_.empty() ? Doing::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
-void StageStack::begin_work(std::int64_t batch) {
+void StageStack::begin_work(std::int64_t batch, bool is_timed) {
   if (!stages_.empty()) end_work(false);
+  is_timed_ = is_timed;
+  named_inside_ = read_inside_ = 0;
   writer_.begin_batch(batch);
   writer_.begin_sample(-1);
   in_sample_ = false;
@@ -41,6 +43,7 @@ void StageStack::sample(std::int64_t sample) {
   in_sample_ = sample != kBetweenSamples;
   say(doing_.sample, sample);
   stages_.resize(1);
+  depth_ = 0;
   resume();
 }
 
@@ -48,6 +51,7 @@ void StageStack::enter(Stage stage) {
   if (stages_.empty()) return;
   scope_.reset();
   stages_.push_back(stage);
+  ++depth_;
   resume();
 }
 
@@ -56,13 +60,45 @@ void StageStack::leave(Bytes bytes) {
   scope_->handled(bytes);
   scope_.reset();
   stages_.pop_back();
+  --depth_;
   resume();
+}
+
+StageStack::Call StageStack::begin_call(Stage stage) {
+  const bool is_span = !is_in_stage() || stages_.back() != stage;
+  if (is_span)
+    enter(stage);
+  else
+    ++depth_;
+  const Nanos begun = is_span ? writer_.edge() : monotonic_now();
+  const Call call = {stage, depth_, is_span, begun, read_inside_, named_inside_};
+  if (stage == Stage::read) read_inside_ = 0;
+  named_inside_ = 0;
+  return call;
+}
+
+// Where the work has gone on without it, as in another batch, it is nobody's.
+Nanos StageStack::end_call(const Call& call, bool has_name) {
+  if (depth_ != call.depth || (call.is_span && stages_.back() != call.stage)) return 0;
+  const Bytes bytes = call.stage == Stage::read ? read_inside_ : 0;
+  if (call.stage == Stage::read) read_inside_ = call.read_around;
+  if (call.is_span) {
+    leave(bytes);
+  } else {
+    --depth_;
+    if (call.stage == Stage::read) read_inside_ += bytes;
+  }
+  const Nanos duration = (call.is_span ? writer_.edge() : monotonic_now()) - call.begun;
+  const Nanos own = duration - named_inside_;
+  named_inside_ = call.named_around + (has_name ? duration : named_inside_);
+  return own;
 }
 
 void StageStack::end_work(bool goes_on_elsewhere) {
   if (stages_.empty()) return;
   scope_.reset();
   stages_.clear();
+  depth_ = 0;
   say(doing_.batch, Doing::kNone);
   say(doing_.sample, Doing::kNone);
   say_stage();

@@ -86,14 +86,10 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
             return collate(samples)
         library.sample(SAMPLE.between)
         library.enter(COLLATE)
-        maker.depth += 1
-        maker.stage = COLLATE
         inject.apply("collate", maker.worker)
         try:
             batch = collate(samples)
         finally:
-            maker.depth -= 1
-            maker.stage = None
             library.leave(0)
         with messages.never_failing("padding is"):
             padding.look(samples, batch)

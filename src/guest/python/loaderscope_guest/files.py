@@ -7,7 +7,7 @@ from threading import get_ident
 from typing import Any, Callable
 
 from loaderscope_guest import inject, library, making
-from loaderscope_guest.stages import READ
+from loaderscope_guest.stages import READ, timed
 
 
 def _is_here(maker: Any) -> bool:
@@ -16,39 +16,11 @@ def _is_here(maker: Any) -> bool:
 
 class TimedFile(io.FileIO):
     """The file behind what open() returns: its reads are those that ask the system, so that the many small ones of
-    a decoder, which the buffer serves, cost nothing."""
+    a decoder, which the buffer serves, cost nothing. Within a read of another kind, as those of an archive are, such a
+    read is part of that one, and tells it its bytes; it has no name beside its stage."""
 
-    def read(self, *arguments: Any) -> Any:
-        return _timed(super().read, arguments)
-
-    def readall(self) -> Any:
-        return _timed(super().readall, ())
-
-    def readinto(self, buffer: Any) -> Any:
-        return _timed(super().readinto, (buffer,))
-
-
-def _timed(read: Callable[..., Any], arguments: Any) -> Any:
-    """Within a read of another kind, as those of an archive are, it is part of that one, and tells it its bytes."""
-    maker = making.current
-    if not _is_here(maker):
-        return read(*arguments)
-    is_part = maker.stage == READ
-    if not is_part:
-        library.enter(READ)
-    size = 0
-    try:
-        if inject.ANY:
-            inject.once_per_sample("read", maker)
-        result = read(*arguments)
-        if result is not None:
-            size = result if isinstance(result, int) else len(result)
-        return result
-    finally:
-        if is_part:
-            maker.read_inside += size
-        else:
-            library.leave(size)
+    read, readall, readinto = (timed(method, READ, has_name=False)  # type: ignore[assignment]
+                               for method in (io.FileIO.read, io.FileIO.readall, io.FileIO.readinto))
 
 
 def _open(file: Any, buffering: int, opener: Any) -> io.BufferedReader:

@@ -46,18 +46,33 @@ def functions(load: Any) -> Any:
     return found
 
 
+def _callables() -> Dict[str, Any]:
+    """Those of numbers alone, by name, and what makes timed functions: in C, without what ctypes takes for a call."""
+    library = ctypes.PyDLL(_PATH)
+    library.lsg_missing_symbol.restype = ctypes.c_char_p
+    missing = library.lsg_missing_symbol()
+    if missing:
+        raise ImportError(f"this Python has no {missing.decode()}; CPython 3.8 and later have it")
+    library.lsg_python_functions.restype = ctypes.py_object
+    return library.lsg_python_functions()
+
+
 # With the interpreter's lock: one thread at a time writes.
 _library = functions(ctypes.PyDLL)
+vars(_library).update(_callables())
 thread_cpu_ns = _library.thread_cpu_ns
 begin_work = _library.begin_work
 sample = _library.sample
 enter = _library.enter
 leave = _library.leave
+is_in_stage = _library.is_in_stage
 end_work = _library.end_work
 start_up = _library.start_up
 rest = _library.rest
 fact = _library.fact
 object_size = _library.object_size
+timed = _library.timed
+spent_by = _library.spent_by
 collect = _library.device_collect
 looks_begin = _library.looks_begin
 looks_end = _library.looks_end

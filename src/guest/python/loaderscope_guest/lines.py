@@ -56,7 +56,7 @@ class Looks:
     def look(self, frame: Any, since: int) -> None:
         """The time since the last look is put down to the line."""
         maker = self._maker
-        if not maker.is_here() or maker.stage is not None or not library.flags.timing:
+        if not maker.is_here() or library.is_in_stage() or not library.flags.timing:
             return
         line = line_of(frame)
         if line is not None and (line in self._spent or len(self._spent) < _MOST):

@@ -20,9 +20,6 @@ class Making:
         self.generation = 0
         self.batch = -1
         self.samples: Optional[int] = 0  # None: those of the data
-        self.depth = 0  # of stages that are entered
-        self.stage: Optional[int] = None  # the innermost of them
-        self.read_inside = 0  # bytes that files gave to the read that runs
         self.samples_at_once = 1  # that are not told apart
         self.injected: Dict[str, int] = {}  # by stage: how often since the last sample began
         self.dataset: Any = None
@@ -36,7 +33,6 @@ class Making:
         self._tells_samples = True
         self._batches = 0  # of this epoch
         self._draws: Any = None
-        self.named_inside = 0  # ns of the callees that are known by name
 
     def is_here(self) -> bool:
         """Is it the calling thread that makes it?"""
@@ -68,7 +64,7 @@ class Making:
         self.samples = 0
         self.thread = get_ident()
         library.flags.look()
-        library.begin_work(self.iterator, self.generation, batch)
+        library.begin_work(self.iterator, self.generation, batch, library.flags.timing)
         if not library.flags.timing or not self._tells_samples:
             library.sample(SAMPLE.whole_batch)  # opaque, all of it
         self._begun = begun + now() - entered  # what we did ourselves is none of its time
@@ -117,8 +113,6 @@ class Making:
             library.sample(SAMPLE.between)
 
     def _begin_stages(self, samples_at_once: int) -> None:
-        self.depth = 0
-        self.stage = None
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):

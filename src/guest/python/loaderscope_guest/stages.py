@@ -5,12 +5,11 @@ import ctypes
 import functools
 import gc
 import sys
-from threading import get_ident
 from types import ModuleType
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from loaderscope_guest import hooks, inject, library, making, messages, user_code
-from loaderscope_guest.library import STAGES, now
+from loaderscope_guest.library import STAGES
 
 READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
     STAGES[name] for name in ("read", "read.decompress", "decode", "augment", "collate")
@@ -80,14 +79,6 @@ TABLE: Tuple[Row, ...] = (
 )
 
 
-def _bytes_in(result: Any) -> int:
-    """Of what a read has given."""
-    if isinstance(result, (bytes, bytearray)):
-        return len(result)
-    size = getattr(result, "nbytes", 0)
-    return size if isinstance(size, int) else 0
-
-
 def _set_in_c_type(owner: type, attribute: str, function: Callable[..., Any]) -> None:
     """setattr refuses a type that is made in C; its dictionary, which CPython looks methods up in, does not."""
     (names,) = gc.get_referents(vars(owner))
@@ -104,63 +95,30 @@ def _set(owner: Any, attribute: str, function: Callable[..., Any]) -> None:
         _set_in_c_type(owner, attribute, function)
 
 
+def _looking_at_entries(compose: Callable[..., Any]) -> Callable[..., Any]:
+    def looking(*arguments: Any, **named: Any) -> Any:
+        with user_code.entries_timed(arguments[0]):
+            return compose(*arguments, **named)
+
+    return looking
+
+
+def _inject(stage: str) -> None:
+    inject.once_per_sample(stage, making.current)
+
+
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
-          called: str = "", entries: bool = False) -> Callable[..., Any]:
+          called: str = "", entries: bool = False, has_name: bool = True) -> Callable[..., Any]:
     """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`. Called
     in the stage itself it is part of the span that runs: small calls of one stage within another cost little."""
     name = NAMES[stage]
-    enter, leave, flags, cell_of = library.enter, library.leave, library.flags, user_code.spending.cell_of
-    reads = stage == READ
-    asks_system = False  # through files whose reads are seen, which tell the bytes
-    spent: Any = None
-
-    @functools.wraps(function, updated=())
-    def timed_function(*arguments: Any, **named: Any) -> Any:
-        nonlocal asks_system, spent
-        maker = making.current
-        if maker is None or outermost and maker.depth > 0 or not flags.timing or maker.thread != get_ident():
-            return function(*arguments, **named)
-        around, maker.stage = maker.stage, stage
-        if around != stage:
-            enter(stage)
-        maker.depth += 1
-        if reads:
-            read_around, maker.read_inside = maker.read_inside, 0
-        inside, maker.named_inside = maker.named_inside, 0
-        begun = now()
-        try:
-            if inject.ANY:
-                inject.once_per_sample(name, maker)
-            if entries:
-                with user_code.entries_timed(arguments[0]):
-                    return function(*arguments, **named)
-            result = function(*arguments, **named)
-            if reads:
-                asks_system = asks_system or maker.read_inside > 0
-                if not asks_system:
-                    maker.read_inside = _bytes_in(result)
-            return result
-        finally:
-            duration = now() - begun
-            if called:
-                if spent is None:
-                    spent = cell_of(name, called)
-                spent[0] += duration - maker.named_inside
-            maker.named_inside = inside + duration
-            maker.depth -= 1
-            maker.stage = around
-            size = 0
-            if reads:
-                size, maker.read_inside = maker.read_inside, read_around
-            if around != stage:
-                leave(size)
-            elif reads:
-                maker.read_inside += size
-
-    # torch.jit is to compile what it stands for.
-    setattr(timed_function, "__script_if_tracing_wrapper", True)
-    setattr(timed_function, "__original_fn", function)
-    return timed_function
+    is_method = hasattr(type(function), "__get__")
+    before = functools.partial(_inject, name) if inject.ANY else None
+    instead = _looking_at_entries(function) if entries else None
+    own = library.timed(function, stage, outermost, has_name, is_method, before, instead)
+    if called:
+        user_code.spending.watch(name, called, own)
+    return own
 
 
 def _patch(module: ModuleType, row: Row) -> None:
@@ -174,7 +132,9 @@ def _patch(module: ModuleType, row: Row) -> None:
             continue
         try:
             called = "" if row.entries else f"{row.module}.{name}"
-            _set(owner, attribute, timed(function, row.stage, row.outermost, called, row.entries))
+            wrap = functools.partial(timed, stage=row.stage, outermost=row.outermost, called=called, entries=row.entries)
+            is_bound_otherwise = isinstance(function, (classmethod, staticmethod))
+            _set(owner, attribute, type(function)(wrap(function.__func__)) if is_bound_otherwise else wrap(function))
         except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 

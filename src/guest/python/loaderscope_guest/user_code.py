@@ -86,33 +86,41 @@ class Spending:
     """Of this process: time by stage and name. The host is told now and then."""
 
     def __init__(self) -> None:
-        self._spent: Dict[Tuple[str, str], List[int]] = {}  # each a cell
+        self._spent: Dict[Tuple[str, str], int] = {}
+        self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
         self.lines: Dict[str, int] = {}  # of the program, in `opaque`; another thread adds to it
         self._said = 0
         self.inside = 0  # ns of entries within the entry that runs
 
-    def cell_of(self, stage: str, name: str) -> List[int]:
-        """What is added to it is told as the time of `name`; beyond the most names it is nobody's."""
-        key = (stage, name)
-        cell = self._spent.get(key)
-        if cell is None:
-            cell = [0]
-            if len(self._spent) < _MOST:
-                self._spent[key] = cell
-        return cell
+    def watch(self, stage: str, name: str, timed: Any) -> None:
+        """What `library.spent_by` says of it is told as the time of `name`, too."""
+        self._timed.append((stage, name, timed))
 
     def add(self, stage: str, name: str, duration: int) -> None:
-        self.cell_of(stage, name)[0] += duration
+        """Beyond the most names it is nobody's."""
+        key = (stage, name)
+        if key in self._spent or len(self._spent) < _MOST:
+            self._spent[key] = self._spent.get(key, 0) + duration
+
+    def parts(self) -> List[Tuple[Tuple[str, str], int]]:
+        """The most of all that has taken time."""
+        spent = dict(self._spent)
+        for stage, name, timed in self._timed:
+            key = (stage, name)
+            spent[key] = spent.get(key, 0) + library.spent_by(timed)
+        parts = [part for part in spent.items() if part[1] > 0]
+        return sorted(parts, key=lambda part: part[1], reverse=True)[:_MOST]
 
     def say(self) -> None:
         at = now()
-        if not (self._spent or self.lines) or at - self._said < _SAY_EVERY:
+        if at - self._said < _SAY_EVERY:
             return
         self._said = at
-        parts = [[stage, name, spent] for (stage, name), (spent,) in self._spent.items()]
+        parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
         parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
-        library.say(what=MESSAGE.spent, parts=parts)
+        if parts:
+            library.say(what=MESSAGE.spent, parts=parts)
 
 
 spending = Spending()

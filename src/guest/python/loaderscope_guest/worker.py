@@ -36,7 +36,7 @@ class InTrainer:
     def end(self) -> None:
         """The sampler has none left."""
         library.rest(now(), now())
-        library.begin_work(self._making.iterator, self._making.generation, self._batch)
+        library.begin_work(self._making.iterator, self._making.generation, self._batch, False)
         library.end_work(True)
 
     def fetch(self, index: Any) -> Any:

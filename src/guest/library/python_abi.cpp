@@ -1,0 +1,73 @@
+#include "guest/library/python_abi.h"
+
+#include <dlfcn.h>
+
+#include "guest/library/api.h"
+
+namespace loaderscope::guest::python {
+namespace {
+
+Symbols symbols;
+
+template <class Pointer>
+bool find(Pointer& place, const char* name) {
+  place = reinterpret_cast<Pointer>(::dlsym(RTLD_DEFAULT, name));
+  return place != nullptr;
+}
+
+}  // namespace
+
+const char* find_symbols() {
+#define FUNCTION(result, name, arguments) \
+  if (!find(symbols.name, #name)) return #name;
+#define NEWER_FUNCTION(result, name, arguments) find(symbols.name, #name);
+#define OBJECT(name) \
+  if (!find(symbols.name, #name)) return #name;
+#define EXCEPTION(name) \
+  if (!find(symbols.name, #name)) return #name;
+#include "guest/library/python_symbols.def"
+#undef FUNCTION
+#undef NEWER_FUNCTION
+#undef OBJECT
+#undef EXCEPTION
+  return nullptr;
+}
+
+const Symbols& api() { return symbols; }
+
+Object* new_reference(Object* object) {
+  symbols.Py_IncRef(object);
+  return object;
+}
+
+Object* refuse(const char* text) {
+  symbols.PyErr_SetString(*symbols.PyExc_TypeError, text);
+  return nullptr;
+}
+
+bool is_exactly(Object* object, Object* type) {
+  Object* own = symbols.PyObject_Type(object);
+  symbols.Py_DecRef(own);  // the object holds it
+  return own == type;
+}
+
+bool add(Object* dictionary, MethodDef& def) {
+  Object* made = symbols.PyCFunction_NewEx(&def, nullptr, nullptr);
+  if (made == nullptr) return false;
+  const bool is_added = symbols.PyDict_SetItemString(dictionary, def.name, made) == 0;
+  symbols.Py_DecRef(made);
+  return is_added;
+}
+
+}  // namespace loaderscope::guest::python
+
+const char* lsg_missing_symbol(void) { return loaderscope::guest::python::find_symbols(); }
+
+void* lsg_python_functions(void) {
+  using namespace loaderscope::guest::python;
+  Object* dictionary = api().PyDict_New();
+  if (dictionary == nullptr) return nullptr;
+  if (add_functions(dictionary) && add_timed_functions(dictionary)) return dictionary;
+  api().Py_DecRef(dictionary);
+  return nullptr;
+}

@@ -1,0 +1,76 @@
+// The interpreter of the program that is measured, by the part of its C interface that has the same
+// layouts in all versions: the library is built without Python and runs in any. What is called here
+// is called with the interpreter's lock.
+#pragma once
+
+#include <cstddef>
+
+namespace loaderscope::guest::python {
+
+struct Object;  // PyObject, of which nothing but its address is known
+using Size = std::ptrdiff_t;
+
+struct MethodDef {
+  const char* name;
+  void* function;
+  int flags;
+  const char* text;
+};
+struct MemberDef {
+  const char* name;
+  int type;
+  Size offset;
+  int flags;
+  const char* text;
+};
+struct GetSetDef {
+  const char* name;
+  Object* (*get)(Object*, void*);
+  int (*set)(Object*, Object*, void*);
+  const char* text;
+  void* closure;
+};
+struct TypeSlot {
+  int slot;
+  void* function;
+};
+struct TypeSpec {
+  const char* name;
+  int bytes;
+  int item_bytes;
+  unsigned flags;
+  TypeSlot* slots;
+};
+using Visit = int (*)(Object*, void*);
+
+inline constexpr int kFastCall = 0x80;  // of a method: (self, arguments, their number)
+inline constexpr int kNoArguments = 0x4;
+
+struct Symbols {
+#define FUNCTION(result, name, arguments) result(*name) arguments = nullptr;
+#define NEWER_FUNCTION(result, name, arguments) result(*name) arguments = nullptr;
+#define OBJECT(name) Object* name = nullptr;
+#define EXCEPTION(name) Object** name = nullptr;
+#include "guest/library/python_symbols.def"
+#undef FUNCTION
+#undef NEWER_FUNCTION
+#undef OBJECT
+#undef EXCEPTION
+};
+
+// Looks for them, in the process. Null, or the name of one that is missing: then none may be used.
+const char* find_symbols();
+const Symbols& api();
+
+Object* new_reference(Object* object);
+// Raises a TypeError: null.
+Object* refuse(const char* text);
+bool is_exactly(Object* object, Object* type);
+
+// A callable into a dictionary, by its name. `def` outlives it. False: an exception is raised.
+bool add(Object* dictionary, MethodDef& def);
+// Likewise those of api.h that take and give nothing but integers, and what makes timed functions.
+bool add_functions(Object* dictionary);
+bool add_timed_functions(Object* dictionary);
+
+}  // namespace loaderscope::guest::python

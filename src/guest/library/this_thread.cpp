@@ -1,0 +1,47 @@
+#include "guest/library/this_thread.h"
+
+#include <memory>
+#include <optional>
+
+#include "base/thread_meter.h"
+
+namespace loaderscope::guest {
+namespace {
+
+thread_local std::unique_ptr<ThreadLog> own_log;
+thread_local std::unique_ptr<StageStack> own_stack;
+thread_local std::optional<RunQueueMeter> own_run_queue;
+
+}  // namespace
+
+Membership& membership() {
+  static Membership of_process;
+  return of_process;
+}
+
+StageStack* stack_of_thread() { return own_stack.get(); }
+
+StageStack* made_stack() {
+  PageRings* rings = membership().rings();
+  if (rings == nullptr) return nullptr;
+  if (!own_stack) {
+    own_log = std::make_unique<ThreadLog>(rings->spans);
+    own_stack = std::make_unique<StageStack>(*own_log, rings->doing);
+  }
+  return own_stack.get();
+}
+
+Nanos delay_of_thread() {
+  if (!own_run_queue) own_run_queue.emplace();
+  return own_run_queue->read();
+}
+
+// Its files under /proc are those of the parent's thread.
+void forget_parent() {
+  own_stack.reset();
+  own_log.reset();
+  own_run_queue.reset();
+  membership().leave();
+}
+
+}  // namespace loaderscope::guest

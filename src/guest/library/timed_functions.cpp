@@ -1,0 +1,254 @@
+// The type of what stands for a function that is looked into: it calls that function, whose time is
+// a stage's where the calling thread makes a batch. To whoever looks at it it is the function: it
+// has its attributes, takes new ones for it, says to be of its type, and is pickled as it is.
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "guest/library/python_abi.h"
+#include "guest/library/this_thread.h"
+
+namespace loaderscope::guest::python {
+namespace {
+
+// By their numbers in the stable interface.
+enum Slot {
+  kCall = 50,
+  kDealloc = 52,
+  kGet = 54,
+  kGetAttribute = 58,
+  kMethods = 64,
+  kNew = 65,
+  kRepr = 66
+};
+enum LaterSlot { kSetAttribute = 69, kTraverse = 71, kMembers = 72 };
+constexpr unsigned kHasVectorcall = 1U << 11, kHasCollector = 1U << 14, kIsMethod = 1U << 17,
+                   kHasVersion = 1U << 18;
+constexpr int kIsSize = 19, kReadOnly = 1;  // of a member
+
+struct Timed {
+  Object* (*vectorcall)(Object*, Object* const*, std::size_t, Object*);
+  Object* weak_references;
+  Object* original;
+  Object* before;   // is called within the stage first; or null
+  Object* instead;  // is called in place of the original, in a batch; or null
+  Nanos spent;
+  Stage stage;
+  bool is_part;
+  bool has_name;
+  bool asks_system;  // through files whose reads are seen, which tell the bytes
+};
+
+Size header;            // bytes of any object; ours follow
+Object* function_type;  // what is called as a method where a class has it
+Object* callable_type;  // what is not
+
+Timed& timed_of(Object* self) {
+  return *reinterpret_cast<Timed*>(reinterpret_cast<std::byte*>(self) + header);
+}
+
+void let_go(Object* object) {
+  if (object != nullptr) api().Py_DecRef(object);
+}
+
+// Of what a read has given: itself, an array, or how much it has put where it was told to.
+Bytes bytes_in(Object* result) {
+  if (is_exactly(result, api().PyBytes_Type) || is_exactly(result, api().PyByteArray_Type))
+    return api().PyObject_Size(result);
+  if (is_exactly(result, api().PyLong_Type)) return api().PyLong_AsLongLong(result);
+  Object* size = api().PyObject_GetAttrString(result, "nbytes");
+  const bool is_known = size != nullptr && is_exactly(size, api().PyLong_Type);
+  const Bytes bytes = is_known ? api().PyLong_AsLongLong(size) : 0;
+  let_go(size);
+  api().PyErr_Clear();
+  return bytes;
+}
+
+void tell_bytes(StageStack& stack, Timed& timed, Object* result) {
+  if (stack.read_inside() > 0) timed.asks_system = true;
+  if (!timed.asks_system) stack.tell_read(bytes_in(result));
+}
+
+bool has_run(Object* before) {
+  if (before == nullptr) return true;
+  Object* result = api().PyObject_CallMethod(before, "__call__", nullptr);
+  let_go(result);
+  return result != nullptr;
+}
+
+// `call`: given what is to be called. The stack is looked for anew behind it: it may have forked.
+template <class Call>
+Object* run(Timed& timed, const Call& call) {
+  StageStack* stack = stack_of_thread();
+  if (stack == nullptr || !stack->takes_call(timed.is_part)) return call(timed.original);
+  const StageStack::Call begun = stack->begin_call(timed.stage);
+  Object* result = nullptr;
+  if (has_run(timed.before))
+    result = call(timed.instead != nullptr ? timed.instead : timed.original);
+  stack = stack_of_thread();
+  if (stack == nullptr) return result;
+  if (timed.stage == Stage::read && result != nullptr) tell_bytes(*stack, timed, result);
+  const Nanos own = stack->end_call(begun, timed.has_name);
+  if (timed.has_name) timed.spent += own;
+  return result;
+}
+
+Object* called_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names) {
+  return run(timed_of(self), [&](Object* function) {
+    return api().PyObject_Vectorcall(function, arguments, count, names);
+  });
+}
+
+Object* called(Object* self, Object* arguments, Object* named) {
+  return run(timed_of(self),
+             [&](Object* function) { return api().PyObject_Call(function, arguments, named); });
+}
+
+Object* bound(Object* self, Object* instance, Object*) {
+  if (instance == nullptr || instance == api()._Py_NoneStruct) return new_reference(self);
+  return api().PyMethod_New(self, instance);
+}
+
+bool is_any_of(Object* name, std::initializer_list<const char*> words) {
+  for (const char* word : words) {
+    if (api().PyUnicode_CompareWithASCIIString(name, word) == 0) return true;
+  }
+  return false;
+}
+
+// torch.jit is to compile what it stands for.
+Object* attribute(Object* self, Object* name) {
+  if (is_any_of(name, {"__wrapped__", "__original_fn"}))
+    return new_reference(timed_of(self).original);
+  if (is_any_of(name, {"__script_if_tracing_wrapper"})) return new_reference(api()._Py_TrueStruct);
+  if (is_any_of(name, {"__call__", "__get__", "__reduce__", "__reduce_ex__"}))
+    return api().PyObject_GenericGetAttr(self, name);
+  return api().PyObject_GetAttr(timed_of(self).original, name);
+}
+
+int set_attribute(Object* self, Object* name, Object* value) {
+  return api().PyObject_SetAttr(timed_of(self).original, name, value);
+}
+
+Object* shown(Object* self) { return api().PyObject_Repr(timed_of(self).original); }
+
+// A function of Python's is found by its name, where it is this; others say how they are.
+Object* reduced(Object* self, Object*) {
+  Object* original = timed_of(self).original;
+  Object* code = api().PyObject_GetAttrString(original, "__code__");
+  let_go(code);
+  if (code != nullptr) return api().PyObject_GetAttrString(original, "__qualname__");
+  api().PyErr_Clear();
+  return api().PyObject_CallMethod(original, "__reduce_ex__", "i", 4);
+}
+
+Object* refused(Object*, Object*, Object*) { return refuse("none is made but by loaderscope"); }
+
+int traverse(Object* self, Visit visit, void* argument) {
+  const Timed& timed = timed_of(self);
+  for (Object* held : {timed.original, timed.before, timed.instead}) {
+    const int found = held != nullptr ? visit(held, argument) : 0;
+    if (found != 0) return found;
+  }
+  return 0;
+}
+
+void dealloc(Object* self) {
+  Object* type = api().PyObject_Type(self);
+  api().PyObject_GC_UnTrack(self);
+  Timed& timed = timed_of(self);
+  if (timed.weak_references != nullptr) api().PyObject_ClearWeakRefs(self);
+  for (Object* held : {timed.original, timed.before, timed.instead}) let_go(held);
+  api().PyObject_GC_Del(self);
+  api().Py_DecRef(type);
+  api().Py_DecRef(type);  // the object's own
+}
+
+template <class Function>
+void* slot(Function function) {
+  return reinterpret_cast<void*>(function);
+}
+
+// Without a slot for binding it is no method.
+Object* make_type(const char* name, bool is_method) {
+  static MethodDef methods[] = {{"__reduce__", slot(reduced), kNoArguments, nullptr}, {}};
+  static MemberDef members[] = {
+      {"__weaklistoffset__", kIsSize, header + Size{offsetof(Timed, weak_references)}, kReadOnly,
+       nullptr},
+      {"__vectorcalloffset__", kIsSize, header + Size{offsetof(Timed, vectorcall)}, kReadOnly,
+       nullptr},
+      {}};
+  const bool is_quick = api().PyObject_Vectorcall != nullptr;
+  TypeSlot slots[] = {{kCall, is_quick ? slot(api().PyVectorcall_Call) : slot(called)},
+                      {kDealloc, slot(dealloc)},
+                      {kGetAttribute, slot(attribute)},
+                      {kSetAttribute, slot(set_attribute)},
+                      {kMethods, methods},
+                      {kMembers, members},
+                      {kNew, slot(refused)},
+                      {kRepr, slot(shown)},
+                      {kTraverse, slot(traverse)},
+                      {is_method ? static_cast<int>(kGet) : 0, slot(bound)},
+                      {}};
+  TypeSpec spec = {
+      name, static_cast<int>(header + Size{sizeof(Timed)}), 0,
+      kHasVersion | kHasCollector | (is_quick ? kHasVectorcall : 0) | (is_method ? kIsMethod : 0),
+      slots};
+  return api().PyType_FromSpec(&spec);
+}
+
+Object* reference_or_null(Object* given) {
+  return given == api()._Py_NoneStruct ? nullptr : new_reference(given);
+}
+
+// (original, stage, is_part, has_name, is_method, before, instead); the last two or None.
+Object* make_timed(Object*, Object* const* given, Size count) {
+  constexpr Size kNumbers = 4;
+  if (count != kNumbers + 3) return refuse("timed takes 7 arguments");
+  std::array<long long, kNumbers> numbers{};
+  for (std::size_t index = 0; index < kNumbers; ++index)
+    numbers[index] = api().PyLong_AsLongLong(given[index + 1]);
+  if (api().PyErr_Occurred() != nullptr) return nullptr;
+  Object* made = api().PyType_GenericAlloc(numbers[3] != 0 ? function_type : callable_type, 0);
+  if (made == nullptr) return nullptr;
+  timed_of(made) = {.vectorcall = called_quickly,
+                    .weak_references = nullptr,
+                    .original = new_reference(given[0]),
+                    .before = reference_or_null(given[5]),
+                    .instead = reference_or_null(given[6]),
+                    .spent = 0,
+                    .stage = static_cast<Stage>(numbers[0]),
+                    .is_part = numbers[1] != 0,
+                    .has_name = numbers[2] != 0,
+                    .asks_system = false};
+  return made;
+}
+
+// How long the calls have taken, in ns, without those in them that have names.
+Object* spent_by(Object*, Object* const* given, Size count) {
+  if (count != 1 || (!is_exactly(given[0], function_type) && !is_exactly(given[0], callable_type)))
+    return refuse("spent_by takes what timed has made");
+  return api().PyLong_FromLongLong(timed_of(given[0]).spent);
+}
+
+bool make_types() {
+  if (function_type != nullptr) return true;
+  Object* size = api().PyObject_GetAttrString(api().PyBaseObject_Type, "__basicsize__");
+  if (size == nullptr) return false;
+  header = static_cast<Size>(api().PyLong_AsLongLong(size));
+  api().Py_DecRef(size);
+  callable_type = make_type("loaderscope_guest.timed_callable", false);
+  if (callable_type == nullptr) return false;
+  function_type = make_type("loaderscope_guest.timed_function", true);
+  return function_type != nullptr;
+}
+
+}  // namespace
+
+bool add_timed_functions(Object* dictionary) {
+  static MethodDef timed = {"timed", slot(make_timed), kFastCall, nullptr};
+  static MethodDef spent = {"spent_by", slot(spent_by), kFastCall, nullptr};
+  return make_types() && add(dictionary, timed) && add(dictionary, spent);
+}
+
+}  // namespace loaderscope::guest::python

@@ -1,0 +1,409 @@
+"""Functions that are looked into, as a host is told of them and as the program sees them, without PyTorch: timed_test.py
+LIBRARY, where LIBRARY is libloaderscope_guest.so."""
+
+import collections
+import copy
+import functools
+import gc
+import inspect
+import io
+import os
+import pickle
+import resource
+import sys
+import threading
+import types
+import unittest
+import weakref
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import guest_test
+import pretend_host
+
+
+def setUpModule():
+    global HOST
+    guest_test.LIBRARY = LIBRARY
+    guest_test.setUpModule()
+    HOST = pretend_host.PretendHost(guest_test.FOLDER)
+    from loaderscope_guest import library
+
+    assert library.join(role="worker", rank=-1)
+
+
+def tearDownModule():
+    guest_test.tearDownModule()
+
+
+def halved(value, by=2, *, more=0):
+    """Of the value."""
+    return value // by + more
+
+
+class Image:
+    def __init__(self, value):
+        self.value = value
+
+    def turned(self, by=1):
+        return self.value + by
+
+    @classmethod
+    def made(cls, value):
+        return cls(value)
+
+    @staticmethod
+    def known(value):
+        return value
+
+
+class Photo(Image):
+    def turned(self, by=1):
+        return 10 * super().turned(by)
+
+
+class WithBatch(unittest.TestCase):
+    """While this thread makes a batch."""
+
+    def setUp(self):
+        from loaderscope_guest import inject, library, making, stages
+
+        inject._by_stage.clear()
+        self.library, self.stages = library, stages
+        self.names = {stages.READ: "read", stages.DECODE: "decode", stages.AUGMENT: "augment",
+                      stages.COLLATE: "collate", library.STAGES["opaque"]: "opaque"}
+        self.maker = making.Making(0, 0)
+        making.current = self.maker
+        self.addCleanup(setattr, making, "current", None)
+        HOST.time_stages(True)
+        self.begin()
+
+    def begin(self):
+        self.library.end_work(0)
+        HOST.take_spans()
+        self.maker.begin(0, 0, self.library.now(), [0])
+        self.maker.next_sample(0)
+        self.addCleanup(self.library.end_work, 0)
+
+    def told(self, also_opaque=False):
+        """Stages in the order in which they ended, each with its bytes."""
+        self.library.end_work(0)
+        told = [(self.names[span.stage], span.bytes) for span in HOST.take_spans()]
+        self.begin()
+        return [one for one in told if also_opaque or one[0] != "opaque"]
+
+
+class Calls(WithBatch):
+    def test_of_a_stage_within_itself_are_one_span(self):
+        inner = self.stages.timed(lambda: None, self.stages.DECODE)
+        self.stages.timed(lambda: (inner(), inner()), self.stages.DECODE)()
+        self.assertEqual(self.told(also_opaque=True), [("opaque", 0), ("decode", 0), ("opaque", 0)])
+
+    def test_of_another_stage_are_a_span_of_their_own(self):
+        read = self.stages.timed(lambda: b"123", self.stages.READ)
+        decode = self.stages.timed(lambda: read(), self.stages.DECODE)
+        self.stages.timed(lambda: (decode(), b"123456")[1], self.stages.READ)()
+        self.assertEqual(self.told(), [("read", 0), ("decode", 0), ("read", 3), ("decode", 0), ("read", 6)])
+
+    def test_of_a_part_are_of_the_stage_that_they_are_called_in(self):
+        part = self.stages.timed(lambda: None, self.stages.AUGMENT, outermost=True)
+        self.stages.timed(part, self.stages.DECODE)()
+        self.assertEqual(self.told(), [("decode", 0)])
+        part()
+        self.assertEqual(self.told(), [("augment", 0)])
+
+    def test_reads_of_an_archive_tell_the_bytes_of_its_file_once(self):
+        from loaderscope_guest import files
+
+        with io.open(os.path.join(guest_test.FOLDER, "bytes"), "wb") as file:
+            file.write(bytes(10000))
+        raw = files.TimedFile(os.path.join(guest_test.FOLDER, "bytes"))
+        self.addCleanup(raw.close)
+        read = self.stages.timed(lambda size: raw.read(size) if size > 1000 else bytes(size), self.stages.READ)
+        read(4000), read(100)  # the second is served by what the first has left
+        self.assertEqual(self.told(), [("read", 4000), ("read", 0)])
+        raw.read(500)
+        self.assertEqual(self.told(), [("read", 500)])
+        self.assertEqual(raw.readinto(bytearray(200)), 200)
+        self.assertEqual(len(raw.readall()), 5300)
+        self.assertEqual(self.told(), [("read", 200), ("read", 5300)])
+
+    def test_reads_know_their_bytes(self):
+        for given, expected in ((b"12345", 5), (bytearray(4), 4), (types.SimpleNamespace(nbytes=12), 12),
+                                (types.SimpleNamespace(nbytes="no"), 0), ({"a": 1}, 0), (None, 0), (7, 7)):
+            self.assertIs(self.stages.timed(lambda: given, self.stages.READ)(), given)
+            self.assertEqual(self.told(), [("read", expected)])
+
+    def test_of_a_transform_within_a_data_set_of_datasets_are_its_own(self):
+        from loaderscope_guest import huggingface, user_code
+
+        class CustomFormatter:
+            def __init__(self, transform):
+                self.transform = transform
+
+        user_code.spending = self.stages.user_code.spending = user_code.Spending()
+        huggingface.install(types.SimpleNamespace(CustomFormatter=CustomFormatter))
+
+        def tokenized(batch):
+            return batch * 2
+
+        read = self.stages.timed(lambda: CustomFormatter(tokenized).transform(4), self.stages.READ)
+        self.assertEqual([read(), read()], [8, 8])
+        self.assertEqual([stage for stage, _ in self.told()], ["read", "augment", "read"] * 2)
+        (((stage, name), spent),) = user_code.spending.parts()
+        self.assertEqual(stage, "augment")
+        self.assertRegex(name, r"tokenized \(timed_test.py:\d+\)$")
+        self.assertGreater(spent, 0)
+        self.assertIs(CustomFormatter(tokenized).transform, CustomFormatter(tokenized).transform)
+
+    def test_go_on_where_the_stage_fails(self):
+        read = self.stages.timed(lambda: {}["missing"], self.stages.READ)
+        for _ in range(2):
+            with self.assertRaisesRegex(KeyError, "missing"):
+                read()
+        self.assertFalse(self.library.is_in_stage())
+        self.assertEqual(self.told(), [("read", 0)] * 2)
+
+    def test_charge_a_name_for_what_has_no_other_name(self):
+        inner = self.stages.timed(functools.partial(sum, range(20000)), self.stages.AUGMENT)
+        outer = self.stages.timed(lambda: inner(), self.stages.DECODE)
+        outer()
+        self.assertGreater(self.library.spent_by(inner), 4 * self.library.spent_by(outer))
+        self.assertGreater(self.library.spent_by(outer), 0)
+
+    def test_without_a_batch_or_where_they_are_not_timed_or_in_another_thread_are_nobodys(self):
+        read = self.stages.timed(lambda: b"123", self.stages.READ)
+        other = threading.Thread(target=read)
+        other.start()
+        other.join()
+        self.assertEqual(self.told(), [])
+        self.library.end_work(0)
+        self.assertEqual(read(), b"123")
+        HOST.time_stages(False)
+        self.begin()
+        self.assertEqual(read(), b"123")
+        self.assertEqual(self.told(), [])
+        self.assertEqual(self.library.spent_by(read), 0)
+
+    def test_that_go_on_in_the_child_of_a_fork_end_there_as_they_end_here(self):
+        decode = self.stages.timed(os.fork, self.stages.DECODE)
+        child = decode()
+        if child == 0:
+            os._exit(0 if self.stages.timed(halved, self.stages.READ)(4) == 2 else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assertEqual(self.told(), [("decode", 0)])
+
+    def test_over_which_another_batch_begins_do_not_end_its_stages(self):
+        def loads():
+            self.begin()
+            self.library.enter(self.stages.AUGMENT)
+
+        self.stages.timed(loads, self.stages.DECODE)()
+        self.assertTrue(self.library.is_in_stage())
+
+    def test_delays_are_slept_within_the_stage(self):
+        from loaderscope_guest import inject
+
+        slept = []
+        self.addCleanup(setattr, inject, "ANY", inject.ANY)
+        self.addCleanup(setattr, inject, "once_per_sample", inject.once_per_sample)
+        inject.ANY = True
+        inject.once_per_sample = lambda stage, maker: slept.append((stage, maker, self.library.is_in_stage()))
+        self.assertEqual(self.stages.timed(halved, self.stages.DECODE)(6), 3)
+        self.assertEqual(slept, [("decode", self.maker, 1)])
+
+    def test_of_a_compose_are_looked_into_by_its_entries(self):
+        from loaderscope_guest import user_code
+
+        user_code.spending = self.stages.user_code.spending = user_code.Spending()
+
+        class Compose:
+            def __call__(self, value):
+                for entry in self.transforms:
+                    value = entry(value)
+                return value
+
+        Compose.__call__ = self.stages.timed(Compose.__call__, self.stages.AUGMENT, entries=True)
+        compose = Compose()
+        compose.transforms = [halved, str]
+        self.assertEqual(compose(9), "4")
+        self.assertEqual({name for (_, name), _ in user_code.spending.parts()}, {user_code.name_of(halved), "type"})
+
+    def test_take_and_give_what_the_function_does(self):
+        timed = self.stages.timed(halved, self.stages.DECODE)
+        self.assertEqual((timed(9), timed(9, 3), timed(value=9, more=1), timed(*[9], **{"by": 3})), (4, 3, 5, 3))
+        for arguments, named in (((), {}), ((1, 2, 3), {}), ((1,), {"none": 1})):
+            with self.assertRaisesRegex(TypeError, "halved"):
+                timed(*arguments, **named)
+
+    def test_in_millions_leave_nothing_behind(self):
+        timed = self.stages.timed(halved, self.stages.DECODE)
+        refused = self.stages.timed(lambda value: value.none, self.stages.READ)
+        value = object()
+        for _ in range(2000):
+            timed(7)
+        references, before = sys.getrefcount(value), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for number in range(300_000):
+            timed(number, by=3)
+            if number % 100 == 0:
+                with self.assertRaises(AttributeError):
+                    refused(value)
+        self.assertEqual(sys.getrefcount(value), references)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, 2000)  # KiB
+
+
+class Methods(WithBatch):
+    def setUp(self):
+        super().setUp()
+        from loaderscope_guest import stages
+
+        before = dict(vars(Image))
+        self.addCleanup(lambda: [setattr(Image, name, before[name]) for name in ("turned", "made", "known")])
+        module = types.SimpleNamespace(Image=Image)
+        stages._patch(module, stages.Row("timed_test", "Image.turned Image.made Image.known", stages.AUGMENT))
+
+    def test_are_bound_as_before(self):
+        image = Image(3)
+        turned = image.turned
+        self.assertEqual((image.turned(), image.turned(by=2), turned(4), Image.turned(image, 5)), (4, 5, 7, 8))
+        self.assertIs(turned.__self__, image)
+        self.assertIs(type(turned), types.MethodType)
+        self.assertEqual((Image.made(5).value, Image(1).made(6).value, Photo.made(7).value), (5, 6, 7))
+        self.assertIs(type(Photo.made(7)), Photo)
+        self.assertEqual((Image.known(5), Image(1).known(6)), (5, 6))
+        self.assertEqual(self.told(), [("augment", 0)] * 10)
+
+    def test_are_overridden_and_asked_for_by_super(self):
+        self.assertEqual(Photo(3).turned(2), 50)
+        self.assertEqual(self.told(), [("augment", 0)])
+
+    def test_are_pickled_as_before(self):
+        for method in (Image.turned, Image.made, Image(3).turned):
+            self.assertEqual(pickle.loads(pickle.dumps(method)).__name__, method.__name__)
+        self.assertIs(pickle.loads(pickle.dumps(Image.turned)), Image.turned)
+        self.assertEqual(pickle.loads(pickle.dumps(Image(3).turned))(), 4)
+
+    def test_of_types_made_in_c_are_looked_into_like_others(self):
+        stages = self.stages
+        original = collections.deque.rotate
+        stages._set(collections.deque, "rotate", stages.timed(original, stages.AUGMENT))
+        try:
+            turned = collections.deque([1, 2, 3])
+            turned.rotate(1)
+            pickled = pickle.dumps(collections.deque.rotate)
+        finally:
+            stages._set(collections.deque, "rotate", original)
+        self.assertEqual(list(turned), [3, 1, 2])
+        self.assertIs(pickle.loads(pickled), original)
+        self.assertEqual(self.told(), [("augment", 0)])
+
+
+class Looks(WithBatch):
+    """Of whoever looks at a function that is looked into."""
+
+    def setUp(self):
+        super().setUp()
+        self.timed = self.stages.timed(halved, self.stages.DECODE)
+
+    def test_at_what_it_is(self):
+        timed = self.timed
+        self.assertTrue(callable(timed) and inspect.isfunction(timed) and isinstance(timed, types.FunctionType))
+        self.assertEqual((timed.__name__, timed.__qualname__, timed.__module__, timed.__doc__, timed.__kwdefaults__),
+                         ("halved", "halved", __name__, "Of the value.", {"more": 0}))
+        self.assertEqual(inspect.signature(timed), inspect.signature(halved))
+        self.assertEqual(inspect.getsource(timed), inspect.getsource(halved))
+        self.assertEqual(inspect.getfile(timed), inspect.getfile(halved))
+        self.assertEqual(repr(timed), repr(halved))
+        self.assertIs(inspect.unwrap(timed), halved)
+        self.assertIs(timed.__wrapped__, halved)
+        self.assertFalse(hasattr(timed, "none"))
+        self.assertEqual(functools.wraps(timed)(lambda: 0).__name__, "halved")
+        self.assertEqual((timed == timed, timed == halved, len({timed, timed})), (True, False, 1))
+
+    def test_by_torch_jit_find_what_it_is_to_compile(self):
+        self.assertIs(getattr(self.timed, "__script_if_tracing_wrapper"), True)
+        self.assertIs(getattr(self.timed, "__original_fn"), halved)
+
+    def test_at_what_is_written_on_it(self):
+        self.addCleanup(vars(halved).clear)
+        self.timed.note = 3
+        self.assertEqual((halved.note, self.timed.note, vars(self.timed)), (3, 3, {"note": 3}))
+        del self.timed.note
+        self.assertFalse(hasattr(halved, "note"))
+
+    def test_at_a_function_made_in_c(self):
+        timed = self.stages.timed(zlib.decompress, self.stages.DECODE)
+        self.assertEqual(inspect.signature(timed), inspect.signature(zlib.decompress))
+        self.assertTrue(inspect.isbuiltin(timed))
+
+        class Uses:
+            decompress = timed  # which is no method there
+
+        self.assertEqual(Uses().decompress(zlib.compress(b"text")), b"text")
+        self.assertEqual(self.told(), [("decode", 0)])
+
+    def test_by_copies_and_pickles_are_at_itself(self):
+        module = sys.modules[__name__]
+        self.assertIs(copy.copy(self.timed), self.timed)
+        self.assertIs(copy.deepcopy([self.timed])[0], self.timed)
+        with self.assertRaises(pickle.PicklingError):
+            pickle.dumps(self.timed)  # it is not what has its name
+        own, module.halved = halved, self.timed
+        self.addCleanup(setattr, module, "halved", own)
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            self.assertIs(pickle.loads(pickle.dumps(self.timed, protocol)), self.timed)
+        partial = functools.partial(self.timed, by=3)
+        self.assertEqual(pickle.loads(pickle.dumps(partial))(9), 3)
+        own_c, zlib.decompress = zlib.decompress, self.stages.timed(zlib.decompress, self.stages.DECODE)
+        self.addCleanup(setattr, zlib, "decompress", own_c)
+        self.assertIs(pickle.loads(pickle.dumps(zlib.decompress)), zlib.decompress)
+
+    def test_that_are_weak_let_it_go(self):
+        class Held:
+            pass
+
+        held = Held()
+        held.timed = self.stages.timed(lambda: held, self.stages.DECODE)  # in a circle
+        weak, weakly_held = weakref.ref(held.timed), weakref.ref(held)
+        self.assertIs(weak()(), held)
+        del held
+        gc.collect()
+        self.assertEqual((weak(), weakly_held()), (None, None))
+
+    def test_do_not_make_another_one(self):
+        kind = type(self.timed)
+        for make in (kind, functools.partial(object.__new__, kind), functools.partial(kind, halved)):
+            with self.assertRaises(TypeError):
+                make()
+        with self.assertRaises(TypeError):
+            type("Other", (kind,), {})
+        for wrong in ((), (halved,), (halved, "decode", 0, 0, 0, None, None)):
+            with self.assertRaises(TypeError):
+                self.library.timed(*wrong)
+        with self.assertRaises(TypeError):
+            self.library.spent_by(halved)
+
+    def test_go_on_where_functions_of_the_library_are_called_wrongly(self):
+        for arguments in ((), (1, 2), ("one",), (None,)):
+            with self.assertRaises(TypeError):
+                self.library.enter(*arguments)
+        with self.assertRaises(OverflowError):
+            self.library.enter(1 << 70)
+        self.assertFalse(self.library.is_in_stage())
+
+
+class Generators(WithBatch):
+    def test_are_made_within_the_stage_and_go_on_beside_it(self):
+        def two():
+            yield self.library.is_in_stage()
+            yield self.library.is_in_stage()
+
+        made = self.stages.timed(two, self.stages.READ)()
+        self.assertTrue(inspect.isgenerator(made))
+        self.assertEqual(list(made), [0, 0])
+        self.assertEqual([stage for stage, _ in self.told()], ["read"])
+
+
+if __name__ == "__main__":
+    LIBRARY = sys.argv.pop(1)
+    unittest.main()
