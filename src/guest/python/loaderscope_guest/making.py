@@ -113,6 +113,8 @@ class Making:
             library.sample(SAMPLE.between)
 
     def _begin_stages(self, samples_at_once: int) -> None:
+        if not inject.ANY:
+            return
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):
@@ -124,14 +126,20 @@ class Making:
         self._batches = 0
 
     def next_sample(self, key: Any, is_name: bool = True) -> None:
-        if self.named and not (is_name and type(key) is int):
-            self.named = False
-            library.say(what=MESSAGE.unnamed, iterator=self.iterator)
-        number = key if type(key) is int else self.samples
+        number = key
+        if not is_name or type(key) is not int:
+            self._say_unnamed()
+            number = key if type(key) is int else self.samples
         self.samples = (self.samples or 0) + 1
         if library.flags.timing:
             library.sample(number)
-        self._begin_stages(1)
+        if inject.ANY:
+            self._begin_stages(1)
+
+    def _say_unnamed(self) -> None:
+        if self.named:
+            self.named = False
+            library.say(what=MESSAGE.unnamed, iterator=self.iterator)
 
 
 current: Any = None  # of this process, while it makes batches

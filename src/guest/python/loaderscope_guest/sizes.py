@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Dict, Optional, Tuple
 
 from loaderscope_guest import library
-from loaderscope_guest.library import MESSAGE
+from loaderscope_guest.library import MESSAGE, now
 
 
 _DEEPEST = 4
@@ -73,7 +73,8 @@ def _samples_of(batch: Any, depth: int) -> int:
     return len(batch) if hasattr(batch, "__len__") and not isinstance(batch, str) else 1
 
 
-_LOOK_EVERY = 8  # batches of a worker
+_LOOK_EVERY = 8  # batches of a worker, at most
+_PART_OF_TIME = 500  # that looking takes, at most
 _DEEPEST_SAMPLE = 3
 _SAMPLES = 256  # of a batch: more are not looked at
 
@@ -128,13 +129,19 @@ class Padding:
 
     def __init__(self) -> None:
         self._batches = 0
+        self._not_before = 0  # ns
         self._real = self._padded = 0
 
     def look(self, samples: Any, batch: Any) -> None:
         self._batches += 1
         if self._batches % _LOOK_EVERY != 1:
             return
+        begun = now()
+        if begun < self._not_before:
+            return
         real, padded = real_and_padded(samples, batch)
+        ended = now()
+        self._not_before = ended + _PART_OF_TIME * (ended - begun)
         if padded > 0:
             self._real += real
             self._padded += padded
