@@ -494,6 +494,28 @@ class PaddingShare(unittest.TestCase):
         self.assertEqual(real_and_padded([([1, 2], 0), ([1, 2, 3], 1)], (self.Tensor(6), self.Tensor(2))), (5, 6))
 
 
+    def test_is_looked_for_in_a_small_part_of_the_time(self):
+        from loaderscope_guest import sizes
+
+        clock = [0]
+        before, sizes.now = sizes.now, lambda: clock[0]
+        self.addCleanup(setattr, sizes, "now", before)
+
+        def looked():
+            clock[0] += 1000  # ns, that a look takes
+            return 0, 0
+
+        own, sizes.real_and_padded = sizes.real_and_padded, lambda samples, batch: looked()
+        self.addCleanup(setattr, sizes, "real_and_padded", own)
+        padding, looks = sizes.Padding(), 0
+        for batch in range(10_000):
+            clock[0] += 100
+            if padding.is_due():
+                padding.look([], None)
+                looks += 1
+        self.assertEqual(looks, 2)  # in 1 ms, at most one in 0.5 ms
+
+
 class UserCode(unittest.TestCase):
     def test_names(self):
         from loaderscope_guest import user_code

@@ -86,13 +86,15 @@ def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Calla
             return collate(samples)
         library.sample(SAMPLE.between)
         library.enter(COLLATE)
-        inject.apply("collate", maker.worker)
+        if inject.ANY:
+            inject.apply("collate", maker.worker)
         try:
             batch = collate(samples)
         finally:
             library.leave(0)
-        with messages.never_failing("padding is"):
-            padding.look(samples, batch)
+        if padding.is_due():
+            with messages.never_failing("padding is"):
+                padding.look(samples, batch)
         return batch
 
     return timed

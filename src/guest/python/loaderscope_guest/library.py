@@ -111,7 +111,7 @@ class Flags:
         return self.is_joined() and self.role == ROLE.worker
 
     def look(self) -> None:
-        self.timing = self.timing_wanted()
+        self.timing = _library.timing_wanted() != 0
 
 
 flags = Flags()

@@ -99,7 +99,7 @@ class _Sending:
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
         thread.generation = making.current.generation
         thread.begun, thread.cpu = now(), library.thread_cpu_ns()
-        if thread.batch is not None:
+        if inject.ANY and thread.batch is not None:
             inject.apply("transport", making.current.worker)
 
     def send_bytes(self, data: Any, *more: Any) -> None:
@@ -167,7 +167,8 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
             if _answers.count:
                 iteration.fact(FACT.answered, batch, begin=_answers.first, end=_answers.first + _answers.waited,
                                count=_answers.count)
-            inject.apply("transport.recv")
+            if inject.ANY:
+                inject.apply("transport.recv")
             iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
                            cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
         return result

@@ -132,13 +132,13 @@ class Padding:
         self._not_before = 0  # ns
         self._real = self._padded = 0
 
-    def look(self, samples: Any, batch: Any) -> None:
+    def is_due(self) -> bool:
+        """Asked once per batch."""
         self._batches += 1
-        if self._batches % _LOOK_EVERY != 1:
-            return
+        return self._batches % _LOOK_EVERY == 1 and now() >= self._not_before
+
+    def look(self, samples: Any, batch: Any) -> None:
         begun = now()
-        if begun < self._not_before:
-            return
         real, padded = real_and_padded(samples, batch)
         ended = now()
         self._not_before = ended + _PART_OF_TIME * (ended - begun)

@@ -149,7 +149,8 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         iteration.fact(FACT.chosen, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
         if isinstance(maker, InTrainer):
             maker.begin()
-        iteration.order.add(iteration, index)
+        if not iteration.order.is_said:
+            iteration.order.add(iteration, index)
         return index
 
     return _next_index

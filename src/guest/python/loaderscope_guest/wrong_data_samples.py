@@ -52,11 +52,9 @@ class Order:
         self._samples = 0
         self._ascending = True
         self._last: Any = None
-        self._said = False
+        self.is_said = False
 
     def add(self, iteration: Any, index: Any) -> None:
-        if self._said:
-            return
         for key in index if isinstance(index, (list, tuple)) else [index]:
             if type(key) is not int:  # a stream's, or of a kind that we know nothing about
                 return
@@ -70,11 +68,11 @@ class Order:
 
     def say(self, iteration: Any) -> None:
         """Of a shorter epoch: when it is over."""
-        if self._samples >= _FEWEST and not self._said:
+        if self._samples >= _FEWEST and not self.is_said:
             library.say(what=MESSAGE.order, iterator=iteration.number, generation=iteration.generation,
                         hash=fingerprint(self._text.encode()), samples=self._samples,
                         shuffled=self._shuffled and not self._ascending)
-        self._said = True
+        self.is_said = True
 
 
 def _content(sample: Any, depth: int = 0) -> bytes:
