@@ -130,7 +130,8 @@ class Calls(WithBatch):
 
     def test_reads_know_their_bytes(self):
         for given, expected in ((b"12345", 5), (bytearray(4), 4), (types.SimpleNamespace(nbytes=12), 12),
-                                (types.SimpleNamespace(nbytes="no"), 0), ({"a": 1}, 0), (None, 0), (7, 7)):
+                                (types.SimpleNamespace(nbytes="no"), 0), ({"a": 1}, 0), (None, 0), (7, 7),
+                                (-7, 0), (1 << 70, 0)):
             self.assertIs(self.stages.timed(lambda: given, self.stages.READ)(), given)
             self.assertEqual(self.told(), [("read", expected)])
 

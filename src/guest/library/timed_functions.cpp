@@ -1,12 +1,11 @@
-// The type of what stands for a function that is looked into: it calls that function, whose time is
-// a stage's where the calling thread makes a batch. To whoever looks at it it is the function: it
-// has its attributes, takes new ones for it, says to be of its type, and is pickled as it is.
+// The types of what stands for a function that is looked into. To whoever looks at it it is the
+// function: it has its attributes, takes new ones for it, says to be of its type, and is pickled as
+// it is.
 #include <array>
-#include <cstdint>
-#include <string_view>
+#include <initializer_list>
 
 #include "guest/library/python_abi.h"
-#include "guest/library/this_thread.h"
+#include "guest/library/timed_call.h"
 
 namespace loaderscope::guest::python {
 namespace {
@@ -26,83 +25,8 @@ constexpr unsigned kHasVectorcall = 1U << 11, kHasCollector = 1U << 14, kIsMetho
                    kHasVersion = 1U << 18;
 constexpr int kIsSize = 19, kReadOnly = 1;  // of a member
 
-struct Timed {
-  Object* (*vectorcall)(Object*, Object* const*, std::size_t, Object*);
-  Object* weak_references;
-  Object* original;
-  Object* before;   // is called within the stage first; or null
-  Object* instead;  // is called in place of the original, in a batch; or null
-  Nanos spent;
-  Stage stage;
-  bool is_part;
-  bool has_name;
-  bool asks_system;  // through files whose reads are seen, which tell the bytes
-};
-
-Size header;            // bytes of any object; ours follow
 Object* function_type;  // what is called as a method where a class has it
 Object* callable_type;  // what is not
-
-Timed& timed_of(Object* self) {
-  return *reinterpret_cast<Timed*>(reinterpret_cast<std::byte*>(self) + header);
-}
-
-void let_go(Object* object) {
-  if (object != nullptr) api().Py_DecRef(object);
-}
-
-// Of what a read has given: itself, an array, or how much it has put where it was told to.
-Bytes bytes_in(Object* result) {
-  if (is_exactly(result, api().PyBytes_Type) || is_exactly(result, api().PyByteArray_Type))
-    return api().PyObject_Size(result);
-  if (is_exactly(result, api().PyLong_Type)) return api().PyLong_AsLongLong(result);
-  Object* size = api().PyObject_GetAttrString(result, "nbytes");
-  const bool is_known = size != nullptr && is_exactly(size, api().PyLong_Type);
-  const Bytes bytes = is_known ? api().PyLong_AsLongLong(size) : 0;
-  let_go(size);
-  api().PyErr_Clear();
-  return bytes;
-}
-
-void tell_bytes(StageStack& stack, Timed& timed, Object* result) {
-  if (stack.read_inside() > 0) timed.asks_system = true;
-  if (!timed.asks_system) stack.tell_read(bytes_in(result));
-}
-
-bool has_run(Object* before) {
-  if (before == nullptr) return true;
-  Object* result = api().PyObject_CallMethod(before, "__call__", nullptr);
-  let_go(result);
-  return result != nullptr;
-}
-
-// `call`: given what is to be called. The stack is looked for anew behind it: it may have forked.
-template <class Call>
-Object* run(Timed& timed, const Call& call) {
-  StageStack* stack = stack_of_thread();
-  if (stack == nullptr || !stack->takes_call(timed.is_part)) return call(timed.original);
-  const StageStack::Call begun = stack->begin_call(timed.stage);
-  Object* result = nullptr;
-  if (has_run(timed.before))
-    result = call(timed.instead != nullptr ? timed.instead : timed.original);
-  stack = stack_of_thread();
-  if (stack == nullptr) return result;
-  if (timed.stage == Stage::read && result != nullptr) tell_bytes(*stack, timed, result);
-  const Nanos own = stack->end_call(begun, timed.has_name);
-  if (timed.has_name) timed.spent += own;
-  return result;
-}
-
-Object* called_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names) {
-  return run(timed_of(self), [&](Object* function) {
-    return api().PyObject_Vectorcall(function, arguments, count, names);
-  });
-}
-
-Object* called(Object* self, Object* arguments, Object* named) {
-  return run(timed_of(self),
-             [&](Object* function) { return api().PyObject_Call(function, arguments, named); });
-}
 
 Object* bound(Object* self, Object* instance, Object*) {
   if (instance == nullptr || instance == api()._Py_NoneStruct) return new_reference(self);
@@ -173,13 +97,13 @@ void* slot(Function function) {
 Object* make_type(const char* name, bool is_method) {
   static MethodDef methods[] = {{"__reduce__", slot(reduced), kNoArguments, nullptr}, {}};
   static MemberDef members[] = {
-      {"__weaklistoffset__", kIsSize, header + Size{offsetof(Timed, weak_references)}, kReadOnly,
-       nullptr},
-      {"__vectorcalloffset__", kIsSize, header + Size{offsetof(Timed, vectorcall)}, kReadOnly,
-       nullptr},
+      {"__weaklistoffset__", kIsSize, Timed::header + Size{offsetof(Timed, weak_references)},
+       kReadOnly, nullptr},
+      {"__vectorcalloffset__", kIsSize, Timed::header + Size{offsetof(Timed, vectorcall)},
+       kReadOnly, nullptr},
       {}};
   const bool is_quick = api().PyObject_Vectorcall != nullptr;
-  TypeSlot slots[] = {{kCall, is_quick ? slot(api().PyVectorcall_Call) : slot(called)},
+  TypeSlot slots[] = {{kCall, is_quick ? slot(api().PyVectorcall_Call) : slot(call)},
                       {kDealloc, slot(dealloc)},
                       {kGetAttribute, slot(attribute)},
                       {kSetAttribute, slot(set_attribute)},
@@ -191,7 +115,7 @@ Object* make_type(const char* name, bool is_method) {
                       {is_method ? static_cast<int>(kGet) : 0, slot(bound)},
                       {}};
   TypeSpec spec = {
-      name, static_cast<int>(header + Size{sizeof(Timed)}), 0,
+      name, static_cast<int>(Timed::header + Size{sizeof(Timed)}), 0,
       kHasVersion | kHasCollector | (is_quick ? kHasVectorcall : 0) | (is_method ? kIsMethod : 0),
       slots};
   return api().PyType_FromSpec(&spec);
@@ -211,7 +135,7 @@ Object* make_timed(Object*, Object* const* given, Size count) {
   if (api().PyErr_Occurred() != nullptr) return nullptr;
   Object* made = api().PyType_GenericAlloc(numbers[3] != 0 ? function_type : callable_type, 0);
   if (made == nullptr) return nullptr;
-  timed_of(made) = {.vectorcall = called_quickly,
+  timed_of(made) = {.vectorcall = call_quickly,
                     .weak_references = nullptr,
                     .original = new_reference(given[0]),
                     .before = reference_or_null(given[5]),
@@ -235,7 +159,7 @@ bool make_types() {
   if (function_type != nullptr) return true;
   Object* size = api().PyObject_GetAttrString(api().PyBaseObject_Type, "__basicsize__");
   if (size == nullptr) return false;
-  header = static_cast<Size>(api().PyLong_AsLongLong(size));
+  Timed::header = static_cast<Size>(api().PyLong_AsLongLong(size));
   api().Py_DecRef(size);
   callable_type = make_type("loaderscope_guest.timed_callable", false);
   if (callable_type == nullptr) return false;

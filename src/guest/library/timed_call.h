@@ -1,0 +1,35 @@
+// A call of a function that is looked into: its time is a stage's where the calling thread makes a
+// batch.
+#pragma once
+
+#include "guest/library/python_abi.h"
+#include "guest/library/stage_stack.h"
+
+namespace loaderscope::guest::python {
+
+// What an object that stands for such a function holds.
+struct Timed {
+  Object* (*vectorcall)(Object*, Object* const*, std::size_t, Object*);
+  Object* weak_references;
+  Object* original;
+  Object* before;   // is called within the stage first; or null
+  Object* instead;  // is called in place of the original, in a batch; or null
+  Nanos spent;
+  Stage stage;
+  bool is_part;
+  bool has_name;
+  bool asks_system;  // through files whose reads are seen, which tell the bytes
+
+  static inline Size header = 0;  // bytes of any object; ours follow
+};
+inline Timed& timed_of(Object* self) {
+  return *reinterpret_cast<Timed*>(reinterpret_cast<std::byte*>(self) + Timed::header);
+}
+
+void let_go(Object* object);  // or null
+
+// Both ways of calling it.
+Object* call_quickly(Object* self, Object* const* arguments, std::size_t count, Object* names);
+Object* call(Object* self, Object* arguments, Object* named);
+
+}  // namespace loaderscope::guest::python
