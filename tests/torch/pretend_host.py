@@ -6,7 +6,7 @@ import socket
 import struct
 from typing import List, NamedTuple
 
-_VERSION = 4
+_VERSION = 5
 _PAGE, _RING = 64, 192  # bytes of what stands before rings, and before the entries of each
 _FACTS, _FACT_BYTES = 1 << 12, 72
 _SPANS, _ENTRY = 1 << 14, struct.Struct("=8x7qB23x")  # begin, end, CPU, queued, batch, sample, bytes; stage
