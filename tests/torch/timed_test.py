@@ -156,6 +156,9 @@ class Calls(WithBatch):
         self.assertRegex(name, r"tokenized \(timed_test.py:\d+\)$")
         self.assertGreater(spent, 0)
         self.assertIs(CustomFormatter(tokenized).transform, CustomFormatter(tokenized).transform)
+        for _ in range(100):  # made anew for each sample
+            CustomFormatter(lambda batch: batch).transform(4)
+        self.assertEqual(len(user_code.spending._timed), huggingface._MOST)
 
     def test_go_on_where_the_stage_fails(self):
         read = self.stages.timed(lambda: {}["missing"], self.stages.READ)

@@ -14,8 +14,9 @@ _timed: Dict[Any, Callable[..., Any]] = {}
 def _timed_transform(transform: Callable[..., Any]) -> Callable[..., Any]:
     timed = _timed.get(transform)
     if timed is None:
-        timed = stages.timed(transform, stages.AUGMENT, called=user_code.name_of(transform))
-        if len(_timed) < _MOST:
+        is_kept = len(_timed) < _MOST
+        timed = stages.timed(transform, stages.AUGMENT, called=user_code.name_of(transform) if is_kept else "")
+        if is_kept:
             _timed[transform] = timed
     return timed
 
