@@ -67,6 +67,7 @@ struct FindingRow {
   MendedBy mended_by = MendedBy::reader;
   // Mending it costs something else: only a model can tell whether it pays.
   bool is_trade = false;
+  bool is_of_gpu = false;  // there is nothing to see without one
 };
 
 std::span<const FindingRow> finding_table();  // src/analysis/findings/registry.cpp

@@ -149,6 +149,16 @@ struct MachineFacts {
   std::optional<std::string> unusable_gpu{};        // why the one that is there was not used
 };
 
+// Of somebody else's program, what its advice is worded by.
+struct ProgramFacts {
+  // Packages that its loader was made through, the innermost first; and that the class of its data
+  // set is from.
+  std::vector<std::string> made_by, data_of;
+  bool uses_gpu = false;
+
+  bool operator==(const ProgramFacts&) const = default;
+};
+
 struct RunRecord {
   std::string engine;
   bool simulated = false;  // the device or the time is not real
@@ -158,7 +168,8 @@ struct RunRecord {
   std::vector<RankRecord> ranks;
   // Before the first ask, in order: ("import", ns), ("index", ns).
   std::vector<std::pair<std::string, Nanos>> before_first_ask;
-  std::vector<LoaderUse> loaders;  // of a program that has more than one, of its first rank
+  std::optional<ProgramFacts> program;  // of loaders of our own there is none
+  std::vector<LoaderUse> loaders;       // of a program that has more than one, of its first rank
   bool contention_known = true;
   bool interrupted = false;
   bool input_ended_in_warmup = false;  // the whole run is the window

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loaderscope/device.h"
+
 namespace loaderscope {
 
 PerStage<StageStats> job_stages(const RunRecord& record) {
@@ -64,6 +66,19 @@ Nanos chosen_in(const RunRecord& record) {
 
 bool waits_for_sampler(const RunRecord& record, const Account& account) {
   return account.stall[Cause::launch] > 0 && 2 * chosen_in(record) >= account.stall[Cause::launch];
+}
+
+bool has_gpu(const RunRecord& record) {
+  switch (device_kind(record.config.trainer.device.value)) {
+    case DeviceKind::gpu:
+    case DeviceKind::simulated:
+      return true;
+    case DeviceKind::program:
+      return record.program && record.program->uses_gpu;
+    case DeviceKind::none:
+      return false;
+  }
+  return false;
 }
 
 double busy_of(const Account& account) { return share_of(account.compute, account); }

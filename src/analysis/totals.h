@@ -27,4 +27,7 @@ bool waits_for_sampler(const RunRecord& record, const Account& account);
 double busy_of(const Account& account);  // 0 without a window
 Nanos sum_of(const Histogram& histogram);
 
+// That is waited for: the program's, or a device's of our own.
+bool has_gpu(const RunRecord& record);
+
 }  // namespace loaderscope

@@ -40,7 +40,7 @@ std::optional<std::string> reason_to_withhold(const RunRecord& record, const Ana
   if (still > kMostStandstill * seconds(account.window)) {
     return fmt::format(
         "for {} of the window nothing of this program could run: it was stopped, or the machine "
-        "was, and that is no waiting of the GPU; measure again",
+        "was, and that is no waiting for data; measure again",
         show_duration(std::llround(still * 1e9)));
   }
   if (!analysis.steady) {

@@ -34,6 +34,9 @@ AccountLead account_lead(const RunRecord& record);
 // Judges an analysis of which all but the verdict and the findings is filled.
 Verdict judge(const RunRecord& record, const Analysis& analysis, const AccountLead& lead);
 
+// "training", of somebody else's program, of which the host sees its training and not its GPU;
+// else "the GPU".
+std::string_view what_computes(const RunConfig& config);
 std::string limit_words(const RunRecord& record);  // "the GPU is the limit"
 
 // The cause's reason in words that a user understands: "capacity, the workers never rest".

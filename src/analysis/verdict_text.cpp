@@ -47,7 +47,6 @@ std::string join(const std::vector<Cause>& causes, std::string_view last) {
 
 Cause front_of(const Removals& removals) { return removals.list.front().causes.front(); }
 
-// Of somebody else's program the host sees its training, not its GPU.
 bool is_seen_from_host(const RunRecord& record) {
   return device_kind(record.config.trainer.device.value) == DeviceKind::program;
 }
@@ -204,6 +203,10 @@ std::string demand_words(const RunRecord& record, const Analysis& analysis) {
 }
 
 }  // namespace
+
+std::string_view what_computes(const RunConfig& config) {
+  return device_kind(config.trainer.device.value) == DeviceKind::program ? "training" : "the GPU";
+}
 
 std::string limit_words(const RunRecord& record) {
   if (is_seen_from_host(record)) return "the training itself is the limit";

@@ -1,4 +1,5 @@
 // Every family of the product, from its own table.
+#include "analysis/findings/frameworks.h"
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "experiment/compare/comparability.h"
@@ -81,6 +82,8 @@ const std::vector<FamilyListing>& families() {
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),
+      of_table("framework", "", framework_table()),
+      of_table("data-library", "", data_library_table()),
       of_table("quantity", "", compare::quantity_table()),
       of_table("count", "", compare::count_table()),
       of_table("comparability", "", compare::comparability_table()),

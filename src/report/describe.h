@@ -52,6 +52,7 @@ void describe_stages(Form& form, PerStage<StageStats>& stages, std::string_view 
 }
 
 void describe_details(Form& form, std::vector<Detail>& details);
+void describe_program(Form& form, std::optional<ProgramFacts>& known);
 void describe_loaders(Form& form, std::vector<LoaderUse>& loaders);
 void describe_metrics(Form& form, std::vector<Metric>& metrics);
 void show_interval(Form& form, std::string_view name, const Estimate& of,

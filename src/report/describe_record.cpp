@@ -118,6 +118,18 @@ void describe_account(Form& form, Account& account) {
                "moved to bring the times of steps into order, seconds");
 }
 
+void describe_program(Form& form, std::optional<ProgramFacts>& known) {
+  form.optional("program", known, Missing::left_out, [&](ProgramFacts& program) {
+    form.object("program", "the measured program, as far as advice is worded by it", [&] {
+      form.texts("made_by", program.made_by,
+                 "packages that its loader was made through, the innermost first", Lines::one);
+      form.texts("data_of", program.data_of, "packages that the class of its data set is from",
+                 Lines::one);
+      form.flag("uses_gpu", program.uses_gpu, "one of its processes has used a GPU");
+    });
+  });
+}
+
 void describe_loaders(Form& form, std::vector<LoaderUse>& loaders) {
   form.if_there("loaders", !loaders.empty(), Missing::left_out, [&] {
     form.list("loaders", loaders,

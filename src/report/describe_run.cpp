@@ -262,6 +262,7 @@ void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope s
     show_ceilings(form, record, analysis);
     show_job_stages(form, record);
   }
+  describe_program(form, record.program);
   describe_loaders(form, record.loaders);
   describe_metrics(form, record.metrics);
   describe_details(form, record.details);

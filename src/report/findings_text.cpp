@@ -124,12 +124,11 @@ std::string depth_words(const ReadyDepth& depth) {
                      *depth.enough, show_size(static_cast<double>(depth.memory)));
 }
 
-// "decode 4.84 x as fast, as on a GPU", "cores=80 num-workers=80"
+// "decode 4.84 x as fast", "cores=80 num-workers=80"
 std::string way_words(const Needed& way) {
   if (way.what.ends_with(".speed")) {
     const std::string stage = way.what.substr(0, way.what.rfind('.'));
-    return fmt::format("{} {} x as fast{}", stage, way.changes.front().value,
-                       stage == "decode" ? ", as on a GPU" : "");
+    return fmt::format("{} {} x as fast", stage, way.changes.front().value);
   }
   return spell_changes(way.changes);
 }

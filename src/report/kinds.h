@@ -34,6 +34,8 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
 void describe_tune(Form& form, Tune& tune);
 
 // The recommended settings as PyTorch and DALI write them.
+// The settings are those of a DataLoader; else they are those of a pipeline of DALI.
+bool is_for_data_loader(const RunConfig& config);
 std::string data_loader_call(const RunConfig& config);
 std::string dali_arguments(const RunConfig& config);
 

@@ -95,9 +95,9 @@ std::string tried_line(const Proof& proof, const ProofCase& of) {
 }
 
 std::string remark_of(const std::string& name, bool has_busy) {
-  if (name == "delivered") return "delivered batches given again: copy, GPU and trainer";
+  if (name == "delivered") return "delivered batches given again: copy, compute and trainer";
   if (name == "loader") return "making and moving batches";
-  if (name == "device only") return has_busy ? "the GPU and the trainer" : "the trainer";
+  if (name == "device only") return has_busy ? "compute and the trainer" : "the trainer";
   if (name == "memory") return "decode, augment, collate, pin and copy";
   if (name == "cached") return "reading from the page cache";
   return "reading from the disk";

@@ -89,7 +89,7 @@ TextTable table_of_cases(const Experiment& experiment, const SweepAnswer& answer
   for (const Axis& axis : experiment.axes) header.push_back(column_name(axis));
   const std::string settings(header.size(), 'r');
   for (const char* name :
-       {"samples/s", "busy %", "GPU time", "CPU-s/1,000", "RSS", "pinned", "shm", ""})
+       {"samples/s", "busy %", "step time", "CPU-s/1,000", "RSS", "pinned", "shm", ""})
     header.emplace_back(name);
   TextTable table(settings + "rrlrrrrl", header);
   for (const std::size_t i : shown) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "report/kinds.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 
@@ -16,12 +17,17 @@ std::int64_t depth_of_worker(const RunConfig& config) {
 
 }  // namespace
 
+bool is_for_data_loader(const RunConfig& config) {
+  const std::optional<GuestTraits> guest = guest_traits(config.engine.value);
+  return !guest || guest->is_data_loader;
+}
+
 std::string data_loader_call(const RunConfig& config) {
   const bool workers = config.loader.executor != Executor::inline_;
   std::string text = fmt::format("DataLoader(ds, batch_size={}, num_workers={}",
                                  config.loader.batch_size.value, config.loader.num_workers.value);
   if (workers) text += fmt::format(", prefetch_factor={}", depth_of_worker(config));
-  text += config.loader.memory == MemoryMode::pageable ? ", pin_memory=False" : ", pin_memory=True";
+  if (config.loader.memory != MemoryMode::pageable) text += ", pin_memory=True";
   // Threads stay over epochs.
   if (workers && (config.loader.persistent_workers || config.loader.executor == Executor::threads))
     text += ", persistent_workers=True";

@@ -122,8 +122,12 @@ void describe_promise(Form& form, Tune& tune) {
             "that it reaches the goal, with an error of 5 % over all cases together");
   form.flag("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
   form.real("probability", tune.probability, "a lower bound that it reaches the goal", kShare);
-  form.shown("pytorch", data_loader_call(config), "the DataLoader call");
-  form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
+  const bool is_data_loader = is_for_data_loader(config);
+  form.if_there("pytorch", is_data_loader, Missing::left_out,
+                [&] { form.shown("pytorch", data_loader_call(config), "the DataLoader call"); });
+  form.if_there("dali", !is_data_loader, Missing::left_out, [&] {
+    form.shown("dali", dali_arguments(config), "the arguments of a DALI pipeline");
+  });
 }
 
 void describe_goal(Form& form, const TuneGoal& goal) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
@@ -20,6 +21,12 @@
 namespace loaderscope {
 namespace {
 
+// All cases have the same device.
+std::string computing(const Tune& tune) {
+  const std::vector<Case>& cases = tune.experiment.cases;
+  return std::string(what_computes(cases.empty() ? RunConfig() : cases.front().config));
+}
+
 std::string goal_text(const TuneGoal& goal) {
   if (goal.busy) return fmt::format("{:g} % busy", 100 * *goal.busy);
   return fmt::format("within {:g} % of the best", 100 * goal.within);
@@ -32,7 +39,7 @@ std::string claim(const Tune& tune) {
     return tune.goal.busy ? ", the cheapest proven to keep it " + goal
                           : ", the cheapest proven " + goal;
   if (!tune.goal_reached && tune.goal.busy)
-    return ": the best there is; no setting of the grid keeps the GPU " + goal;
+    return ": the best there is; no setting of the grid keeps " + computing(tune) + " " + goal;
   if (!tune.goal_reached) {
     return ", the best that was measured, not proven " + goal +
            " (the model expects more of others); give a longer --budget";
@@ -161,7 +168,7 @@ std::string limit_line(const Tune& tune) {
   if (tune.limit.empty() && tune.limit_sentence.empty()) return "";
   std::string text = "limit: ";
   text += tune.limit.empty()        ? tune.limit_sentence
-          : tune.limit == "compute" ? "the GPU"
+          : tune.limit == "compute" ? computing(tune)
                                     : tune.limit;
   if (!tune.after_next_step) return text;
   text += fmt::format(". Next step up: {}, predicted {} samples/s", spell_changes(tune.next_step),
@@ -203,7 +210,8 @@ std::string not_run_line(const Tune& tune) {
         std::max(most_gain, tune.candidates[i].predicted->samples_per_s / chosen.samples_per_s - 1);
   }
   const std::string miss = tune.goal.busy
-                               ? "that keep the GPU busy less than " + show_percent(*tune.goal.busy)
+                               ? fmt::format("that keep {} busy less than {}", computing(tune),
+                                             show_percent(*tune.goal.busy))
                                : fmt::format("slower by more than {:g} %", 100 * tune.goal.within);
   const std::pair<NotRun, std::string> words[] = {
       {NotRun::short_of_goal, miss + " (model)"},
@@ -300,8 +308,9 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   screen.line(Worth::needed, answer_line(tune, judgement));
   if (!tune.recommended) return screen.print(out);
   const Case& use = tune.experiment.cases[*tune.recommended];
-  for (const std::string& call : {data_loader_call(use.config), dali_arguments(use.config)})
-    screen.raw(Worth::advice, "  " + wrapped(printable(call), style.width - 2, 6));
+  const std::string call =
+      is_for_data_loader(use.config) ? data_loader_call(use.config) : dali_arguments(use.config);
+  screen.raw(Worth::advice, "  " + wrapped(printable(call), style.width - 2, 6));
   if (use.config.trainer.ranks > 1) {
     screen.line(
         Worth::advice,

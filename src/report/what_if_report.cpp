@@ -93,7 +93,7 @@ void add_row(TextTable& table, const std::string& name, const WhatIf& answer, co
 
 void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
   const double visible_from = style.verbose ? kVisibleRow : kVisibleInShort;
-  std::vector<std::string> header = {answer.fitted.has_busy ? "GPU time" : "trainer waits for"};
+  std::vector<std::string> header = {answer.fitted.has_busy ? "step time" : "trainer waits for"};
   for (const WhatIfCase* each : cases_of(answer)) header.push_back(each->name);
   TextTable table("lrrrr", header);
   add_row(table, "samples/s", answer,

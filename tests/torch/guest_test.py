@@ -676,6 +676,23 @@ class Numbers(unittest.TestCase):
         self.assertEqual(self.places.of(loader).line, f"{os.path.abspath(__file__)}:{line}")
 
 
+    def test_come_with_the_packages_that_a_loader_is_made_through(self):
+        trainer = {"__name__": "transformers.trainer", "remember": self.places.remember}
+        exec("def make(loader): remember(loader)", trainer)
+        prepare = {"__name__": "accelerate", "make": trainer["make"]}
+        exec("def prepare(loader): make(loader)", prepare)
+        loader = FakeLoader([])
+        prepare["prepare"](loader)
+        self.assertEqual(self.places.of(loader).packages[:2], ("transformers", "accelerate"))
+        self.assertNotIn("unittest", self.places.of(loader).packages)
+
+    def test_come_with_the_packages_of_the_data_set(self):
+        Stream = type("Stream", (dict,), {"__module__": "streaming.base"})
+        Own = type("Own", (Stream,), {"__module__": "__main__"})
+        self.assertEqual(self.places.libraries_of(Own), ["streaming"])
+        self.assertEqual(self.places.libraries_of(dict), [])
+
+
 class RandomSampler:
     def __len__(self):
         return 100
@@ -960,6 +977,14 @@ class Gpu(unittest.TestCase):
         watch.look()
         watch.finish()
         self.assertEqual(self.calls[2:], [0, 1, "flush"])
+
+    def test_is_told_of_once_whosever_it_is(self):
+        xpu = types.SimpleNamespace(is_initialized=lambda: True)
+        with mock.patch.dict(sys.modules, torch=types.SimpleNamespace(cuda=None, xpu=xpu)):
+            watch = self.gpu.Watch(lambda: False)
+            watch.look()
+            watch.look()
+        self.assertEqual(self.calls, ["uses_gpu"])
 
     def test_gives_way_to_a_profiler_that_records_it(self):
         prepared = []

@@ -66,8 +66,9 @@ std::optional<Candidate> short_last_batches(const Facts& facts) {
                                "than {} samples",
                                show_percent(share), config.loader.batch_size.value),
                    {{{"drop-last", "true"}}},
-                   "DataLoader(..., drop_last=True); shuffled, an epoch leaves out other samples "
-                   "each time"};
+                   loader_words(facts.record, {"drop_last=True"}) +
+                       "; shuffled, an epoch leaves out other samples "
+                       "each time"};
 }
 
 double spent_per_batch(const Facts& facts) {
@@ -103,7 +104,7 @@ std::optional<Candidate> small_batches(const Facts& facts) {
                   "({})",
                   show_percent(spent), per_batch_words(facts)),
       {larger},
-      "DataLoader(..., batch_size={}), where the training allows it"};
+      loader_words(facts.record, {"batch_size={}"}) + ", where the training allows it"};
   candidate.to_run = {larger.front()};
   return candidate;
 }

@@ -30,8 +30,8 @@ std::optional<Candidate> pageable_copies(const Facts& facts) {
                                   "itself: {} of the time",
                                   show_byte_rate(rate), show_percent(facts.share(Cause::h2d))),
                       {{{"memory", "pin-thread"}}, {{"memory", "pinned-slots"}}},
-                      "DataLoader(..., pin_memory=True); then batch.to(device, non_blocking=True), "
-                      "ahead on a side stream"};
+                      fmt::format("{}; then {}", loader_words(facts.record, {"pin_memory=True"}),
+                                  framework_of(facts.record).copies)};
   for (Changes& changes : with_overlap(facts, {{"memory", "pin-thread"}}))
     candidate.options.push_back(std::move(changes));
   return candidate;
@@ -90,7 +90,7 @@ std::optional<Candidate> pinning_costs_more(const Facts& facts) {
                                "for {} of the time",
                                show_percent(facts.share(Cause::pin))),
                    {{{"memory", "pageable"}}},
-                   "DataLoader(..., pin_memory=False)"};
+                   loader_words(facts.record, {"pin_memory=False"})};
 }
 
 std::optional<Candidate> pin_thread_limit(const Facts& facts) {

@@ -55,10 +55,11 @@ Shared shared_samples(const RunRecord& record) {
   return result;
 }
 
-constexpr const char* kSplitByRank =
-    "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch; "
-    "shards split by node (webdataset.split_by_node); right where the ranks hold parts of one "
-    "model";
+std::string split_by_rank(const Facts& facts) {
+  return std::string(framework_of(facts.record).divides) +
+         "; shards split by node (webdataset.split_by_node); right where the ranks hold parts of "
+         "one model";
+}
 
 std::int64_t count_of(const Facts& facts, std::string_view metric) {
   return std::llround(facts.metric(metric));
@@ -82,7 +83,7 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
     return Candidate{
         fmt::format("{} began an epoch with the samples of another one", plural(alike, "rank")),
         {},
-        kSplitByRank};
+        split_by_rank(facts)};
   }
   if (count_of(facts, "data.unnamed_samples") > 0) return std::nullopt;
   const auto [epochs, samples, shared] = shared_samples(facts.record);
@@ -96,7 +97,7 @@ std::optional<Candidate> ranks_see_same_data(const Facts& facts) {
                   "epoch",
                   show_count(shared), show_count(samples)),
       {},
-      kSplitByRank};
+      split_by_rank(facts)};
 }
 
 std::optional<Candidate> workers_see_same_data(const Facts& facts) {

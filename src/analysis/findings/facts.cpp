@@ -32,6 +32,8 @@ double Facts::making() const {
   return sum;
 }
 
+bool Facts::has_gpu() const { return loaderscope::has_gpu(record); }
+
 bool Facts::has_arrays() const {
   return config.has_data() && source_row(config.data.source.value).form == SampleForm::array;
 }

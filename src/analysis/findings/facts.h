@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/findings/frameworks.h"
 #include "analysis/read_line.h"
 #include "analysis/wording.h"
 #include "loaderscope/findings.h"
@@ -25,6 +26,7 @@ struct Facts {
   double share(Why why) const { return share(analysis.account.why[why]); }
   double making() const;  // share of what batches are made in
   bool sees_inside() const { return config.loader.executor != Executor::opaque; }
+  bool has_gpu() const;  // a simulated one, too
   // As far as it is known what the loader reads.
   bool has_arrays() const;                     // which are neither decoded nor augmented
   bool is_packed() const;                      // many samples lie in one file
@@ -73,6 +75,8 @@ struct Candidate {
   double at_most = 0;  // times the rate, where the direction may also make the job slower
 };
 
+// Without a GPU the rows that are about one see nothing.
+std::optional<Candidate> look_at(const FindingRow& row, const Facts& facts);
 // What is said of a candidate that is mended by `changes`, without figures.
 Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
                 const Changes& changes);
@@ -83,6 +87,8 @@ void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const Facts& facts, Cause cause);
+// Of a rank: more workers read nothing. 0: the data is not streamed.
+std::int64_t shards_of_stream(const Facts& facts);
 // "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
 std::string start_words(const Facts& facts);
 Change number(std::string key, std::int64_t value);
@@ -93,6 +99,7 @@ SettingRange more_workers(const Facts& facts);
 // The looks, one per row of the table.
 std::optional<Candidate> no_workers(const Facts& facts);
 std::optional<Candidate> too_few_workers(const Facts& facts);
+std::optional<Candidate> too_few_shards(const Facts& facts);
 std::optional<Candidate> whole_batch_tasks(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);

@@ -78,7 +78,7 @@ std::vector<Finding> find_causes(const RunRecord& record, const Analysis& analys
   std::vector<Weighing> weighings;
   for (const FindingRow& row : finding_table()) {
     if (row.gives_back == GivesBack::sound_data) continue;
-    if (std::optional<Candidate> candidate = row.look(facts))
+    if (std::optional<Candidate> candidate = look_at(row, facts))
       weighings.push_back({&row, std::move(*candidate), {}});
   }
   weigh_all(weighings, base, known);

@@ -50,6 +50,10 @@ bool Finding::has_setting() const {
   return !to_run.empty() && std::none_of(to_run.begin(), to_run.end(), is_of_world);
 }
 
+std::optional<Candidate> look_at(const FindingRow& row, const Facts& facts) {
+  return row.is_of_gpu && !facts.has_gpu() ? std::nullopt : row.look(facts);
+}
+
 Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& candidate,
                 const Changes& changes) {
   Finding finding;
@@ -91,7 +95,7 @@ std::vector<Finding> find_wrong_data(const RunRecord& record, const Analysis& an
   std::vector<Finding> findings;
   for (const FindingRow& row : finding_table()) {
     if (row.gives_back != GivesBack::sound_data) continue;
-    if (const std::optional<Candidate> candidate = row.look(facts))
+    if (const std::optional<Candidate> candidate = look_at(row, facts))
       findings.push_back(said_of(facts, row, *candidate, {}));
   }
   return findings;
@@ -102,7 +106,7 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
   const Facts facts(record, analysis);
   std::vector<Finding> findings;
   for (const FindingRow& row : finding_table()) {
-    const std::optional<Candidate> candidate = row.look(facts);
+    const std::optional<Candidate> candidate = look_at(row, facts);
     if (!candidate) continue;
     Finding said = said_of(facts, row, *candidate, direction_of(*candidate));
     if (is_worth_a_direction(row, *candidate, said)) findings.push_back(std::move(said));

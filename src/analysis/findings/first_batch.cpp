@@ -13,7 +13,7 @@ constexpr Nanos kLong = 10 * kSecond;     // for a first batch, whatever the epo
 constexpr Nanos kNoticeable = kSecond;    // and this, where it is a part of the epoch
 constexpr double kNoticeablePart = 0.05;  // of the epoch
 
-const char* advice_for(std::string_view cause) {
+std::string advice_for(const Facts& facts, std::string_view cause) {
   if (cause == "index") {
     return "keep the list of files instead of making it at every start: --index FILE here; in "
            "PyTorch a data set that reads its file names from a file, or shards";
@@ -21,8 +21,9 @@ const char* advice_for(std::string_view cause) {
   if (cause == "import")
     return "import inside the functions that need it, not at the top of the script";
   if (cause == name_of(Cause::startup)) {
-    return "DataLoader(..., persistent_workers=True, multiprocessing_context=\"fork\"), and a "
-           "data set that is small to pickle";
+    return loader_words(facts.record,
+                        {"persistent_workers=True", "multiprocessing_context=\"fork\""}) +
+           ", and a data set that is small to pickle";
   }
   return "make the loader before the model, and ask it for its first batch while the model is "
          "built";
@@ -48,7 +49,8 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts) {
         fmt::format(", chiefly {} with {}", chief->first, show_duration(chief->second));
   }
   candidate.evidence += start_words(facts);
-  candidate.pytorch = advice_for(chief == causes.end() ? "" : std::string_view(chief->first));
+  candidate.pytorch =
+      advice_for(facts, chief == causes.end() ? "" : std::string_view(chief->first));
   return candidate;
 }
 

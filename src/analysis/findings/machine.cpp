@@ -114,7 +114,9 @@ std::vector<Changes> shallower(const Facts& facts) {
 }
 
 std::string with_depth(const Facts& facts, const std::string& otherwise) {
-  return (shallower(facts).empty() ? "" : "DataLoader(..., prefetch_factor={}), or ") + otherwise;
+  return (shallower(facts).empty() ? ""
+                                   : loader_words(facts.record, {"prefetch_factor={}"}) + ", or ") +
+         otherwise;
 }
 
 }  // namespace

@@ -49,27 +49,31 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
     return std::nullopt;
   if (made >= sent.wall + received.wall) return std::nullopt;
-  return Candidate{fmt::format("batches take {} to make and longer to hand over, sending {} and "
-                               "receiving {}; the trainer waits {} of the time for that",
-                               show_duration(made / sent.count), mean_words(sent),
-                               mean_words(received), show_percent(facts.share(Cause::transport))),
-                   {{number("num-workers", 0)}},
-                   "DataLoader(..., num_workers={}), without prefetch_factor and "
-                   "persistent_workers"};
+  return Candidate{
+      fmt::format("batches take {} to make and longer to hand over, sending {} and "
+                  "receiving {}; the trainer waits {} of the time for that",
+                  show_duration(made / sent.count), mean_words(sent), mean_words(received),
+                  show_percent(facts.share(Cause::transport))),
+      {{number("num-workers", 0)}},
+      fmt::format("{}, without {} and {}", loader_words(facts.record, {"num_workers={}"}),
+                  argument_name(facts.record, "prefetch_factor"),
+                  argument_name(facts.record, "persistent_workers"))};
 }
 
 }  // namespace
 
 std::optional<Candidate> decode_bound(const Facts& facts) {
   return slow_stage(facts, Cause::decode, Stage::decode,
-                    "store smaller images; JPEGs can be decoded on the GPU: "
-                    "torchvision.io.decode_jpeg(data, device=\"cuda\")");
+                    std::string("store smaller images") +
+                        (facts.has_gpu() ? "; JPEGs can be decoded on the GPU: "
+                                           "torchvision.io.decode_jpeg(data, device=\"cuda\")"
+                                         : ""));
 }
 
 std::optional<Candidate> augment_bound(const Facts& facts) {
   return slow_stage(facts, Cause::augment, Stage::augment,
-                    "use torchvision.transforms.v2 on uint8 tensors, and augment whole batches on "
-                    "the GPU");
+                    std::string("use torchvision.transforms.v2 on uint8 tensors") +
+                        (facts.has_gpu() ? ", and augment whole batches on the GPU" : ""));
 }
 
 std::optional<Candidate> collate_bound(const Facts& facts) {
@@ -94,9 +98,9 @@ std::optional<Candidate> loader_not_seen(const Facts& facts) {
                                "into",
                                show_percent(facts.share(Cause::opaque))),
                    {},
-                   "more threads or a deeper queue there (DALI: num_threads, "
-                   "prefetch_queue_depth); a function of your own: make the next batch in a "
-                   "thread while this one trains"};
+                   std::string(framework_of(facts.record).more_workers) +
+                       "; a function of your own: make the next batch in a thread while this one "
+                       "trains"};
 }
 
 std::optional<Candidate> padding_waste(const Facts& facts) {
@@ -131,7 +135,7 @@ std::optional<Candidate> other_loader(const Facts& facts) {
                   "the time for others than the one that is measured: {}",
                   show_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch))),
       {{{"launch.speed", "1000"}}},
-      "more workers for that loader: DataLoader(..., num_workers=)"};
+      "more workers for that loader: " + loader_words(facts.record, {"num_workers="})};
 }
 
 double waited_for_sampler(const Facts& facts) {

@@ -73,7 +73,11 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
                   facts.threads() > 1 ? plural(facts.threads(), "read") + " run" : "1 read runs",
                   show_percent(facts.share(Cause::read)));
   candidate.ranges = {more_workers(facts)};
-  candidate.pytorch = "DataLoader(..., num_workers={})  # they wait, they need no core each";
+  candidate.pytorch =
+      loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
+  const DataLibraryRow* library = data_library_of(facts.record);
+  if (library != nullptr && !library->reads_ahead.empty())
+    candidate.pytorch += "; or " + std::string(library->reads_ahead);
   return candidate;
 }
 

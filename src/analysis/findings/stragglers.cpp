@@ -133,9 +133,8 @@ std::optional<Candidate> straggler_rank(const Facts& facts) {
                   number, show_percent(facts.share(most.waiting_for_ranks)), name_of(cause),
                   show_percent(facts.share(own.stall[cause]))),
       {},
-      fmt::format("look at what rank {} has to itself: its part of the data, its disk, its cores, "
-                  "its GPU's link",
-                  number)};
+      fmt::format("look at what rank {} has to itself: its part of the data, its disk, its cores{}",
+                  number, facts.has_gpu() ? ", its GPU's link" : "")};
 }
 
 double waited_for_slow_worker(const Facts& facts) {

@@ -25,9 +25,9 @@ std::string_view depth_key(const Facts& facts) {
 }
 
 // PyTorch has no sample tasks; what shares samples has a queue of batches.
-const char* depth_line(const Facts& facts) {
+std::string depth_line(const Facts& facts) {
   return shares_samples(facts) ? "a queue of {} batches (DALI: prefetch_queue_depth)"
-                               : "DataLoader(..., prefetch_factor={})";
+                               : loader_words(facts.record, {"prefetch_factor={}"});
 }
 
 // Batches ready to be taken, as a share of those that may be.
@@ -50,7 +50,7 @@ std::optional<Candidate> order_stall(const Facts& facts) {
   return Candidate{
       fmt::format("a finished batch waits behind a late one {} of the time", show_percent(share)),
       {{{"in-order", "false"}}},
-      "DataLoader(..., in_order=False)  # PyTorch 2.6 or later"};
+      loader_words(facts.record, {"in_order=False"}) + "  # PyTorch 2.6 or later"};
 }
 
 std::optional<Candidate> prefetch_too_shallow(const Facts& facts) {

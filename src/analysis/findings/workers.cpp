@@ -21,7 +21,9 @@ constexpr std::int64_t kFirstWorkers = 2;   // to try where there are none
 constexpr double kToSend = 0.7 * kMillisecond, kToReceive = 2.0 * kMillisecond;
 constexpr double kWorthTrying = 1.1;  // times the rate at most: less than that may be a loss
 
-constexpr const char* kWorkersLine = "DataLoader(..., num_workers={})";
+std::string workers_line(const Facts& facts) {
+  return loader_words(facts.record, {"num_workers={}"});
+}
 
 // Of the time, for batches that workers make, whatever keeps them.
 double waits_for_workers(const Facts& facts) {
@@ -59,12 +61,11 @@ double most_of_first_workers(const Facts& facts) {
   return before / std::max(step, (work + waits) / workers);
 }
 
-// Of a rank: more workers read nothing. 0: the data is not streamed.
+}  // namespace
+
 std::int64_t shards_of_stream(const Facts& facts) {
   return std::llround(facts.metric("data.shards"));
 }
-
-}  // namespace
 
 // Of somebody else's program so much more is not known of its data set and its machine. Where other
 // programs take cores, threads that the cores cannot feed only take them back from those.
@@ -106,7 +107,7 @@ std::optional<Candidate> no_workers(const Facts& facts) {
       candidate.at_most > 0
           ? "; workers would share " + show_cores(facts.cores_per_rank()) + " with training"
           : "");
-  candidate.pytorch = kWorkersLine;
+  candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {number("num-workers", kFirstWorkers)};
   return candidate;
@@ -130,7 +131,7 @@ std::optional<Candidate> too_few_workers(const Facts& facts) {
   candidate.evidence =
       fmt::format("{}; {} per rank, workers are on a CPU {} of their time", what,
                   show_cores(facts.cores_per_rank()), show_percent(facts.cpu_share()));
-  candidate.pytorch = kWorkersLine;
+  candidate.pytorch = workers_line(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.direction = {
       number("num-workers", shards > 0 ? std::min(2 * workers, shards) : 2 * workers)};
@@ -162,7 +163,7 @@ std::optional<Candidate> too_many_workers(const Facts& facts) {
                   show_cores(facts.cores_per_rank()), facts.cores_per_rank() == 1 ? "it" : "one",
                   show_percent(facts.share(Cause::contention))),
       {{number("num-workers", cores)}},
-      kWorkersLine};
+      workers_line(facts)};
 }
 
 std::optional<Candidate> workers_restarted(const Facts& facts) {
@@ -173,7 +174,7 @@ std::optional<Candidate> workers_restarted(const Facts& facts) {
                                "time{}",
                                show_percent(facts.share(Why::epoch)), start_words(facts)),
                    {{{"persistent-workers", "true"}}},
-                   "DataLoader(..., persistent_workers=True)"};
+                   loader_words(facts.record, {"persistent_workers=True"})};
 }
 
 }  // namespace loaderscope

@@ -176,6 +176,15 @@ void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories
                             seconds(all.kept) / batches});
 }
 
+ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages) {
+  ProgramFacts program;
+  program.uses_gpu = messages.uses_gpu();
+  if (measured == nullptr) return program;
+  program.made_by = measured->loader().made_by;
+  program.data_of = measured->loader().data_of;
+  return program;
+}
+
 }  // namespace
 
 void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histories, Nanos started) {
@@ -223,6 +232,7 @@ void say_which_loader(RunRecord& record, const TrainingProcesses& training) {
 
 void put_beside_account(RunRecord& record, const LoaderHistory* measured, const Messages& messages,
                         const ProcessWatch& watch) {
+  record.program = program_of(measured, messages);
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   move_to(record.metrics, messages.padding());

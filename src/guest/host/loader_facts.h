@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "loaderscope/run_config.h"
 
@@ -27,6 +28,9 @@ struct LoaderFacts {
   std::string mp_context = "fork";
   std::string dataset, sampler;  // the names of their classes
   std::string place;             // FILE:LINE that made it
+  // Packages that it was made through, the innermost first; and that the class of its data set is
+  // from.
+  std::vector<std::string> made_by, data_of;
 
   // Those that can be looked into.
   std::int64_t seen_workers() const { return is_opaque ? 0 : num_workers; }

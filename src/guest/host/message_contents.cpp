@@ -43,6 +43,14 @@ std::string last_line(std::string text) {
   return begin == text.npos ? text : text.substr(begin + 1);
 }
 
+std::vector<std::string> names_in(const json& message, const char* of) {
+  constexpr std::size_t kMost = 16;
+  std::vector<std::string> names;
+  for (const json& name : message.value(of, json::array()))
+    if (names.size() < kMost) names.push_back(bounded_text(name.get<std::string>()));
+  return names;
+}
+
 }  // namespace
 
 Hello parse_hello(const std::string& text) {
@@ -95,6 +103,8 @@ LoaderFacts parse_loader_facts(const json& message) {
   facts.dataset = name("dataset");
   facts.sampler = name("sampler");
   facts.place = name("place");
+  facts.made_by = names_in(message, "made_by");
+  facts.data_of = names_in(message, "data_of");
   return facts;
 }
 

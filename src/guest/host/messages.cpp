@@ -33,6 +33,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_refusal, &Messages::refuse>(MessageKind::refused),
       handler<parse_failure, &Messages::fail>(MessageKind::failed),
       handler<parse_injected, &Messages::inject>(MessageKind::injected),
+      handler<parse_nothing, &Messages::use_gpu>(MessageKind::uses_gpu),
       handler<parse_nothing, &Messages::watch_gpu>(MessageKind::gpu),
       handler<parse_nothing, &Messages::watch_no_gpu>(MessageKind::gpu_over),
       handler<parse_spent, &Messages::spend>(MessageKind::spent),

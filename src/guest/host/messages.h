@@ -50,6 +50,7 @@ class Messages {
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
   // The first that was told; nothing where none was.
   const std::optional<MakerMessage>& maker() const { return maker_; }
+  bool uses_gpu() const { return uses_gpu_; }  // any of the processes
 
  private:
   // How one kind is understood, and what is done then.
@@ -66,6 +67,7 @@ class Messages {
   void refuse(const Member&, const std::string& sentence) { refusal_ = sentence; }
   void fail(const Member& member, const std::string& sentence);
   void inject(const Member&, const std::size_t& number) { injected_.executed(number); }
+  void use_gpu(const Member&, const NoContent&) { uses_gpu_ = true; }
   void watch_gpu(const Member& member, const NoContent&) { training_.of(member).watch_gpu(); }
   void watch_no_gpu(const Member& member, const NoContent&) { training_.of(member).watch_no_gpu(); }
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
@@ -89,6 +91,7 @@ class Messages {
   // By whose, and by process.
   std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
   std::optional<MakerMessage> maker_;
+  bool uses_gpu_ = false;
   std::map<pid_t, StacksOffer> stacks_;
   Injected injected_;
 };

@@ -264,6 +264,17 @@ TEST(Tune, TakesOverWhatSomebodyElsesLoaderTurnsOutToBe) {
   EXPECT_THAT(data_loader_call(last), HasSubstr("batch_size=8, num_workers=2, prefetch_factor=3"));
 }
 
+TEST(Tune, CallsForAPipelineOfDaliOnlyWhereItIsOne) {
+  RunConfig config;
+  for (const char* engine : {"native", "model", "torch", "webdataset"}) {
+    config.engine.value = engine;
+    EXPECT_TRUE(is_for_data_loader(config)) << engine;
+  }
+  config.engine.value = "dali";
+  EXPECT_FALSE(is_for_data_loader(config));
+  EXPECT_THAT(dali_arguments(config), HasSubstr("num_threads="));
+}
+
 TEST(Tune, RefusesToLockMoreThanIsAllowed) {
   RunConfig config;
   config.data.source.value = "files";

@@ -1,5 +1,6 @@
 // Each finding on a pipeline that has its cause, and on one that has not.
 #include "loaderscope/findings.h"
+#include "analysis/findings/facts.h"
 #include "analysis/fit/fitted_model.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +79,8 @@ const Case kCases[] = {
      COMPUTE "workers = 4\ncost = decode=2ms"},
     {"too-few-workers", COMPUTE "workers = 1\ncost = decode=4ms",
      COMPUTE "workers = 8\ncost = decode=4ms"},
+    {"too-few-shards", COMPUTE "workers = 4\ncost = decode=8ms",
+     COMPUTE "workers = 4\ncost = decode=8ms", false, with("data.shards", 2)},
     {"too-many-workers", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 2\ncores = 2\ncost = decode=4ms", false},
     {"storage-latency", COMPUTE "workers = 2\nstored-bytes = 8MB\nstorage-latency = 20ms",
@@ -247,6 +250,26 @@ TEST_P(FindingCase, FiresAndIsSilent) {
   }
   const std::vector<Finding> others = findings_of(run(the_case.silent));
   EXPECT_FALSE(has(others, the_case.id)) << ids_of(others);
+}
+
+// Of a training on CPUs: what is about a GPU is not seen, and no other advice speaks of one, nor of
+// memory that is page-locked for it.
+TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
+  const Case& the_case = GetParam();
+  RunRecord record = run(the_case.fires);
+  if (the_case.arrange) the_case.arrange(record);
+  const Analysis analysis = analyse(record);
+  const FindingRow& row = find_row(the_case.id, finding_table());
+  ASSERT_TRUE(look_at(row, Facts(record, analysis)));
+  record.config.trainer.device.value = "script";
+  record.program = ProgramFacts();
+  const std::optional<Candidate> seen = look_at(row, Facts(record, analysis));
+  EXPECT_EQ(seen.has_value(), !row.is_of_gpu);
+  if (!seen) return;
+  for (const std::string& text : {seen->evidence, seen->pytorch}) {
+    for (const char* word : {"GPU", "cuda", "pinned", "pin_", "page-locked"})
+      EXPECT_EQ(text.find(word), text.npos) << text;
+  }
 }
 
 // What a finding promises comes true when its changes are made: in the model to the ns.

@@ -22,9 +22,22 @@ def is_in_packages(file: str) -> bool:
 class Place(NamedTuple):
     line: str  # FILE:LINE, of the program's own where it has one
     stack: Tuple[str, ...]  # all of them, the innermost first
+    packages: Tuple[str, ...]  # that the functions there are in, the innermost first
 
 
-UNKNOWN = Place("an unknown place", ())
+UNKNOWN = Place("an unknown place", (), ())
+_MOST_PACKAGES = 16
+_NO_LIBRARIES = frozenset(("__main__", "builtins", "torch", *getattr(sys, "stdlib_module_names", ())))
+
+
+def _package(module: Any) -> str:
+    return str(module or "").partition(".")[0]
+
+
+def libraries_of(kind: type) -> List[str]:
+    """The packages that a class and what it derives from are in, without PyTorch and Python's own."""
+    packages = [_package(base.__module__) for base in kind.__mro__]
+    return [name for name in dict.fromkeys(packages) if name not in _NO_LIBRARIES][:_MOST_PACKAGES]
 
 
 def _of_torch() -> str:
@@ -36,16 +49,19 @@ def here() -> Place:
     """Of the caller, outside PyTorch."""
     inner = (OURS, _of_torch())
     stack: List[str] = []
+    packages: List[str] = []
     line = ""
     frame: Any = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(inner):
             stack.append(f"{name}:{frame.f_lineno}")
+            packages.append(_package(frame.f_globals.get("__name__")))
             if not line and not is_in_packages(name):
                 line = stack[-1]
         frame = frame.f_back
-    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack))
+    known = [package for package in dict.fromkeys(packages) if package not in _NO_LIBRARIES]
+    return Place(line or (stack or [UNKNOWN.line])[0], tuple(stack), tuple(known[:_MOST_PACKAGES]))
 
 
 _places: "weakref.WeakKeyDictionary[Any, Place]" = weakref.WeakKeyDictionary()

@@ -29,7 +29,7 @@ class Watched:
 
         def describe(first: Any) -> Dict[str, Any]:
             return described(type(loader).__name__, flag, _batch_size(loader, first), told.get("workers", 0),
-                             told.get("prefetch", 0))
+                             told.get("prefetch", 0), construction.libraries_of(type(loader)))
 
         self._opaque = Opaque(loader, describe, flag, given_before=0, is_program=False)
 
@@ -54,7 +54,8 @@ def _opaque_of(iterator: Any, row: Row) -> Opaque:
         place = construction.here().line
 
         def describe(first: Any) -> Dict[str, Any]:
-            return described(row.called, place, _batch_size(loader, first))
+            return described(row.called, place, _batch_size(loader, first),
+                             made_by=construction.libraries_of(type(loader)))
 
         opaque = Opaque(loader, describe, f"the {row.called} of {os.path.basename(place)}", loaders.given)
         iterator.__dict__[_MARK] = opaque

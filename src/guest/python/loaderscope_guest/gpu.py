@@ -21,15 +21,26 @@ def _uses_cuda() -> bool:
     return torch is not None and torch.version.cuda is not None and torch.cuda.is_initialized()
 
 
+def _uses_gpu() -> bool:
+    """Whosever: what makes it known is PyTorch's."""
+    torch = sys.modules.get("torch")
+    return any(kind is not None and getattr(kind, "is_initialized", bool)()
+               for kind in (getattr(torch, "cuda", None), getattr(torch, "xpu", None)))
+
+
 class Watch:
     def __init__(self, uses_cuda: Callable[[], bool] = _uses_cuda) -> None:
         self._uses_cuda = uses_cuda
         self._decided = TRAINER.get("device", "script") != "script"  # a trainer of ours knows its device
+        self._is_told = self._decided
         self._records = True
         self.sees = False
 
     def look(self) -> None:
         """Once per batch."""
+        if not self._is_told and _uses_gpu():
+            self._is_told = True
+            library.say(what=MESSAGE.uses_gpu)
         if not self._decided and self._uses_cuda():
             self._decided = True
             self._begin()

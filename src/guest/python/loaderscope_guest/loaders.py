@@ -17,7 +17,7 @@ def _pins(loader: Any) -> bool:
     torch = sys.modules["torch"]
     if getattr(torch, "accelerator", torch.cuda).is_available():
         return True
-    messages.degraded("pin_memory=True does nothing here: PyTorch finds no GPU to pin for")
+    messages.degraded("pin_memory=True does nothing here: PyTorch finds no accelerator")
     return False
 
 
@@ -83,6 +83,8 @@ def describe(loader: Any) -> Dict[str, Any]:
         "dataset": type(loader.dataset).__name__,
         "sampler": type(sampler).__name__,
         "place": construction.of(loader).line,
+        "made_by": construction.of(loader).packages,
+        "data_of": construction.libraries_of(type(loader.dataset)),
         "iterable": iterable,
         "shards": _shards(loader.dataset) if iterable else 0,
         "code": user_code.names_of(loader),

@@ -7,7 +7,7 @@ the training. What is done in threads and processes of the loader's own meanwhil
 import contextlib
 import sys
 import threading
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional
 
 from loaderscope_guest import inject, library, making, messages, replay, settings
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
@@ -37,13 +37,14 @@ def is_counted() -> bool:
     return not (getattr(_inner, "on", False) or library.flags.is_worker() or maker is not None and maker.is_here())
 
 
-def described(dataset: str, place: str, batch_size: int, workers: int = 0, prefetch: int = 0) -> Dict[str, Any]:
+def described(dataset: str, place: str, batch_size: int, workers: int = 0, prefetch: int = 0,
+              made_by: Iterable[str] = ()) -> Dict[str, Any]:
     """`dataset`: what the loader is called. One that does not say how it works has the values of one without workers."""
     return {
         "is_opaque": True, "num_workers": workers, "prefetch_factor": prefetch, "batch_size": batch_size,
         "pin_memory": False, "persistent_workers": True, "in_order": True, "drop_last": False, "shuffle": False,
         "mp_context": "fork", "samples": 0, "batches": 0, "iterable": False, "dataset": dataset, "sampler": "",
-        "place": place, "code": {},
+        "place": place, "made_by": list(made_by), "data_of": [], "code": {},
     }
 
 
