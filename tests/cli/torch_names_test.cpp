@@ -43,6 +43,14 @@ TEST_P(TorchNamesOfSamplers, AreNoTransport) {
 INSTANTIATE_TEST_SUITE_P(Workers, TorchNamesOfSamplers, ::testing::Values(0, 2),
                          [](const auto& of) { return std::to_string(of.param); });
 
+TEST_F(TorchNames, WhatATrainerMakesIsSeenInEveryEpoch) {
+  const json result = measured("two_epochs", 0);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_GT(stall_of(result, "opaque") + stall_of(result, "contention"), 0.8);
+  EXPECT_LT(stall_of(result, "other"), 0.05);
+}
+
 // The trainer asks a worker's process for the memory of each batch, which answers between two turns
 // of the interpreter that makes the next one.
 TEST_F(TorchNames, AWorkerThatIsBusyIsNoTransport) {

@@ -57,5 +57,11 @@ def python_bound(workers):
     train(DataLoader(Computed(), batch_size=8, num_workers=workers))
 
 
+def two_epochs(workers):
+    loader = DataLoader(Computed(), batch_size=8, num_workers=workers)
+    for _ in range(2):
+        train(loader)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](int(sys.argv[2]))

@@ -35,7 +35,8 @@ class InTrainer:
 
     def end(self) -> None:
         """The sampler has none left."""
-        library.rest(now(), now())
+        at = now()
+        library.rest(at, at)  # a rest that takes time would be a span of no iterator's
         library.begin_work(self._making.iterator, self._making.generation, self._batch, False)
         library.end_work(True)
 
