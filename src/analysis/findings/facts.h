@@ -153,6 +153,7 @@ std::optional<Candidate> other_programs(const Facts& facts);
 std::optional<Candidate> nested_thread_pools(const Facts& facts);
 std::optional<Candidate> interpreter_lock(const Facts& facts);
 std::optional<Candidate> far_numa_node(const Facts& facts);
+std::optional<Candidate> ranks_not_bound(const Facts& facts);
 std::optional<Candidate> link_below_rating(const Facts& facts);
 
 std::optional<Candidate> memory_limit_near(const Facts& facts);

@@ -7,13 +7,13 @@
 namespace loaderscope {
 namespace {
 
-// What the loader of the program in `record` comes by, the first that `facts` names.
+// The entry that accepts the first of `facts` that any accepts.
 template <class Entry>
 const Entry* first_named(std::span<const Entry> table, const std::vector<std::string>& facts,
                          const auto& accepts) {
   for (const std::string& package : facts) {
     for (const Entry& entry : table)
-      if (entry.row.name == package && accepts(entry)) return &entry;
+      if (accepts(entry, package)) return &entry;
   }
   return nullptr;
 }
@@ -50,14 +50,10 @@ std::span<const FrameworkRow> framework_table() {
        {},
        {},
        "Lightning copies what is page-locked ahead of the compute by itself",
-       "Trainer(use_distributed_sampler=True), and no sampler in train_dataloader()"},
-      {{"pytorch_lightning", "Lightning by its older name."},
-       "DataLoader(..., ",
-       ") in train_dataloader()",
-       {},
-       {},
-       "Lightning copies what is page-locked ahead of the compute by itself",
-       "Trainer(use_distributed_sampler=True), and no sampler in train_dataloader()"},
+       "Trainer(use_distributed_sampler=True), and no sampler in train_dataloader()",
+       kDeeperQueue,
+       false,
+       "pytorch_lightning"},
       {{"fastai", "DataLoaders are made by a DataBlock or by a factory of DataLoaders."},
        "dataloaders(..., ",
        ")",
@@ -104,7 +100,7 @@ std::span<const FrameworkRow> framework_table() {
        {},
        "Accelerator(dataloader_config=DataLoaderConfiguration(non_blocking=True))",
        "accelerator.prepare(loader), which divides its samples",
-       "more threads or a deeper queue there",
+       kDeeperQueue,
        true},
   };
   return table;
@@ -115,7 +111,10 @@ const FrameworkRow& framework_of(const RunRecord& record) {
   const std::vector<std::string>& made_by = record.program ? record.program->made_by : none;
   const auto found = [&](bool giving_way) {
     return first_named(framework_table(), made_by,
-                       [&](const FrameworkRow& row) { return row.gives_way == giving_way; });
+                       [&](const FrameworkRow& row, std::string_view package) {
+                         const bool is_it = row.row.name == package || row.older_name == package;
+                         return is_it && row.gives_way == giving_way;
+                       });
   };
   if (const FrameworkRow* row = found(false)) return *row;
   if (const FrameworkRow* row = found(true)) return *row;
@@ -162,8 +161,9 @@ std::span<const DataLibraryRow> data_library_table() {
 
 const DataLibraryRow* data_library_of(const RunRecord& record) {
   if (!record.program) return nullptr;
-  return first_named(data_library_table(), record.program->data_of,
-                     [](const DataLibraryRow&) { return true; });
+  return first_named(
+      data_library_table(), record.program->data_of,
+      [](const DataLibraryRow& row, std::string_view package) { return row.row.name == package; });
 }
 
 }  // namespace loaderscope

@@ -14,6 +14,8 @@ namespace loaderscope {
 
 using Names = std::vector<std::pair<std::string_view, std::string_view>>;  // of DataLoader; its own
 
+inline constexpr std::string_view kDeeperQueue = "more threads or a deeper queue there";
+
 struct FrameworkRow {
   Row row;                         // the name of the package that loaders are made through
   std::string_view before, after;  // around the arguments
@@ -24,8 +26,9 @@ struct FrameworkRow {
   std::string_view divides =  // the samples among ranks
       "DataLoader(..., sampler=DistributedSampler(ds)), and sampler.set_epoch(epoch) every epoch";
   // Of a loader whose workers are not seen.
-  std::string_view more_workers = "more threads or a deeper queue there";
-  bool gives_way = false;  // to others that the same loader is made through
+  std::string_view more_workers = kDeeperQueue;
+  bool gives_way = false;            // to others that the same loader is made through
+  std::string_view older_name = {};  // of the package, where it has had another one
 };
 
 // The first row is PyTorch's own, of a program without any of the others.

@@ -21,6 +21,16 @@ std::optional<Candidate> far_numa_node(const Facts& facts) {
       fmt::format("numactl --cpunodebind={0:.0f} --membind={0:.0f} python train.py", node)};
 }
 
+std::optional<Candidate> ranks_not_bound(const Facts& facts) {
+  const double nodes = facts.metric("numa.rank_nodes");
+  if (facts.record.ranks.size() < 2 || nodes < 2) return std::nullopt;
+  return Candidate{fmt::format("{} ranks and their workers may each run on {:.0f} NUMA nodes, far "
+                               "from their GPU and its memory",
+                               facts.record.ranks.size(), nodes),
+                   {},
+                   "torchrun --numa-binding=node ... (PyTorch 2.9 or later)"};
+}
+
 std::optional<Candidate> link_below_rating(const Facts& facts) {
   const double width = facts.metric("link.width"), most_width = facts.metric("link.max_width");
   const double speed = facts.metric("link.gts"), most_speed = facts.metric("link.max_gts");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
@@ -22,6 +23,20 @@ std::string idle_words(std::int64_t workers, std::int64_t shards) {
              : fmt::format("more than {} would have none", plural(workers, "worker"));
 }
 
+// As that many times the workers that have shards would make batches, as far as the cores allow.
+Changes with_more_at_work(const Facts& facts, std::int64_t working, std::int64_t wanted) {
+  const double cores = facts.cores_per_rank() / std::max(facts.cpu_share(), 0.01);
+  const auto at_most = std::max<std::int64_t>(std::llround(cores), working);
+  const double factor =
+      static_cast<double>(std::min(wanted, at_most)) / static_cast<double>(working);
+  Changes changes;
+  for (const Stage stage : kMakingStages) {
+    if (facts.stages[stage].count > 0)
+      changes.push_back({std::string(name_of(stage)) + ".speed", spell_real(factor)});
+  }
+  return changes;
+}
+
 }  // namespace
 
 std::optional<Candidate> too_few_shards(const Facts& facts) {
@@ -34,7 +49,7 @@ std::optional<Candidate> too_few_shards(const Facts& facts) {
       fmt::format("a worker reads whole shards, and the stream of a rank has {}: {}, while the "
                   "trainer waits {} of the time",
                   shards, idle_words(workers, shards), show_percent(waits)),
-      {},
+      {with_more_at_work(facts, shards, of_rank)},
       ways_to_more(facts, of_rank * facts.config.trainer.ranks)};
 }
 

@@ -1,6 +1,8 @@
 // Findings about a stage that takes long whatever the settings of the loader.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analysis/findings/facts.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -41,6 +43,39 @@ bool hands_over_places(const Facts& facts) {
          facts.stages[Stage::transport_recv].count == 0;
 }
 
+// Of a program's batches, in memory that is passed on by descriptors: the trainer asks the worker
+// for each of them.
+struct Pieces {
+  double of_batch = 0, asked_s = 0;  // without waits for a worker that goes on making batches
+  bool are_many = false;             // to ask for them is what a batch takes long for
+};
+
+Pieces pieces_of(const Facts& facts) {
+  constexpr double kMany = 16, kMostly = 0.5;
+  const StageStats& received = facts.stages[Stage::transport_recv];
+  Pieces pieces;
+  pieces.of_batch = facts.metric("transport.descriptors");
+  pieces.asked_s =
+      facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
+  if (received.count == 0) return pieces;
+  const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
+  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostly * mean_s;
+  return pieces;
+}
+
+// "; a batch is in 300 pieces of shared memory, and the trainer asks its worker for each, 38 ms"
+std::string pieces_words(const Pieces& pieces) {
+  if (!pieces.are_many) return "";
+  return fmt::format(
+      "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
+      "worker for each, {} all together",
+      pieces.of_batch, show_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
+}
+
+constexpr const char* kFewerPieces =
+    "few large tensors per batch in place of many small ones; else "
+    "torch.multiprocessing.set_sharing_strategy(\"file_system\"), by which nothing is asked for";
+
 // Batches that take longer to hand over than to make are better made where they are needed.
 std::optional<Candidate> without_hand_over(const Facts& facts) {
   const StageStats &sent = facts.stages[Stage::transport],
@@ -49,15 +84,17 @@ std::optional<Candidate> without_hand_over(const Facts& facts) {
   if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
     return std::nullopt;
   if (made >= sent.wall + received.wall) return std::nullopt;
+  const Pieces pieces = pieces_of(facts);
   return Candidate{
       fmt::format("batches take {} to make and longer to hand over, sending {} and "
-                  "receiving {}; the trainer waits {} of the time for that",
+                  "receiving {}; the trainer waits {} of the time for that{}",
                   show_duration(made / sent.count), mean_words(sent), mean_words(received),
-                  show_percent(facts.share(Cause::transport))),
+                  show_percent(facts.share(Cause::transport)), pieces_words(pieces)),
       {{number("num-workers", 0)}},
-      fmt::format("{}, without {} and {}", loader_words(facts.record, {"num_workers={}"}),
+      fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
                   argument_name(facts.record, "prefetch_factor"),
-                  argument_name(facts.record, "persistent_workers"))};
+                  argument_name(facts.record, "persistent_workers"),
+                  pieces.are_many ? std::string("; or ") + kFewerPieces : "")};
 }
 
 }  // namespace
@@ -117,14 +154,17 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
 std::optional<Candidate> serialisation_tax(const Facts& facts) {
   if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
   if (std::optional<Candidate> without = without_hand_over(facts)) return without;
-  return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
-                               "of the time: sending {}, receiving {}",
-                               show_percent(facts.share(Cause::transport)),
-                               mean_words(facts.stages[Stage::transport]),
-                               mean_words(facts.stages[Stage::transport_recv])),
-                   {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
-                   "few large tensors per batch, which travel in shared memory; lists of Python "
-                   "objects are pickled"};
+  const Pieces pieces = pieces_of(facts);
+  return Candidate{
+      fmt::format("finished batches are on their way between workers and trainer {} "
+                  "of the time: sending {}, receiving {}{}",
+                  show_percent(facts.share(Cause::transport)),
+                  mean_words(facts.stages[Stage::transport]),
+                  mean_words(facts.stages[Stage::transport_recv]), pieces_words(pieces)),
+      {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
+      pieces.are_many ? kFewerPieces
+                      : "few large tensors per batch, which travel in shared memory; "
+                        "lists of Python objects are pickled"};
 }
 
 std::optional<Candidate> other_loader(const Facts& facts) {

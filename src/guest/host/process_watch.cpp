@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/thread_meter.h"
+#include "machine/numa_nodes.h"
 #include "machine/proc_file.h"
 #include "machine/process_stat.h"
 
@@ -62,6 +63,7 @@ void ProcessWatch::look(const std::vector<JobProcess>& processes) {
     if (process.is_worker) look_at_threads(process.pid);
     look_at_files(process.pid);
   }
+  look_at_nodes(processes);
   look_at_shared_memory();
   look_at_memory(processes, now);
   ++looks_;
@@ -98,6 +100,13 @@ void ProcessWatch::look_at_files(pid_t process) {
   if (most_files_ != 0 && open * most_files_ <= open_files_ * most) return;
   open_files_ = open;
   most_files_ = most;
+}
+
+void ProcessWatch::look_at_nodes(const std::vector<JobProcess>& processes) {
+  rank_nodes_ = 0;
+  for (const JobProcess& process : processes) {
+    if (!process.is_worker) rank_nodes_ = std::max(rank_nodes_, nodes_of_process("/", process.pid));
+  }
 }
 
 void ProcessWatch::look_at_shared_memory() {
@@ -178,6 +187,10 @@ std::vector<Metric> ProcessWatch::metrics(double batches, double window_s) const
                        static_cast<double>(open_files_)});
     metrics.push_back(
         {"files.limit", "1", "how many it may open (ulimit -n)", static_cast<double>(most_files_)});
+  }
+  if (rank_nodes_ > 0) {
+    metrics.push_back({"numa.rank_nodes", "1", "NUMA nodes that a rank may run on, the most of any",
+                       static_cast<double>(rank_nodes_)});
   }
   if (shared_most_ > 0) {
     metrics.push_back(

@@ -39,6 +39,7 @@ class ProcessWatch {
   void look_at_locks(const std::vector<JobProcess>& processes);
   void look_at_threads(pid_t worker);
   void look_at_files(pid_t process);
+  void look_at_nodes(const std::vector<JobProcess>& processes);
   void look_at_shared_memory();
   void look_at_memory(const std::vector<JobProcess>& processes, Nanos now);
   void add_threads(std::vector<Metric>& metrics) const;
@@ -56,6 +57,7 @@ class ProcessWatch {
   bool restarted_ = false;  // others have taken their place
   MemoryWatch memory_, memory_of_trainers_;
   std::int64_t open_files_ = 0, most_files_ = 0;  // of the process that is nearest to its limit
+  std::int64_t rank_nodes_ = 0;                   // of ranks at the last look, the most
   double shared_peak_ = 0, shared_most_ = 0;      // of /dev/shm
 };
 

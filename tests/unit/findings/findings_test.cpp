@@ -174,6 +174,8 @@ const Case kCases[] = {
        add_metric(record, "numa.gpu_node", 1);
        add_metric(record, "numa.far_cpus", 16);
      }},
+    {"ranks-not-bound", COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms",
+     COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms", false, with("numa.rank_nodes", 2)},
     {"link-below-rating", COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms",
      COMPUTE "workers = 4\nlink = 1/0.5\ncost = decode=1ms", false,
      [](RunRecord& record) {
@@ -313,6 +315,31 @@ TEST(Findings, StandByWhatTheyGiveBackNotByTheTable) {
   ASSERT_GE(findings.size(), 2U);
   for (std::size_t i = 1; i < findings.size(); ++i)
     EXPECT_GE(findings[i - 1].regained_s + alike_s, findings[i].regained_s);
+}
+
+// Receiving takes 20 ms a batch.
+std::string advice_for_pieces(double pieces, double asked_s, double busy_worker_s) {
+  RunRecord record = run(
+      COMPUTE "workers = 4\nexecutor = processes\ncost = transport.recv=20ms\ncost = decode=8ms");
+  add_metric(record, "transport.descriptors", pieces);
+  add_metric(record, "transport.descriptors_s", asked_s);
+  add_metric(record, "transport.busy_worker_s", busy_worker_s);
+  const Analysis analysis = analyse(record);
+  const std::optional<Candidate> seen = serialisation_tax(Facts(record, analysis));
+  return seen ? seen->evidence + "; " + seen->pytorch : "";
+}
+
+// Another way to share memory is advised only where asking for it was seen to take long.
+TEST(Findings, ManySmallTensorsAreToldApartFromPickledObjects) {
+  const std::string many = advice_for_pieces(300, 0.018, 0);
+  EXPECT_NE(many.find("300 pieces of shared memory"), many.npos) << many;
+  EXPECT_NE(many.find("file_system"), many.npos) << many;
+  for (const std::string& other :
+       {advice_for_pieces(0, 0, 0), advice_for_pieces(3, 0.018, 0),
+        advice_for_pieces(300, 0.004, 0), advice_for_pieces(300, 0.018, 0.016)}) {
+    EXPECT_NE(other.find("objects are pickled"), other.npos) << other;
+    EXPECT_EQ(other.find("file_system"), other.npos) << other;
+  }
 }
 
 TEST(Findings, ATrainerThatWaitsForItsSamplerIsNotSlowItself) {

@@ -131,6 +131,25 @@ TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
   EXPECT_TRUE(messages_.maker()->measured);
 }
 
+TEST_F(MessagesTest, AGpuIsUsedOnceAnyProcessSaysSo) {
+  EXPECT_FALSE(messages_.uses_gpu());
+  hear({{"what", "uses_gpu"}});
+  EXPECT_TRUE(messages_.uses_gpu());
+}
+
+TEST_F(MessagesTest, PackagesOfALoaderAreAsManyAsAStackHas) {
+  nlohmann::json message = a_loader();
+  EXPECT_TRUE(parse_loader_facts(message).made_by.empty());
+  message["made_by"] = std::vector<std::string>(1000, std::string(5000, 'p'));
+  message["data_of"] = {"datasets"};
+  const LoaderFacts loader = parse_loader_facts(message);
+  EXPECT_EQ(loader.made_by.size(), 16U);
+  EXPECT_LT(loader.made_by.front().size(), 5000U);
+  EXPECT_EQ(loader.data_of, std::vector<std::string>{"datasets"});
+  message["data_of"] = {7};
+  EXPECT_THROW(parse_loader_facts(message), nlohmann::json::exception);
+}
+
 TEST_F(MessagesTest, WrongDataIsThatOfTheMeasuredLoader) {
   hear(a_loader());
   for (const int epoch : {0, 1}) {
