@@ -50,8 +50,12 @@ std::string supposition(const Changes& changes) {
   constexpr double kNoTime = 100;
   std::string text;
   for (const Change& change : changes) {
+    const std::optional<Speedup> speedup = speedup_of(change);
+    const std::string same = fmt::format(" were {} times as fast", change.value);
+    if (speedup && speedup->factor < kNoTime && text.ends_with(same))
+      text.erase(text.size() - same.size());
     if (!text.empty()) text += " and ";
-    if (const std::optional<Speedup> speedup = speedup_of(change)) {
+    if (speedup) {
       text += speedup->factor >= kNoTime
                   ? fmt::format("{} took no time", name_of(speedup->stage))
                   : fmt::format("{} were {} times as fast", name_of(speedup->stage), change.value);

@@ -1,6 +1,7 @@
 // Findings about a stage that takes long whatever the settings of the loader.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analysis/findings/facts.h"
@@ -59,6 +60,7 @@ Pieces pieces_of(const Facts& facts) {
       facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
+  pieces.asked_s = std::min(pieces.asked_s, mean_s);
   pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostly * mean_s;
   return pieces;
 }
