@@ -19,10 +19,11 @@
 
 namespace loaderscope::native {
 
-// What a worker hands to its feeder.
+// What a worker hands to its feeder, with what it may write anew once the batch is sent.
 struct Finished {
   Batch* batch = nullptr;
   Nanos at = 0;
+  Bytes bytes = 0;
 };
 
 // Where one worker works, whoever that is in this epoch.

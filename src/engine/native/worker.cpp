@@ -199,7 +199,7 @@ void Worker::finish(Batch& batch) {
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
   queues_.at_batch.store(-1, std::memory_order_relaxed);
   if (share_.has_feeders) {
-    queues_.to_send.push({&batch, events.finished});
+    queues_.to_send.push({&batch, events.finished, events.delivered_bytes});
   } else {
     share_.send(batch, queues_.log);
   }
@@ -213,8 +213,7 @@ void feed(const Job& job, RankShare& share, std::int32_t index) {
   RunQueueMeter run_queue;
   while (const auto task = queues.to_send.pop()) {
     Batch& batch = *task->item.batch;
-    const trace::Range range(Stage::transport,
-                             {batch.events.batch, -1, batch.events.delivered_bytes});
+    const trace::Range range(Stage::transport, {batch.events.batch, -1, task->item.bytes});
     IntervalMeter meter(run_queue, task->waited ? task->item.at : kNever);
     if (job.plan.send.active()) spend(job.plan.send, share.execution(index, batch), sleeper);
     batch.events.send = meter.end(job.plan.send.sleeps());

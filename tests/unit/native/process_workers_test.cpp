@@ -1,6 +1,7 @@
 // Workers that are processes: what is theirs alone. What they share with threads is tested with
 // both, in pipeline_test.cpp and real_data_test.cpp.
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ TEST(ProcessWorkers, ACrashIsNamed) {
 }
 
 TEST(ProcessWorkers, WithoutTheProcessThatForksTheWorkersTheRunEnds) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);  // another test of this process may have adopted orphans
   EngineContext context;
   context.on_progress = [&](const Progress& progress) {
     if (progress.steps > 0) ::kill(children_of(::getpid()).front(), SIGKILL);
