@@ -42,9 +42,10 @@ def main() -> None:
     parser.add_argument("--plant", default="", help="an injection into B")
     parser.add_argument("--budget", default="30s")
     parser.add_argument("--burn", action="store_true")
-    parser.add_argument("flags", nargs="*")
-    given = parser.parse_args()
-    flags = given.flags or ["--cost", "decode=2ms", "--cost", "augment=1ms"]
+    own = [*sys.argv[1:], "--"]
+    end = own.index("--")
+    given = parser.parse_args(own[:end])
+    flags = own[end + 1:-1] or ["--cost", "decode=2ms", "--cost", "augment=1ms"]
     if "--loader" not in flags:
         flags = ["--num-workers", "1", "--batch-size", "4", *flags]
     stop = threading.Event()
