@@ -52,9 +52,15 @@ struct StepRows::Spill {
   void append(const std::vector<StepRow>& block) {
     if (failed) fail("cannot be created", error_);
     failed = true;
+    write(rows, block);
+    rows += static_cast<std::int64_t>(block.size());
+    failed = false;
+  }
+
+  void write(std::int64_t first, std::span<const StepRow> block) {
     const auto* data = reinterpret_cast<const char*>(block.data());
-    std::size_t left = block.size() * sizeof(StepRow);
-    auto offset = static_cast<off_t>(rows * static_cast<std::int64_t>(sizeof(StepRow)));
+    std::size_t left = block.size_bytes();
+    auto offset = static_cast<off_t>(first * static_cast<std::int64_t>(sizeof(StepRow)));
     while (left > 0) {
       const ssize_t written = ::pwrite(descriptor, data, left, offset);
       if (written < 0 && errno == EINTR) continue;
@@ -63,13 +69,11 @@ struct StepRows::Spill {
       offset += written;
       left -= static_cast<std::size_t>(written);
     }
-    rows += static_cast<std::int64_t>(block.size());
-    failed = false;
   }
 
   // Reads rows [first, first + block.size()).
-  void read(std::int64_t first, std::vector<StepRow>& block) const {
-    const auto bytes = std::as_writable_bytes(std::span(block));
+  void read(std::int64_t first, std::span<StepRow> block) const {
+    const auto bytes = std::as_writable_bytes(block);
     const auto offset = first * static_cast<std::int64_t>(sizeof(StepRow));
     const ReadAt got = read_at(descriptor, offset, bytes);
     if (got.bytes < bytes.size()) fail("cannot be read back", got.error);
@@ -114,25 +118,42 @@ void StepRows::push_back(const StepRow& row) {
   tail_.push_back(row);
 }
 
-Bytes StepRows::spilled_bytes() const {
-  return spill_ ? spill_->rows * static_cast<Bytes>(sizeof(StepRow)) : 0;
-}
+std::int64_t StepRows::spilled() const { return spill_ ? spill_->rows : 0; }
+
+Bytes StepRows::spilled_bytes() const { return spilled() * static_cast<Bytes>(sizeof(StepRow)); }
 
 void StepRows::for_each(const std::function<void(const StepRow&)>& visit,
                         std::int64_t first) const {
   constexpr std::int64_t kBlock = 4096;
-  const std::int64_t spilled = spill_ ? spill_->rows : 0;
   std::vector<StepRow> block;
   std::int64_t at = first;
-  while (at < spilled) {
-    block.resize(static_cast<std::size_t>(std::min(kBlock, spilled - at)));
+  while (at < spilled()) {
+    block.resize(static_cast<std::size_t>(std::min(kBlock, spilled() - at)));
     spill_->read(at, block);
     for (const StepRow& row : block) visit(row);
     at += static_cast<std::int64_t>(block.size());
   }
-  for (std::int64_t i = std::max<std::int64_t>(at - spilled, 0); i < std::ssize(tail_); ++i) {
+  for (std::int64_t i = std::max<std::int64_t>(at - spilled(), 0); i < std::ssize(tail_); ++i) {
     visit(tail_[static_cast<std::size_t>(i)]);
   }
+}
+
+void StepRows::read(std::int64_t first, std::vector<StepRow>& rows) const {
+  const auto of_file = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
+  const std::span<StepRow> all(rows);
+  if (of_file > 0) spill_->read(first, all.first(static_cast<std::size_t>(of_file)));
+  if (of_file == std::ssize(rows)) return;
+  std::copy_n(tail_.begin() + (first + of_file - spilled()), std::ssize(rows) - of_file,
+              rows.begin() + of_file);
+}
+
+void StepRows::write(std::int64_t first, const std::vector<StepRow>& rows) {
+  const auto of_file = std::clamp<std::int64_t>(spilled() - first, 0, std::ssize(rows));
+  const std::span<const StepRow> all(rows);
+  if (of_file > 0) spill_->write(first, all.first(static_cast<std::size_t>(of_file)));
+  if (of_file == std::ssize(rows)) return;
+  std::copy_n(rows.begin() + of_file, std::ssize(rows) - of_file,
+              tail_.begin() + (first + of_file - spilled()));
 }
 
 StepRow StepRows::back() const { return tail_.back(); }

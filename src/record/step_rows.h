@@ -53,9 +53,13 @@ class StepRows {
   // Calls `visit` with each row from `first` on, in order.
   void for_each(const std::function<void(const StepRow&)>& visit, std::int64_t first = 0) const;
   StepRow back() const;
+  // Those from `first` on, as many as the vector has; all of them are there.
+  void read(std::int64_t first, std::vector<StepRow>& rows) const;
+  void write(std::int64_t first, const std::vector<StepRow>& rows);  // in place of those
 
  private:
   struct Spill;
+  std::int64_t spilled() const;
   Bytes memory_limit_;
   std::int64_t size_ = 0;
   std::vector<StepRow> tail_;  // the rows after those spilled

@@ -2,6 +2,8 @@
 // lost.
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "cli/torch_fixture.h"
 
 namespace loaderscope::testing_cli {
@@ -112,6 +114,21 @@ TEST_F(TorchLoops, RanksOfTorchrunAreRanks) {
   expect_closed(result.at("ranks").at(0));
   EXPECT_EQ(result.at("ranks").size(), 2U);
   EXPECT_EQ(result.at("config").at("samples"), 320);
+}
+
+// Rank 1 makes a batch in 40 ms, rank 0 in 8: rank 0 waits in its collective, which is no compute.
+TEST_F(TorchLoops, ARankWaitsForTheSlowestOne) {
+  const json result = run({}, {torch_python(), "-m", "torch.distributed.run", "--standalone",
+                               "--nproc-per-node", "2", file_, "unlike_ranks", "1"});
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  EXPECT_TRUE(result.at("config").at("sync_ranks"));
+  EXPECT_GT(result.at("account").at("waiting_for_ranks_s"),
+            0.2 * result.at("window").at("wall_s").get<double>());
+  EXPECT_EQ(result.at("verdict").at("bound_by"), "opaque");
+  const json& findings = result.at("findings");
+  EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [](const json& finding) {
+    return finding.at("id") == "straggler-rank";
+  })) << findings;
 }
 
 }  // namespace

@@ -204,9 +204,9 @@ def makes_its_iterators(workers):
     said(batches)
 
 
-def of_rank(rank, world, workers):
+def of_rank(rank, world, workers, seconds=0.001):
     torch.distributed.init_process_group("gloo", rank=rank, world_size=world)
-    dataset = Sleeping(320, 0.001)
+    dataset = Sleeping(320, seconds)
     sampler = DistributedSampler(dataset, shuffle=True)
     loader = DataLoader(dataset, batch_size=8, num_workers=workers, sampler=sampler)
     batches = 0
@@ -224,6 +224,12 @@ def of_rank(rank, world, workers):
 def distributed(workers):
     """Below torchrun."""
     of_rank(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), workers)
+
+
+def unlike_ranks(workers):
+    """Below torchrun: the last rank's samples take five times as long, as on a disk of its own that is slower."""
+    rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    of_rank(rank, world, workers, 0.005 if rank == world - 1 else 0.001)
 
 
 def spawned_ranks(workers):

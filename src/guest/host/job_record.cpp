@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "guest/host/job.h"
+#include "record/rank_waits.h"
 #include "settings/resolve_guest.h"
 
 namespace loaderscope::guest {
@@ -176,6 +177,15 @@ void say_answers(RunRecord& record, const std::vector<LoaderHistory*>& histories
                             seconds(all.kept) / batches});
 }
 
+// A program's collectives are a part of what is seen as its compute.
+void say_rank_waits(RunRecord& record) {
+  if (!book_rank_waits(record.ranks)) return;
+  record.config.trainer.sync_ranks.value = true;
+  record.notes.push_back(
+      "the ranks end their steps together: what a rank waited in them for the last one to begin is "
+      "no compute, but what that one waited for");
+}
+
 ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages) {
   ProgramFacts program;
   program.uses_gpu = messages.uses_gpu();
@@ -196,6 +206,7 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
     record.input_ended_in_warmup |= history->window().input_ended_in_warmup();
     record.ranks.push_back(history->finish());
   }
+  say_rank_waits(record);
   const std::int64_t shards = histories.empty() ? 0 : histories.front()->loader().shards;
   if (shards > 0)
     record.metrics.push_back({"data.shards", "1",

@@ -1,0 +1,178 @@
+#include "record/rank_waits.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kBlock = 4096;      // rows of each rank that are looked at together
+constexpr double kApart = 0.05;            // of a step: its ranks begin to compute apart
+constexpr double kTogether = 0.25;         // of how far apart they began: they end together
+constexpr double kMostly = 0.8;            // of the steps whose ranks began apart
+constexpr std::int64_t kFewestSteps = 10;  // of those
+
+using RowOfEachRank = std::vector<StepRow>;
+using Visit = std::function<bool(RowOfEachRank&)>;  // true: it has changed them
+
+std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
+  std::int64_t fewest = ranks.front().rows.size();
+  for (const RankRecord& rank : ranks) fewest = std::min(fewest, rank.rows.size());
+  return fewest;
+}
+
+// Visits the steps that all ranks have, in order, and writes back those that `visit` changes.
+void for_each_step(std::vector<RankRecord>& ranks, const Visit& visit) {
+  const std::int64_t steps = steps_of_all(ranks);
+  std::vector<std::vector<StepRow>> blocks(ranks.size());
+  RowOfEachRank rows(ranks.size());
+  for (std::int64_t first = 0; first < steps; first += kBlock) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      blocks[rank].resize(static_cast<std::size_t>(std::min(kBlock, steps - first)));
+      ranks[rank].rows.read(first, blocks[rank]);
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < blocks.front().size(); ++i) {
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) rows[rank] = blocks[rank][i];
+      if (!visit(rows)) continue;
+      changed = true;
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) blocks[rank][i] = rows[rank];
+    }
+    if (!changed) continue;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      ranks[rank].rows.write(first, blocks[rank]);
+  }
+}
+
+Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
+  const auto [first, last] =
+      std::minmax_element(rows.begin(), rows.end(),
+                          [&](const StepRow& a, const StepRow& b) { return a.*time < b.*time; });
+  return (*last).*time - (*first).*time;
+}
+
+// Ranks that go their own ways end a step as far apart as they began it.
+bool step_together(std::vector<RankRecord>& ranks) {
+  std::int64_t apart = 0, together = 0;
+  for_each_step(ranks, [&](const RowOfEachRank& rows) {
+    if (rows.front().warmup) return false;
+    const auto began = static_cast<double>(spread(rows, &StepRow::compute_begin));
+    const StepRow& one = rows.front();
+    if (began < kApart * static_cast<double>(one.compute_end - one.idle_begin) || began == 0)
+      return false;
+    ++apart;
+    if (static_cast<double>(spread(rows, &StepRow::compute_end)) <= kTogether * began) ++together;
+    return false;
+  });
+  return apart >= kFewestSteps &&
+         static_cast<double>(together) >= kMostly * static_cast<double>(apart);
+}
+
+template <typename PerWord>
+PerWord more_of(const PerWord& one, const PerWord& other) {
+  PerWord more{};
+  for (std::size_t i = 0; i < more.size(); ++i)
+    more.data()[i] = std::max<Nanos>(0, one.data()[i] - other.data()[i]);
+  return more;
+}
+
+template <typename PerWord>
+Nanos sum_of(const PerWord& words) {
+  return std::accumulate(words.begin(), words.end(), Nanos{0});
+}
+
+// Of `whole`, what `part` is of `all`, in integer ns.
+Nanos share(Nanos whole, Nanos part, Nanos all) {
+  __extension__ typedef __int128 Product;
+  return static_cast<Nanos>(static_cast<Product>(whole) * part / all);
+}
+
+// Adds `whole`, split as `weights` are; the shares add up to it exactly.
+template <typename PerWord>
+void add_shares(PerWord& to, Nanos whole, const PerWord& weights) {
+  const Nanos all = sum_of(weights);
+  if (all == 0) return;
+  Nanos weighed = 0, given = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weighed += weights.data()[i];
+    const Nanos up_to = share(whole, weighed, all);
+    to.data()[i] += up_to - given;
+    given = up_to;
+  }
+}
+
+// What `slowest` waited for and `row` did not; where there is no such, what it waited for at all.
+void book_wait(StepRow& row, Nanos wait, const StepRow& slowest) {
+  PerCause<Nanos> causes = more_of(slowest.stall, row.stall);
+  if (sum_of(causes) == 0) causes = slowest.stall;
+  if (sum_of(causes) == 0) causes[Cause::launch] = 1;
+  const PerWhy<Nanos> whys = more_of(slowest.why, row.why);
+  const Nanos all = sum_of(causes);
+  const Nanos explained = share(wait, std::min(sum_of(whys), all), all);
+  add_shares(row.stall, wait, causes);
+  add_shares(row.why, explained, whys);
+  row.waiting_for_ranks += wait;
+  row.compute_begin += wait;
+}
+
+const StepRow& last_to_compute(const RowOfEachRank& rows) {
+  return *std::max_element(rows.begin(), rows.end(), [](const StepRow& a, const StepRow& b) {
+    return a.compute_begin < b.compute_begin;
+  });
+}
+
+// No more than it computed longer than the one that it waited for.
+Nanos wait_for(const StepRow& slowest, const StepRow& row) {
+  return std::max<Nanos>(
+      0, std::min(slowest.compute_begin - row.compute_begin, row.compute() - slowest.compute()));
+}
+
+// Its compute as its rows have it; of the CPU no less than was used.
+StageStats compute_of(const RankRecord& rank) {
+  StageStats compute;
+  rank.rows.for_each(
+      [&](const StepRow& row) {
+        if (row.compute() > 0) compute.add(row.compute(), 0, 0, 0);
+      },
+      rank.warmup_steps);
+  const StageStats& seen = rank.stages[Stage::compute];
+  compute.cpu = std::min(seen.cpu, compute.wall);
+  compute.queued = std::min(seen.queued, compute.wall - compute.cpu);
+  return compute;
+}
+
+void put_into_exemplar(RankRecord& rank, const StepRow& row) {
+  const auto found = std::lower_bound(
+      rank.exemplars.begin(), rank.exemplars.end(), row.step,
+      [](const Exemplar& exemplar, std::int64_t step) { return exemplar.row.step < step; });
+  if (found == rank.exemplars.end() || found->row.step != row.step) return;
+  found->row = row;
+  found->events.ready = found->events.compute.begin;
+  found->events.compute.begin = row.compute_begin;
+}
+
+}  // namespace
+
+bool book_rank_waits(std::vector<RankRecord>& ranks) {
+  if (ranks.size() < 2 || !step_together(ranks)) return false;
+  for_each_step(ranks, [&](RowOfEachRank& rows) {
+    const StepRow slowest = last_to_compute(rows);
+    bool waited = false;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      const Nanos wait = wait_for(slowest, rows[rank]);
+      if (wait == 0) continue;
+      waited = true;
+      book_wait(rows[rank], wait, slowest);
+      put_into_exemplar(ranks[rank], rows[rank]);
+    }
+    return waited;
+  });
+  for (RankRecord& rank : ranks) {
+    rank.stages[Stage::compute] = compute_of(rank);
+    rank.critical_path.reset();
+  }
+  return true;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,17 @@
+// Waits of ranks for each other that were seen as compute: those in a program's collectives.
+#pragma once
+
+#include <vector>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// Where ranks that began to compute apart end their steps together, the ones that began first have
+// waited for the last. Such a wait is taken out of their compute and booked to what that rank
+// waited for and they did not: `waiting_for_ranks`, as with a barrier before compute. False where
+// the ranks go their own ways; nothing is changed then. The critical path of ranks that waited is
+// not known afterwards. Throws RunError when a spill file cannot be read or written.
+bool book_rank_waits(std::vector<RankRecord>& ranks);
+
+}  // namespace loaderscope

@@ -1,0 +1,126 @@
+// Waits in collectives, which are seen as compute: told from it by what all ranks did.
+#include "record/rank_waits.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kSteps = 5000;  // more than are looked at at once
+
+// Steps of 100 ms: the rank waits for `read`, then computes up to the end of the step, or for
+// `compute` where its steps end on their own.
+struct Steps {
+  Nanos read = 0;
+  Nanos compute = 0;  // 0: up to the end of the step
+};
+
+RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) {
+  RankRecord rank;
+  rank.rows = StepRows(memory);
+  Nanos at = 0;
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    StepRow row;
+    row.step = step;
+    row.warmup = step < 5;
+    row.idle_begin = at;
+    row.compute_begin = at + steps.read;
+    row.compute_end = steps.compute > 0 ? row.compute_begin + steps.compute : at + 100_ms;
+    row.stall[Cause::read] = steps.read;
+    row.why[Why::capacity] = steps.read;
+    rank.rows.push_back(row);
+    if (!row.warmup) rank.stages[Stage::compute].add(row.compute(), 1_ms, 0, 0);
+    at = row.compute_end;
+  }
+  rank.warmup_steps = 5;
+  rank.critical_path.emplace();
+  Exemplar exemplar;
+  exemplar.row.step = 7;
+  exemplar.events.step = 7;
+  exemplar.events.compute.begin = 7 * 100_ms + steps.read;
+  rank.exemplars.push_back(exemplar);
+  return rank;
+}
+
+std::vector<RankRecord> ranks_of(const Steps& one, const Steps& other,
+                                 Bytes memory = StepRows::kDefaultMemory) {
+  std::vector<RankRecord> ranks;
+  ranks.push_back(rank_of(one, memory));
+  ranks.push_back(rank_of(other, memory));
+  return ranks;
+}
+
+void expect_booked_to_the_ns(const RankRecord& rank) {
+  Nanos at = 0;
+  rank.rows.for_each([&](const StepRow& row) {
+    EXPECT_EQ(row.idle_begin, at);
+    EXPECT_EQ(std::accumulate(row.stall.begin(), row.stall.end(), Nanos{0}), row.idle());
+    EXPECT_LE(std::accumulate(row.why.begin(), row.why.end(), Nanos{0}), row.idle());
+    at = row.compute_end;
+  });
+  EXPECT_EQ(rank.rows.size(), kSteps);
+}
+
+TEST(RankWaits, AreWhatTheSlowestWaitedFor) {
+  for (const Bytes memory : {StepRows::kDefaultMemory, Bytes{64} << 10}) {
+    auto ranks = ranks_of({10_ms, 0}, {61_ms, 0}, memory);
+    ASSERT_TRUE(book_rank_waits(ranks));
+    expect_booked_to_the_ns(ranks[0]);
+    expect_booked_to_the_ns(ranks[1]);
+    ranks[0].rows.for_each([](const StepRow& row) {
+      EXPECT_EQ(row.waiting_for_ranks, 51_ms);
+      EXPECT_EQ(row.stall[Cause::read], 61_ms);
+      EXPECT_EQ(row.why[Why::capacity], 61_ms);
+      EXPECT_EQ(row.compute(), 39_ms);
+    });
+    ranks[1].rows.for_each([](const StepRow& row) { EXPECT_EQ(row.waiting_for_ranks, 0); });
+    const StageStats& compute = ranks[0].stages[Stage::compute];
+    EXPECT_EQ(compute.count, kSteps - 5);
+    EXPECT_EQ(compute.wall, (kSteps - 5) * 39_ms);
+    EXPECT_EQ(compute.cpu, (kSteps - 5) * 1_ms);
+    const Exemplar& exemplar = ranks[0].exemplars.front();
+    EXPECT_EQ(exemplar.row.compute_begin, exemplar.events.compute.begin);
+    EXPECT_EQ(exemplar.events.compute.begin - exemplar.events.ready, 51_ms);
+    EXPECT_FALSE(ranks[0].critical_path);
+  }
+}
+
+TEST(RankWaits, AreNotOfRanksThatGoTheirOwnWays) {
+  auto ranks = ranks_of({10_ms, 30_ms}, {61_ms, 30_ms});
+  EXPECT_FALSE(book_rank_waits(ranks));
+  EXPECT_EQ(ranks[0].rows.back().waiting_for_ranks, 0);
+  EXPECT_EQ(ranks[0].rows.back().compute(), 30_ms);
+  EXPECT_TRUE(ranks[0].critical_path);
+}
+
+TEST(RankWaits, AreNotOfRanksThatBeginTogether) {
+  auto ranks = ranks_of({10_ms, 0}, {12_ms, 0});
+  EXPECT_FALSE(book_rank_waits(ranks));
+}
+
+TEST(RankWaits, AreNotOfOneRankNorOfNone) {
+  std::vector<RankRecord> ranks;
+  EXPECT_FALSE(book_rank_waits(ranks));
+  ranks.push_back(rank_of({10_ms, 0}));
+  EXPECT_FALSE(book_rank_waits(ranks));
+}
+
+// Of a rank that had more steps, those are its own.
+TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
+  auto ranks = ranks_of({10_ms, 0}, {61_ms, 0});
+  StepRow more = ranks[0].rows.back();
+  more.step += 1;
+  more.idle_begin = more.compute_end;
+  more.compute_begin = more.idle_begin + 10_ms;
+  more.compute_end = more.compute_begin + 5_ms;
+  ranks[0].rows.push_back(more);
+  ASSERT_TRUE(book_rank_waits(ranks));
+  EXPECT_EQ(ranks[0].rows.back(), more);
+}
+
+}  // namespace
+}  // namespace loaderscope
