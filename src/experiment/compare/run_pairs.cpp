@@ -14,7 +14,10 @@ namespace loaderscope::compare {
 namespace {
 
 constexpr Nanos kShortestWindow = 3 * kSecond / 10, kLongestWindow = 5 * kSecond;
-constexpr std::int64_t kUsualPairs = 12, kMostBlocks = 12;
+constexpr std::int64_t kUsualPairs = 12, kMostPairs = 80;
+// What differs from process to process, and from second to second, more pairs make less of and
+// longer windows do not: a window takes this many times its start at most, unless there are enough.
+constexpr std::int64_t kMostOfStart = 2;
 constexpr std::int64_t kLeastOfStart = 5;  // of a run: a window is no less of its start
 constexpr std::array<std::int64_t, kRunsOfBlock> kOrder = {0, 1, 1, 0};
 
@@ -120,9 +123,13 @@ class PairRunner {
         {kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kLeastOfStart});
     const Nanos start = pilot_.start + length.warmup * pilot_.step;
     const Nanos left = comparison_.options.budget - comparison_.spent;
-    const std::int64_t wanted =
-        comparison_.options.pairs > 0 ? comparison_.options.pairs : kUsualPairs;
-    Nanos window = std::clamp(left / (2 * wanted) - start, least, std::max(least, kLongestWindow));
+    const std::int64_t given = comparison_.options.pairs;
+    const auto window_for = [&](std::int64_t pairs) {
+      return left / (2 * (given > 0 ? given : pairs)) - start;
+    };
+    const Nanos enough =
+        std::max(window_for(kMostPairs), std::min(kMostOfStart * start, window_for(kUsualPairs)));
+    Nanos window = std::clamp(enough, least, std::max(least, kLongestWindow));
     if (context_.has_length) window = pilot_.window;
     if (pilot_.is_exact) window = 0;
     comparison_.planned_pairs = kPairsOfBlock * blocks(left, start + window);
@@ -142,7 +149,7 @@ class PairRunner {
       const Nanos needed = comparison_.spent + fewest * kRunsOfBlock * run;
       throw UsageError(too_short(comparison_.options, needed, run));
     }
-    return std::min(fit, kMostBlocks);
+    return std::min(fit, kMostPairs / kPairsOfBlock);
   }
 
   bool measure(std::int64_t arm, std::int64_t block, RunLength length) {

@@ -55,6 +55,19 @@ TEST_F(RunPairs, FitIntoTheBudget) {
   EXPECT_LE(now_, comparison_.options.budget);
 }
 
+// What differs from process to process is averaged by processes: a run is not made longer instead.
+TEST_F(RunPairs, ALongerBudgetGivesMorePairs) {
+  std::vector<std::int64_t> pairs;
+  for (const Nanos budget : {4 * 60 * kSecond, 12 * 60 * kSecond}) {
+    now_ = 0;
+    comparison_ = {};
+    comparison_.options.budget = budget;
+    EXPECT_EQ(refusal(), "");
+    pairs.push_back(comparison_.planned_pairs);
+  }
+  EXPECT_GT(pairs[1], 2 * pairs[0]);
+}
+
 TEST_F(RunPairs, ABudgetOfWhichOthersHaveTheRestIsSpokenOfAsAWhole) {
   comparison_.options.budget = 4 * 60 * kSecond;
   give_share(comparison_.options, 0.25);
