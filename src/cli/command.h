@@ -40,6 +40,7 @@ Action declare_list(CLI::App& app);
 Action declare_help(CLI::App& app);
 Action declare_data_make(CLI::App& app);
 Action declare_data_info(CLI::App& app);
+Action declare_data_pack(CLI::App& app);
 Action declare_probe_link(CLI::App& app);
 Action declare_ci_init(CLI::App& app);
 

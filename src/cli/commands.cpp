@@ -8,6 +8,8 @@ std::span<const Command> command_table() {
        declare_data_make},
       {{"info", "Say what is in a folder of images: counts, sizes, formats, damaged files."},
        declare_data_info},
+      {{"pack", "Pack the images of a folder into shards that are read one after another."},
+       declare_data_pack},
   };
   static const Command probe_parts[] = {
       {{"link", "How fast a GPU gets its data, by memory mode, size and copy mode."},
@@ -39,7 +41,7 @@ std::span<const Command> command_table() {
       {{"selftest", "Inject known delays on this machine and say whether they are found."},
        declare_selftest},
       {{"report", "Show a saved result, also in another form."}, declare_report},
-      {{"data", "Make a data set, or look at one."}, nullptr, data_parts},
+      {{"data", "Make a data set, look at one, or pack it into shards."}, nullptr, data_parts},
       {{"probe", "What this machine can do."}, nullptr, probe_parts},
       {{"list", "Every row of every family, and why one is not available here."}, declare_list},
       {{"help", "The manual, by topic, or the flags of a command."}, declare_help},

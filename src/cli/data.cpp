@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/data_flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -20,22 +21,6 @@ struct MakeFlags {
   std::string path, size, bytes_per_pixel, subsampling, format;
   std::string count, quality, progressive_share, classes, seed, threads;
 };
-
-template <class Target, class Parse>
-void read_flag(const std::string& text, const char* flag, Target& target, Parse parse) {
-  if (text.empty()) return;
-  try {
-    target = static_cast<Target>(parse(text));
-  } catch (const ValueError& error) {
-    throw UsageError(std::string(flag) + " " + shown_text(text) + ": " + error.what());
-  }
-}
-
-int parse_small_count(std::string_view text) {
-  const std::int64_t count = parse_count(text);
-  if (count > 1'000'000) throw ValueError("expected at most 1000000");
-  return static_cast<int>(count);
-}
 
 dataset::MakeOptions make_options(const MakeFlags& flags) {
   dataset::MakeOptions options;

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "loaderscope/units.h"
 
@@ -75,16 +76,34 @@ FolderLock::~FolderLock() { ::close(fd_); }
 
 void FolderLock::sync() const { ::syncfs(fd_); }
 
+WholeFile::WholeFile(std::string path)
+    : path_(std::move(path)),
+      part_(hidden_name(path_)),
+      fd_(::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+  if (fd_ < 0) throw cannot_write(path_, errno);
+}
+
+WholeFile::~WholeFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+void WholeFile::append(std::span<const std::byte> bytes) { check(write_bytes(fd_, bytes)); }
+
+void WholeFile::finish() {
+  check(::close(std::exchange(fd_, -1)) != 0 ? errno : 0);
+  check(::rename(part_.c_str(), path_.c_str()) != 0 ? errno : 0);
+  part_.clear();
+}
+
+void WholeFile::check(int error) {
+  if (error != 0) throw cannot_write(path_, error);
+}
+
 void write_whole(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string part = hidden_name(path);
-  const int fd = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) throw cannot_write(path, errno);
-  int error = write_bytes(fd, bytes);
-  if (::close(fd) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(part.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  ::unlink(part.c_str());
-  throw cannot_write(path, error);
+  WholeFile file(path);
+  file.append(bytes);
+  file.finish();
 }
 
 void make_folder(const std::string& path) {
@@ -110,14 +129,13 @@ bool is_free(const std::string& path) {
   return empty;
 }
 
-void demand_space(const std::string& path, double bytes) {
+void demand_space(const std::string& path, double bytes, std::string_view remedy) {
   struct statvfs disk {};
   if (::statvfs(path.c_str(), &disk) != 0) return;
   const double free = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize);
   if (bytes <= free) return;
-  throw RunError(
-      fmt::format("{}: the images need about {} and {} are free; make room or lower --count",
-                  shown_text(path), show_size(bytes), show_size(free)));
+  throw RunError(fmt::format("{}: the images need about {} and {} are free; make room or {}",
+                             shown_text(path), show_size(bytes), show_size(free), remedy));
 }
 
 }  // namespace loaderscope::dataset

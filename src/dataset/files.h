@@ -28,9 +28,26 @@ class FolderLock {
   int fd_;
 };
 
-// Writes beside `path` under a hidden name and renames: whoever sees `path` sees all of it. A
-// process that is killed leaves at most the hidden file, which the next run overwrites. Throws
-// RunError.
+// A file that is written beside its path under a hidden name, until it is whole: whoever sees the
+// path sees all of it. A process that is killed leaves at most the hidden file, which the next run
+// overwrites. All throw RunError.
+class WholeFile {
+ public:
+  explicit WholeFile(std::string path);
+  ~WholeFile();  // what was not finished is removed
+  WholeFile(const WholeFile&) = delete;
+  WholeFile& operator=(const WholeFile&) = delete;
+
+  void append(std::span<const std::byte> bytes);
+  void finish();
+
+ private:
+  void check(int error);
+
+  std::string path_, part_;
+  int fd_;
+};
+
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 inline void write_whole(const std::string& path, std::string_view text) {
   write_whole(path, std::as_bytes(std::span(text.data(), text.size())));
@@ -40,7 +57,8 @@ void make_folder(const std::string& path);  // fine when it is there
 bool is_written(const std::string& path);   // a regular file that is not empty
 bool is_free(const std::string& path);  // missing, or an empty folder; throws RunError for a file
 
-// Throws RunError when the file system of `path` has less than `bytes` left.
-void demand_space(const std::string& path, double bytes);
+// Throws RunError when the file system of `path` has less than `bytes` left; `remedy`: what else
+// than to make room would help.
+void demand_space(const std::string& path, double bytes, std::string_view remedy);
 
 }  // namespace loaderscope::dataset

@@ -114,7 +114,8 @@ MakeResult fill(const MakeOptions& options, const QualityCurve* curve, const Mak
 
 MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) {
   check_options(options);
-  const FolderState before = state_of_folder(options);
+  const MadeFolder folder = made_folder(options);
+  const FolderState before = state_of_folder(folder);
   if (before == FolderState::complete && has_all_images(options))
     return {0, options.count, 0, true};
   const std::optional<QualityCurve> curve = curve_for(options);
@@ -122,8 +123,8 @@ MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) 
   make_folder(options.path);
   const FolderLock lock(options.path);
   if (before == FolderState::fresh) {
-    demand_space(options.path, estimated_bytes(options, curve));
-    write_manifest(options, false);
+    demand_space(options.path, estimated_bytes(options, curve), "lower --count");
+    write_manifest(folder, false);
   }
   for (std::int64_t i = 0; i < options.classes; ++i) {
     make_folder(options.path + "/" + class_folder(options, i));
@@ -131,7 +132,7 @@ MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) 
   const MakeResult result = fill(options, curve ? &*curve : nullptr, context);
   if (result.complete) {
     lock.sync();  // so that no note outlives, in a power cut, the images that it vouches for
-    write_manifest(options, true);
+    write_manifest(folder, true);
   }
   return result;
 }

@@ -15,8 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "loaderscope.dataset/1";
+constexpr std::string_view kPackSchema = "loaderscope.pack/1";
 
-// Everything that the bytes of the images depend on, under the names of the flags.
 Json wanted(const MakeOptions& options) {
   Json json = {{"schema", kSchema},
                {"generator", kGenerator},
@@ -37,8 +37,20 @@ Json wanted(const MakeOptions& options) {
   return json;
 }
 
-std::string manifest_path(const MakeOptions& options) {
-  return options.path + "/" + std::string(kManifestName);
+Json wanted(const PackOptions& options, const PackPlan& plan) {
+  return {{"schema", kPackSchema},
+          {"generator", kGenerator},
+          {"samples", plan.samples},
+          {"names", plan.digest},
+          {"shards", plan.shards},
+          {"encode", options.encode ? spell_encoding(*options.encode) : "keep"},
+          {"max-side", options.max_side},
+          {"in-order", options.in_order},
+          {"seed", options.seed}};
+}
+
+std::string manifest_path(const MadeFolder& folder) {
+  return folder.path + "/" + std::string(kManifestName);
 }
 
 // Discarded where it is no JSON, and where it is nested deeper than any manifest: what compares and
@@ -58,54 +70,63 @@ std::string text_of(const Json& json, const std::string& key) {
   return json.contains(key) ? shown_text(json[key].dump()) : "none";
 }
 
-RunError other_data_set(const MakeOptions& options, const Json& found, const Json& asked) {
+RunError other_data_set(const MadeFolder& folder, const Json& found, const Json& asked) {
   for (const Json* side : {&asked, &found}) {
     for (const auto& [key, value] : side->items()) {
       if (key == "complete" || text_of(found, key) == text_of(asked, key)) continue;
       return RunError(fmt::format(
           "{}: holds another data set ({}: {} there, {} asked for); give another folder or remove "
           "it",
-          shown_text(options.path), shown_text(key), text_of(found, key), text_of(asked, key)));
+          shown_text(folder.path), shown_text(key), text_of(found, key), text_of(asked, key)));
     }
   }
-  return RunError(shown_text(options.path) + ": holds another data set; give another folder");
+  return RunError(shown_text(folder.path) + ": holds another data set; give another folder");
 }
 
 }  // namespace
 
-FolderState state_of_folder(const MakeOptions& options) {
-  if (is_free(options.path)) return FolderState::fresh;
-  const std::string path = manifest_path(options);
+MadeFolder made_folder(const MakeOptions& options) {
+  return {options.path, "data make", wanted(options).dump()};
+}
+
+MadeFolder made_folder(const PackOptions& options, const PackPlan& plan) {
+  return {options.to, "data pack", wanted(options, plan).dump()};
+}
+
+FolderState state_of_folder(const MadeFolder& folder) {
+  if (is_free(folder.path)) return FolderState::fresh;
+  const std::string path = manifest_path(folder);
   if (const std::string_view other = kind_unless_file(path); !other.empty()) {
     throw RunError(shown_text(path) + ": is " + std::string(other) +
-                   ", not the manifest of a data set of `data make`; give a new folder");
+                   ", not the manifest of a data set of `" + std::string(folder.made_by) +
+                   "`; give a new folder");
   }
   std::ifstream in(path, std::ios::binary);
   if (!in) {
-    throw RunError(shown_text(options.path) +
-                   ": is not empty and holds no data set of `data make`; give a new folder");
+    throw RunError(shown_text(folder.path) + ": is not empty and holds no data set of `" +
+                   std::string(folder.made_by) + "`; give a new folder");
   }
-  return state_of_manifest(in, options);
+  return state_of_manifest(in, folder);
 }
 
-FolderState state_of_manifest(std::istream& in, const MakeOptions& options) {
+FolderState state_of_manifest(std::istream& in, const MadeFolder& folder) {
   Json found = parse_manifest(in);
   if (!found.is_object()) {
-    throw RunError(shown_text(manifest_path(options)) +
+    throw RunError(shown_text(manifest_path(folder)) +
                    ": is damaged; remove the data set's folder and make it again");
   }
-  const Json asked = wanted(options);
+  const Json asked = Json::parse(folder.asked);
   const auto entry = found.find("complete");
   const bool complete = entry != found.end() && entry->is_boolean() && entry->get<bool>();
   found.erase("complete");
-  if (found != asked) throw other_data_set(options, found, asked);
+  if (found != asked) throw other_data_set(folder, found, asked);
   return complete ? FolderState::complete : FolderState::incomplete;
 }
 
-void write_manifest(const MakeOptions& options, bool complete) {
-  Json json = wanted(options);
+void write_manifest(const MadeFolder& folder, bool complete) {
+  Json json = Json::parse(folder.asked);
   json["complete"] = complete;
-  write_whole(manifest_path(options), json.dump(2) + "\n");
+  write_whole(manifest_path(folder), json.dump(2) + "\n");
 }
 
 }  // namespace loaderscope::dataset

@@ -1,10 +1,11 @@
-// The note inside a made data set that says what it is: `.loaderscope-dataset.json`.
+// The note inside a folder that was made that says what it is: `.loaderscope-dataset.json`.
 #pragma once
 
 #include <istream>
 #include <string>
 
 #include "dataset/options.h"
+#include "dataset/pack_options.h"
 
 namespace loaderscope::dataset {
 
@@ -13,15 +14,24 @@ inline constexpr std::string_view kManifestName = ".loaderscope-dataset.json";
 // Raised whenever the same options would give other bytes.
 inline constexpr int kGenerator = 1;
 
+// A folder to fill, and everything that the bytes in it depend on.
+struct MadeFolder {
+  std::string path;
+  std::string_view made_by;  // the command
+  std::string asked;         // JSON, under the names of the flags
+};
+MadeFolder made_folder(const MakeOptions& options);
+MadeFolder made_folder(const PackOptions& options, const PackPlan& plan);
+
 enum class FolderState { fresh, incomplete, complete };
 
-// What stands at options.path. Throws RunError when it is something else than this data set, naming
-// what differs.
-FolderState state_of_folder(const MakeOptions& options);
+// What stands there. Throws RunError when it is something else than was asked for, naming what
+// differs.
+FolderState state_of_folder(const MadeFolder& folder);
 
-// What the manifest of the data set at options.path says.
-FolderState state_of_manifest(std::istream& in, const MakeOptions& options);
+// What the manifest of that folder says.
+FolderState state_of_manifest(std::istream& in, const MadeFolder& folder);
 
-void write_manifest(const MakeOptions& options, bool complete);
+void write_manifest(const MadeFolder& folder, bool complete);
 
 }  // namespace loaderscope::dataset

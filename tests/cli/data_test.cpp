@@ -69,6 +69,66 @@ TEST(DataMake, GoesOnAfterItWasKilled) {
   EXPECT_THAT(info.out, HasSubstr("damaged       0"));
 }
 
+TEST(DataPack, MakesShardsThatARunReads) {
+  const TestFolder folder;
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  ASSERT_EQ(run_binary(make(photos, {"--count", "40"})).exit_code, 0);
+  const Words words = {"data", "pack", photos, shards, "--encode", "jpeg:90", "--max-side", "32"};
+  const Ended packed = run_binary(words);
+  EXPECT_EQ(packed.exit_code, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("40 samples packed into 1 shard"));
+  EXPECT_THAT(packed.out, HasSubstr("\nloaderscope run --data '" + shards + "/shard-000000.tar'"));
+  EXPECT_THAT(run_binary(words).out, HasSubstr("holds this shard already"));
+  const Ended ran = run_binary({"run", "--data", "tar:" + shards, "--device", "null", "--epochs",
+                                "1", "--batch-size", "4", "--json", "-"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 40);
+}
+
+TEST(DataPack, GoesOnAfterItWasKilled) {
+  const TestFolder folder;
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  ASSERT_EQ(run_binary({"data", "make", photos, "--count", "12", "--size", "500x375"}).exit_code,
+            0);
+  const Words words = {"data", "pack",         photos, shards,      "--encode",
+                       "png",  "--shard-size", "1MiB", "--threads", "1"};
+  for (const int signal : {SIGKILL, SIGINT}) {
+    RunningBinary running(words);
+    const std::int64_t before = files_below(shards);
+    while (!running.has_ended() && files_below(shards) < before + 2)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ASSERT_FALSE(running.has_ended());
+    running.send(signal);
+    EXPECT_EQ(running.wait().exit_code, signal == SIGKILL ? -SIGKILL : 130);
+  }
+  const Ended rest = run_binary(words);
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_THAT(rest.out, HasSubstr("were there)"));
+  const Words run = {"run", "--data", "tar:" + shards, "--device", "null", "--epochs", "1"};
+  EXPECT_EQ(run_binary(run).exit_code, 0);
+}
+
+TEST(DataPack, BadWordsAndFolders) {
+  const TestFolder folder;
+  const auto says = [&](const Words& more, int code, const std::string& text) {
+    Words words = {"data", "pack"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, code) << text;
+    EXPECT_THAT(ended.err, HasSubstr(text));
+  };
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  says({}, 64, "expected the folder of images and the one to fill");
+  says({photos, shards}, 1, photos);
+  ASSERT_EQ(run_binary(make(photos, {"--count", "4"})).exit_code, 0);
+  says({photos, shards, "--encode", "jpeg:0"}, 64, "--encode jpeg:0: ");
+  says({photos, shards, "--max-side", "10"}, 64, "--max-side: expected --encode");
+  says({photos, shards, "--in-order", "--seed", "1"}, 64, "--seed: contradicts --in-order");
+  says({photos, photos}, 1, "holds another data set");
+  says({photos, "/proc/shards"}, 1, "/proc/shards: cannot be written");
+  EXPECT_FALSE(fs::exists(shards));
+}
+
 TEST(DataMake, RefusesAFolderOfOthers) {
   const TestFolder folder;
   folder.write("thesis.txt", "important");

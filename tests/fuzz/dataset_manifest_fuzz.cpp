@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   dataset::MakeOptions options;  // those of the corpus
   options.path = "fuzz";
   try {
-    static_cast<void>(dataset::state_of_manifest(in, options));
+    static_cast<void>(dataset::state_of_manifest(in, dataset::made_folder(options)));
   } catch (const RunError& error) {
     if (std::string(error.what()).find('\n') != std::string::npos) std::abort();
   }

@@ -1,0 +1,88 @@
+// loaderscope data pack
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/data_flags.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "dataset/pack.h"
+
+namespace loaderscope {
+namespace {
+
+// Texts as given; the data set's own parsers read them.
+struct PackFlags {
+  std::string from, to, encode, max_side, shard_size, seed, threads;
+  bool in_order = false;
+};
+
+dataset::PackOptions pack_options(const PackFlags& flags) {
+  if (flags.from.empty() || flags.to.empty())
+    throw UsageError(
+        "data pack: expected the folder of images and the one to fill, such as data pack photos "
+        "shards");
+  dataset::PackOptions options;
+  options.from = flags.from;
+  options.to = flags.to;
+  read_flag(flags.encode, "--encode", options.encode, dataset::parse_encoding);
+  read_flag(flags.max_side, "--max-side", options.max_side, parse_small_count);
+  read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
+  read_flag(flags.seed, "--seed", options.seed, parse_count);
+  read_flag(flags.threads, "--threads", options.threads, parse_small_count);
+  if (flags.in_order && !flags.seed.empty())
+    throw UsageError("--seed: contradicts --in-order; give one of them");
+  options.in_order = flags.in_order;
+  return options;
+}
+
+ExitCode pack(const PackFlags& flags) {
+  const dataset::PackOptions options = pack_options(flags);
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  dataset::PackResult result;
+  {
+    ProgressPrinter progress("samples");
+    dataset::PackContext context;
+    context.stop_signal = &stop_signal;
+    context.on_progress = [&](const dataset::PackProgress& p) {
+      progress.show(p.done, static_cast<double>(p.done) /
+                                static_cast<double>(std::max<std::int64_t>(p.total, 1)));
+    };
+    result = dataset::pack_dataset(options, context);
+  }
+  StandardOutput out;
+  out.stream() << dataset::describe(options, result) << "\n";
+  out.finish();
+  return result.complete ? ExitCode::ok : exit_code_of_signal(stop_signal.load());
+}
+
+}  // namespace
+
+Action declare_data_pack(CLI::App& app) {
+  const auto flags = std::make_shared<PackFlags>();
+  const auto add = [&](const char* name, std::string& target, const char* value, const char* help) {
+    app.add_option(name, target, help)->type_name(value);
+  };
+  add("SOURCE", flags->from, "", "A folder of images, as run --data has it.");
+  add("SHARDS", flags->to, "",
+      "The folder to fill with shard-000000.tar, ...; made when it is missing. What another call "
+      "left unfinished goes on.");
+  add("--shard-size", flags->shard_size, "SIZE",
+      "Of each shard, about; all have as many samples. Default: 256MiB.");
+  add("--encode", flags->encode, "FORMAT[:QUALITY]",
+      "Decode the images and encode them anew: jpeg:90, webp:80, png or raw. Default: the stored "
+      "bytes as they are.");
+  add("--max-side", flags->max_side, "PIXELS",
+      "Shrink images whose longer side is more, with --encode.");
+  app.add_flag("--in-order", flags->in_order,
+               "Keep the order of the folder. Default: shuffled, so that shards can be read one "
+               "after another.");
+  add("--seed", flags->seed, "N", "Of the shuffle. Default: 0.");
+  add("--threads", flags->threads, "N",
+      "Never changes what is written. Default: one per usable core.");
+  return [flags] { return pack(*flags); };
+}
+
+}  // namespace loaderscope

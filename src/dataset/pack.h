@@ -1,0 +1,42 @@
+// `data pack`: image files become shards.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "dataset/pack_options.h"
+#include "dataset/recoder.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::dataset {
+
+struct PackProgress {
+  std::int64_t done = 0, total = 0;  // samples, those of shards found included
+};
+
+struct PackContext {
+  const std::atomic<int>* stop_signal = nullptr;  // not 0: shards that are not whole are left out
+  std::function<void(const PackProgress&)> on_progress;  // may be empty; one thread
+};
+
+struct PackResult {
+  PackPlan plan;
+  std::int64_t shards_found = 0;  // there already
+  std::int64_t samples = 0;       // packed by this call
+  Bytes stored = 0, bytes = 0;    // of those samples before; of the shards written
+  PixelError error;               // of some of them
+  SkippedSamples skipped;         // that could not be read or decoded
+  bool complete = false;          // false: stopped; the same call goes on
+};
+
+// Samples are numbered as `run --data` numbers them, and so named: "000000031.jpg", with their
+// class as "000000031.cls" where there are classes. Throws UsageError for options that make no
+// sense, RunError when nothing can be read or written.
+PackResult pack_dataset(const PackOptions& options, const PackContext& context);
+
+// For people: a sentence, what was left out, and the command that reads the shards.
+std::string describe(const PackOptions& options, const PackResult& result);
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,57 @@
+#include "dataset/pack_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+constexpr Bytes kLeastShard = Bytes{1} << 20;
+
+void demand_of_pack(bool holds, std::string_view flag, std::string_view expected) {
+  if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+}
+
+}  // namespace
+
+Encoding parse_encoding(std::string_view text) {
+  const auto colon = text.find(':');
+  Encoding encoding{parse_format(text.substr(0, colon))};
+  if (colon == text.npos) return encoding;
+  const std::int64_t quality = parse_count(text.substr(colon + 1));
+  if (!row_of(encoding.format).has_quality || quality < 1 || quality > 100)
+    throw ValueError("expected a quality from 1 to 100 behind jpeg or webp, such as jpeg:90");
+  encoding.quality = static_cast<int>(quality);
+  return encoding;
+}
+
+std::string spell_encoding(const Encoding& encoding) {
+  const FormatRow& format = row_of(encoding.format);
+  return format.has_quality ? fmt::format("{}:{}", format.row.name, encoding.quality)
+                            : std::string(format.row.name);
+}
+
+void check_options(const PackOptions& options) {
+  demand_of_pack(!options.from.empty(), "SOURCE", "the folder of images to pack");
+  demand_of_pack(!options.to.empty(), "SHARDS", "the folder to fill");
+  demand_of_pack(options.shard_size >= kLeastShard, "--shard-size", "at least 1MiB");
+  demand_of_pack(options.max_side >= 0 && options.max_side <= kLongestSide, "--max-side",
+                 "1 to 65500 pixels");
+  demand_of_pack(options.max_side == 0 || options.encode.has_value(), "--max-side",
+                 "--encode with it, such as --encode jpeg:90: what is shrunk is encoded anew");
+  demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
+                 "0 (all cores) to 4096");
+  if (!options.encode) return;
+  if (const auto reason = row_of(options.encode->format).row.reason_not_available())
+    throw UsageError("--encode: " + *reason);
+}
+
+// The first ones have a sample more where they are not all as many.
+std::int64_t PackPlan::first(std::int64_t shard) const {
+  return shard * (samples / shards) + std::min(shard, samples % shards);
+}
+
+}  // namespace loaderscope::dataset

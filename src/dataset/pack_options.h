@@ -1,0 +1,46 @@
+// What `data pack` is asked for, and what it will write.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dataset/options.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope::dataset {
+
+// Images are decoded and encoded anew.
+struct Encoding {
+  Format format = Format::jpeg;
+  int quality = 90;  // of formats that have one
+};
+Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws ValueError
+std::string spell_encoding(const Encoding& encoding);
+
+struct PackOptions {
+  std::string from, to;            // a folder of images; the folder of the shards
+  std::optional<Encoding> encode;  // nothing: the stored bytes as they are
+  int max_side = 0;                // larger images are shrunk to it; 0: none. Needs `encode`
+  Bytes shard_size = Bytes{256} << 20;
+  bool in_order = false;  // else shuffled by `seed`
+  std::uint64_t seed = 0;
+  int threads = 0;  // 0: one per core that this process may use; never changes what is written
+};
+
+// Throws UsageError for what cannot be packed, naming the flag.
+void check_options(const PackOptions& options);
+
+// The same samples, shards and options give the same bytes.
+struct PackPlan {
+  std::int64_t samples = 0, shards = 0;
+  std::uint64_t digest = 0;  // of the samples' names, in order
+  double bytes = 0;          // of all shards, about
+  bool has_labels = false;   // samples lie in class folders, or a list says what they are
+
+  // Shard s holds the places [first(s), first(s + 1)) of the order in which samples are packed.
+  std::int64_t first(std::int64_t shard) const;
+};
+
+}  // namespace loaderscope::dataset

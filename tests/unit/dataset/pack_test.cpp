@@ -1,0 +1,209 @@
+#include "dataset/pack.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "dataset/make.h"
+#include "dataset/shard_writer.h"
+#include "dataset/shrink.h"
+#include "loaderscope/errors.h"
+#include "source/tar.h"
+#include "unit/dataset/contents.h"
+#include "unit/source/temp_folder.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+constexpr std::int64_t kImages = 60;
+
+// 60 images of three classes, and what packing them is asked for.
+class Pack : public testing::Test {
+ protected:
+  Pack() {
+    MakeOptions making;
+    making.path = folder_ / "photos";
+    making.count = kImages;
+    making.size = {320, 240, 0};
+    making.classes = 3;
+    make_dataset(making, {});
+    options_.from = making.path;
+    options_.to = folder_ / "shards";
+    options_.shard_size = Bytes{1} << 20;
+  }
+
+  std::vector<std::string> samples_of(const std::string& shards) const {
+    SourceOptions opening;
+    opening.paths = {shards};
+    opening.use_index_cache = false;
+    const auto source = open_tar(opening, {});
+    const auto reader = source->make_reader();
+    std::vector<std::string> all;
+    for (std::int64_t sample = 0; sample < source->size(); ++sample) {
+      const auto bytes = reader->read(sample);
+      all.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    return all;
+  }
+
+  std::multiset<std::string> images() const {
+    std::multiset<std::string> all;
+    for (const auto& [path, content] : contents_below(options_.from)) {
+      if (path.ends_with(".jpg")) all.insert(content);
+    }
+    return all;
+  }
+
+  source::TempFolder folder_;
+  PackOptions options_;
+};
+
+TEST_F(Pack, EverySampleIsInOneShardAsItWas) {
+  const PackResult result = pack_dataset(options_, {});
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.samples, kImages);
+  EXPECT_GT(result.plan.shards, 1);
+  const auto packed = samples_of(options_.to);
+  EXPECT_EQ(std::multiset<std::string>(packed.begin(), packed.end()), images());
+  EXPECT_THAT(describe(options_, result), HasSubstr("/shard-{000000.."));
+}
+
+TEST_F(Pack, GivesTheSameBytesWhateverTheThreads) {
+  options_.threads = 1;
+  pack_dataset(options_, {});
+  const auto one = contents_below(options_.to);
+  options_.threads = 4;
+  options_.to = folder_ / "four";
+  pack_dataset(options_, {});
+  EXPECT_EQ(contents_below(options_.to), one);
+}
+
+TEST_F(Pack, IsShuffledUnlessItIsNot) {
+  options_.in_order = true;
+  pack_dataset(options_, {});
+  const auto sorted = samples_of(options_.to);
+  std::vector<std::string> in_order;
+  for (const auto& [path, content] : contents_below(options_.from)) {
+    if (path.ends_with(".jpg")) in_order.push_back(content);
+  }
+  EXPECT_EQ(sorted, in_order);
+  options_.in_order = false;
+  options_.to = folder_ / "shuffled";
+  pack_dataset(options_, {});
+  EXPECT_NE(samples_of(options_.to), in_order);
+}
+
+TEST_F(Pack, GoesOnWhereItStopped) {
+  pack_dataset(options_, {});
+  const auto all = contents_below(options_.to);
+  std::filesystem::remove(options_.to + "/shard-000001.tar");
+  put(options_.to + "/.shard-000001.tar.part", "cut");
+  const PackResult again = pack_dataset(options_, {});
+  EXPECT_TRUE(again.complete);
+  EXPECT_EQ(again.shards_found, again.plan.shards - 1);
+  EXPECT_EQ(contents_below(options_.to), all);
+  EXPECT_THAT(describe(options_, pack_dataset(options_, {})), HasSubstr("already"));
+}
+
+TEST_F(Pack, IsNotMixedWithAnother) {
+  pack_dataset(options_, {});
+  options_.encode = parse_encoding("webp:80");
+  EXPECT_THAT([&] { pack_dataset(options_, {}); },
+              ThrowsMessage<RunError>(HasSubstr("holds another data set (")));
+  options_.to = options_.from;
+  EXPECT_THROW(pack_dataset(options_, {}), RunError);
+}
+
+TEST_F(Pack, EncodedAnewItIsSmallerAndSaysHowFarTheyAre) {
+  options_.encode = parse_encoding("jpeg:80");
+  options_.max_side = 160;
+  const PackResult result = pack_dataset(options_, {});
+  EXPECT_EQ(result.samples, kImages);
+  EXPECT_LT(result.bytes, result.stored / 2);
+  EXPECT_EQ(result.error.images, 3);
+  EXPECT_GT(result.error.decibels(), 25);
+  EXPECT_LT(result.error.decibels(), 60);
+  const auto decoder = make_any_decoder({});
+  for (const std::string& sample : samples_of(options_.to)) {
+    const ImageHeader header = decoder->open(std::as_bytes(std::span(sample)));
+    EXPECT_EQ(header.width, 160);
+    EXPECT_EQ(header.height, 120);
+  }
+}
+
+TEST_F(Pack, WithoutLossesItIsThePixels) {
+  options_.encode = parse_encoding("png");
+  const PackResult result = pack_dataset(options_, {});
+  EXPECT_EQ(result.error.squares, 0);
+  EXPECT_EQ(result.error.images, 3);
+}
+
+TEST_F(Pack, WhatCannotBeDecodedIsLeftOutAndNamed) {
+  put(options_.from + "/class_001/broken.jpg", "no image");
+  options_.encode = parse_encoding("jpeg:90");
+  const PackResult result = pack_dataset(options_, {});
+  EXPECT_TRUE(result.complete);
+  EXPECT_EQ(result.samples, kImages);
+  EXPECT_EQ(result.skipped.samples, 1);
+  EXPECT_THAT(describe(options_, result), HasSubstr("1 sample left out:\n"));
+  EXPECT_THAT(describe(options_, result), HasSubstr("class_001/broken.jpg: "));
+}
+
+TEST_F(Pack, ClassesAreMembers) {
+  pack_dataset(options_, {});
+  std::map<std::string, int> labels;
+  for (const auto& [path, content] : contents_below(options_.to)) {
+    for (std::size_t at = 0; at + 512 <= content.size(); at += 512) {
+      const std::string name = content.c_str() + at;
+      if (content.compare(at + 257, 5, "ustar") == 0 && name.ends_with(".cls"))
+        ++labels[content.substr(at + 512, 1)];
+    }
+  }
+  EXPECT_EQ(labels, (std::map<std::string, int>{{"0", 20}, {"1", 20}, {"2", 20}}));
+}
+
+TEST_F(Pack, RefusesWhatMakesNoSense) {
+  options_.max_side = 100;
+  EXPECT_THAT([&] { pack_dataset(options_, {}); },
+              ThrowsMessage<UsageError>(HasSubstr("--max-side: expected --encode with it")));
+  options_.max_side = 0;
+  options_.shard_size = 5;
+  EXPECT_THROW(pack_dataset(options_, {}), UsageError);
+  EXPECT_THROW(parse_encoding("jpeg:101"), ValueError);
+  EXPECT_THROW(parse_encoding("png:9"), ValueError);
+  EXPECT_THROW(parse_encoding("gif"), ValueError);
+}
+
+TEST(Shrink, IsTheMeanOfWhatAPixelCovers) {
+  std::vector<std::uint8_t> data(6 * 4 * 3);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint8_t>(i / 3 % 6 * 10);
+  RgbImage small;
+  shrink({data.data(), 18, {0, 0, 6, 4}}, 3, small);
+  ASSERT_EQ(small.width, 3);
+  ASSERT_EQ(small.height, 2);
+  for (int y = 0; y < 2; ++y) {
+    for (int x = 0; x < 3; ++x) EXPECT_EQ(small.row(y)[x * 3], x * 20 + 5);
+  }
+  shrink({data.data(), 18, {0, 0, 6, 4}}, 4, small);  // 4 x 3: of one and a half pixels each
+  EXPECT_EQ(small.width, 4);
+  EXPECT_EQ(small.height, 3);
+  EXPECT_EQ(small.row(0)[0], 3);
+}
+
+TEST(ShardWriter, RefusesNamesThatDoNotFit) {
+  const source::TempFolder folder;
+  {
+    ShardWriter writer(folder / "a.tar");
+    EXPECT_THROW(writer.add(std::string(101, 'a'), {}), RunError);
+  }
+  EXPECT_TRUE(contents_below(folder.path()).empty());
+}
+
+}  // namespace
+}  // namespace loaderscope::dataset
