@@ -166,7 +166,8 @@ struct RunRecord {
   MachineFacts machine;
   RunConfig config;  // values in force
   std::vector<RankRecord> ranks;
-  // Before the first ask, in order: ("import", ns), ("index", ns).
+  // Before the first ask, in order: ("import", ns), ("index", ns). Where batches were thrown away,
+  // before that for the first one that was not: ("skip", ns), and the causes of the first batch.
   std::vector<std::pair<std::string, Nanos>> before_first_ask;
   std::optional<ProgramFacts> program;  // of loaders of our own there is none
   std::vector<LoaderUse> loaders;       // of a program that has more than one, of its first rank

@@ -104,6 +104,8 @@ std::optional<Candidate> whole_batch_tasks(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);
 std::optional<Candidate> first_epoch_startup(const Facts& facts);
+std::optional<Candidate> much_pickled(const Facts& facts);
+std::optional<Candidate> state_snapshots(const Facts& facts);
 
 std::optional<Candidate> decode_bound(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
@@ -12,6 +13,9 @@ namespace {
 constexpr Nanos kLong = 10 * kSecond;     // for a first batch, whatever the epoch
 constexpr Nanos kNoticeable = kSecond;    // and this, where it is a part of the epoch
 constexpr double kNoticeablePart = 0.05;  // of the epoch
+constexpr double kMuchPickled = 64e6;     // bytes, for a worker
+constexpr double kLongPickled = 0.25;     // s, likewise
+constexpr double kPipe = 65'536;
 
 std::string advice_for(const Facts& facts, std::string_view cause) {
   if (cause == "index") {
@@ -20,6 +24,11 @@ std::string advice_for(const Facts& facts, std::string_view cause) {
   }
   if (cause == "import")
     return "import inside the functions that need it, not at the top of the script";
+  if (cause == "skip") {
+    return "go on where the run was stopped instead of making what it has seen: a sampler that "
+           "leaves its first indices out, as accelerate.skip_first_batches(loader, N) has for a "
+           "data set with indices, or torchdata's StatefulDataLoader and its state_dict()";
+  }
   if (cause == name_of(Cause::startup)) {
     return loader_words(facts.record,
                         {"persistent_workers=True", "multiprocessing_context=\"fork\""}) +
@@ -35,7 +44,8 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts) {
   const Nanos wall = facts.analysis.first_batch_wall;
   const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
   const bool is_part = epoch > 0 && wall >= kNoticeable && seconds(wall) >= kNoticeablePart * epoch;
-  if (wall < kLong && !is_part) return std::nullopt;
+  const bool skips = facts.metric("skip.s") >= seconds(kNoticeable);
+  if (wall < kLong && !is_part && !skips) return std::nullopt;
   const auto& causes = facts.analysis.first_batch_by_cause;
   const auto chief =
       std::max_element(causes.begin(), causes.end(),
@@ -48,9 +58,41 @@ std::optional<Candidate> first_epoch_startup(const Facts& facts) {
     candidate.evidence +=
         fmt::format(", chiefly {} with {}", chief->first, show_duration(chief->second));
   }
+  if (const double batches = facts.metric("skip.batches"); batches > 0)
+    candidate.evidence +=
+        fmt::format("; {} were made and thrown away before it, at every such start",
+                    plural(std::llround(batches), "batch"));
   candidate.evidence += start_words(facts);
+  candidate.pytorch = advice_for(facts, skips                   ? "skip"
+                                        : chief == causes.end() ? ""
+                                                                : std::string_view(chief->first));
+  return candidate;
+}
+
+std::optional<Candidate> much_pickled(const Facts& facts) {
+  const double bytes = facts.metric("startup.pickled_bytes");
+  const double pickling = facts.metric("startup.pickle_s");
+  const double reading = facts.metric("startup.unpickle_s");
+  if (bytes < kMuchPickled && pickling + reading < kLongPickled) return std::nullopt;
+  const StageStats& starts = facts.stages[Stage::startup_parent];
+  // What a pipe does not hold is written when the worker reads it, behind its imports.
+  const bool one_by_one = bytes > kPipe && starts.count > 1 && seconds(starts.wall) > kLongPickled;
+  Candidate candidate;
+  candidate.evidence = fmt::format(
+      "each worker is handed {}, pickled: {} of the trainer's time and {} of the worker's to read "
+      "it",
+      show_size(bytes), show_duration(std::llround(pickling * 1e9)),
+      show_duration(std::llround(reading * 1e9)));
+  if (one_by_one) {
+    candidate.evidence += fmt::format(", which start one after another, each in {}",
+                                      show_duration(starts.wall / starts.count));
+  }
+  if (const std::string parts = facts.named("startup.pickled_bytes"); !parts.empty())
+    candidate.evidence += "; most of it is " + parts;
   candidate.pytorch =
-      advice_for(facts, chief == causes.end() ? "" : std::string_view(chief->first));
+      "keep in the data set what its samples are made from by name or number, and open it in the "
+      "worker; a list of many objects as a tensor, or as an array in a file that is mapped; " +
+      loader_words(facts.record, {"persistent_workers=True"}) + " hands it over once";
   return candidate;
 }
 

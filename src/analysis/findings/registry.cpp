@@ -275,6 +275,12 @@ std::span<const FindingRow> finding_table() {
       {{"first-epoch-startup", "The first batch is long in coming."},
        first_epoch_startup,
        kResources},
+      {{"much-pickled", "Each worker is handed much that has to be pickled for it."},
+       much_pickled,
+       kResources},
+      {{"state-snapshots", "The loader's state is made often, and takes long."},
+       state_snapshots,
+       kResources},
   };
   return table;
 }

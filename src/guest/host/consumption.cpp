@@ -109,6 +109,7 @@ ProcessCounters Consumption::read(const std::vector<JobProcess>& processes) cons
 }
 
 void Consumption::window_begins(const std::vector<JobProcess>& processes) {
+  behind_.clear();
   begin_ = before_ = read(processes);
   programs_before_.emplace("/", ::getpid());
   note_ended(processes);

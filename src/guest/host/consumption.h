@@ -20,7 +20,7 @@ class Consumption {
   Consumption();
 
   // With the processes that have not ended: once, then now and then until the window has ended.
-  void window_begins(const std::vector<JobProcess>& processes);
+  void window_begins(const std::vector<JobProcess>& processes);  // or once more
   // `window_end`: as far as it is known, the end of the last step.
   void look(const std::vector<JobProcess>& processes, bool window_has_ended, Nanos window_end);
   // All processes have ended and were waited for: what they used is known to the last.

@@ -153,7 +153,12 @@ std::vector<JobProcess> Job::running() const {
 }
 
 void Job::watch_consumption() {
-  if (training_.window_begun() && !consumption_.begun()) consumption_.window_begins(running());
+  const std::int64_t begun_anew = training_.windows_begun_anew();
+  const bool is_new = !consumption_.begun() || begun_anew > windows_begun_anew_;
+  if (training_.window_begun() && is_new) {
+    consumption_.window_begins(running());
+    windows_begun_anew_ = begun_anew;
+  }
   if (consumption_.begun() && !consumption_.ended())
     consumption_.look(running(), training_.windows_ended(), training_.window_end());
 }

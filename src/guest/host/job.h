@@ -79,6 +79,7 @@ class Job {
   ProcessWatch watch_;
   Messages messages_;
   Consumption consumption_;
+  std::int64_t windows_begun_anew_ = 0;
   HookSeries hooks_;
   HangWatch hangs_;
   RankLengths lengths_;

@@ -186,6 +186,19 @@ void say_rank_waits(RunRecord& record) {
       "no compute, but what that one waited for");
 }
 
+// Of the first rank, whose first batch is spoken of.
+void say_thrown_away(RunRecord& record, const LoaderHistory::ThrownAway& skip) {
+  if (skip.batches == 0) return;
+  for (const auto& word : Words<Cause>::table())
+    if (const Nanos part = skip.first[word.value]; part > 0)
+      record.before_first_ask.emplace_back(word.name, part);
+  record.before_first_ask.emplace_back("skip", skip.others);
+  record.metrics.push_back({"skip.batches", "1",
+                            "made and thrown away before the first that was trained with",
+                            static_cast<double>(skip.batches)});
+  record.metrics.push_back({"skip.s", "s", "that they took", seconds(skip.others)});
+}
+
 ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages) {
   ProgramFacts program;
   program.uses_gpu = messages.uses_gpu();
@@ -202,6 +215,7 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
     if (record.ranks.empty()) {
       put_into(record.config, history->loader(), static_cast<std::int64_t>(histories.size()));
       record.before_first_ask.emplace_back("script", history->first_ask() - started);
+      say_thrown_away(record, history->thrown_away());
     }
     record.input_ended_in_warmup |= history->window().input_ended_in_warmup();
     record.ranks.push_back(history->finish());
@@ -247,10 +261,13 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   DataFaults faults = messages.faults(measured);
   move_to(record.metrics, std::move(faults.metrics));
   move_to(record.metrics, messages.padding());
-  move_to(record.metrics, messages.snapshots());
+  const auto ranks = static_cast<std::int64_t>(record.ranks.size());
+  move_to(record.metrics, messages.snapshots(measured == nullptr ? 0 : measured->taken() * ranks));
+  move_to(record.metrics, messages.worker_starts().metrics());
   move_to(record.metrics, taken_by_processes(record, watch));
   move_to(record.details, std::move(faults.details));
   move_to(record.details, messages.user_code());
+  move_to(record.details, messages.worker_starts().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
 }

@@ -23,7 +23,10 @@ Interval interval_of(const Fact& fact) {
 }  // namespace
 
 LoaderHistory::LoaderHistory(const RunConfig& given, const LoaderFacts& loader)
-    : given_(given), loader_(loader), first_workers_(loader.num_workers), window_(given, loader) {}
+    : given_(given),
+      loader_(loader),
+      first_workers_(loader.num_workers),
+      window_(std::in_place, given, loader) {}
 
 void LoaderHistory::gpu_did(const GpuRecord& record) {
   if (!gpu_) return;
@@ -57,6 +60,7 @@ void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
   if (fact.kind == FactKind::started) started(fact, epoch);
   if (fact.kind == FactKind::chosen) chosen(fact);
+  if (fact.kind == FactKind::trained) trained(fact);
   if (fact.kind == FactKind::moved && fact.batch < 0)
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
   if (fact.batch < 0 || fact.kind == FactKind::replayed) return;
@@ -106,7 +110,7 @@ void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
   const Nanos ending = std::exchange(stopped_for_, std::nullopt).value_or(0);
   if (first_ask_ == 0) {
     first_ask_ = fact.begin;
-    window_.first_ask(first_ask_);
+    window_->first_ask(first_ask_);
   }
   forget_cut_short();
   time_.begin_epoch();
@@ -203,7 +207,8 @@ void LoaderHistory::taken(const Fact& fact, std::int64_t batch, Epoch& epoch) {
     on_device_[events.step] = batch;
   }
   last_taken_ = fact.begin;
-  with_gradients_ |= fact.count != 0;
+  with_gradients_ |= (fact.count & 1) != 0;
+  optimizer_waits_ = (fact.count & 2) != 0;
 }
 
 // None of the loader's work is in it, and none of its numbers are its own.
@@ -261,7 +266,7 @@ void LoaderHistory::of_batch(const Fact& fact, Batch& batch, std::int64_t number
       batch.sent = true;
       events.send = interval;
       events.kept_from_sending = kept_from_sending(fact, batch);
-      if (!batch.pins) window_.deliverable(number, fact.end);
+      if (!batch.pins) window_->deliverable(number, fact.end);
       break;
     case FactKind::received:
       batch.received = true;
@@ -278,7 +283,7 @@ void LoaderHistory::of_batch(const Fact& fact, Batch& batch, std::int64_t number
     case FactKind::deliverable:
       batch.deliverable = true;
       events.deliverable = fact.begin;
-      window_.deliverable(number, fact.begin);
+      window_->deliverable(number, fact.begin);
       break;
     default:
       break;
@@ -307,10 +312,10 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
     // Of one worker the spans come in the order of time, those of its predecessor first.
     const auto start = starts_.find(worker);
     if (span.stage == Stage::startup && start != starts_.end()) {
-      window_.span(worker, start->second);
+      window_->span(worker, start->second);
       starts_.erase(start);
     }
-    window_.span(worker, span);
+    window_->span(worker, span);
     return true;
   }
   const auto epoch = epochs_.find({iterator_of(span), generation_of(span)});
@@ -320,7 +325,7 @@ bool LoaderHistory::take_span(std::int32_t worker, const Span& span) {
   Span booked = span;
   booked.batch = *number;
   const bool reads = span.stage == Stage::read || span.stage == Stage::read_decompress;
-  if (window_.span(worker, booked) && reads && may_know(booked.batch))
+  if (window_->span(worker, booked) && reads && may_know(booked.batch))
     known(booked.batch, epoch->second).events.read_bytes += booked.bytes;
   return true;
 }

@@ -13,6 +13,7 @@
 #include "guest/host/loader_facts.h"
 #include "guest/host/loop_time.h"
 #include "guest/host/measured_window.h"
+#include "guest/host/skipped_batches.h"
 #include "guest/protocol/page.h"
 #include "settings/resolve_guest.h"
 
@@ -46,6 +47,14 @@ class LoaderHistory {
     Nanos waited = 0, kept = 0;
   };
   const Answers& answers() const { return answers_; }
+  // Batches thrown away before the program began to train, which is when its window begins anew;
+  // what its first batch took until then, and the others behind it.
+  struct ThrownAway {
+    std::int64_t batches = 0;  // 0: none
+    PerCause<Nanos> first{};
+    Nanos others = 0;
+  };
+  const ThrownAway& thrown_away() const { return thrown_away_; }
   // Of a device of ours: `count` is the step.
   void of_device(const Fact& fact);
   // Folds the steps that are known. `no_more`: what is missing will not come.
@@ -53,7 +62,7 @@ class LoaderHistory {
 
   const LoaderFacts& loader() const { return loader_; }  // as it was last
   std::int64_t first_workers() const { return first_workers_; }
-  const MeasuredWindow& window() const { return window_; }
+  const MeasuredWindow& window() const { return *window_; }
   std::int64_t taken() const { return steps_; }  // batches, also outside the window
   // Batches that came behind another one of their epoch, and when the last did on a clock that
   // stands still between epochs.
@@ -115,6 +124,9 @@ class LoaderHistory {
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void replayed(const Fact& fact, Epoch& epoch);
+  void trained(const Fact& fact);
+  void begin_window_anew(const SkippedBatches::Skip& skip);
+  bool may_be_skipping() const;
   void chosen(const Fact& fact);
   Nanos answered(const Fact& fact);
   static Nanos kept_from_sending(const Fact& sent, const Batch& batch);
@@ -137,7 +149,7 @@ class LoaderHistory {
   const RunConfig& given_;
   LoaderFacts loader_;
   std::int64_t first_workers_;
-  MeasuredWindow window_;
+  std::optional<MeasuredWindow> window_;  // always there
 
   std::map<EpochName, Epoch> epochs_;
   std::map<std::int32_t, Span> starts_;  // of workers that have not come up yet
@@ -162,6 +174,10 @@ class LoaderHistory {
   Interval choice_;  // of the sampler, its last
   Nanos choosing_ = 0;
   Answers answers_;
+  SkippedBatches skipped_;
+  ThrownAway thrown_away_;
+  bool optimizer_waits_ = false;  // there is one, that has made no step
+  bool trained_ = false;
   std::int64_t chosen_ = 0;
   Nanos between_epochs_ = 0;
   std::int64_t epochs_taken_from_ = 0;

@@ -1,6 +1,7 @@
 // The steps of a loader, once all that belongs to them is known or will not come any more.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/thread_meter.h"
 #include "guest/host/loader_history.h"
@@ -40,8 +41,43 @@ void LoaderHistory::close_step(Nanos compute_end) {
     events.launch = {begin - batch.for_others - events.launch.wall(), begin, events.launch.cpu,
                      events.launch.queued};
   events.compute = {begin, compute_end, 0, 0};
+  skipped_.done(compute_end - begin, compute_end);
   complete(*open_);
   open_.reset();
+}
+
+// The program may throw batches away, and not train yet: how long a window is given for that.
+bool LoaderHistory::may_be_skipping() const {
+  constexpr Nanos kLongest = 60 * kSecond;
+  return optimizer_waits_ && !trained_ && skipped_.all_at_once() &&
+         last_taken_ - first_ask_ < kLongest;
+}
+
+// Once.
+void LoaderHistory::trained(const Fact& fact) {
+  if (std::exchange(trained_, true) || !open_) return;
+  const SkippedBatches::Skip skip = skipped_.before(fact.begin - batches_known_[*open_].given);
+  if (skip.batches > 0) begin_window_anew(skip);
+}
+
+void LoaderHistory::begin_window_anew(const SkippedBatches::Skip& skip) {
+  thrown_away_.batches = skip.batches;
+  thrown_away_.others = skip.until - first_ask_;
+  RankRecord before = window_->finish();
+  if (before.rows.size() > 0) {
+    std::vector<StepRow> first(1);
+    before.rows.read(0, first);
+    thrown_away_.first = first.front().stall;
+    for (const Nanos part : thrown_away_.first) thrown_away_.others -= part;
+  }
+  std::erase_if(complete_, [&](std::int64_t number) {
+    return batches_known_[number].events.step < skip.batches;
+  });
+  // Of the batches that are being made, a part was told to the window that there was.
+  const std::int64_t in_the_making = batches_ - *open_;
+  const std::int64_t trained_with = batches_known_[*open_].events.step - skip.batches;
+  window_.emplace(given_, loader_, skip.batches, trained_with + in_the_making);
+  window_->first_ask(skip.until);
 }
 
 void LoaderHistory::complete(std::int64_t number) {
@@ -92,7 +128,7 @@ bool LoaderHistory::all_known(const Batch& batch) const {
 }
 
 bool LoaderHistory::gpu_known(const Batch& batch) const {
-  if (!gpu_ || !trains_itself() || window_.ended()) return true;
+  if (!gpu_ || !trains_itself() || window_->ended()) return true;
   if (batch.next_take == 0 || monotonic_now() - batch.next_take < kGpuTells) return false;
   return gpu_is_over_ || gpu_->known_until() >= batch.next_take ||
          monotonic_now() - batch.complete_since > kGpuPatience;
@@ -124,7 +160,7 @@ void LoaderHistory::fold_steps(bool no_more) {
     if (!no_more && ((!all_known(batch) && !waited) || !gpu_known(batch))) return;
     remember_size(batch);
     put_gpu_view(batch);
-    window_.step(batch.events, batch.gpu);
+    window_->step(batch.events, batch.gpu, !may_be_skipping());
     batches_known_.erase(found);
     complete_.pop_front();
   }
@@ -161,7 +197,7 @@ void LoaderHistory::remember_size(Batch& batch) {
 
 RankRecord LoaderHistory::finish() {
   advance(true);
-  return window_.finish();
+  return window_->finish();
 }
 
 }  // namespace loaderscope::guest

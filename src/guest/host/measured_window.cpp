@@ -41,9 +41,12 @@ void fill_gaps(StepEvents& events) {
 
 }  // namespace
 
-MeasuredWindow::MeasuredWindow(const RunConfig& given, const LoaderFacts& loader)
+MeasuredWindow::MeasuredWindow(const RunConfig& given, const LoaderFacts& loader,
+                               std::int64_t first_step, std::int64_t incomplete)
     : folder_(std::make_unique<Folder>(fold_options(given, loader))),
-      keeper_(given, loader.seen_workers()) {}
+      keeper_(given, loader.seen_workers()),
+      first_step_(first_step),
+      incomplete_(incomplete) {}
 
 void MeasuredWindow::first_ask(Nanos at) {
   keeper_.first_ask(at);
@@ -63,10 +66,12 @@ bool MeasuredWindow::span(std::int32_t worker, Span span) {
   return true;
 }
 
-void MeasuredWindow::step(StepEvents events, bool of_gpu) {
+void MeasuredWindow::step(StepEvents events, bool of_gpu, bool may_be_last) {
   if (ended_) return;
   fill_gaps(events);
-  events.warmup = keeper_.is_warmup(events.step, events.compute.end);
+  events.step -= first_step_;
+  const std::int64_t complete = std::max<std::int64_t>(events.step - incomplete_, 0);
+  events.warmup = keeper_.is_warmup(complete, events.compute.end);
   if (!open_) begin_ = events.compute.end;
   open_ |= !events.warmup;
   end_ = events.compute.end;
@@ -74,7 +79,7 @@ void MeasuredWindow::step(StepEvents events, bool of_gpu) {
   ++folded_;
   if (!events.warmup) samples_ += events.samples;
   if (!events.warmup && of_gpu) ++steps_of_gpu_;
-  if (!keeper_.ended()) return;
+  if (!keeper_.ended() || !may_be_last) return;
   ended_ = true;
   folder_->close(0);
 }

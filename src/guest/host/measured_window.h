@@ -13,19 +13,21 @@ namespace loaderscope::guest {
 
 class MeasuredWindow {
  public:
-  // `given`: how long to measure. It outlives this.
-  MeasuredWindow(const RunConfig& given, const LoaderFacts& loader);
+  // `given`: how long to measure. It outlives this. `first_step`: the number of its first step, of
+  // which, and of those behind it, so many as `incomplete` may lack facts: they are warm-up, too.
+  MeasuredWindow(const RunConfig& given, const LoaderFacts& loader, std::int64_t first_step = 0,
+                 std::int64_t incomplete = 0);
 
   void first_ask(Nanos at);
   void deliverable(std::int64_t batch, Nanos at) { folder_->deliverable(0, batch, at); }
   // False where nothing of it counts: it lies before the end of the worker's last one.
   bool span(std::int32_t worker, Span span);
   // What is not known of the step is as if it had taken no time. `of_gpu`: its compute is the GPU's
-  // own, and not what the host saw.
-  void step(StepEvents events, bool of_gpu);
+  // own, and not what the host saw. `may_be_last`: else the window goes on, however long it is.
+  void step(StepEvents events, bool of_gpu, bool may_be_last = true);
 
   // The next step is measured, as far as that is known beforehand, or one was.
-  bool begun() const { return keeper_.measures(folded_); }
+  bool begun() const { return keeper_.measures(folded_ - incomplete_); }
   bool ended() const { return ended_; }
   bool is_open() const { return open_ && !ended_; }
   bool input_ended_in_warmup() const { return folded_ > 0 && !open_; }
@@ -42,6 +44,7 @@ class MeasuredWindow {
  private:
   std::unique_ptr<Folder> folder_;
   WindowKeeper keeper_;
+  std::int64_t first_step_, incomplete_;
   std::map<std::int32_t, Nanos> span_end_;  // by worker
   std::int64_t folded_ = 0, samples_ = 0, steps_of_gpu_ = 0;
   bool open_ = false, ended_ = false;

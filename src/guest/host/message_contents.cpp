@@ -168,6 +168,18 @@ SnapshotCounts parse_snapshots(const json& message) {
   return told;
 }
 
+HandedMessage parse_handed(const json& message) {
+  HandedMessage told;
+  told.count = message.value("count", std::int64_t{0});
+  told.bytes = message.value("bytes", 0.0);
+  told.spent = message.value("spent", 0.0);
+  told.imports = message.value("imports", 0.0);
+  for (const auto& part : message.value("parts", std::vector<std::string>{})) {
+    if (told.parts.size() < kMostNames) told.parts.push_back(bounded_text(part));
+  }
+  return told;
+}
+
 MakerMessage parse_maker(const json& message) {
   return {text_in(message, "place", kLongestSentence), message.value("measured", false)};
 }

@@ -84,6 +84,16 @@ struct SnapshotCounts {
 };
 SnapshotCounts parse_snapshots(const nlohmann::json& message);
 
+// What workers that are no forks were handed, pickled.
+struct HandedMessage {
+  std::int64_t count = 0;  // by the trainer: workers so far; 0: this is what one of them says
+  double bytes = 0;        // to all of them
+  double spent = 0;        // ns: to pickle for all of them; to read it back
+  double imports = 0;      // ns, from the worker's start until it came to what it is handed
+  std::vector<std::string> parts;  // that most of it is in; none where that is not known
+};
+HandedMessage parse_handed(const nlohmann::json& message);
+
 // Where a program without a loader has its batches from, as it was seen.
 struct MakerMessage {
   std::string place;      // FILE.py:NAME; "": nothing was found

@@ -47,6 +47,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_settings, &Messages::check_data<SettingsMessage>>(MessageKind::settings),
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
       handler<parse_snapshots, &Messages::snapshot>(MessageKind::snapshots),
+      handler<parse_handed, &Messages::hand>(MessageKind::handed),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
   static_assert(kHandlers.size() == kMessageNames.size());
@@ -96,6 +97,10 @@ void Messages::offer_stacks(const Member& member, const StacksMessage& how) {
   if (stacks_.size() < kMostOffers) stacks_[member.pid] = {member, how};
 }
 
+void Messages::hand(const Member& member, const HandedMessage& told) {
+  worker_starts_.handed(member.pid, told);
+}
+
 void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {
   snapshots_of_workers_[member.is_worker][member.pid] = counts;
 }
@@ -137,7 +142,7 @@ std::vector<Metric> Messages::padding() const {
 }
 
 // A worker makes them, the trainer brings them together and hands them out.
-std::vector<Metric> Messages::snapshots() const {
+std::vector<Metric> Messages::snapshots(std::int64_t batches) const {
   std::vector<Metric> metrics;
   for (const auto& [of_workers, by_process] : snapshots_of_workers_) {
     SnapshotCounts all;
@@ -155,6 +160,10 @@ std::vector<Metric> Messages::snapshots() const {
                                           "of the trainer's thread for the loader's state, each "
                                           "time",
                                           mean});
+    if (batches > 0)
+      metrics.push_back({of_workers ? "state.worker_share" : "state.trainer_share", "1",
+                         "of the batches: a state is made with them",
+                         static_cast<double>(all.count) / static_cast<double>(batches)});
     if (all.sized > 0)
       metrics.push_back({"state.bytes", "bytes", "that a worker sends with a batch as its state",
                          all.bytes / static_cast<double>(all.sized)});

@@ -16,6 +16,7 @@
 #include "guest/host/process_watch.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
+#include "guest/host/worker_starts.h"
 #include "guest/host/wrong_data/data_checks.h"
 #include "guest/protocol/message_kinds.h"
 
@@ -45,7 +46,9 @@ class Messages {
   DataFaults faults(const LoaderHistory* measured) const;
   std::vector<Detail> user_code() const { return user_code_.details(); }
   std::vector<Metric> padding() const;
-  std::vector<Metric> snapshots() const;
+  // `batches`: that were taken, by all ranks together.
+  std::vector<Metric> snapshots(std::int64_t batches) const;
+  const WorkerStarts& worker_starts() const { return worker_starts_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
   // The first that was told; nothing where none was.
@@ -75,6 +78,7 @@ class Messages {
   void offer_stacks(const Member& member, const StacksMessage& how);
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
   void snapshot(const Member& member, const SnapshotCounts& counts);
+  void hand(const Member& member, const HandedMessage& told);
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
@@ -90,6 +94,7 @@ class Messages {
   std::map<pid_t, PaddingCounts> padding_;
   // By whose, and by process.
   std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
+  WorkerStarts worker_starts_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;
   std::map<pid_t, StacksOffer> stacks_;

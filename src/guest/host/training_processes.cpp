@@ -88,6 +88,13 @@ bool TrainingProcesses::window_begun() const {
                      [](const LoaderHistory* history) { return history->window().begun(); });
 }
 
+std::int64_t TrainingProcesses::windows_begun_anew() const {
+  const auto histories = measured();
+  return std::count_if(histories.begin(), histories.end(), [](const LoaderHistory* history) {
+    return history->thrown_away().batches > 0;
+  });
+}
+
 bool TrainingProcesses::in_window() const {
   const auto histories = measured();
   return std::any_of(histories.begin(), histories.end(),

@@ -33,6 +33,7 @@ class TrainingProcesses {
 
   // The window of the job is that of its ranks together.
   bool window_begun() const;
+  std::int64_t windows_begun_anew() const;  // once the program began to train
   bool in_window() const;
   bool windows_ended() const;
   Nanos window_end() const;  // as far as it is known

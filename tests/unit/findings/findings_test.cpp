@@ -148,6 +148,14 @@ const Case kCases[] = {
      COMPUTE "workers = 2\ncost = read=9ms", false},
     {"first-epoch-startup", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
+    {"much-pickled", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false, with("startup.pickled_bytes", 2e8)},
+    {"state-snapshots", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "state.trainer_s", 0.003);
+       add_metric(record, "state.trainer_share", 1);
+     }},
     {"other-programs", COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 4\ncores = 2\ncost = decode=4ms", false,
      [](RunRecord& record) {

@@ -112,7 +112,7 @@ TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
     member_.pid = pid;
     hear({{"what", "snapshots"}, {"count", 2}, {"spent", 1e6}, {"sized", 1}, {"bytes", 100 * pid}});
   }
-  const std::vector<Metric> metrics = messages_.snapshots();
+  const std::vector<Metric> metrics = messages_.snapshots(0);
   ASSERT_EQ(metrics.size(), 3U);
   EXPECT_EQ(metrics[0].name, "state.trainer_s");
   EXPECT_NEAR(metrics[0].value, 0.002, 1e-12);

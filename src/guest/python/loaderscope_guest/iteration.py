@@ -8,6 +8,7 @@ from typing import Any, Dict, List
 from loaderscope_guest import gpu, library, making, messages, replay, wrong_data_samples, wrong_data_state
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import FACT, MESSAGE, now
+from loaderscope_guest.training import training
 
 
 _CUT_SHORT = ("_IterableDatasetStopIteration", "_ResumeIteration")  # no batches
@@ -80,7 +81,8 @@ def given_again(iteration: Iteration) -> Any:
 
 def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
     at = now()
-    iteration.fact(FACT.take, number, begin=at, count=int(with_gradients))
+    iteration.fact(FACT.take, number, begin=at, count=int(with_gradients) | training.waits)
+    training.given(iteration)
     iteration.taken += 1
     replay.taken(batch)
     _begin_step(iteration, number, batch, at - asked)

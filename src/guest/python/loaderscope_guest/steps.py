@@ -1,5 +1,6 @@
 """The optimizer's steps, as long as no loader has given a batch: before the first one the function is found that
---batch-function names; without one, what gives the batches is looked for once training has gone on for a while."""
+--batch-function names; without one, what gives the batches is looked for once training has gone on for a while. The
+first step with a batch of a loader says that training has begun."""
 
 import functools
 import inspect
@@ -10,6 +11,7 @@ from loaderscope_guest import functions, messages, settings
 from loaderscope_guest.delivered import delivered
 from loaderscope_guest.library import MESSAGE, now, say
 from loaderscope_guest.search import Search
+from loaderscope_guest.training import training
 
 _PATIENCE = 10_000_000_000  # ns from the first step on
 _STEPS = 3  # that are searched
@@ -32,6 +34,7 @@ class _Steps:
                 self.find_named(is_last_chance=True)
                 self._handle.remove()
             elif delivered.count > 0:
+                training.begins()
                 self._stop_searching()
             else:
                 self._go_on()
@@ -79,20 +82,21 @@ class _Steps:
 
 
 def _made(original: Callable[..., None], steps: _Steps) -> Callable[..., None]:
-    """An optimizer: the loop that calls the function comes behind it."""
+    """An optimizer: the loop that calls the batch function comes behind it."""
 
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **named: Any) -> None:
         original(self, *arguments, **named)
-        with messages.never_failing("the batch function is"):
-            steps.find_named()
+        training.has_optimizer()
+        if settings.BATCH_FUNCTION:
+            with messages.never_failing("the batch function is"):
+                steps.find_named()
 
     return __init__
 
 
 def install(module: ModuleType, look_into_torch: Callable[[], None]) -> None:
     steps = _Steps(look_into_torch)
-    if settings.BATCH_FUNCTION:
-        module.Optimizer.__init__ = _made(module.Optimizer.__init__, steps)
+    module.Optimizer.__init__ = _made(module.Optimizer.__init__, steps)
     if hasattr(module, "register_optimizer_step_post_hook"):  # of PyTorch 2.0 and later
         steps.hook_into(module)

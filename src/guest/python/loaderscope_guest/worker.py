@@ -8,10 +8,11 @@ import inspect
 import itertools
 import os
 import sys
+from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import inject, library, making, messages
+from loaderscope_guest import handed, inject, library, making, messages
 from loaderscope_guest.fetcher import watch
 from loaderscope_guest.library import FACT, ROLE, Turn, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
@@ -93,14 +94,22 @@ class WorkerLoop:
         self.iterator = iterator
         self.started = started
         self.trainer = os.getpid()
+        self.reached = 0
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.reached = now()  # the data set comes behind it
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
+        read = now()
         loop = _original_loops.get(self.home.defined_in)
         if loop is None:
             loop = getattr(importlib.import_module(self.home.defined_in), "_worker_loop")
         try:
             self.begin()  # a process without our environment has no hooks
             arguments, named = self._hook(loop, arguments, named)
+            if self.reached:
+                handed.say_read(self.reached - self.started, read - self.reached)
         except Exception as error:
             messages.degraded(f"a worker is not looked into: {error!r}")
         loop(*arguments, **named)
@@ -156,9 +165,12 @@ def of_iteration(home: Home, iteration: Any) -> Iterator[None]:
         before, making.current = making.current, iteration.making
         start = BaseProcess.start
         setattr(BaseProcess, "start", _timed_start(start, loop, iteration))
+        dump = reduction.dump
+        setattr(reduction, "dump", handed.sized(dump, WorkerLoop))
         try:
             yield
         finally:
+            setattr(reduction, "dump", dump)
             setattr(BaseProcess, "start", start)
             setattr(holder, "_worker_loop", original)
             making.current = before

@@ -1,0 +1,108 @@
+"""What a worker is handed that is no fork of the trainer: chiefly the data set, which the trainer pickles for each of them
+and each reads back."""
+
+import functools
+import pickle
+from typing import Any, Callable, List
+
+from loaderscope_guest import library, messages
+from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.sizes import attribute
+
+_MUCH = 1 << 20  # bytes: of less it is not asked where they are
+_LOOKS = 20  # one takes this part of the pickling at most
+_MOST, _DEEPEST = 8, 3  # attributes that are looked at, one within another
+
+
+class _TooMuch(Exception):
+    pass
+
+
+class _Counted:
+    """A file that keeps nothing."""
+
+    def __init__(self) -> None:
+        self.bytes = 0
+
+    def write(self, data: Any) -> None:
+        self.bytes += len(data)
+
+
+class _Sizing(pickle.Pickler):
+    def __init__(self, counted: _Counted, until: int) -> None:
+        super().__init__(counted, pickle.HIGHEST_PROTOCOL)  # type: ignore[arg-type]
+        self._until = until
+
+    def persistent_id(self, thing: Any) -> Any:
+        """Asked for each object. Tensors travel in shared memory."""
+        if now() > self._until:
+            raise _TooMuch
+        return 0 if callable(attribute(thing, "data_ptr")) else None
+
+
+def _is_much(value: Any, size: int, longest: int) -> bool:
+    """More than half of `size`, or more than can be pickled in that time."""
+    counted = _Counted()
+    try:
+        _Sizing(counted, now() + longest).dump(value)
+    except _TooMuch:
+        return True
+    except Exception:  # it needs what a worker is handed it by
+        return False
+    return counted.bytes > size // 2
+
+
+def _chief_parts(thing: Any, size: int, longest: int, depth: int = 0) -> List[str]:
+    """Names of the attributes of a data set that most of it is in: "dataset.samples"."""
+    parts = getattr(thing, "__dict__", {})
+    names: List[str] = []
+    for name, value in list(parts.items())[:_MOST]:
+        if _is_much(value, size, longest):
+            inner = _chief_parts(value, size, longest, depth + 1) if depth < _DEEPEST else []
+            names += [f"{name}.{part}" for part in inner] or [name]
+    return names
+
+
+class Handed:
+    """To the workers of this process, altogether."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._bytes = 0
+        self._spent = 0  # ns
+        self._parts: List[str] = []
+
+    def add(self, process: Any, size: int, spent: int) -> None:
+        self._count += 1
+        self._bytes += size
+        self._spent += spent
+        if self._count == 1 and size > _MUCH:
+            dataset = process._args[1]
+            if isinstance(dataset, list) and len(dataset) == 1:  # as PyTorch 2.15 hands it over
+                dataset = dataset[0]
+            self._parts = [f"{type(dataset).__name__}.{part}" for part in _chief_parts(dataset, size, spent // _LOOKS)]
+        library.say(what=MESSAGE.handed, count=self._count, bytes=self._bytes, spent=self._spent, parts=self._parts)
+
+
+handed = Handed()
+
+
+def sized(dump: Callable[..., None], loop: type) -> Callable[..., None]:
+    """`dump`: multiprocessing's own. `loop`: what a worker of ours runs."""
+
+    @functools.wraps(dump)
+    def counting(thing: Any, file: Any, *more: Any, **named: Any) -> None:
+        if not isinstance(getattr(thing, "_target", None), loop):
+            return dump(thing, file, *more, **named)
+        before, begun = file.tell(), now()
+        dump(thing, file, *more, **named)
+        spent = now() - begun
+        with messages.never_failing("what a worker is handed is"):
+            handed.add(thing, file.tell() - before, spent)
+
+    return counting
+
+
+def say_read(imports: int, spent: int) -> None:
+    """By a worker. `imports`: ns from its start by the trainer until it came to what it is handed."""
+    library.say(what=MESSAGE.handed, imports=imports, spent=spent)
