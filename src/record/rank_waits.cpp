@@ -7,11 +7,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kBlock = 4096;      // rows of each rank that are looked at together
-constexpr double kApart = 0.05;            // of a step: its ranks begin to compute apart
-constexpr double kTogether = 0.25;         // of how far apart they began: they end together
-constexpr double kMostly = 0.8;            // of the steps whose ranks began apart
-constexpr std::int64_t kFewestSteps = 10;  // of those
+constexpr std::int64_t kRowsAtOnce = 4096;  // rows of each rank that are looked at together
+constexpr double kApart = 0.05;             // of a step: its ranks begin to compute apart
+constexpr double kTogether = 0.25;          // of how far apart they began: they end together
+constexpr double kMostly = 0.8;             // of the steps whose ranks began apart
+constexpr std::int64_t kFewestSteps = 10;   // of those
 
 using RowOfEachRank = std::vector<StepRow>;
 using Visit = std::function<bool(RowOfEachRank&)>;  // true: it has changed them
@@ -27,9 +27,9 @@ void for_each_step(std::vector<RankRecord>& ranks, const Visit& visit) {
   const std::int64_t steps = steps_of_all(ranks);
   std::vector<std::vector<StepRow>> blocks(ranks.size());
   RowOfEachRank rows(ranks.size());
-  for (std::int64_t first = 0; first < steps; first += kBlock) {
+  for (std::int64_t first = 0; first < steps; first += kRowsAtOnce) {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      blocks[rank].resize(static_cast<std::size_t>(std::min(kBlock, steps - first)));
+      blocks[rank].resize(static_cast<std::size_t>(std::min(kRowsAtOnce, steps - first)));
       ranks[rank].rows.read(first, blocks[rank]);
     }
     bool changed = false;
