@@ -17,9 +17,11 @@ struct ReportStyle {
   int width = 100;  // columns
   bool colour = false;
   bool verbose = false;  // all that is known, instead of what fits a screen
+  bool drawn = false;    // beside pictures: no bars and maps made of letters
 };
 
-class Form;  // src/report/form.h
+class Form;      // src/report/form.h
+struct Reading;  // src/report/screen.h
 namespace compare {
 struct Comparison;  // src/experiment/compare/compare.h
 }
@@ -29,8 +31,8 @@ struct Comparison;  // src/experiment/compare/compare.h
 struct AnyResult {
   std::string_view kind;  // of result_kinds(): "run", "sweep", ...
   std::string tool_version;
-  std::function<void(Form& form)> describe;                                // shows every member
-  std::function<void(std::ostream& out, const ReportStyle& style)> print;  // the answer, for people
+  std::function<void(Form& form)> describe;                              // shows every member
+  std::function<void(Reading& reading, const ReportStyle& style)> tell;  // the answer, for people
   // Of a run; else null.
   const RunRecord* record = nullptr;
   const Analysis* analysis = nullptr;

@@ -9,32 +9,31 @@
 namespace loaderscope::compare {
 namespace {
 
-std::string_view colour_of(Outcome verdict) {
+Tone tone_of(Outcome verdict) {
   switch (verdict) {
     case Outcome::worse:
-      return "\x1b[1;31m";
+      return Tone::bad;
     case Outcome::better:
     case Outcome::same:
-      return "\x1b[1;32m";
+      return Tone::good;
     case Outcome::cannot_tell:
       break;
   }
-  return "\x1b[1;33m";
+  return Tone::warning;
 }
 
 void add_differences(Screen& screen, const Judgement& judgement) {
   TextTable table("lrrrll", kCellNames);
   for (const Difference& one : judgement.differences) table.add(cells_of(one));
-  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
+  screen.table(Worth::evidence, table);
 }
 
 }  // namespace
 
-void write_comparison_table(std::ostream& out, const Comparison& comparison,
-                            const ReportStyle& style) {
+void tell_comparison(Reading& reading, const Comparison& comparison, const ReportStyle&) {
   const Judgement judgement = judge(comparison);
-  Screen screen(style);
-  screen.headline(answer_line(comparison, judgement), colour_of(judgement.verdict));
+  Screen& screen = reading.body;
+  screen.headline(answer_line(comparison, judgement), tone_of(judgement.verdict));
   for (const std::string& line : acceptance_lines(comparison, judgement))
     screen.line(Worth::needed, line);
   screen.line(Worth::advice, matters_line(judgement));
@@ -46,7 +45,7 @@ void write_comparison_table(std::ostream& out, const Comparison& comparison,
   if (judgement.pairs > 0) add_differences(screen, judgement);
   screen.line(Worth::evidence, counts_line(judgement));
   for (const std::string& note : comparison.notes) screen.line(Worth::detail, "note: " + note);
-  print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
+  reading.more = "more with --verbose: notes";
 }
 
 }  // namespace loaderscope::compare

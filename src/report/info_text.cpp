@@ -1,9 +1,10 @@
-#include <fmt/ostream.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
+#include "report/screen.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -33,39 +34,33 @@ std::string shares(const Counts& counts) {
   return text;
 }
 
-void line(std::ostream& out, std::string_view name, const std::string& value) {
-  fmt::print(out, "  {:<14}{}\n", name, value);
-}
-
-void write_contents(std::ostream& out, const DatasetInfo& info) {
+void add_contents(TextTable& table, const DatasetInfo& info) {
   const auto n = static_cast<double>(info.images);
   const Histogram& stored = info.stored_bytes.histogram;
-  line(out, "stored",
-       fmt::format("{}, {} each, {:.3f} bytes per pixel", show_bytes(info.bytes),
-                   show_size(static_cast<double>(info.bytes) / n),
-                   static_cast<double>(info.bytes) / static_cast<double>(info.pixels)));
-  line(out, "sizes",
-       fmt::format("{} to {}; p10 {}, median {}, p90 {}, p99 {}",
-                   show_bytes(info.stored_bytes.least), show_bytes(info.stored_bytes.most),
-                   show_bytes(stored.quantile(0.1)), show_bytes(stored.quantile(0.5)),
-                   show_bytes(stored.quantile(0.9)), show_bytes(stored.quantile(0.99))));
-  line(out, "width",
-       fmt::format("{} to {}, median {}", info.widths.least, info.widths.most,
-                   info.widths.histogram.quantile(0.5)));
-  line(out, "height",
-       fmt::format("{} to {}, median {}", info.heights.least, info.heights.most,
-                   info.heights.histogram.quantile(0.5)));
-  line(out, "format", shares(info.formats));
+  table.add(
+      {"stored", fmt::format("{}, {} each, {:.3f} bytes per pixel", show_bytes(info.bytes),
+                             show_size(static_cast<double>(info.bytes) / n),
+                             static_cast<double>(info.bytes) / static_cast<double>(info.pixels))});
+  table.add(
+      {"sizes", fmt::format("{} to {}; p10 {}, median {}, p90 {}, p99 {}",
+                            show_bytes(info.stored_bytes.least), show_bytes(info.stored_bytes.most),
+                            show_bytes(stored.quantile(0.1)), show_bytes(stored.quantile(0.5)),
+                            show_bytes(stored.quantile(0.9)), show_bytes(stored.quantile(0.99)))});
+  table.add({"width", fmt::format("{} to {}, median {}", info.widths.least, info.widths.most,
+                                  info.widths.histogram.quantile(0.5))});
+  table.add({"height", fmt::format("{} to {}, median {}", info.heights.least, info.heights.most,
+                                   info.heights.histogram.quantile(0.5))});
+  table.add({"format", shares(info.formats)});
   if (info.subsamplings.empty()) return;
-  line(out, "subsampling", shares(info.subsamplings));
+  table.add({"subsampling", shares(info.subsamplings)});
   const auto jpeg = info.formats.find("jpeg");
-  line(out, "progressive",
-       fmt::format("{:.1f} % of the JPEG images", share_of(info.progressive, jpeg->second)));
+  table.add({"progressive",
+             fmt::format("{:.1f} % of the JPEG images", share_of(info.progressive, jpeg->second))});
 }
 
-void write_classes(std::ostream& out, const DatasetInfo& info) {
+void add_classes(TextTable& table, const DatasetInfo& info) {
   if (info.classes.empty()) {
-    line(out, "classes", "none: no folders");
+    table.add({"classes", "none: no folders"});
     return;
   }
   std::int64_t least = info.classes.begin()->second, most = 0;
@@ -73,33 +68,41 @@ void write_classes(std::ostream& out, const DatasetInfo& info) {
     least = std::min(least, count);
     most = std::max(most, count);
   }
-  line(out, "classes", fmt::format("{}, of {} to {} images", info.classes.size(), least, most));
+  table.add({"classes", fmt::format("{}, of {} to {} images", info.classes.size(), least, most)});
 }
 
-void write_damaged(std::ostream& out, const DatasetInfo& info) {
+void add_faults(TextTable& table, const DatasetInfo& info) {
   const char* how =
       info.checked ? "all decoded" : "headers and ends looked at; --check decodes all";
-  line(out, "damaged", fmt::format("{} ({})", info.damaged, how));
-  if (info.unreadable_folders > 0) {
-    line(out, "unreadable", fmt::format("{} folders", info.unreadable_folders));
-  }
-  for (const DamagedFile& file : info.first_damaged) {
-    fmt::print(out, "    {}: {}\n", shown_text(file.path), shown_text(file.cause));
-  }
+  table.add({"damaged", fmt::format("{} ({})", info.damaged, how)});
+  if (info.unreadable_folders > 0)
+    table.add({"unreadable", plural(info.unreadable_folders, "folder")});
+  if (info.other_files > 0) table.add({"other files", std::to_string(info.other_files)});
+}
+
+void add_damaged(Screen& screen, const DatasetInfo& info) {
+  for (const DamagedFile& file : info.first_damaged)
+    screen.raw(Worth::detail,
+               fmt::format("    {}: {}", shown_text(file.path), shown_text(file.cause)));
   const auto named = static_cast<std::int64_t>(info.first_damaged.size());
   const std::int64_t more = info.damaged + info.unreadable_folders - named;
-  if (more > 0) fmt::print(out, "    and {} more\n", more);
+  if (more > 0) screen.raw(Worth::detail, fmt::format("    and {} more damaged", more));
 }
 
 }  // namespace
 
-void write_text(std::ostream& out, const DatasetInfo& info, const ReportStyle&) {
-  fmt::print(out, "{}: {} images, {}{}\n", shown_text(info.path), info.images,
-             show_bytes(info.bytes), info.interrupted ? " so far (interrupted)" : "");
-  if (info.images > 0) write_contents(out, info);
-  if (info.images > 0) write_classes(out, info);
-  write_damaged(out, info);
-  if (info.other_files > 0) line(out, "other files", std::to_string(info.other_files));
+void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle&) {
+  Screen& screen = reading.body;
+  screen.headline(
+      fmt::format("{}: {} images, {}{}", shown_text(info.path), info.images, show_bytes(info.bytes),
+                  info.interrupted ? " so far (interrupted)" : ""),
+      Tone::plain);
+  TextTable table("lw");
+  if (info.images > 0) add_contents(table, info);
+  if (info.images > 0) add_classes(table, info);
+  add_faults(table, info);
+  screen.table(Worth::evidence, table);
+  add_damaged(screen, info);
 }
 
 }  // namespace loaderscope::dataset

@@ -18,7 +18,7 @@ namespace loaderscope {
 
 // --- What a sweep says, for people and as JSON, and a saved one read back.
 
-void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style);
+void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style);
 void describe_sweep(Form& form, Experiment& experiment);
 
 // Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
@@ -30,7 +30,7 @@ void resume_sweep(std::istream& in, const std::string& place, Experiment& experi
 
 // --- What a tune says, for people and as JSON.
 
-void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style);
+void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style);
 void describe_tune(Form& form, Tune& tune);
 
 // The recommended settings as PyTorch and DALI write them.
@@ -41,8 +41,7 @@ std::string dali_arguments(const RunConfig& config);
 
 // --- What the self-test found, for people and as JSON.
 
-void write_selftest_table(std::ostream& out, const selftest::Result& result,
-                          const ReportStyle& style);
+void tell_selftest(Reading& reading, const selftest::Result& result, const ReportStyle& style);
 void describe_selftest(Form& form, selftest::Result& result);
 
 }  // namespace loaderscope
@@ -51,8 +50,7 @@ namespace loaderscope::compare {
 
 // --- What a comparison says, for people and as JSON.
 
-void write_comparison_table(std::ostream& out, const Comparison& comparison,
-                            const ReportStyle& style);
+void tell_comparison(Reading& reading, const Comparison& comparison, const ReportStyle& style);
 void describe_comparison(Form& form, Comparison& comparison);
 
 // In the other forms of a gate: for one comment that is rewritten, for tests, and for lines of the
@@ -78,7 +76,7 @@ namespace loaderscope::probe {
 
 // --- What the link matrix says, for people and as JSON.
 
-void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle& style);
+void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle& style);
 void describe_link(Form& form, LinkMatrix& matrix);
 
 }  // namespace loaderscope::probe
@@ -87,7 +85,7 @@ namespace loaderscope::dataset {
 
 // --- What is in a folder of images, for people and as JSON.
 
-void write_text(std::ostream& out, const DatasetInfo& info, const ReportStyle& style);
+void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle& style);
 void describe_info(Form& form, DatasetInfo& info);
 
 }  // namespace loaderscope::dataset

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/text_table.h"
+#include "report/screen.h"
 
 namespace loaderscope::probe {
 namespace {
@@ -42,10 +42,12 @@ void describe_cell(Form& form, LinkCell& cell, double bare) {
 
 }  // namespace
 
-void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle&) {
+void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle&) {
+  Screen& screen = reading.body;
   double best = 0;
   for (const LinkCell& cell : matrix.cells) best = std::max(best, cell.median);
-  out << fmt::format("{}: host to device at up to {} GB/s\n", matrix.gpu, gigabytes(best));
+  screen.headline(fmt::format("{}: host to device at up to {} GB/s", matrix.gpu, gigabytes(best)),
+                  Tone::plain);
   std::vector<std::string> header = {"GB/s from", "copy"};
   for (const BareLoop& loop : matrix.bare) header.push_back(spell_size(loop.bytes));
   TextTable table("ll" + std::string(matrix.bare.size(), 'r'), header);
@@ -62,13 +64,13 @@ void write_text(std::ostream& out, const LinkMatrix& matrix, const ReportStyle&)
   std::vector<std::string> bare = {"page-locked", "bare loop"};
   for (const BareLoop& loop : matrix.bare) bare.push_back(gigabytes(loop.median));
   table.add(bare);
-  table.print(out);
+  screen.table(Worth::evidence, table);
   if (matrix.near_cpus > 0)
-    out << fmt::format("the host's side ran on the {} of the GPU's NUMA node\n",
-                       plural(matrix.near_cpus, "CPU"));
+    screen.line(Worth::basis, fmt::format("the host's side ran on the {} of the GPU's NUMA node",
+                                          plural(matrix.near_cpus, "CPU")));
   for (const LinkCell& cell : matrix.cells) {
     const bool first = cell.copy == CopyMode::sync && cell.bytes == matrix.cells.front().bytes;
-    if (first && !cell.fallback.empty()) out << "note: " << printable(cell.fallback) << "\n";
+    if (first && !cell.fallback.empty()) screen.line(Worth::basis, "note: " + cell.fallback);
   }
 }
 

@@ -9,10 +9,6 @@
 namespace loaderscope {
 namespace {
 
-void write_table_row(std::ostream& out, const AnyResult& result, const ReportStyle& style) {
-  result.print(out, style);
-}
-
 void write_json_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   write_json(out, result);
 }
@@ -44,7 +40,7 @@ bool ReportRow::writes(std::string_view kind) const {
 
 std::span<const ReportRow> report_table() {
   static const std::array<ReportRow, 6> rows = {{
-      {{"table", "The answer and its evidence for people, in plain text."}, write_table_row},
+      {{"table", "The answer and its evidence for people, in plain text."}, write_table},
       {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
        write_json_row},
       {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},

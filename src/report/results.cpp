@@ -2,24 +2,25 @@
 
 #include "report/describe.h"
 #include "report/kinds.h"
+#include "report/screen.h"
 #include "report/writers.h"
 
 namespace loaderscope {
 namespace {
 
 template <class T>
-using Print = void (*)(std::ostream& out, const T& result, const ReportStyle& style);
+using Tell = void (*)(Reading& reading, const T& result, const ReportStyle& style);
 
 template <class T>
 AnyResult result_of(std::string_view kind, const T& result, std::string_view tool_version,
-                    void (*describe)(Form& form, T& result), Print<T> print) {
+                    void (*describe)(Form& form, T& result), Tell<T> tell) {
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
   // Who writes changes nothing of what is described to him.
   any.describe = [&result, describe](Form& form) { describe(form, const_cast<T&>(result)); };
-  any.print = [&result, print](std::ostream& out, const ReportStyle& style) {
-    print(out, result, style);
+  any.tell = [&result, tell](Reading& reading, const ReportStyle& style) {
+    tell(reading, result, style);
   };
   return any;
 }
@@ -31,8 +32,8 @@ AnyResult of_run(const RunRecord& record, const Analysis& analysis, JsonScope sc
   any.describe = [&, scope](Form& form) {
     describe_run(form, const_cast<RunRecord&>(record), const_cast<Analysis&>(analysis), scope);
   };
-  any.print = [&](std::ostream& out, const ReportStyle& style) {
-    write_run_table(out, record, analysis, style);
+  any.tell = [&](Reading& reading, const ReportStyle& style) {
+    tell_run(reading, record, analysis, style);
   };
   any.record = &record;
   any.analysis = &analysis;
@@ -50,34 +51,34 @@ AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
-  return result_of("sweep", sweep, tool_version, describe_sweep, write_sweep_table);
+  return result_of("sweep", sweep, tool_version, describe_sweep, tell_sweep);
 }
 
 AnyResult result_of(const Tune& tune, std::string_view tool_version) {
-  return result_of("tune", tune, tool_version, describe_tune, write_tune_table);
+  return result_of("tune", tune, tool_version, describe_tune, tell_tune);
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
   AnyResult any = result_of("compare", comparison, tool_version, compare::describe_comparison,
-                            compare::write_comparison_table);
+                            compare::tell_comparison);
   any.comparison = &comparison;
   return any;
 }
 
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
-  return result_of("what-if", answer, tool_version, describe_what_if, write_what_if_table);
+  return result_of("what-if", answer, tool_version, describe_what_if, tell_what_if);
 }
 
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
-  return result_of("selftest", result, tool_version, describe_selftest, write_selftest_table);
+  return result_of("selftest", result, tool_version, describe_selftest, tell_selftest);
 }
 
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
-  return result_of("probe", matrix, tool_version, probe::describe_link, probe::write_text);
+  return result_of("probe", matrix, tool_version, probe::describe_link, probe::tell_link);
 }
 
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
-  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::write_text);
+  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info);
 }
 
 }  // namespace loaderscope

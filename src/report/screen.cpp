@@ -4,7 +4,7 @@
 #include <sstream>
 #include <utility>
 
-#include "report/text_table.h"
+#include "report/writers.h"
 
 namespace loaderscope {
 namespace {
@@ -19,21 +19,73 @@ std::size_t rows_of(const std::string& text, int width) {
   return rows;
 }
 
+std::string_view colour_of(Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return "\x1b[1;32m";
+    case Tone::warning:
+      return "\x1b[1;33m";
+    case Tone::bad:
+      return "\x1b[1;31m";
+    case Tone::plain:
+      break;
+  }
+  return "\x1b[1m";
+}
+
 }  // namespace
+
+void Screen::add(Item item) {
+  item.rows = rows_of(item.text, style_.width);
+  items_.push_back(std::move(item));
+}
 
 void Screen::line(Worth worth, const std::string& text) {
   if (!text.empty()) raw(worth, wrapped(printable(text), style_.width, 2));
 }
 
 void Screen::raw(Worth worth, std::string text) {
-  const std::size_t rows = rows_of(text, style_.width);
-  items_.push_back({worth, std::move(text), rows});
+  add({.is = Is::text, .worth = worth, .text = std::move(text)});
 }
 
-void Screen::headline(const std::string& text, std::string_view colour) {
-  const std::string plain = printable(text);
-  const std::string shown = style_.colour ? std::string(colour) + plain + "\x1b[0m" : plain;
-  items_.push_back({Worth::needed, shown, rows_of(plain, style_.width)});
+void Screen::headline(const std::string& text, Tone tone) {
+  add({.is = Is::headline, .worth = Worth::needed, .text = printable(text), .tone = tone});
+}
+
+void Screen::command(Worth worth, std::string_view label, const std::string& command) {
+  const std::string shown = printable(command);
+  add({.is = Is::command,
+       .worth = worth,
+       .text = std::string(label) + ": " + shown,
+       .cells = {std::string(label), shown}});
+}
+
+void Screen::code(Worth worth, const std::string& text) {
+  const std::string shown = printable(text);
+  add({.is = Is::command,
+       .worth = worth,
+       .text = "  " + wrapped(shown, style_.width - 2, 6),
+       .cells = {"", shown}});
+}
+
+void Screen::table(Worth worth, const TextTable& table) { this->table(worth, table, {}); }
+
+void Screen::table(Worth header, const TextTable& table, const std::vector<Worth>& of_rows) {
+  const TextTable::Shown shown = table.shown();
+  std::vector<std::string> lines = table.lines(style_.width);
+  auto line = lines.begin();
+  if (!shown.header.empty())
+    add({.is = Is::header,
+         .worth = header,
+         .text = std::move(*line++),
+         .cells = shown.header,
+         .alignment = shown.alignment});
+  for (std::size_t row = 0; row < shown.rows.size(); ++row)
+    add({.is = Is::row,
+         .worth = row < of_rows.size() ? of_rows[row] : header,
+         .text = std::move(*line++),
+         .cells = shown.rows[row],
+         .alignment = shown.alignment});
 }
 
 std::size_t Screen::fit(std::size_t most) {
@@ -56,20 +108,29 @@ std::size_t Screen::rows() const {
   return sum;
 }
 
-void print_fitting(std::ostream& out, Screen body, const Screen& last, const ReportStyle& style,
-                   const std::string& more) {
-  Screen hint(style);
-  if (!style.verbose && last.rows() + body.rows() > kScreenRows) {
-    hint.line(Worth::needed, more);
-    body.fit(kScreenRows - std::min(kScreenRows, last.rows() + hint.rows()));
+void Screen::print(std::ostream& out) const {
+  for (const Item& item : items_) {
+    const bool in_colour = style_.colour && item.is == Is::headline;
+    if (in_colour) out << colour_of(item.tone);
+    out << item.text << (in_colour ? "\x1b[0m\n" : "\n");
   }
-  body.print(out);
-  hint.print(out);
-  last.print(out);
 }
 
-void Screen::print(std::ostream& out) const {
-  for (const Item& item : items_) out << item.text << '\n';
+void print_fitting(std::ostream& out, Reading reading, const ReportStyle& style) {
+  Screen hint(style);
+  if (!style.verbose && reading.last.rows() + reading.body.rows() > kScreenRows) {
+    hint.line(Worth::needed, reading.more);
+    reading.body.fit(kScreenRows - std::min(kScreenRows, reading.last.rows() + hint.rows()));
+  }
+  reading.body.print(out);
+  hint.print(out);
+  reading.last.print(out);
+}
+
+void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& style) {
+  Reading reading(style);
+  result.tell(reading, style);
+  print_fitting(out, std::move(reading), style);
 }
 
 }  // namespace loaderscope

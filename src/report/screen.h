@@ -1,4 +1,5 @@
-// Lines that fit a screen: where there are too many, those that matter least are left out.
+// What people read of a result: lines, tables and commands, the best first. On a terminal it fits a
+// screen: where there is too much, what matters least is left out. A page shows all of it.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "loaderscope/report.h"
+#include "report/text_table.h"
 
 namespace loaderscope {
 
@@ -16,16 +18,23 @@ inline constexpr std::size_t kScreenRows = 28;
 // What goes first where the lines are too many. `needed` never goes.
 enum class Worth : std::uint8_t { beside, detail, basis, evidence, advice, needed };
 
+enum class Tone : std::uint8_t { plain, good, warning, bad };  // of a headline
+
 class Screen {
  public:
   explicit Screen(const ReportStyle& style) : style_(style) {}
 
   // Wrapped to the width; control characters are spelled. "" is no line.
   void line(Worth worth, const std::string& text);
-  // As they stand: rows of a table, or what may not be broken.
+  // As it stands: what may not be broken.
   void raw(Worth worth, std::string text);
   // Never broken, never left out, in colour where the style has it.
-  void headline(const std::string& text, std::string_view colour);
+  void headline(const std::string& text, Tone tone);
+  // To be run, written or copied: "next: loaderscope tune --from r.json". Never broken.
+  void command(Worth worth, std::string_view label, const std::string& command);
+  void code(Worth worth, const std::string& text);  // to be copied into a program
+  void table(Worth worth, const TextTable& table);
+  void table(Worth header, const TextTable& table, const std::vector<Worth>& of_rows);
 
   // Leaves out what matters least, the last of it first, until at most `rows` rows are left.
   // Returns how many rows that were.
@@ -33,20 +42,36 @@ class Screen {
   std::size_t rows() const;  // on a terminal of the style's width
   void print(std::ostream& out) const;
 
- private:
+  enum class Is : std::uint8_t { text, headline, command, header, row };
   struct Item {
-    Worth worth;
-    std::string text;  // with line feeds within
-    std::size_t rows;
+    Is is = Is::text;
+    Worth worth = Worth::beside;
+    std::string text{};  // as a terminal shows it, with line feeds within
+    std::size_t rows = 0;
+    Tone tone = Tone::plain;  // of a headline
+    std::vector<std::string>
+        cells{};              // of a header and a row; of a command its label, or "", and itself
+    std::string alignment{};  // of the cells: 'l', 'r' or 'w'; see TextTable
   };
+  const std::vector<Item>& items() const { return items_; }
+
+ private:
+  void add(Item item);
 
   ReportStyle style_;
   std::vector<Item> items_;
 };
 
-// Both, the first one cut to a screen unless the style is verbose; `more` stands between them where
+// A result as it is read: `last` closes it and is always there; `more` stands between them where
 // something was left out.
-void print_fitting(std::ostream& out, Screen body, const Screen& last, const ReportStyle& style,
-                   const std::string& more = "");
+struct Reading {
+  explicit Reading(const ReportStyle& style) : body(style), last(style) {}
+
+  Screen body, last;
+  std::string more;
+};
+
+// The body is cut to a screen unless the style is verbose.
+void print_fitting(std::ostream& out, Reading reading, const ReportStyle& style);
 
 }  // namespace loaderscope

@@ -115,8 +115,7 @@ void add_rows(Screen& screen, const Result& result, bool all) {
                std::to_string(recovery->growth.size()), all ? show_elsewhere(*recovery) : ""});
     last = recovery->pipeline;
   }
-  if (table.empty()) return;
-  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
+  if (!table.empty()) screen.table(Worth::evidence, table);
 }
 
 std::string basis_line(const Result& result) {
@@ -152,15 +151,14 @@ void describe_recovery(Form& form, Recovery& recovery) {
 
 }  // namespace
 
-void write_selftest_table(std::ostream& out, const Result& result, const ReportStyle& style) {
-  Screen screen(style);
-  screen.line(Worth::needed, answer_line(result));
+void tell_selftest(Reading& reading, const Result& result, const ReportStyle& style) {
+  Screen& screen = reading.body;
+  screen.headline(answer_line(result), result.passed() ? Tone::good : Tone::bad);
   screen.line(Worth::advice, reason_line(result));
   add_rows(screen, result, style.verbose);
   screen.line(Worth::basis, basis_line(result));
   for (const std::string& note : result.notes) screen.line(Worth::basis, "note: " + note);
-  print_fitting(out, std::move(screen), Screen(style), style,
-                "more with --verbose: stages that were not found, notes");
+  reading.more = "more with --verbose: stages that were not found, notes";
 }
 
 void describe_selftest(Form& form, Result& result) {

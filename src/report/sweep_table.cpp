@@ -116,19 +116,19 @@ void add_cases(Screen& screen, const Experiment& experiment, const SweepAnswer& 
   const std::vector<std::size_t> shown = cases_to_show(experiment, answer, style.verbose);
   const TextTable widest = table_of_cases(experiment, answer, shown, kBarColumns);
   const int beyond = static_cast<int>(widest.columns()) - style.width;
-  const int bar = std::max(kFewestBarColumns, kBarColumns - std::max(0, beyond));
-  std::vector<std::string> lines = table_of_cases(experiment, answer, shown, bar).lines();
-  screen.raw(Worth::advice, std::move(lines.front()));
-  for (std::size_t row = 0; row < shown.size(); ++row) {
-    const bool is_marked = !remark_on(answer, shown[row]).empty();
-    screen.raw(is_marked ? Worth::advice : Worth::evidence, std::move(lines[row + 1]));
-  }
+  const int fitting = std::max(kFewestBarColumns, kBarColumns - std::max(0, beyond));
+  std::vector<Worth> worths;
+  for (const std::size_t i : shown)
+    worths.push_back(remark_on(answer, i).empty() ? Worth::evidence : Worth::advice);
+  screen.table(Worth::advice, table_of_cases(experiment, answer, shown, style.drawn ? 0 : fitting),
+               worths);
   const auto measured = std::count_if(answer.rate.begin(), answer.rate.end(),
                                       [](const auto& rate) { return rate.has_value(); });
   if (const auto slower = measured - std::ssize(shown); slower > 0)
     screen.line(Worth::evidence, fmt::format("  and {} slower ones, with --verbose", slower));
   const std::string legend = bar_legend(experiment.cases);
-  if (!legend.empty()) screen.raw(Worth::detail, "  " + wrapped(legend, style.width - 2, 2));
+  if (!legend.empty() && !style.drawn)
+    screen.raw(Worth::detail, "  " + wrapped(legend, style.width - 2, 2));
 }
 
 bool is_numeric(const Axis& axis) {
@@ -201,19 +201,18 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
 
 }  // namespace
 
-void write_sweep_table(std::ostream& out, const Experiment& experiment, const ReportStyle& style) {
+void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style) {
   const SweepAnswer answer = judge_sweep(experiment);
-  Screen screen(style);
-  screen.line(Worth::needed, answer_line(experiment, answer));
+  Screen& screen = reading.body;
+  screen.headline(answer_line(experiment, answer), Tone::plain);
   screen.line(Worth::advice, runs_line(experiment));
   if (answer.best) {
     add_cases(screen, experiment, answer, style);
-    add_map(screen, experiment, answer);
+    if (!style.drawn) add_map(screen, experiment, answer);
   }
   for (const std::string& text : skipped_lines(experiment)) screen.line(Worth::evidence, text);
   for (const std::string& note : experiment.notes) screen.line(Worth::detail, "note: " + note);
-  print_fitting(out, std::move(screen), Screen(style), style,
-                "more with --verbose: cases, the map, notes");
+  reading.more = "more with --verbose: cases, the map, notes";
 }
 
 }  // namespace loaderscope

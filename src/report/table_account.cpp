@@ -102,15 +102,16 @@ std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& 
   return lines;
 }
 
-std::vector<std::string> account_table(const RunRecord& record, const Analysis& analysis,
-                                       const ReportStyle& style) {
+TextTable account_table(const RunRecord& record, const Analysis& analysis,
+                        const ReportStyle& style) {
   std::vector<AccountLine> lines = account_lines(record, analysis);
   if (!style.verbose) lines = in_short(lines);
   const std::string first = first_column(record, analysis);
+  if (style.drawn) return table_of(lines, first, 0);
   const int bar = std::clamp(style.width - 64, 10, kLongestBar);
   const int beyond = static_cast<int>(table_of(lines, first, bar).columns()) - style.width;
   const int fitting = std::max(kShortestBar, bar - std::max(0, beyond));
-  return table_of(lines, first, fitting).lines();
+  return table_of(lines, first, fitting);
 }
 
 }  // namespace loaderscope

@@ -24,8 +24,7 @@ std::string file_of(const std::string& place) {
 
 }  // namespace
 
-std::vector<std::string> loader_table(const RunRecord& record) {
-  if (record.loaders.size() < 2) return {};
+TextTable loader_table(const RunRecord& record) {
   TextTable table("lrrrl",
                   {"loader", "batches", "waited for", "its loop", "of the program's time"});
   for (const LoaderUse& loader :
@@ -34,7 +33,7 @@ std::vector<std::string> loader_table(const RunRecord& record) {
                show_count(loader.batches), show_percent(loader.waited), show_percent(loader.looped),
                remark_on(loader)});
   }
-  return table.lines();
+  return table;
 }
 
 }  // namespace loaderscope

@@ -78,17 +78,11 @@ std::vector<std::string> queue_lines(const RunRecord& record) {
   return lines;
 }
 
-std::vector<std::string> metric_lines(const RunRecord& record, int width) {
-  TextTable table("lrl");
-  std::size_t longest = 0;  // explanation
-  for (const Metric& metric : record.metrics) {
+TextTable metric_table(const RunRecord& record) {
+  TextTable table("lrw");
+  for (const Metric& metric : record.metrics)
     table.add({metric.name, metric_value(metric), metric.help});
-    longest = std::max(longest, columns_of(printable(metric.help)));
-  }
-  const auto indent = static_cast<int>(table.columns() - longest);
-  std::vector<std::string> lines = table.lines();
-  for (std::string& line : lines) line = "  " + wrapped(line.substr(2), width - 2, indent);
-  return lines;
+  return table;
 }
 
 }  // namespace loaderscope

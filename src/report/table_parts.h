@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "loaderscope/report.h"
+#include "report/text_table.h"
 
 namespace loaderscope {
 
@@ -22,25 +23,23 @@ struct AccountLine {
 std::vector<AccountLine> account_lines(const RunRecord& record, const Analysis& analysis);
 
 // The account with its bars, within the width: header first. In short, what is small is one row.
-std::vector<std::string> account_table(const RunRecord& record, const Analysis& analysis,
-                                       const ReportStyle& style);
+TextTable account_table(const RunRecord& record, const Analysis& analysis,
+                        const ReportStyle& style);
 
 // The stages as their threads saw them, in the order of the way of a batch. In short, only those
 // that took a noteworthy part of the threads' time.
 struct StageRows {
-  std::string header;
-  struct StageLine {
-    std::string text;
-    bool is_long;  // one of those that took longest
-  };
-  std::vector<StageLine> rows;
+  TextTable table;
+  std::vector<bool> is_long;  // of each row: one of those that took longest
 };
 StageRows stage_table(const RunRecord& record, bool in_short);
 
-std::vector<std::string> rank_table(const RunRecord& record, const Analysis& analysis);
+// Of many only the first; the line says how many more there are, or is "".
+TextTable rank_table(const RunRecord& record, const Analysis& analysis);
+std::string more_ranks_line(const Analysis& analysis);
 // Of a program with more than one loader.
-std::vector<std::string> loader_table(const RunRecord& record);
-std::vector<std::string> metric_lines(const RunRecord& record, int width);
+TextTable loader_table(const RunRecord& record);
+TextTable metric_table(const RunRecord& record);
 
 // What this machine could give at most, where that is known.
 struct Ceiling {

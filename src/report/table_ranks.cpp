@@ -22,9 +22,8 @@ std::string chief_cause(const Account& account) {
 
 }  // namespace
 
-std::vector<std::string> rank_table(const RunRecord& record, const Analysis& analysis) {
+TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
   const std::size_t ranks = analysis.rank_accounts.size();
-  if (ranks < 2) return {};
   TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
                              "for other ranks", "chiefly"});
   for (std::size_t rank = 0; rank < std::min(ranks, kMostRows); ++rank) {
@@ -35,13 +34,15 @@ std::vector<std::string> rank_table(const RunRecord& record, const Analysis& ana
                show_percent(share_of(own, account)),
                show_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});
   }
-  std::vector<std::string> lines = table.lines();
-  if (ranks > kMostRows) {
-    lines.push_back(fmt::format("  the other {} {} in the result of --json",
-                                plural(static_cast<std::int64_t>(ranks - kMostRows), "rank"),
-                                ranks - kMostRows == 1 ? "is" : "are"));
-  }
-  return lines;
+  return table;
+}
+
+std::string more_ranks_line(const Analysis& analysis) {
+  const std::size_t ranks = analysis.rank_accounts.size();
+  if (ranks <= kMostRows) return "";
+  return fmt::format("the other {} {} in the result of --json",
+                     plural(static_cast<std::int64_t>(ranks - kMostRows), "rank"),
+                     ranks - kMostRows == 1 ? "is" : "are");
 }
 
 }  // namespace loaderscope

@@ -63,21 +63,17 @@ StageRows stage_table(const RunRecord& record, bool in_short) {
   const std::vector<Nanos> walls = walls_of(stages, in_short);
   const Nanos sum = std::accumulate(walls.begin(), walls.end(), Nanos{0});
   const Nanos longest = walls[std::min(kLongest, walls.size()) - 1];
-  TextTable table("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU", "no core",
-                                 "blocked", "rate"});
-  StageRows result;
+  StageRows result{TextTable("lrrrrrrrrr", {"stage", "count", "mean", "p50", "p99", "max", "CPU",
+                                            "no core", "blocked", "rate"}),
+                   {}};
   for (const auto& word : Words<Stage>::table()) {
     const StageStats& stats = stages[word.value];
     if (stats.count == 0) continue;
     const bool is_small = static_cast<double>(stats.wall) < kNoteworthy * static_cast<double>(sum);
     if (in_short && (!has_thread(word.value) || is_small)) continue;
-    table.add(stage_cells(word.value, stats));
-    result.rows.push_back({"", stats.wall >= longest});
+    result.table.add(stage_cells(word.value, stats));
+    result.is_long.push_back(stats.wall >= longest);
   }
-  if (result.rows.empty()) return result;
-  const std::vector<std::string> lines = table.lines();
-  result.header = lines.front();
-  for (std::size_t i = 0; i < result.rows.size(); ++i) result.rows[i].text = lines[i + 1];
   return result;
 }
 

@@ -19,12 +19,12 @@
 namespace loaderscope {
 namespace {
 
-std::string_view colour_of(const Verdict& verdict) {
-  if (verdict.withheld_reason) return "\x1b[1m";
-  if (verdict.severity == "none") return "\x1b[1;32m";
-  if (verdict.severity == "moderate") return "\x1b[1;33m";
-  if (verdict.severity == "high") return "\x1b[1;31m";
-  return "\x1b[1m";
+Tone tone_of(const Verdict& verdict) {
+  if (verdict.withheld_reason) return Tone::plain;
+  if (verdict.severity == "none") return Tone::good;
+  if (verdict.severity == "moderate") return Tone::warning;
+  if (verdict.severity == "high") return Tone::bad;
+  return Tone::plain;
 }
 
 void add_differential(Screen& screen, const RunRecord& record, const Analysis& analysis) {
@@ -32,8 +32,7 @@ void add_differential(Screen& screen, const RunRecord& record, const Analysis& a
   for (const DifferentialRow& row : differential_rows(record, analysis)) {
     table.add({row.name, row.busy, row.rate, row.per_step, row.costs, row.remark});
   }
-  if (table.empty()) return;
-  for (std::string& line : table.lines()) screen.raw(Worth::advice, std::move(line));
+  if (!table.empty()) screen.table(Worth::advice, table);
 }
 
 void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis) {
@@ -43,18 +42,12 @@ void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysi
   screen.line(Worth::evidence, cause_line(analysis));
 }
 
-void add_account(Screen& screen, const RunRecord& record, const Analysis& analysis,
-                 const ReportStyle& style) {
-  for (std::string& line : account_table(record, analysis, style))
-    screen.raw(Worth::evidence, std::move(line));
-}
-
 void add_stages(Screen& screen, const RunRecord& record, const ReportStyle& style) {
-  StageRows stages = stage_table(record, !style.verbose);
-  if (stages.rows.empty()) return;
-  screen.raw(Worth::evidence, std::move(stages.header));
-  for (auto& [text, is_long] : stages.rows)
-    screen.raw(is_long ? Worth::evidence : Worth::detail, std::move(text));
+  const StageRows stages = stage_table(record, !style.verbose);
+  std::vector<Worth> worths;
+  for (const bool is_long : stages.is_long)
+    worths.push_back(is_long ? Worth::evidence : Worth::detail);
+  if (!worths.empty()) screen.table(Worth::evidence, stages.table, worths);
 }
 
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
@@ -62,12 +55,13 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
   screen.line(Worth::evidence, rate_line(record, analysis));
   screen.line(Worth::evidence, window_line(record, analysis));
   screen.line(Worth::evidence, ranks_line(record, analysis));
-  if (style.verbose) {
-    for (std::string& line : rank_table(record, analysis))
-      screen.raw(Worth::detail, std::move(line));
+  if (style.verbose && analysis.rank_accounts.size() > 1) {
+    screen.table(Worth::detail, rank_table(record, analysis));
+    const std::string more = more_ranks_line(analysis);
+    if (!more.empty()) screen.raw(Worth::detail, "  " + more);
   }
-  for (std::string& line : loader_table(record)) screen.raw(Worth::evidence, std::move(line));
-  add_account(screen, record, analysis, style);
+  if (record.loaders.size() > 1) screen.table(Worth::evidence, loader_table(record));
+  screen.table(Worth::evidence, account_table(record, analysis, style));
   for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
   add_differential(screen, record, analysis);
   screen.line(Worth::evidence, why_line(analysis.account));
@@ -80,12 +74,10 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
 }
 
 // What the reader of a screen would not miss.
-void add_details(Screen& screen, const RunRecord& record, const Analysis& analysis,
-                 const ReportStyle& style) {
+void add_details(Screen& screen, const RunRecord& record, const Analysis& analysis) {
   screen.line(Worth::detail, first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) screen.line(Worth::detail, queue);
-  for (std::string& line : metric_lines(record, style.width))
-    screen.raw(Worth::detail, std::move(line));
+  screen.table(Worth::detail, metric_table(record));
 }
 
 void add_skipped(Screen& screen, const RunRecord& record, const ReportStyle& style) {
@@ -122,7 +114,7 @@ void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis)
   const std::string& json = record.config.answer.json;
   if (!json.empty() && json != "-") screen.raw(Worth::needed, "files: " + printable(json));
   const std::string command = next_command(record, analysis);
-  if (!command.empty()) screen.raw(Worth::needed, "next: " + printable(command));
+  if (!command.empty()) screen.command(Worth::needed, "next", command);
 }
 
 // "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics"
@@ -145,10 +137,10 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
 
 }  // namespace
 
-void write_run_table(std::ostream& out, const RunRecord& record, const Analysis& analysis,
-                     const ReportStyle& style) {
-  Screen screen(style), last(style);
-  screen.headline(analysis.verdict.sentence, colour_of(analysis.verdict));
+void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysis,
+              const ReportStyle& style) {
+  Screen &screen = reading.body, &last = reading.last;
+  screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
   add_advice(screen, record, analysis);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);
   if (style.verbose) {
@@ -157,11 +149,10 @@ void write_run_table(std::ostream& out, const RunRecord& record, const Analysis&
   screen.line(Worth::basis, what_it_takes_line(analysis, style.verbose));
   const bool is_held = analysis.fit && analysis.fit->can_predict();
   screen.line(is_held ? Worth::detail : Worth::basis, fit_line(analysis, style.verbose));
-  if (style.verbose) add_details(screen, record, analysis, style);
+  if (style.verbose) add_details(screen, record, analysis);
   add_notes(screen, record, analysis, style);
   if (!style.verbose && analysis.steps > 0) last.line(Worth::needed, more_line(record, analysis));
   add_next(last, record, analysis);
-  print_fitting(out, std::move(screen), last, style);
 }
 
 }  // namespace loaderscope

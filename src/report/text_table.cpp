@@ -27,25 +27,40 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(printable_cells(std::move(cells)));
 }
 
-std::vector<std::string> TextTable::lines() const {
-  std::vector<std::size_t> widths(alignment_.size());
-  for (const std::vector<std::string>& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], columns_of(row[c]));
+TextTable::Shown TextTable::shown() const {
+  Shown shown;
+  shown.rows.resize(rows_.size());
+  for (std::size_t c = 0; c < alignment_.size(); ++c) {
+    const auto has_value = [&](const auto& row) { return c < row.size() && !row[c].empty(); };
+    if (std::none_of(rows_.begin(), rows_.end(), has_value)) continue;
+    shown.alignment += alignment_[c];
+    if (!header_.empty()) shown.header.push_back(header_[c]);
+    for (std::size_t r = 0; r < rows_.size(); ++r)
+      shown.rows[r].push_back(c < rows_[r].size() ? rows_[r][c] : "");
+  }
+  return shown;
+}
+
+std::vector<std::string> TextTable::lines(int width) const {
+  const Shown table = shown();
+  std::vector<std::vector<std::string>> rows = table.rows;
+  if (!table.header.empty()) rows.insert(rows.begin(), table.header);
+  std::vector<std::size_t> widths(table.alignment.size());
+  std::size_t before_last = 0;
+  for (std::size_t c = 0; c < widths.size(); ++c) {
+    for (const auto& row : rows) widths[c] = std::max(widths[c], columns_of(row[c]));
+    if (c + 1 < widths.size()) before_last += 2 + widths[c];
   }
   std::vector<std::string> lines;
-  const auto add_row = [&](const std::vector<std::string>& row) {
+  for (const auto& row : rows) {
     std::string line;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (widths[c] == 0) continue;
-      const std::size_t heading = header_.empty() ? 0 : columns_of(header_[c]);
-      line += "  " + padded(row[c], std::max(widths[c], heading), alignment_[c]);
-    }
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += "  " + padded(row[c], widths[c], table.alignment[c]);
     line.erase(line.find_last_not_of(' ') + 1);
+    if (width > 0 && table.alignment.ends_with('w'))
+      line = "  " + wrapped(line.substr(2), width - 2, static_cast<int>(before_last) + 2);
     lines.push_back(std::move(line));
-  };
-  if (!header_.empty()) add_row(header_);
-  for (const std::vector<std::string>& row : rows_) add_row(row);
+  }
   return lines;
 }
 

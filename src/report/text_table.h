@@ -12,13 +12,20 @@ namespace loaderscope {
 
 class TextTable {
  public:
-  // One letter per column: 'l' or 'r'. Cells may hold any text: a result from elsewhere must not
-  // drive the reader's terminal.
+  // One letter per column: 'l', 'r', or 'w' of a last one that is broken where lines are too long.
+  // Cells may hold any text: a result from elsewhere must not drive the reader's terminal.
   explicit TextTable(std::string_view alignment, std::vector<std::string> header = {});
 
   void add(std::vector<std::string> cells);
-  // Two spaces before each column; a column without a value in any row is left out.
-  std::vector<std::string> lines() const;
+  // Its header, if any, and its rows; a column without a value in any row is left out.
+  struct Shown {
+    std::string alignment;
+    std::vector<std::string> header;
+    std::vector<std::vector<std::string>> rows;
+  };
+  Shown shown() const;
+  // Two spaces before each column. `width`: of the page; 0: nothing is broken.
+  std::vector<std::string> lines(int width = 0) const;
   void print(std::ostream& out) const;
   std::size_t columns() const;  // of its longest line
   bool empty() const { return rows_.empty(); }

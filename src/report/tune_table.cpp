@@ -131,12 +131,10 @@ void add_cases(Screen& screen, const Tune& tune, const Judgement& judgement) {
     row.push_back(std::to_string(one.runs.size()));
     table.add(std::move(row));
   }
-  std::vector<std::string> lines = table.lines();
-  screen.raw(Worth::evidence, std::move(lines.front()));
-  for (std::size_t row = 0; row < order.size(); ++row) {
-    const bool is_marked = !mark_of(tune, order[row]).empty();
-    screen.raw(is_marked ? Worth::evidence : Worth::basis, std::move(lines[row + 1]));
-  }
+  std::vector<Worth> worths;
+  for (const std::size_t i : order)
+    worths.push_back(mark_of(tune, i).empty() ? Worth::basis : Worth::evidence);
+  screen.table(Worth::evidence, table, worths);
 }
 
 // What the best one would give beyond the one to use.
@@ -302,15 +300,15 @@ std::string alone_line(const Tune& tune) {
 
 }  // namespace
 
-void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& style) {
+void tell_tune(Reading& reading, const Tune& tune, const ReportStyle&) {
   const Judgement judgement(tune.experiment.cases);
-  Screen screen(style), last(style);
-  screen.line(Worth::needed, answer_line(tune, judgement));
-  if (!tune.recommended) return screen.print(out);
+  Screen& screen = reading.body;
+  screen.headline(answer_line(tune, judgement), Tone::plain);
+  if (!tune.recommended) return;
   const Case& use = tune.experiment.cases[*tune.recommended];
   const std::string call =
       is_for_data_loader(use.config) ? data_loader_call(use.config) : dali_arguments(use.config);
-  screen.raw(Worth::advice, "  " + wrapped(printable(call), style.width - 2, 6));
+  screen.code(Worth::advice, call);
   if (use.config.trainer.ranks > 1) {
     screen.line(
         Worth::advice,
@@ -328,9 +326,8 @@ void write_tune_table(std::ostream& out, const Tune& tune, const ReportStyle& st
   screen.line(Worth::evidence, shift_line(tune));
   screen.line(Worth::evidence, alone_line(tune));
   for (const std::string& note : tune.experiment.notes) screen.line(Worth::detail, "note: " + note);
-  last.raw(Worth::needed, "next: " + printable(command_for(tune.experiment.base, use.changes)));
-  print_fitting(out, std::move(screen), last, style,
-                "more with --verbose: settings that ran, what was not run, notes");
+  reading.last.command(Worth::needed, "next", command_for(tune.experiment.base, use.changes));
+  reading.more = "more with --verbose: settings that ran, what was not run, notes";
 }
 
 }  // namespace loaderscope

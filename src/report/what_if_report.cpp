@@ -112,7 +112,7 @@ void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
   for (const auto& word : Words<Cause>::table()) {
     add_share(word.name, [&](const Account& a) { return a.stall[word.value]; });
   }
-  for (std::string& line : table.lines()) screen.raw(Worth::evidence, std::move(line));
+  screen.table(Worth::evidence, table);
 }
 
 void describe_column(Form& form, WhatIfCase& one) {
@@ -169,14 +169,14 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
   return result;
 }
 
-void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style) {
-  Screen screen(style);
-  screen.line(Worth::needed, answer_line(answer));
+void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style) {
+  Screen& screen = reading.body;
+  screen.headline(answer_line(answer), Tone::plain);
   screen.line(Worth::advice, verified_line(answer));
   screen.line(Worth::advice, trust_line(answer));
   add_cases(screen, answer, style);
   for (const std::string& note : answer.notes) screen.line(Worth::basis, "note: " + note);
-  print_fitting(out, std::move(screen), Screen(style), style, "more with --verbose: notes");
+  reading.more = "more with --verbose: notes";
 }
 
 void describe_what_if(Form& form, WhatIf& answer) {

@@ -35,7 +35,7 @@ WhatIfCase case_of(std::string name, const Analysis& analysis);
 // What becomes of a measured run: see promise_of().
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
-void write_what_if_table(std::ostream& out, const WhatIf& answer, const ReportStyle& style);
+void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style);
 void describe_what_if(Form& form, WhatIf& answer);
 
 }  // namespace loaderscope

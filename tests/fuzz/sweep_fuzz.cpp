@@ -11,6 +11,7 @@
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
+#include "report/writers.h"
 
 namespace {
 
@@ -40,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   std::ostringstream table, json;
-  write_sweep_table(table, experiment, ReportStyle{});
+  write_table(table, result_of(experiment, ""), ReportStyle{});
   write_json(json, result_of(experiment, "1.0"));
   Experiment again = planned();
   std::istringstream saved(json.str());

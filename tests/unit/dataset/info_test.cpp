@@ -1,6 +1,7 @@
 #include "dataset/info.h"
 #include "report/results.h"
 #include "report/schemas.h"
+#include "report/writers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -187,10 +188,10 @@ TEST(Info, PrintsTextAndJson) {
   fill(folder);
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
-  write_text(text, info, {});
+  write_table(text, result_of(info, ""), {});
   EXPECT_THAT(text.str(), HasSubstr(": 3 images, "));
-  EXPECT_THAT(text.str(), HasSubstr("subsampling   420 (100.0 %)"));
-  EXPECT_THAT(text.str(), HasSubstr("damaged       4 (headers and ends looked at"));
+  EXPECT_THAT(text.str(), HasSubstr("subsampling  420 (100.0 %)"));
+  EXPECT_THAT(text.str(), HasSubstr("damaged      4 (headers and ends looked at"));
   write_json(json, result_of(info, "1.0"));
   const auto parsed = nlohmann::json::parse(json.str());
   EXPECT_EQ(parsed["schema"], "loaderscope.dataset-info/1");
@@ -204,7 +205,7 @@ TEST(Info, PrintsAnEmptyFolder) {
   std::filesystem::create_directories(folder / "set");
   const DatasetInfo info = inspect_dataset(folder / "set", {});
   std::ostringstream text, json;
-  write_text(text, info, {});
+  write_table(text, result_of(info, ""), {});
   write_json(json, result_of(info, "1.0"));
   EXPECT_THAT(text.str(), HasSubstr(": 0 images"));
   EXPECT_TRUE(nlohmann::json::accept(json.str()));

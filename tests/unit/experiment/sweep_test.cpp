@@ -10,6 +10,7 @@
 #include "report/kinds.h"
 #include "report/results.h"
 #include "report/schemas.h"
+#include "report/writers.h"
 #include "unit/experiment/model_context.h"
 #include "unit/source/temp_folder.h"
 
@@ -185,9 +186,9 @@ TEST_F(ResumedSweep, RunsOnlyWhatIsMissing) {
   Experiment whole = plan(base_, axes_);
   run_sweep(whole, test::model_context(), {});
   std::ostringstream resumed, in_one;
-  write_sweep_table(resumed, experiment, {});
+  write_table(resumed, result_of(experiment, ""), {});
   whole.spent = experiment.spent;
-  write_sweep_table(in_one, whole, {});
+  write_table(in_one, result_of(whole, ""), {});
   EXPECT_EQ(resumed.str(), in_one.str());
 }
 
@@ -222,7 +223,7 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   run_sweep(experiment, context, {});
   std::ostringstream saved, before, after;
   write_json(saved, result_of(experiment, "1.0"));
-  write_sweep_table(before, experiment, {});
+  write_table(before, result_of(experiment, ""), {});
 
   Experiment resumed = plan(base, axes, true);
   std::istringstream in(saved.str());
@@ -230,7 +231,7 @@ TEST_F(ResumedSweep, KnowsTheCasesOfALoaderThatWasFoundByRunning) {
   context.run = [](const RunConfig&) -> RunRecord { throw RunError("it has run"); };
   run_sweep(resumed, context, {});
   resumed.spent = experiment.spent;
-  write_sweep_table(after, resumed, {});
+  write_table(after, result_of(resumed, ""), {});
   EXPECT_EQ(after.str(), before.str());
   EXPECT_THAT(after.str(), HasSubstr("32"));
 }

@@ -13,6 +13,8 @@
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
+#include "report/results.h"
+#include "report/writers.h"
 #include "unit/experiment/model_context.h"
 
 namespace loaderscope {
@@ -144,7 +146,7 @@ TEST(Tune, SaysWhenNothingKeepsTheGpuBusy) {
   EXPECT_EQ(found.experiment.cases[*found.recommended].config.loader.num_workers, 4);
   EXPECT_EQ(found.limit, "decode");
   std::ostringstream out;
-  write_tune_table(out, found, ReportStyle{200, false});
+  write_table(out, result_of(found, ""), ReportStyle{200, false});
   EXPECT_THAT(out.str(), HasSubstr("no setting of the grid keeps the GPU 95 % busy"));
 }
 
@@ -157,7 +159,7 @@ TEST(Tune, ProvesNothingWithoutItsRivals) {
   EXPECT_TRUE(found.experiment.budget_spent);
   EXPECT_FALSE(found.proven);
   std::ostringstream out;
-  write_tune_table(out, found, ReportStyle{200, false});
+  write_table(out, result_of(found, ""), ReportStyle{200, false});
   EXPECT_THAT(out.str(), HasSubstr("not proven"));
 }
 

@@ -5,6 +5,7 @@
 
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
 #include "report/writers.h"
 #include "unit/known_answer/scenario_file.h"
 #include "unit/report/screen_rows.h"
@@ -26,7 +27,7 @@ void expect_answer(const ScenarioFile& file, ScenarioRun& run) {
 
 void expect_fits_a_screen(const ScenarioRun& run) {
   std::ostringstream out;
-  write_run_table(out, run.record, run.analysis, {});
+  write_table(out, result_of(run.record, run.analysis), {});
   EXPECT_LE(test::screen_rows(out.str()), test::kRowsOfScreen) << out.str();
 }
 

@@ -2,6 +2,7 @@
 #include "experiment/probe/link.h"
 #include "report/results.h"
 #include "report/schemas.h"
+#include "report/writers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,7 +96,7 @@ TEST_F(LinkProbeTest, RunsOnTheNodeOfTheGpuBeforeItAllocates) {
 TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   const LinkMatrix matrix = measure();
   std::ostringstream text, json;
-  write_text(text, matrix, {});
+  write_table(text, result_of(matrix, ""), {});
   write_json(json, result_of(matrix, "1.0"));
   EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
   EXPECT_THAT(text.str(), HasSubstr("write-combined"));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "loaderscope/run_record.h"
+#include "report/results.h"
 #include "report/writers.h"
 
 namespace loaderscope::test {
@@ -199,7 +200,7 @@ inline std::string table_of(const RunRecord& record, ReportStyle style = {},
                             const std::optional<Proof>& proof = {}) {
   std::ostringstream out;
   style.verbose = true;
-  write_run_table(out, record, analysed(record, proof), style);
+  write_table(out, result_of(record, analysed(record, proof)), style);
   return out.str();
 }
 

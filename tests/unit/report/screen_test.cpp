@@ -1,5 +1,6 @@
 // What `run` prints without --verbose fits a screen, whatever is in the record.
 #include "report/screen.h"
+#include "report/results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ using testing::StartsWith;
 
 std::string short_table(const RunRecord& record, const Analysis& analysis) {
   std::ostringstream out;
-  write_run_table(out, record, analysis, {});
+  write_table(out, result_of(record, analysis), {});
   return out.str();
 }
 
@@ -160,7 +161,7 @@ TEST(Screen, CountsTheRowsOfATerminal) {
   style.width = 60;
   style.colour = true;
   Screen screen(style);
-  screen.headline(std::string(60, 'a'), "\x1b[1m");
+  screen.headline(std::string(60, 'a'), Tone::bad);
   EXPECT_EQ(screen.rows(), 1u);
   screen.raw(Worth::detail, std::string(61, 'b'));
   EXPECT_EQ(screen.rows(), 3u);

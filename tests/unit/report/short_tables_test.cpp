@@ -5,7 +5,9 @@
 #include <sstream>
 
 #include "report/kinds.h"
+#include "report/results.h"
 #include "report/what_if_report.h"
+#include "report/writers.h"
 #include "unit/experiment/model_context.h"
 #include "unit/report/sample_record.h"
 #include "unit/report/screen_rows.h"
@@ -37,8 +39,8 @@ Experiment large_sweep() {
 
 TEST(ShortSweep, IsTheFastestCasesOfMany) {
   std::ostringstream in_short, all;
-  write_sweep_table(in_short, large_sweep(), {});
-  write_sweep_table(all, large_sweep(), kVerboseStyle);
+  write_table(in_short, result_of(large_sweep(), ""), {});
+  write_table(all, result_of(large_sweep(), ""), kVerboseStyle);
   EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
   EXPECT_THAT(in_short.str(), testing::StartsWith("Best: num-workers=8 prefetch-factor=8: 730 "));
   EXPECT_THAT(in_short.str(), HasSubstr("<- best"));
@@ -56,8 +58,8 @@ TEST(ShortTune, KeepsTheSettingToUseAndTheNextCommand) {
   tune.recommended = 60;
   tune.limit = "decode";
   std::ostringstream in_short, all;
-  write_tune_table(in_short, tune, {});
-  write_tune_table(all, tune, kVerboseStyle);
+  write_table(in_short, result_of(tune, ""), {});
+  write_table(all, result_of(tune, ""), kVerboseStyle);
   EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
   for (const char* part : {"\n  DataLoader(", "\n  use -> ", "\n  best ", "\nlimit: decode\n",
                            "\nmore with --verbose: ", "\nnext: "})
@@ -75,8 +77,8 @@ TEST(ShortWhatIf, LeavesOutSmallCausesAndWhatNotesAreTooMany) {
   account.stall[Cause::pin] = account.window / 500;
   for (int i = 0; i < 40; ++i) answer.notes.push_back("a note");
   std::ostringstream in_short, all;
-  write_what_if_table(in_short, answer, {});
-  write_what_if_table(all, answer, kVerboseStyle);
+  write_table(in_short, result_of(answer, ""), {});
+  write_table(all, result_of(answer, ""), kVerboseStyle);
   EXPECT_LE(screen_rows(in_short.str()), kRowsOfScreen) << in_short.str();
   EXPECT_THAT(in_short.str(), Not(HasSubstr("  pin ")));
   EXPECT_THAT(in_short.str(), HasSubstr("more with --verbose: notes\n"));
@@ -99,8 +101,8 @@ TEST(ShortSelftest, HasOfEachStageTheWorstAndAllThatWereNotFound) {
                    recovery_of("two", Stage::read, 0.98), recovery_of("two", Stage::decode, 0.5),
                    recovery_of("three", Stage::decode, 0.7)};
   std::ostringstream in_short, all;
-  write_selftest_table(in_short, result, {});
-  write_selftest_table(all, result, kVerboseStyle);
+  write_table(in_short, result_of(result, ""), {});
+  write_table(all, result_of(result, ""), kVerboseStyle);
   EXPECT_THAT(in_short.str(), HasSubstr("98.0 %"));
   EXPECT_THAT(in_short.str(), HasSubstr("50.0 %"));
   EXPECT_THAT(in_short.str(), HasSubstr("70.0 %"));

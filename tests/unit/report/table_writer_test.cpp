@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "loaderscope/report.h"
+#include "report/results.h"
 #include "report/writers.h"
 #include "unit/report/sample_finding.h"
 #include "unit/report/sample_record.h"
@@ -20,7 +21,7 @@ TEST(Table, IsTheAnswerThenTheEvidenceThenTheNextCommand) {
   const RunRecord record = full_record();
   Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
   analysis.proof = full_proof();
-  write_run_table(out, record, analysis, {100, false, true});
+  write_table(out, result_of(record, analysis), {100, false, true});
   EXPECT_EQ(
       out.str(),
       R"(Simulated: the GPU waits 75.0 % of the time (±0.0), chiefly for decode (60.0 %): capacity, the workers never rest
