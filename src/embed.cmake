@@ -19,8 +19,9 @@ macro(embed name path)
     "    \".previous\\n\");\n")
   string(APPEND symbols
     "extern \"C\" const char ${symbol}[], ${symbol}_end[];\n")
+  file(SHA256 ${path} digest)
   string(APPEND rows
-    "      {\"${name}\", text(${symbol}, ${symbol}_end)},\n")
+    "      {\"${name}\", text(${symbol}, ${symbol}_end),\n       \"${digest}\"},\n")
   math(EXPR number "${number} + 1")
 endmacro()
 foreach(name ${names})

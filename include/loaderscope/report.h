@@ -33,6 +33,7 @@ struct AnyResult {
   std::string tool_version;
   std::function<void(Form& form)> describe;                              // shows every member
   std::function<void(Reading& reading, const ReportStyle& style)> tell;  // the answer, for people
+  std::function<std::string()> draw;  // its pictures, as the HTML of a page
   // Of a run; else null.
   const RunRecord* record = nullptr;
   const Analysis* analysis = nullptr;

@@ -35,7 +35,8 @@ inline constexpr std::uint32_t kNoTrait = 0,
     kPriced = 1 << 11,        // takes memory or processes
     kPredictable = 1 << 12,   // one run tells the model what another value gives
     kNotModelled = 1 << 13,   // nothing that a model could change
-    kWithinBatch = 1 << 15;   // which samples make a batch, and who makes each of them
+    kWithinBatch = 1 << 15,   // which samples make a batch, and who makes each of them
+    kSaved = 1 << 16;         // a file for the answer, in the form that has the field's name
 }
 
 // One field: its names, its sentence, and how its text is read and written. The text is the same in

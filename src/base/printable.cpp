@@ -10,6 +10,16 @@ bool starts_upper_control(std::string_view text) {
   return second >= 0x80 && second < 0xa0;
 }
 
+// Marks that turn the direction of the text around them (U+200E, U+200F, U+202A to U+202E, U+2066
+// to U+2069): what is read would not be what stands there.
+bool starts_direction_mark(std::string_view text) {
+  if (text.size() < 3 || text[0] != '\xe2') return false;
+  const auto second = static_cast<unsigned char>(text[1]);
+  const auto third = static_cast<unsigned char>(text[2]);
+  if (second == 0x81) return third >= 0xa6 && third <= 0xa9;
+  return second == 0x80 && (third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae));
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -24,6 +34,10 @@ std::string printable(std::string_view text) {
       escape(byte);
     } else if (starts_upper_control(text.substr(i))) {
       escape(byte);
+      escape(static_cast<unsigned char>(text[++i]));
+    } else if (starts_direction_mark(text.substr(i))) {
+      escape(byte);
+      escape(static_cast<unsigned char>(text[++i]));
       escape(static_cast<unsigned char>(text[++i]));
     } else {
       shown += text[i];

@@ -6,7 +6,8 @@
 
 namespace loaderscope {
 
-// Control characters as \xNN, so that none drives the terminal of who reads it.
+// Control characters, and marks that turn the direction of text, as \xNN: none drives the terminal
+// of who reads it or shows him something else.
 std::string printable(std::string_view text);
 
 // Without the blanks, tabs and carriage returns around it.

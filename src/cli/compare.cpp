@@ -85,10 +85,9 @@ ExitCode run_compare(CompareFlags& flags) {
   refuse_flags_of_run(given);
   const compare::Options options = options_of(flags.own);
   const std::vector<compare::Accepted> accepted = accepted_of(flags.own);
-  const std::string& json = given.answer.json.value;
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.insert(rules.made_from.end(), flags.results.begin(), flags.results.end());
-  if (!json.empty()) check_output(json, rules);
+  check_places(places_of(given), rules);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const auto stopped = [&] { return stop_signal.load() != 0; };
@@ -100,7 +99,7 @@ ExitCode run_compare(CompareFlags& flags) {
   if (!flags.own.text("ref-a").empty()) comparison.file = file_of_batches(given);
   const compare::Judgement judgement = judge(comparison);
   remember(comparison, judgement);
-  write_answer(json, result_of(comparison, version_number()),
+  write_answer(places_of(given), result_of(comparison, version_number()),
                standard_output_style(flags.own.is_on(kVerbose.name)));
   return comparison.interrupted ? exit_code_of_signal(stop_signal.load())
                                 : exit_code_of(gate_of(comparison, judgement).gate);

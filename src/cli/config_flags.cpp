@@ -52,7 +52,7 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
     option->group(std::string(field.group));
     flags_.emplace_back(&field, option);
   }
-  const std::string help = "Let --json FILE replace a file that is no result.";
+  const std::string help = "Let --json FILE and --html FILE replace files that are no results.";
   force_ = app.add_flag("--force", help)->group("The answer");
 }
 
@@ -88,7 +88,7 @@ OutputRules ConfigFlags::output_rules(const RunConfig& config) const {
 
 void refuse_flags_beside_result(const RunConfig& given, std::string_view instead) {
   for (const Field& field : fields()) {
-    if (field.name == "json" || !field.given(given)) continue;
+    if (field.is_about(about::kSaved) || !field.given(given)) continue;
     throw UsageError("--" + std::string(field.name) + ": the result says what the base case is; " +
                      std::string(instead));
   }

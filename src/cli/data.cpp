@@ -75,13 +75,17 @@ ExitCode make(const MakeFlags& flags) {
 }
 
 struct InfoFlags {
-  std::string path;
-  bool check = false, json = false;
+  std::string path, html;
+  bool check = false, json = false, force = false;
 };
 
 ExitCode info(const InfoFlags& flags) {
   if (flags.path.empty())
     throw UsageError("data info: expected the folder to look at, such as data info photos");
+  Places places;
+  if (flags.json) places.push_back({"json", "-"});
+  if (!flags.html.empty()) places.push_back({"html", flags.html});
+  check_places(places, {flags.force, {}});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   dataset::DatasetInfo result;
   {
@@ -92,8 +96,7 @@ ExitCode info(const InfoFlags& flags) {
     if (flags.check) context.make_decoder = [] { return make_any_decoder({}); };
     result = dataset::inspect_dataset(flags.path, context);
   }
-  write_answer(flags.json ? "-" : "", result_of(result, version_number()),
-               standard_output_style(false));
+  write_answer(places, result_of(result, version_number()), standard_output_style(false));
   return result.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }
 
@@ -130,6 +133,9 @@ Action declare_data_info(CLI::App& app) {
   app.add_option("PATH", flags->path, "The folder to look at.");
   app.add_flag("--check", flags->check, "Decode every image, not only look at its header.");
   app.add_flag("--json", flags->json, "Print JSON.");
+  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+      ->type_name("FILE");
+  app.add_flag("--force", flags->force, "Let --html FILE replace a file that is no result.");
   return [flags] { return info(*flags); };
 }
 

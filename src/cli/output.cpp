@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -14,7 +15,6 @@
 #include <utility>
 
 #include "base/shortage.h"
-#include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
@@ -191,17 +191,44 @@ void write_output(const std::string& path, const std::function<void(std::ostream
   file.rename_to_target();
 }
 
-void write_answer(const std::string& json, const AnyResult& result, const ReportStyle& style) {
-  std::exception_ptr failure;
-  try {
-    if (json != "-")
-      write_output("-", [&](std::ostream& out) {
-        find_row("table", report_table()).write(out, result, style);
-      });
-  } catch (const RunError&) {
-    failure = std::current_exception();
+Places places_of(const RunConfig& config) {
+  Places places;
+  for (const Field& field : fields()) {
+    if (field.is_about(about::kSaved) && field.given(config))
+      places.push_back({std::string(field.name), field.text(config)});
   }
-  if (!json.empty()) write_output(json, [&](std::ostream& out) { write_json(out, result); });
+  return places;
+}
+
+void check_places(const Places& places, const OutputRules& rules) {
+  for (const Place& place : places) {
+    if (place.path == "-" && place.form != "json")
+      throw UsageError("--" + place.form + " -: expected a file; 'loaderscope report RESULT " +
+                       "--format " + place.form + "' prints it");
+    check_output(place.path, rules);
+    for (const Place& other : places) {
+      if (&other != &place && fs::weakly_canonical(other.path) == fs::weakly_canonical(place.path))
+        throw UsageError("--" + place.form + " " + shown_text(place.path) + ": is the file of --" +
+                         other.form + " too; give each its own");
+    }
+  }
+}
+
+void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style) {
+  std::exception_ptr failure;
+  const auto write = [&](std::string_view form, const std::string& path) {
+    try {
+      write_output(path, [&](std::ostream& out) {
+        find_row(form, report_table()).write(out, result, style);
+      });
+    } catch (const RunError&) {
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  const bool only_json = std::any_of(places.begin(), places.end(),
+                                     [](const Place& place) { return place.path == "-"; });
+  if (!only_json) write("table", "-");
+  for (const Place& place : places) write(place.form, place.path);
   if (failure) std::rethrow_exception(failure);
 }
 

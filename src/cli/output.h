@@ -6,10 +6,12 @@
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <vector>
 
 #include "cli/output_rules.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 
@@ -52,8 +54,17 @@ void check_output(const std::string& path, const OutputRules& rules = {});
 // an old one untouched; devices and pipes are written directly. Throws RunError.
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
 
-// The table to standard output, and JSON to the place that was given, if any: "-" is instead of the
-// table. What cannot be written in one place is still written in the other. Throws RunError.
-void write_answer(const std::string& json, const AnyResult& result, const ReportStyle& style);
+// Where an answer is saved, and in which form of report_table(). A path "-" of JSON is standard
+// output instead of the table.
+struct Place {
+  std::string form, path;
+};
+using Places = std::vector<Place>;
+Places places_of(const RunConfig& config);                          // that its flags give
+void check_places(const Places& places, const OutputRules& rules);  // see check_output()
+
+// The table to standard output, and the answer to each of the places. What cannot be written in one
+// of them is still written in the others. Throws RunError.
+void write_answer(const Places& places, const AnyResult& result, const ReportStyle& style);
 
 }  // namespace loaderscope

@@ -58,7 +58,7 @@ void write_results(const RunConfig& config, const ReportStyle& style, const RunR
                    const Analysis& analysis) {
   const AnyResult result = result_of(record, analysis);
   keep_last_result(result);
-  write_answer(config.answer.json.value, result, style);
+  write_answer(places_of(config), result, style);
 }
 
 void remember(const Proof& proof) {
@@ -124,8 +124,7 @@ ExitCode run(RunFlags& flags) {
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
-  if (!config.answer.json.value.empty())
-    check_output(config.answer.json.value, flags.base.output_rules(config));
+  check_places(places_of(config), flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);

@@ -35,7 +35,7 @@ constexpr Nanos kLoaderBudget = 150 * kSecond;  // each run starts its Python
 constexpr Nanos kQuickBudget = 20 * kSecond;
 
 bool has_flag(const Field& field) {
-  return selftest::may_change(field) || field.name == "duration" || field.name == "json";
+  return selftest::may_change(field) || field.name == "duration" || field.is_about(about::kSaved);
 }
 
 struct SelftestFlags {
@@ -141,14 +141,13 @@ ExitCode run_with(const SelftestFlags& flags) {
   const auto test = given.program.loader.given ? of_own_loader : of_our_loader;
   if (!given.program.loader.given)
     selftest::make_trials(given, limits);  // complains before all else
-  if (!given.answer.json.value.empty())
-    check_output(given.answer.json.value, flags.base.output_rules(given));
+  const Places places = places_of(given);
+  check_places(places, flags.base.output_rules(given));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);
   for (std::string& note : notes_on(given)) result.notes.push_back(std::move(note));
-  write_answer(given.answer.json, result_of(result, version_number()),
-               standard_output_style(flags.verbose));
+  write_answer(places, result_of(result, version_number()), standard_output_style(flags.verbose));
   if (result.interrupted) return exit_code_of_signal(stop_signal.load());
   return result.passed() ? ExitCode::ok : ExitCode::requirement_not_met;
 }

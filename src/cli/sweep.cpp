@@ -62,7 +62,7 @@ ExitCode sweep(SweepFlags& flags) {
   const SweepOptions options = sweep_options(flags.own, given);
   const Axes axes = axes_of(flags.own);
   const std::string& json = given.answer.json.value;
-  if (!json.empty()) check_output(json, flags.base.output_rules(given));
+  check_places(places_of(given), flags.base.output_rules(given));
 
   const MachineFacts machine = read_machine();
   Experiment experiment =
@@ -79,7 +79,7 @@ ExitCode sweep(SweepFlags& flags) {
   if (!nothing.empty() && !experiment.interrupted)
     throw RunError("no case could be run: " + nothing);
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  write_answer(json, result_of(experiment, version_number()), style);
+  write_answer(places_of(given), result_of(experiment, version_number()), style);
   return runner.exit_code(experiment);
 }
 

@@ -104,6 +104,7 @@ Base base_of(const OwnFlags& flags, const RunConfig& given) {
   const RunRecord record = read_result(place_of_result(flags.text("from"))).record;
   Base base{without_length(rerun_settings(record.config, {})), record.config};
   base.given.answer.json = given.answer.json;
+  base.given.answer.html = given.answer.html;
   return base;
 }
 
@@ -130,13 +131,12 @@ ExitCode run_tune(TuneFlags& flags) {
   refuse_flags_of_run(given);
   const Base base = base_of(flags.own, given);
   const TuneOptions options = tune_options(flags.own, base.given);
-  const std::string& json = given.answer.json.value;
   const MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, base.given);
   const Axes axes = axes_of(flags.own, base.given, limits, options);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.own.text("from"));
-  if (!json.empty()) check_output(json, rules);
+  check_places(places_of(given), rules);
 
   ExperimentRunner runner(machine, {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);
@@ -149,7 +149,7 @@ ExitCode run_tune(TuneFlags& flags) {
   if (!nothing.empty() && !answer.experiment.interrupted)
     throw RunError("no setting could be run: " + nothing);
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  write_answer(json, result_of(answer, version_number()), style);
+  write_answer(places_of(given), result_of(answer, version_number()), style);
   return runner.exit_code(answer.experiment);
 }
 

@@ -90,7 +90,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   for (const std::string& text : flags.set) changes.push_back(parse_change(text));
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.result);
-  if (!given.answer.json.value.empty()) check_output(given.answer.json, rules);
+  check_places(places_of(given), rules);
   const MachineFacts machine = read_machine();
   const FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
@@ -108,7 +108,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
     if (!interrupted && !is_model_engine(record.engine) && answer.predicted)
       history.add(answer.predicted->samples_per_s, answer.verified->samples_per_s);
   }
-  write_answer(given.answer.json, result_of(answer, version_number()),
+  write_answer(places_of(given), result_of(answer, version_number()),
                standard_output_style(flags.verbose));
   return interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
 }

@@ -45,10 +45,10 @@ std::string name_of_key(const std::string& key, const std::string& place) {
     set_field(scratch, place, key, "");  // says which keys are near
     return key;
   }
-  for (const std::string_view answer : {"json", "require", "prove", "gpu-price"}) {
-    if (field->name == answer)
-      throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
-  }
+  const bool of_answer = field->is_about(about::kSaved) || field->name == "require" ||
+                         field->name == "prove" || field->name == "gpu-price";
+  if (of_answer)
+    throw UsageError(place + ": " + key + " belongs to the answer and cannot be varied");
   if (field->name == "command") {
     throw UsageError(place +
                      ": the words of a program are one setting; vary a flag, or measure one "

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "experiment/compare/gate.h"
+#include "page/escape.h"
 #include "report/compare_text.h"
 #include "report/kinds.h"
-#include "report/markup.h"
 
 namespace loaderscope::compare {
 namespace {

@@ -76,7 +76,7 @@ void describe_run_of_case(Form& form, CaseRun& run) {
 }
 
 bool is_of_base(const Field& field, const RunConfig& base) {
-  return field.given(base) && field.name != "json" && field.name != "require";
+  return field.given(base) && !field.is_about(about::kSaved) && field.name != "require";
 }
 
 std::string in_words(const std::vector<std::string>& texts) {

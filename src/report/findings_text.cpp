@@ -176,9 +176,9 @@ std::string unseen_line(const std::string& note) {
   return note.starts_with("no predictions") ? note : "too short: " + note;
 }
 
-std::string pytorch_line(const Analysis& analysis) {
+std::string pytorch_code(const Analysis& analysis) {
   const Finding* fix = fix_of(analysis);
-  return fix == nullptr || !fix->has_setting() ? "" : "PyTorch: " + fix->pytorch;
+  return fix == nullptr || !fix->has_setting() ? "" : fix->pytorch;
 }
 
 std::vector<std::string> other_findings(const Analysis& analysis) {

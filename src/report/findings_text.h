@@ -19,7 +19,7 @@ std::string fix_line(const RunRecord& record, const Analysis& analysis);
 std::string cause_line(const Analysis& analysis);  // what the fix rests on
 // What a run does not show: it was too short for it, or there are no findings for another reason.
 std::string unseen_line(const std::string& note);
-std::string pytorch_line(const Analysis& analysis);  // "PyTorch: DataLoader(..., num_workers=8)"
+std::string pytorch_code(const Analysis& analysis);  // "DataLoader(..., num_workers=8)", or ""
 
 // The further findings, a line each; and their names.
 std::vector<std::string> other_findings(const Analysis& analysis);

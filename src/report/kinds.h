@@ -19,6 +19,7 @@ namespace loaderscope {
 // --- What a sweep says, for people and as JSON, and a saved one read back.
 
 void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style);
+std::string draw_sweep(const Experiment& experiment);
 void describe_sweep(Form& form, Experiment& experiment);
 
 // Fills the cases of `experiment` with the runs that were saved at `path`. Throws RunError when
@@ -31,6 +32,7 @@ void resume_sweep(std::istream& in, const std::string& place, Experiment& experi
 // --- What a tune says, for people and as JSON.
 
 void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style);
+std::string draw_tune(const Tune& tune);
 void describe_tune(Form& form, Tune& tune);
 
 // The recommended settings as PyTorch and DALI write them.
@@ -42,6 +44,7 @@ std::string dali_arguments(const RunConfig& config);
 // --- What the self-test found, for people and as JSON.
 
 void tell_selftest(Reading& reading, const selftest::Result& result, const ReportStyle& style);
+std::string draw_selftest(const selftest::Result& result);
 void describe_selftest(Form& form, selftest::Result& result);
 
 }  // namespace loaderscope
@@ -51,6 +54,7 @@ namespace loaderscope::compare {
 // --- What a comparison says, for people and as JSON.
 
 void tell_comparison(Reading& reading, const Comparison& comparison, const ReportStyle& style);
+std::string draw_comparison(const Comparison& comparison);
 void describe_comparison(Form& form, Comparison& comparison);
 
 // In the other forms of a gate: for one comment that is rewritten, for tests, and for lines of the
@@ -77,6 +81,7 @@ namespace loaderscope::probe {
 // --- What the link matrix says, for people and as JSON.
 
 void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle& style);
+std::string draw_link(const LinkMatrix& matrix);
 void describe_link(Form& form, LinkMatrix& matrix);
 
 }  // namespace loaderscope::probe
@@ -86,6 +91,7 @@ namespace loaderscope::dataset {
 // --- What is in a folder of images, for people and as JSON.
 
 void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle& style);
+std::string draw_info(const DatasetInfo& info);
 void describe_info(Form& form, DatasetInfo& info);
 
 }  // namespace loaderscope::dataset

@@ -1,4 +1,4 @@
-// Text of others within the markup of a report.
+// Text of others within Markdown.
 #pragma once
 
 #include <string>
@@ -9,6 +9,5 @@ namespace loaderscope {
 // Markup in a path or a note must not become markup of ours, nor its control characters drive a
 // terminal.
 std::string in_markdown(std::string_view text);
-std::string in_xml(std::string_view text);
 
 }  // namespace loaderscope

@@ -31,6 +31,11 @@ bool is_annotations_of_ours(std::string_view text) {
   return text.starts_with("::") && text.find("title=loaderscope") < text.find('\n');
 }
 
+bool is_page_of_ours(std::string_view text) {
+  return text.starts_with("<!doctype html>") &&
+         text.find("name=\"generator\" content=\"loaderscope\"") != text.npos;
+}
+
 }  // namespace
 
 // Another program may have written it again, with other blanks and in another order.
@@ -59,7 +64,7 @@ std::string beginning_of(const std::string& path) {
 bool is_result_of_ours(std::string_view beginning) {
   return !schema_in(beginning).empty() || is_csv_of_ours(beginning) ||
          is_markdown_of_ours(beginning) || is_junit_of_ours(beginning) ||
-         is_annotations_of_ours(beginning);
+         is_annotations_of_ours(beginning) || is_page_of_ours(beginning);
 }
 
 }  // namespace loaderscope

@@ -13,6 +13,10 @@ void write_json_row(std::ostream& out, const AnyResult& result, const ReportStyl
   write_json(out, result);
 }
 
+void write_page_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_page(out, result);
+}
+
 void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   write_csv(out, *result.record);
 }
@@ -39,10 +43,13 @@ bool ReportRow::writes(std::string_view kind) const {
 }
 
 std::span<const ReportRow> report_table() {
-  static const std::array<ReportRow, 6> rows = {{
+  static const std::array<ReportRow, 7> rows = {{
       {{"table", "The answer and its evidence for people, in plain text."}, write_table},
       {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
        write_json_row},
+      {{"html",
+        "One page with the answer, its pictures and the result inside; it needs no network."},
+       write_page_row},
       {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},
        write_csv_row,
        {"run"}},

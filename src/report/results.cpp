@@ -12,8 +12,11 @@ template <class T>
 using Tell = void (*)(Reading& reading, const T& result, const ReportStyle& style);
 
 template <class T>
+using Draw = std::string (*)(const T& result);
+
+template <class T>
 AnyResult result_of(std::string_view kind, const T& result, std::string_view tool_version,
-                    void (*describe)(Form& form, T& result), Tell<T> tell) {
+                    void (*describe)(Form& form, T& result), Tell<T> tell, Draw<T> draw) {
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
@@ -22,6 +25,7 @@ AnyResult result_of(std::string_view kind, const T& result, std::string_view too
   any.tell = [&result, tell](Reading& reading, const ReportStyle& style) {
     tell(reading, result, style);
   };
+  any.draw = [&result, draw] { return draw(result); };
   return any;
 }
 
@@ -35,6 +39,7 @@ AnyResult of_run(const RunRecord& record, const Analysis& analysis, JsonScope sc
   any.tell = [&](Reading& reading, const ReportStyle& style) {
     tell_run(reading, record, analysis, style);
   };
+  any.draw = [&] { return draw_run(record, analysis); };
   any.record = &record;
   any.analysis = &analysis;
   return any;
@@ -51,34 +56,37 @@ AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
-  return result_of("sweep", sweep, tool_version, describe_sweep, tell_sweep);
+  return result_of("sweep", sweep, tool_version, describe_sweep, tell_sweep, draw_sweep);
 }
 
 AnyResult result_of(const Tune& tune, std::string_view tool_version) {
-  return result_of("tune", tune, tool_version, describe_tune, tell_tune);
+  return result_of("tune", tune, tool_version, describe_tune, tell_tune, draw_tune);
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
   AnyResult any = result_of("compare", comparison, tool_version, compare::describe_comparison,
-                            compare::tell_comparison);
+                            compare::tell_comparison, compare::draw_comparison);
   any.comparison = &comparison;
   return any;
 }
 
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
-  return result_of("what-if", answer, tool_version, describe_what_if, tell_what_if);
+  return result_of("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if);
 }
 
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
-  return result_of("selftest", result, tool_version, describe_selftest, tell_selftest);
+  return result_of("selftest", result, tool_version, describe_selftest, tell_selftest,
+                   draw_selftest);
 }
 
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
-  return result_of("probe", matrix, tool_version, probe::describe_link, probe::tell_link);
+  return result_of("probe", matrix, tool_version, probe::describe_link, probe::tell_link,
+                   probe::draw_link);
 }
 
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
-  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info);
+  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info,
+                   dataset::draw_info);
 }
 
 }  // namespace loaderscope

@@ -60,12 +60,14 @@ void Screen::command(Worth worth, std::string_view label, const std::string& com
        .cells = {std::string(label), shown}});
 }
 
-void Screen::code(Worth worth, const std::string& text) {
+void Screen::code(Worth worth, std::string_view label, const std::string& text) {
+  if (text.empty()) return;
   const std::string shown = printable(text);
   add({.is = Is::command,
        .worth = worth,
-       .text = "  " + wrapped(shown, style_.width - 2, 6),
-       .cells = {"", shown}});
+       .text = label.empty() ? "  " + wrapped(shown, style_.width - 2, 6)
+                             : wrapped(std::string(label) + ": " + shown, style_.width, 2),
+       .cells = {std::string(label), shown}});
 }
 
 void Screen::table(Worth worth, const TextTable& table) { this->table(worth, table, {}); }

@@ -30,9 +30,10 @@ class Screen {
   void raw(Worth worth, std::string text);
   // Never broken, never left out, in colour where the style has it.
   void headline(const std::string& text, Tone tone);
-  // To be run, written or copied: "next: loaderscope tune --from r.json". Never broken.
+  // To be run: "next: loaderscope tune --from r.json". Never broken.
   void command(Worth worth, std::string_view label, const std::string& command);
-  void code(Worth worth, const std::string& text);  // to be copied into a program
+  // To be copied into a program; broken where it is too long. A label may be "".
+  void code(Worth worth, std::string_view label, const std::string& text);
   void table(Worth worth, const TextTable& table);
   void table(Worth header, const TextTable& table, const std::vector<Worth>& of_rows);
 

@@ -38,7 +38,7 @@ void add_differential(Screen& screen, const RunRecord& record, const Analysis& a
 void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis) {
   for (const std::string& fault : wrong_data_lines(analysis)) screen.line(Worth::advice, fault);
   screen.line(Worth::advice, fix_line(record, analysis));
-  screen.line(Worth::advice, pytorch_line(analysis));
+  screen.code(Worth::advice, "PyTorch", pytorch_code(analysis));
   screen.line(Worth::evidence, cause_line(analysis));
 }
 
@@ -111,8 +111,11 @@ void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis
 }
 
 void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis) {
-  const std::string& json = record.config.answer.json;
-  if (!json.empty() && json != "-") screen.raw(Worth::needed, "files: " + printable(json));
+  const AnswerConfig& answer = record.config.answer;
+  std::string files;
+  for (const std::string& path : {answer.json.value, answer.html.value})
+    if (!path.empty() && path != "-") files += " " + printable(path);
+  if (!files.empty()) screen.raw(Worth::needed, "files:" + files);
   const std::string command = next_command(record, analysis);
   if (!command.empty()) screen.command(Worth::needed, "next", command);
 }

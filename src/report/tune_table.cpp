@@ -308,7 +308,7 @@ void tell_tune(Reading& reading, const Tune& tune, const ReportStyle&) {
   const Case& use = tune.experiment.cases[*tune.recommended];
   const std::string call =
       is_for_data_loader(use.config) ? data_loader_call(use.config) : dali_arguments(use.config);
-  screen.code(Worth::advice, call);
+  screen.code(Worth::advice, "", call);
   if (use.config.trainer.ranks > 1) {
     screen.line(
         Worth::advice,

@@ -36,6 +36,7 @@ WhatIfCase case_of(std::string name, const Analysis& analysis);
 WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysis& measured);
 
 void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style);
+std::string draw_what_if(const WhatIf& answer);
 void describe_what_if(Form& form, WhatIf& answer);
 
 }  // namespace loaderscope

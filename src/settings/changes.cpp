@@ -70,7 +70,7 @@ Injection faster(const Injection& injection, double speed) {
 void fill_from(const RunConfig& base, RunConfig& config) {
   const RunConfig changes = config;
   for (const Field& field : fields()) {
-    if (!field.given(base) || field.name == "json" || field.name == "require" ||
+    if (!field.given(base) || field.is_about(about::kSaved) || field.name == "require" ||
         field.name == "prove") {
       continue;
     }

@@ -39,6 +39,7 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"engine", ""}},
       {{"analysis", "proof analysis findings"}},
       {{"experiment", "experiment"}},
+      {{"page", ""}},
       {{"report", "report"}},
       {{"manual", ""}},
       {{"cli", ""}},

@@ -40,8 +40,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const UsageError&) {
     return 0;
   }
-  std::ostringstream table, json;
+  std::ostringstream table, page, json;
   write_table(table, result_of(experiment, ""), ReportStyle{});
+  write_page(page, result_of(experiment, ""));
   write_json(json, result_of(experiment, "1.0"));
   Experiment again = planned();
   std::istringstream saved(json.str());

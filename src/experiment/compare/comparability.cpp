@@ -35,9 +35,10 @@ std::string interruption(const RunRecord& a, const RunRecord& b) {
 
 // What changes nothing that is measured.
 bool is_beside(const Field& field) {
-  constexpr std::array<std::string_view, 8> kBeside = {
-      "json", "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "stall-after"};
-  return std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
+  constexpr std::array<std::string_view, 7> kBeside = {
+      "require", "prove", "gpu-price", "hook-cost", "timeout", "demand", "stall-after"};
+  return field.is_about(about::kSaved) ||
+         std::find(kBeside.begin(), kBeside.end(), field.name) != kBeside.end();
 }
 
 std::string all_of(const std::vector<std::string>& texts) {

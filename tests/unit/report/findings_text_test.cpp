@@ -20,12 +20,12 @@ TEST(FindingsText, TheFixIsTheFirstFinding) {
   Analysis analysis;
   EXPECT_EQ(fix_line(kRecord, analysis), "");
   EXPECT_EQ(cause_line(analysis), "");
-  EXPECT_EQ(pytorch_line(analysis), "");
+  EXPECT_EQ(pytorch_code(analysis), "");
   analysis.findings = {finding_of("too-few-workers", 2), finding_of("decode-bound", 1)};
   EXPECT_EQ(fix_line(kRecord, analysis),
             "Fix: num-workers=8 -> 25.0 % to 50.0 % busy, 160 to 320 samples/s");
   EXPECT_EQ(cause_line(analysis), "Cause: too-few-workers: 2 workers never rest");
-  EXPECT_EQ(pytorch_line(analysis), "PyTorch: DataLoader(..., num_workers=4)");
+  EXPECT_EQ(pytorch_code(analysis), "DataLoader(..., num_workers=4)");
   const std::vector<std::string> others = other_findings(analysis);
   ASSERT_EQ(others.size(), 1U);
   EXPECT_EQ(others.front(),
@@ -111,7 +111,7 @@ TEST(FindingsText, ASpeedIsNoSetting) {
   EXPECT_EQ(fix_line(kRecord, analysis),
             "Fix: few large tensors per batch; if transport took no time and transport.recv were 2 "
             "times as fast: 25.0 % to 50.0 % busy, 160 to 320 samples/s");
-  EXPECT_EQ(pytorch_line(analysis), "");
+  EXPECT_EQ(pytorch_code(analysis), "");
   analysis.findings.front().changes = {{"other-threads", "0"}};
   analysis.findings.front().to_run = analysis.findings.front().changes;
   EXPECT_THAT(fix_line(kRecord, analysis),
@@ -130,7 +130,7 @@ TEST(FindingsText, ADirectionHasNoFigures) {
   EXPECT_EQ(fix_line(record, analysis), "");
   analysis.findings.front().waited = 0.78;
   EXPECT_EQ(fix_line(record, analysis), "Fix: num-workers=8 (what it gives cannot be said)");
-  EXPECT_EQ(pytorch_line(analysis), "PyTorch: DataLoader(..., num_workers=4)");
+  EXPECT_EQ(pytorch_code(analysis), "DataLoader(..., num_workers=4)");
 }
 
 TEST(FindingsText, SaysWhetherTheMeanOrTheSpreadStarves) {

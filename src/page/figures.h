@@ -1,0 +1,119 @@
+// The pictures of a page, in the units of a result. Each becomes one HTML figure: an SVG as wide as
+// the page, a legend whose numbers are text, and a table of the numbers for who cannot see it.
+//
+// `kind` is a colour: a cause or a stage by its name, or one of the few others of page.css.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "page/scale.h"
+
+namespace loaderscope::page {
+
+// A number that stands in the result, at a path of its JSON.
+struct Figure {
+  double value = 0;
+  std::string path;
+};
+
+// --- the numbers that are looked for first ---
+
+struct Tile {
+  std::string name, text;
+  Figure figure;
+};
+std::string drawn(const std::vector<Tile>& tiles);
+
+// --- parts of a whole, side by side ---
+
+struct Part {
+  std::string name, kind;
+  double size = 0;
+  std::string text;  // "58.1 ms, 24.9 %"
+  Figure figure{};   // path "": it stands nowhere
+  std::string remark = {};
+};
+struct Bar {
+  std::string label, text;  // before it, and behind it
+  std::vector<Part> parts;
+};
+struct Bars {
+  std::string title, note;
+  std::vector<Bar> bars;  // as long as their parts together
+};
+std::string drawn(const Bars& bars);
+
+// --- values over an axis ---
+
+struct Point {
+  double x = 0, y = 0;
+  double low = 0, high = 0;  // an interval; none where they are equal
+  std::string title = {};    // what the point is
+};
+// A band goes from low to high; layers are bands upon each other.
+enum class Shape : std::uint8_t { line, points, line_and_points, band, layer };
+struct Series {
+  std::string name, kind;
+  Shape shape = Shape::line;
+  std::vector<Point> points;  // in the order of x
+};
+struct Mark {
+  double x = 0;
+  std::string text;
+};
+struct Plot {
+  std::string title, note;
+  Scale x, y;
+  std::vector<Series> series;
+  std::vector<Mark> marks = {};
+};
+std::string drawn(const Plot& plot);
+
+// --- a row per thing: quantiles of durations, or intervals of changes ---
+
+struct Range {
+  std::string label, kind;
+  std::vector<double> at;  // ascending
+  std::size_t chief = 0;   // which of them is drawn large
+  std::string text;
+};
+struct Ranges {
+  std::string title, note;
+  Scale scale;
+  std::vector<Range> rows;
+};
+std::string drawn(const Ranges& ranges);
+
+// --- what went on when ---
+
+struct Stretch {
+  double begin = 0, end = 0;  // seconds
+  std::string name, kind;
+};
+struct Lane {
+  std::string label;
+  std::vector<Stretch> stretches;  // in the order of time; of one lane they do not overlap
+};
+struct Timeline {
+  std::string title, note;
+  double begin = 0, end = 0;
+  std::vector<Lane> lanes;
+  std::vector<Mark> marks = {};
+};
+std::string drawn(const Timeline& timeline);
+
+// --- values by two settings ---
+
+struct HeatMap {
+  std::string title, note;
+  std::string row_name, column_name;
+  std::vector<std::string> rows, columns;
+  // By row and column; nothing where there is none.
+  std::vector<std::vector<std::optional<double>>> cells;
+};
+std::string drawn(const HeatMap& map);
+
+}  // namespace loaderscope::page

@@ -1,0 +1,38 @@
+// What the figures share: frames, legends, tables.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "page/figures.h"
+
+namespace loaderscope::page {
+
+// The figure around a picture. `below`: a legend, a table.
+std::string framed(std::string_view title, std::string_view note, const std::string& picture,
+                   const std::string& below);
+
+struct LegendEntry {
+  std::string name, kind, text = {};
+  Figure figure{};
+  std::string remark = {};
+};
+std::string legend_of(const std::vector<LegendEntry>& entries);
+
+// Folded away. "" without rows.
+std::string number_table(const std::vector<std::string>& header,
+                         const std::vector<std::vector<std::string>>& rows);
+
+std::string percent(double share);  // of a width, as SVG takes it: "12.34%"
+
+// An area that the script zooms along its x axis: `content` in 1000 units of width, below it the
+// ticks of the scale. What is behind and in front of it is not zoomed.
+inline constexpr double kAreaWidth = 1000;
+std::string zoomable(std::string_view title, const Scale& x, double height,
+                     const std::string& behind, const std::string& content,
+                     const std::string& front = {});
+
+std::string mark_lines(const std::vector<Mark>& marks, const Scale& x, double height);
+
+}  // namespace loaderscope::page

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "page/escape.h"
+#include "page/markup.h"
+
+namespace loaderscope::page {
+namespace {
+
+constexpr double kHeight = 200;
+constexpr std::size_t kMostRows = 200;  // of the table
+
+class Area {
+ public:
+  explicit Area(const Plot& plot) : plot_(plot) {}
+
+  double x(double value) const { return kAreaWidth * plot_.x.at(value); }
+  double y(double value) const { return kHeight * (1 - plot_.y.at(value)); }
+
+  std::string line(const Series& series) const {
+    std::string d;
+    for (const Point& point : series.points)
+      d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", x(point.x), y(point.y));
+    return path("line", series, d, series.name);
+  }
+
+  std::string band(const Series& series) const {
+    std::string d;
+    for (const Point& point : series.points)
+      d += fmt::format("{}{:.1f} {:.1f}", d.empty() ? "M" : "L", x(point.x), y(point.high));
+    for (auto point = series.points.rbegin(); point != series.points.rend(); ++point)
+      d += fmt::format("L{:.1f} {:.1f}", x(point->x), y(point->low));
+    return path(series.shape == Shape::layer ? "layer" : "band", series, d + (d.empty() ? "" : "z"),
+                series.name);
+  }
+
+  // A line of no length with round ends stays round however the area is stretched.
+  std::string points(const Series& series) const {
+    std::string text;
+    for (const Point& point : series.points) {
+      const std::string title = point.title.empty() ? series.name : point.title;
+      if (point.high > point.low)
+        text += path("whisker", series,
+                     fmt::format("M{:.1f} {:.1f}V{:.1f}", x(point.x), y(point.low), y(point.high)),
+                     title);
+      text += path("dot", series, fmt::format("M{:.1f} {:.1f}h0", x(point.x), y(point.y)), title);
+    }
+    return text;
+  }
+
+ private:
+  static std::string path(std::string_view what, const Series& series, const std::string& d,
+                          const std::string& title) {
+    return fmt::format("<path class=\"{} k-{}\" d=\"{}\"><title>{}</title></path>\n", what,
+                       in_xml(series.kind), d, in_xml(title));
+  }
+
+  const Plot& plot_;
+};
+
+// Lines behind what is drawn, and their values before it.
+struct Grid {
+  std::string lines, values;
+};
+
+Grid grid_of(const Scale& y) {
+  Grid grid;
+  for (const Tick& tick : ticks_of(y, 4)) {
+    const double at = kHeight * (1 - tick.at);
+    grid.lines += fmt::format(
+        "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>\n", at);
+    grid.values += fmt::format("<text class=\"tick over\" x=\"2\" y=\"{:.1f}\">{}</text>\n",
+                               std::max(10.0, at - 3), in_xml(tick.text));
+  }
+  return grid;
+}
+
+std::vector<std::vector<std::string>> rows_of(const Plot& plot) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Series& series : plot.series) {
+    for (const Point& point : series.points) {
+      const bool has_interval = point.high > point.low;
+      rows.push_back(
+          {series.name, point.title, spelled(plot.x.unit, point.x), spelled(plot.y.unit, point.y),
+           has_interval
+               ? spelled(plot.y.unit, point.low) + " to " + spelled(plot.y.unit, point.high)
+               : ""});
+    }
+  }
+  if (rows.size() > kMostRows) rows.clear();
+  return rows;
+}
+
+}  // namespace
+
+std::string drawn(const Plot& plot) {
+  const Area area(plot);
+  const Grid grid = grid_of(plot.y);
+  std::string content = mark_lines(plot.marks, plot.x, kHeight);
+  std::vector<LegendEntry> entries;
+  for (const Series& series : plot.series) {
+    if (series.points.empty()) continue;
+    const bool both = series.shape == Shape::line_and_points;
+    if (series.shape == Shape::line || both) content += area.line(series);
+    if (series.shape == Shape::band || series.shape == Shape::layer) content += area.band(series);
+    if (series.shape == Shape::points || both) content += area.points(series);
+    entries.push_back({series.name, series.kind});
+  }
+  if (entries.empty()) return "";
+  return framed(plot.title, plot.note,
+                fmt::format("<p class=\"axis\">{}</p>\n", in_xml(plot.y.label)) +
+                    zoomable(plot.title, plot.x, kHeight, grid.lines, content, grid.values),
+                legend_of(entries) +
+                    number_table({"", "", plot.x.label, plot.y.label, "95 %"}, rows_of(plot)));
+}
+
+}  // namespace loaderscope::page

@@ -1,0 +1,34 @@
+// Where a value stands on an axis, and what is written beside the axis.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loaderscope::page {
+
+enum class Unit : std::uint8_t { number, seconds, share, bytes };
+
+std::string spelled(Unit unit, double value);  // "2.5 ms", "12 %", "1,200"
+
+struct Scale {
+  std::string label;
+  double least = 0, most = 1;
+  Unit unit = Unit::number;
+  bool logarithmic = false;  // of values above 0
+
+  double at(double value) const;  // from 0 to 1, within the scale
+};
+
+// From `least` to at least `most`, which need not be more.
+Scale scale_of(std::string label, Unit unit, double least, double most);
+Scale with_room(Scale scale);  // beyond both ends, for dots that stand there
+Scale logarithmic_scale_of(std::string label, Unit unit, double least, double most);
+
+struct Tick {
+  double at = 0;  // from 0 to 1
+  std::string text;
+};
+std::vector<Tick> ticks_of(const Scale& scale, int about);
+
+}  // namespace loaderscope::page

@@ -1,0 +1,72 @@
+// The pictures of a comparison: by how much each quantity changed, and the runs one by one.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "page/figures.h"
+#include "report/compare_text.h"
+#include "report/kinds.h"
+
+namespace loaderscope::compare {
+namespace {
+
+std::string kind_of(Outcome verdict) {
+  switch (verdict) {
+    case Outcome::worse:
+      return "bad";
+    case Outcome::better:
+      return "good";
+    case Outcome::same:
+      return "plain";
+    case Outcome::cannot_tell:
+      break;
+  }
+  return "soft";
+}
+
+std::string draw_changes(const Judgement& judgement) {
+  page::Ranges ranges;
+  ranges.title = "What changed";
+  ranges.note = "B against A, with 95 % intervals.";
+  double least = -0.01, most = 0.01;
+  for (const Difference& one : judgement.differences) {
+    if (!(one.change.low <= one.change.high)) continue;
+    ranges.rows.push_back({spoken(one.name),
+                           kind_of(one.verdict),
+                           {one.change.low, one.change.mean, one.change.high},
+                           1,
+                           verdict_word(one)});
+    least = std::min(least, one.change.low);
+    most = std::max(most, one.change.high);
+  }
+  ranges.scale = page::scale_of("", page::Unit::share, least * 1.05, most * 1.05);
+  return drawn(ranges);
+}
+
+std::string draw_runs(const Comparison& comparison) {
+  page::Plot plot;
+  plot.title = "The runs, in the order in which they were made";
+  plot.series = {{"A", "plain", page::Shape::points, {}}, {"B", "decode", page::Shape::points, {}}};
+  double most = 0;
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    const ArmRun& run = comparison.runs[i];
+    const std::optional<double> rate = value_of(run.quantities, "samples-per-s");
+    if (!rate) continue;
+    most = std::max(most, *rate);
+    plot.series[run.arm == 0 ? 0 : 1].points.push_back(
+        {static_cast<double>(i + 1), *rate, *rate, *rate});
+  }
+  if (comparison.runs.size() < 4 || most <= 0) return "";
+  plot.x = page::with_room(
+      page::scale_of("run", page::Unit::number, 1, static_cast<double>(comparison.runs.size())));
+  plot.y = page::scale_of("samples/s", page::Unit::number, 0, most * 1.05);
+  return drawn(plot);
+}
+
+}  // namespace
+
+std::string draw_comparison(const Comparison& comparison) {
+  return draw_changes(judge(comparison)) + draw_runs(comparison);
+}
+
+}  // namespace loaderscope::compare

@@ -1,0 +1,195 @@
+// The pictures of sweep and tune: the rate over the settings, and where the time of each case goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "experiment/judgement.h"
+#include "experiment/settings.h"
+#include "loaderscope/errors.h"
+#include "page/figures.h"
+#include "report/draw_account.h"
+#include "report/experiment_text.h"
+#include "report/kinds.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostLines = 8, kMostBars = 24;
+constexpr std::array<const char*, kMostLines> kLineKinds = {
+    "plain", "decode", "collate", "augment", "transport", "opaque", "contention", "pin"};
+
+std::optional<double> number_of(const std::string& text) {
+  try {
+    return parse_real(text);
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
+}
+
+bool is_numeric(const Axis& axis) {
+  return axis.values.size() > 1 &&
+         std::all_of(axis.values.begin(), axis.values.end(),
+                     [](const std::string& value) { return number_of(value).has_value(); });
+}
+
+std::vector<const Axis*> numeric_axes(const Experiment& experiment) {
+  std::vector<const Axis*> axes;
+  for (const Axis& axis : experiment.axes)
+    if (is_numeric(axis)) axes.push_back(&axis);
+  return axes;
+}
+
+// What is the same along a line of the plot: all settings but that of its axis.
+std::string line_of(const Experiment& experiment, const Case& one, const Axis& along) {
+  std::string text;
+  for (const Axis& axis : experiment.axes) {
+    if (axis.key == along.key) continue;
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", column_name(axis),
+                        setting_text(one, axis.key));
+  }
+  return text.empty() ? "measured" : text;
+}
+
+using Estimates = std::vector<std::optional<Estimate>>;
+
+double highest(const Estimates& rates) {
+  double most = 0;
+  for (const auto& rate : rates)
+    if (rate) most = std::max({most, rate->mean, rate->high});
+  return most;
+}
+
+// Measured rates along the first axis of numbers, with their intervals.
+std::string draw_rates(const Experiment& experiment, const Estimates& rates,
+                       std::optional<std::size_t> chosen, std::string_view chosen_is) {
+  const std::vector<const Axis*> axes = numeric_axes(experiment);
+  if (axes.empty()) return "";
+  const Axis& along = *axes.front();
+  std::map<std::string, page::Series> lines;
+  double least = 1e300, most = 0;
+  page::Plot plot;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const std::optional<double> x = number_of(setting_text(experiment.cases[i], along.key));
+    if (!rates[i] || !x) continue;
+    least = std::min(least, *x);
+    most = std::max(most, *x);
+    page::Series& line = lines[line_of(experiment, experiment.cases[i], along)];
+    line.points.push_back({*x, rates[i]->mean, rates[i]->low, rates[i]->high,
+                           settings_text(experiment, experiment.cases[i])});
+    if (chosen == i) plot.marks.push_back({*x, std::string(chosen_is)});
+  }
+  if (lines.empty() || lines.size() > kMostLines) return "";
+  plot.title = fmt::format("Samples per second by {}", column_name(along));
+  plot.note = fmt::format("Means with their 95 % intervals.{}",
+                          plot.marks.empty() ? "" : fmt::format(" Dashed: {}.", chosen_is));
+  plot.x = page::with_room(page::scale_of(along.key, page::Unit::number, least, most));
+  plot.y = page::scale_of("samples/s", page::Unit::number, 0, highest(rates) * 1.05);
+  std::size_t number = 0;
+  for (auto& [name, line] : lines) {
+    line.name = name;
+    line.kind = kLineKinds[number++];
+    std::sort(line.points.begin(), line.points.end(),
+              [](const auto& a, const auto& b) { return a.x < b.x; });
+    line.shape = page::Shape::line_and_points;
+    plot.series.push_back(std::move(line));
+  }
+  return drawn(plot);
+}
+
+// Of the first two axes of numbers, the best of the others.
+std::string draw_map(const Experiment& experiment, const Estimates& rates) {
+  const std::vector<const Axis*> axes = numeric_axes(experiment);
+  if (axes.size() < 2 || experiment.one_at_a_time) return "";
+  const Axis &down = *axes[0], &across = *axes[1];
+  page::HeatMap map{"Samples per second by two settings",
+                    experiment.axes.size() > 2 ? "The best of the other settings." : "",
+                    column_name(down),
+                    column_name(across),
+                    down.values,
+                    across.values,
+                    {}};
+  map.cells.assign(down.values.size(), std::vector<std::optional<double>>(across.values.size()));
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (!rates[i]) continue;
+    const auto row = std::find(down.values.begin(), down.values.end(),
+                               setting_text(experiment.cases[i], down.key));
+    const auto column = std::find(across.values.begin(), across.values.end(),
+                                  setting_text(experiment.cases[i], across.key));
+    if (row == down.values.end() || column == across.values.end()) continue;
+    auto& cell = map.cells[static_cast<std::size_t>(row - down.values.begin())]
+                          [static_cast<std::size_t>(column - across.values.begin())];
+    cell = std::max(cell.value_or(0), rates[i]->mean);
+  }
+  return drawn(map);
+}
+
+// The time of a sample by what it went to: a bar per case, the fastest ones.
+std::string draw_times(const Experiment& experiment, const Estimates& rates) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    if (rates[i] && rates[i]->mean > 0) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rates[a]->mean > rates[b]->mean; });
+  page::Bars bars;
+  bars.title = "Where the time of a sample goes";
+  if (order.size() > kMostBars) bars.note = fmt::format("The {} fastest cases.", kMostBars);
+  for (const std::size_t i : order) {
+    if (bars.bars.size() == kMostBars) break;
+    const Case& one = experiment.cases[i];
+    const CaseRun& run = one.runs.back();
+    const double per_sample = 1 / rates[i]->mean;
+    bars.bars.push_back({settings_text(experiment, one),
+                         fmt::format("{} samples/s", show_rate(rates[i]->mean)),
+                         account_parts(run.account, run.has_busy, per_sample)});
+  }
+  return drawn(bars);
+}
+
+Estimates rates_of(const Experiment& experiment) {
+  const Judgement judgement(experiment.cases);
+  Estimates rates(experiment.cases.size());
+  for (std::size_t i = 0; i < rates.size(); ++i)
+    if (judgement.measured(i)) rates[i] = judgement.rate(i);
+  return rates;
+}
+
+// On the line through the corner the model was right.
+std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
+  page::Series cases{"each setting that ran", "plain", page::Shape::points, {}};
+  double most = 0;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const std::optional<Forecast>& predicted = tune.candidates[i].predicted;
+    if (!rates[i] || !predicted) continue;
+    most = std::max({most, predicted->samples_per_s, rates[i]->high});
+    cases.points.push_back({predicted->samples_per_s, rates[i]->mean, rates[i]->low, rates[i]->high,
+                            settings_text(tune.experiment, tune.experiment.cases[i])});
+  }
+  if (cases.points.size() < 2) return "";
+  page::Plot plot;
+  plot.title = "Predicted and measured";
+  plot.note = "On the line the model was right.";
+  plot.x = page::with_room(page::scale_of("predicted samples/s", page::Unit::number, 0, most));
+  plot.y = page::with_room(page::scale_of("measured samples/s", page::Unit::number, 0, most));
+  plot.series = {{"as predicted", "soft", page::Shape::line, {{0, 0}, {most, most}}},
+                 std::move(cases)};
+  return drawn(plot);
+}
+
+}  // namespace
+
+std::string draw_sweep(const Experiment& experiment) {
+  const SweepAnswer answer = judge_sweep(experiment);
+  return draw_rates(experiment, answer.rate, answer.knee, "the knee") +
+         draw_map(experiment, answer.rate) + draw_times(experiment, answer.rate);
+}
+
+std::string draw_tune(const Tune& tune) {
+  const Estimates rates = rates_of(tune.experiment);
+  return draw_rates(tune.experiment, rates, tune.recommended, "the one to use") +
+         draw_times(tune.experiment, rates) + draw_forecasts(tune, rates);
+}
+
+}  // namespace loaderscope

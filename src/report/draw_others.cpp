@@ -1,0 +1,116 @@
+// The pictures of a what-if, a self-test, a link matrix and a folder of images.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/wording.h"
+#include "page/figures.h"
+#include "report/draw_account.h"
+#include "report/kinds.h"
+#include "report/what_if_report.h"
+
+namespace loaderscope {
+
+std::string draw_what_if(const WhatIf& answer) {
+  page::Bars bars;
+  bars.title = "Where the time of a sample goes";
+  const auto add = [&](const WhatIfCase& one) {
+    if (one.samples_per_s > 0)
+      bars.bars.push_back({one.name, fmt::format("{} samples/s", show_rate(one.samples_per_s)),
+                           account_parts(one.account, one.has_busy, 1 / one.samples_per_s)});
+  };
+  if (answer.measured) add(*answer.measured);
+  add(answer.fitted);
+  if (answer.predicted) add(*answer.predicted);
+  if (answer.verified) add(*answer.verified);
+  return drawn(bars);
+}
+
+std::string draw_selftest(const selftest::Result& result) {
+  page::Ranges ranges;
+  ranges.title = "How much of each delay was found";
+  ranges.note = "All rounds, their median large; all of a delay is 100 %.";
+  double least = 0.9, most = 1.1;
+  for (const selftest::Recovery& recovery : result.stages) {
+    std::vector<double> at;
+    for (const PerCause<double>& round : recovery.growth)
+      at.push_back(round[recovery.cause()] / recovery.injected_s);
+    if (at.empty()) continue;
+    std::sort(at.begin(), at.end());
+    least = std::min(least, at.front());
+    most = std::max(most, at.back());
+    const std::size_t middle = (at.size() - 1) / 2;
+    ranges.rows.push_back({fmt::format("{}: {}", recovery.pipeline, name_of(recovery.stage)),
+                           recovery.found() ? "good" : "bad", std::move(at), middle,
+                           show_percent(recovery.share())});
+  }
+  ranges.scale = page::scale_of("of what was injected", page::Unit::share, least, most);
+  return drawn(ranges);
+}
+
+}  // namespace loaderscope
+
+namespace loaderscope::probe {
+
+std::string draw_link(const LinkMatrix& matrix) {
+  page::Plot plot;
+  plot.title = "Host to device by the size of a copy";
+  plot.note = "Medians, with the slowest and the fastest sample; copies without waiting.";
+  const std::map<MemoryMode, const char*> kinds = {{MemoryMode::pageable, "decode"},
+                                                   {MemoryMode::pin_thread, "plain"},
+                                                   {MemoryMode::pinned_slots, "collate"},
+                                                   {MemoryMode::registered, "augment"},
+                                                   {MemoryMode::write_combined, "transport"}};
+  double least = 1e300, largest = 0, fastest = 0;
+  for (const auto& [memory, kind] : kinds) {
+    page::Series line{std::string(name_of(memory)), kind, page::Shape::line_and_points, {}};
+    for (const LinkCell& cell : matrix.cells) {
+      if (cell.memory != memory || cell.copy != CopyMode::async) continue;
+      const auto bytes = static_cast<double>(cell.bytes);
+      least = std::min(least, bytes);
+      largest = std::max(largest, bytes);
+      fastest = std::max(fastest, cell.high);
+      line.points.push_back({bytes, cell.median, cell.low, cell.high, {}});
+    }
+    plot.series.push_back(std::move(line));
+  }
+  if (largest <= 0) return "";
+  plot.x = page::logarithmic_scale_of("bytes", page::Unit::bytes, least, largest);
+  plot.y = page::scale_of("bytes per second", page::Unit::bytes, 0, fastest * 1.05);
+  return drawn(plot);
+}
+
+}  // namespace loaderscope::probe
+
+namespace loaderscope::dataset {
+namespace {
+
+page::Range range_of(const char* label, const Measure& measure) {
+  page::Range range{label, "plain", {}, 2, ""};
+  range.at.push_back(static_cast<double>(measure.least));
+  for (const double q : {0.1, 0.5, 0.9, 0.99})
+    range.at.push_back(
+        std::max(range.at.back(), static_cast<double>(measure.histogram.quantile(q))));
+  range.at.push_back(std::max(range.at.back(), static_cast<double>(measure.most)));
+  return range;
+}
+
+}  // namespace
+
+std::string draw_info(const DatasetInfo& info) {
+  if (info.images == 0) return "";
+  page::Ranges stored, pixels;
+  stored.title = "How many bytes an image has";
+  stored.rows = {range_of("stored", info.stored_bytes)};
+  stored.scale =
+      page::scale_of("bytes", page::Unit::bytes, 0, static_cast<double>(info.stored_bytes.most));
+  pixels.title = "How large images are";
+  pixels.rows = {range_of("width", info.widths), range_of("height", info.heights)};
+  pixels.scale = page::scale_of("pixels", page::Unit::number, 0,
+                                static_cast<double>(std::max(info.widths.most, info.heights.most)));
+  stored.note = pixels.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
+  return drawn(stored) + drawn(pixels);
+}
+
+}  // namespace loaderscope::dataset

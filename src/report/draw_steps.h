@@ -1,0 +1,17 @@
+// The steps of a run as pictures.
+#pragma once
+
+#include <string>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// Of the first rank, over their numbers: what each went to. A million of them are a few hundred
+// stretches with a mean and a longest step.
+std::string draw_step_times(const RunRecord& record);
+
+// What every worker, the link and the device did in a step like most, and before the worst stalls.
+std::string draw_exemplars(const RunRecord& record);
+
+}  // namespace loaderscope

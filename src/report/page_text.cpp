@@ -1,0 +1,89 @@
+#include "report/page_text.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "page/escape.h"
+
+namespace loaderscope {
+namespace {
+
+std::string_view class_of(Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return "good";
+    case Tone::warning:
+      return "warning";
+    case Tone::bad:
+      return "bad";
+    case Tone::plain:
+      break;
+  }
+  return "plain";
+}
+
+// "Fix: num-workers=4": the word before the colon, where it is one.
+std::size_t end_of_label(std::string_view text) {
+  constexpr std::size_t kLongest = 12;
+  const auto colon = text.find(": ");
+  if (colon == text.npos || colon > kLongest || text.substr(0, colon).find(' ') != text.npos)
+    return 0;
+  return colon + 1;
+}
+
+// A number and its % stay on one line.
+std::string prose(std::string_view text) {
+  std::string result = in_xml(text);
+  for (auto at = result.find(" %"); at != result.npos; at = result.find(" %", at))
+    result.replace(at, 1, "&nbsp;");
+  return result;
+}
+
+std::string paragraph(const std::string& text) {
+  const std::size_t label = end_of_label(text);
+  return fmt::format("<p>{}{}{}{}</p>\n", label > 0 ? "<b>" : "", prose(text.substr(0, label)),
+                     label > 0 ? "</b>" : "", prose(text.substr(label)));
+}
+
+std::string command(const Screen::Item& item) {
+  const std::string label =
+      item.cells[0].empty() ? "" : fmt::format("<p><b>{}:</b></p>\n", in_xml(item.cells[0]));
+  return label + fmt::format("<div class=\"copied\"><pre>{}</pre></div>\n", in_xml(item.cells[1]));
+}
+
+std::string row(const Screen::Item& item, std::string_view cell) {
+  std::string text = "<tr>";
+  for (std::size_t c = 0; c < item.cells.size(); ++c) {
+    const bool right = item.alignment[c] == 'r';
+    text +=
+        fmt::format("<{0}{1}>{2}</{0}>", cell, right ? " class=\"r\"" : "", in_xml(item.cells[c]));
+  }
+  return text + "</tr>\n";
+}
+
+}  // namespace
+
+std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end) {
+  std::string text;
+  bool in_table = false;
+  for (std::size_t i = first; i < end; ++i) {
+    const Screen::Item& item = items[i];
+    const bool is_row = item.is == Screen::Is::row || item.is == Screen::Is::header;
+    if (in_table && (!is_row || item.is == Screen::Is::header)) {
+      text += "</table></div>\n";
+      in_table = false;
+    }
+    if (is_row && !in_table) text += "<div class=\"wide\"><table>\n";
+    in_table = is_row;
+    if (item.is == Screen::Is::header) text += row(item, "th");
+    if (item.is == Screen::Is::row) text += row(item, "td");
+    if (item.is == Screen::Is::command) text += command(item);
+    if (item.is == Screen::Is::text) text += paragraph(item.text);
+    if (item.is == Screen::Is::headline)
+      text += fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(item.tone), prose(item.text));
+  }
+  return text + (in_table ? "</table></div>\n" : "");
+}
+
+}  // namespace loaderscope

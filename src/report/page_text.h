@@ -1,0 +1,15 @@
+// What is read of a result, as HTML.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/screen.h"
+
+namespace loaderscope {
+
+// Those from `first` on, before `end`. Rows that follow each other are one table; a header begins
+// the next.
+std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end);
+
+}  // namespace loaderscope

@@ -1,0 +1,147 @@
+// Pages of results, in a browser where there is one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const std::array<Words, 4> kWithPages = {
+    Words{"run", "--cores", "8"}, Words{"what-if", "--set", "workers=4"},
+    Words{"sweep", "--vary", "workers=1,2,4", "--vary", "prefetch=1,2", "--cores", "8"},
+    Words{"tune", "--vary", "workers=1,2,4", "--cores", "8"}};
+
+std::string browser() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+      if (std::ifstream(folder + "/" + name)) return folder + "/" + name;
+    }
+  }
+  return "";
+}
+
+class Page : public ::testing::Test {
+ protected:
+  Ended made_by(Words words, const std::string& path) const {
+    for (const char* word : {"--engine", "model", "--cost", "decode=10ms", "--compute", "15ms",
+                             "--batch", "4", "--html"})
+      words.emplace_back(word);
+    words.push_back(path);
+    return run_binary(words);
+  }
+
+  // What the browser has made of the page, and what it said of it.
+  Ended shown(const std::string& path) const {
+    return run_program(browser(),
+                       {"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                        "--enable-logging=stderr", "--user-data-dir=" + folder_.path("profile"),
+                        "--dump-dom", "file://" + path});
+  }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+};
+
+json result_in(const std::string& dom) {
+  const std::string begin = "id=\"result\">";
+  const std::size_t at = dom.find(begin) + begin.size();
+  return json::parse(dom.substr(at, dom.find("</script>", at) - at));
+}
+
+double value_at(const json& result, const std::string& path) {
+  std::istringstream names(path);
+  const json* at = &result;
+  for (std::string name; std::getline(names, name, '.');) at = &at->at(name);
+  return at->get<double>();
+}
+
+TEST_F(Page, EveryCommandSavesOneAndMayReplaceIt) {
+  const std::string path = folder_.path("page.html");
+  for (const Words& words : kWithPages) {
+    const Ended ended = made_by(words, path);
+    ASSERT_EQ(ended.exit_code, 0) << words[0] << ": " << ended.err;
+    const std::string page = folder_.read("page.html");
+    EXPECT_THAT(page, StartsWith("<!doctype html>")) << words[0];
+    EXPECT_THAT(page, HasSubstr("<figure>")) << words[0];
+    EXPECT_EQ(result_in(page).at("schema"), "loaderscope." + words[0] + "/1");
+  }
+}
+
+TEST_F(Page, IsRefusedWhereItCannotGo) {
+  std::ofstream(folder_.path("mine.html")) << "<!doctype html>\n<p>my own\n";
+  EXPECT_EQ(made_by({"run"}, folder_.path("mine.html")).exit_code, 1);
+  EXPECT_EQ(made_by({"run"}, "-").exit_code, 64);
+  const std::string both = folder_.path("both");
+  const Ended ended = made_by({"run", "--json", both}, both);
+  EXPECT_EQ(ended.exit_code, 64);
+  EXPECT_THAT(ended.err, HasSubstr("is the file of --json too; give each its own"));
+}
+
+TEST_F(Page, IsTheSameOfASavedResult) {
+  const std::string saved = folder_.path("r.json");
+  ASSERT_EQ(made_by({"run", "--json", saved}, folder_.path("a.html")).exit_code, 0);
+  const Ended ended =
+      run_binary({"report", saved, "--format", "html", "--output", folder_.path("b.html")});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(folder_.read("a.html"), folder_.read("b.html"));
+}
+
+TEST_F(Page, EveryFigureInABrowserIsThatOfTheResult) {
+  if (browser().empty()) GTEST_SKIP() << "there is no Chromium";
+  const std::string path = folder_.path("page.html");
+  const std::regex figure("<data value=\"([^\"]+)\" data-path=\"([^\"]+)\">");
+  ASSERT_EQ(made_by({"run", "--cost", "read=lognormal:5ms:1", "--cost", "collate=9ms", "--cost",
+                     "h2d=12ms", "--cost", "launch=1ms", "--workers", "2", "--copy", "sync"},
+                    path)
+                .exit_code,
+            0);
+  const Ended ended = shown(path);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE")));
+  const json result = result_in(ended.out);
+  int figures = 0;
+  for (std::sregex_iterator it(ended.out.begin(), ended.out.end(), figure), end; it != end; ++it) {
+    EXPECT_NEAR(std::stod((*it)[1]), value_at(result, (*it)[2]), 1e-6) << (*it)[2];
+    ++figures;
+  }
+  EXPECT_GE(figures, 8);
+  EXPECT_THAT(ended.out, HasSubstr("<summary>account {"));  // the script has run
+}
+
+// The script of a test needs a page without its policy.
+TEST_F(Page, ZoomsByKeysInABrowser) {
+  if (browser().empty()) GTEST_SKIP() << "there is no Chromium";
+  const std::string path = folder_.path("page.html");
+  ASSERT_EQ(made_by({"run"}, path).exit_code, 0);
+  std::string page = folder_.read("page.html");
+  const std::size_t policy = page.find("<meta http-equiv");
+  page.erase(policy, page.find('>', policy) + 1 - policy);
+  page.insert(page.rfind("</body>"),
+              "<script>const first = document.querySelector('svg.zoom');"
+              "for (const key of ['+', '+', 'ArrowRight'])"
+              "  first.dispatchEvent(new KeyboardEvent('keydown', {key}));"
+              "document.querySelector('#tree summary').click();</script>");
+  std::ofstream(path) << page;
+  const Ended ended = shown(path);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE")));
+  EXPECT_THAT(ended.out, HasSubstr("viewBox=\"260 0 640 200\""));
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

@@ -1,0 +1,76 @@
+// The pictures of a page, from the numbers that they are of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "page/escape.h"
+#include "page/figures.h"
+#include "page/sheet.h"
+
+namespace loaderscope::page {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> texts_of(const std::vector<Tick>& ticks) {
+  std::vector<std::string> texts;
+  for (const Tick& tick : ticks) texts.push_back(tick.text);
+  return texts;
+}
+
+TEST(PageScale, HasRoundTicks) {
+  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::seconds, 0, 0.031), 4)),
+              ElementsAre("0", "10 ms", "20 ms", "30 ms"));
+  EXPECT_THAT(texts_of(ticks_of(scale_of("", Unit::number, 0, 2667), 4)),
+              ElementsAre("0", "1,000", "2,000"));
+  EXPECT_THAT(texts_of(ticks_of(logarithmic_scale_of("", Unit::seconds, 2e-5, 0.03), 5)),
+              ElementsAre("10 us", "100 us", "1 ms", "10 ms", "100 ms"));
+}
+
+TEST(PageScale, ClampsAndCannotBeDividedByZero) {
+  const Scale scale = scale_of("", Unit::number, 2, 4);
+  EXPECT_EQ(scale.at(1), 0);
+  EXPECT_EQ(scale.at(3), 0.5);
+  EXPECT_EQ(scale.at(9), 1);
+  EXPECT_EQ(scale_of("", Unit::number, 5, 5).at(5), 0);
+  EXPECT_FALSE(ticks_of(scale_of("", Unit::number, 0, 0), 4).empty());
+}
+
+TEST(PageBars, AreAsLongAsTheirPartsAndSayThem) {
+  const std::string html =
+      drawn(Bars{"Where",
+                 "",
+                 {{"a", "", {{"compute", "compute", 1, "1 ms"}, {"decode", "decode", 3, "3 ms"}}},
+                  {"b", "", {{"compute", "compute", 2, "2 ms"}}}}});
+  EXPECT_THAT(html, HasSubstr("x=\"25.00%\""));
+  EXPECT_THAT(html, HasSubstr("width=\"75.00%\""));
+  EXPECT_THAT(html, HasSubstr("width=\"50.00%\""));
+  EXPECT_THAT(html, HasSubstr("<td>3 ms</td>"));
+  EXPECT_EQ(drawn(Bars{"Where", "", {{"a", "", {}}}}), "");
+}
+
+TEST(PageTimeline, JoinsWhatNoEyeCanTellApart) {
+  Lane lane{"worker 0", {}};
+  for (int i = 0; i < 100000; ++i)
+    lane.stretches.push_back({i * 1e-5, i * 1e-5 + 0.9e-5, "decode", "decode"});
+  const std::string html = drawn(Timeline{"t", "", 0, 1, {lane}});
+  EXPECT_LT(html.size(), 2000u);
+  EXPECT_THAT(html, HasSubstr("decode: 900 ms of the time shown"));
+}
+
+TEST(Page, NamesOfOthersAreNoMarkup) {
+  const std::string hostile = "</script><script>alert(1)</script>\x1b[31m\xe2\x80\xae";
+  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("<")));
+  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(in_xml(hostile), Not(HasSubstr("\xe2\x80\xae")));
+  std::ostringstream out;
+  write_sheet(out, {hostile, "", "{\"a\": \"" + std::string("</script>") + "\"}"});
+  EXPECT_THAT(out.str(), HasSubstr("{\"a\": \"\\u003c/script>\"}"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("alert(1)</script>")));
+}
+
+}  // namespace
+}  // namespace loaderscope::page

@@ -1,0 +1,81 @@
+// A result as a page.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "report/results.h"
+#include "report/writers.h"
+#include "unit/report/sample_finding.h"
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::size_t kLargest = 1 << 20;
+
+std::string page_of(const RunRecord& record, const Analysis& analysis) {
+  std::ostringstream out;
+  write_page(out, result_of(record, analysis));
+  return out.str();
+}
+
+nlohmann::json carried_by(const std::string& page) {
+  const std::string begin = "id=\"result\">\n";
+  const std::size_t at = page.find(begin) + begin.size();
+  return nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+}
+
+TEST(Page, HasTheAnswerTheFixTheAccountAndTheResult) {
+  const RunRecord record = full_record();
+  Analysis analysis = analysis_with(record, {{"num-workers", "4"}});
+  const std::string page = page_of(record, analysis);
+  EXPECT_THAT(page, HasSubstr("<h1 class=\"bad\">Simulated: the GPU waits 75.0&nbsp;%"));
+  EXPECT_THAT(page, HasSubstr("<b>Fix:</b> num-workers=4 -&gt; 25.0&nbsp;% to"));
+  EXPECT_THAT(page, HasSubstr("<pre>DataLoader(..., num_workers=4)</pre>"));
+  EXPECT_THAT(page, HasSubstr("data-path=\"account.stall_s.decode\">60.00 ms, 60.0 %</data>"));
+  EXPECT_THAT(page, HasSubstr("<pre>loaderscope tune --from 'out/r 50.json'</pre>"));
+  const nlohmann::json result = carried_by(page);
+  EXPECT_EQ(result.at("schema"), "loaderscope.run/1");
+  EXPECT_EQ(result.at("device").at("busy"), 0.25);
+  EXPECT_FALSE(result.contains("steps"));
+}
+
+TEST(Page, OfAMillionStepsIsOfAMegabyteAndLosesNoStall) {
+  constexpr std::int64_t kSteps = 1'000'000;
+  StepPlan usual = step_of(25 * kMillisecond, {});
+  StepPlan stalled = usual;
+  stalled.stall[Cause::read] = 10 * kSecond;
+  const RunRecord record =
+      record_of(0, kSteps, [&](std::int64_t step) { return step == 777'777 ? stalled : usual; });
+  const std::string page = page_of(record, analyse(record));
+  EXPECT_LT(page.size(), kLargest);
+  EXPECT_THAT(page, HasSubstr("The longest step took 10.03 s, which is beyond the top."));
+  EXPECT_THAT(page, HasSubstr("The means of 2,500 steps each"));
+}
+
+TEST(Page, NamesInAResultAreNoMarkup) {
+  RunRecord record = full_record();
+  record.notes.emplace_back("</script><img src=x onerror=alert(1)>");
+  record.details.push_back({"decode", "<b>PIL</b>", 0.9});
+  const std::string page = page_of(record, analyse(record));
+  EXPECT_THAT(page, Not(HasSubstr("<img")));
+  EXPECT_THAT(page, Not(HasSubstr("<b>PIL")));
+  EXPECT_EQ(carried_by(page).at("notes").back(), record.notes.back());
+}
+
+TEST(Page, AsksNoServer) {
+  const RunRecord record = full_record();
+  const std::string page = page_of(record, analyse(record));
+  EXPECT_THAT(page, HasSubstr("content=\"default-src 'none'; style-src 'sha256-"));
+  for (const char* reference : {"src=\"", "href=\"", "url(", "@import", "http:", "https:"})
+    EXPECT_THAT(page, Not(HasSubstr(reference)));
+}
+
+}  // namespace
+}  // namespace loaderscope
