@@ -45,6 +45,7 @@ struct ReportRow {
   Row row;
   void (*write)(std::ostream& out, const AnyResult& result, const ReportStyle& style);
   std::vector<std::string_view> kinds = {};  // of result_kinds(), that it can write; empty: all
+  bool is_text = true;                       // that a terminal may show
 
   bool writes(std::string_view kind) const;
 };

@@ -133,7 +133,7 @@ struct AnswerConfig {
   Setting<Prove> prove{Prove::off};
   Setting<double> gpu_price{0};  // of one GPU for one hour; 0: not given
   Setting<std::vector<std::string>> require;
-  Setting<std::string> json, html;
+  Setting<std::string> json, html, perfetto;
 };
 
 struct RunConfig {

@@ -87,7 +87,7 @@ ExitCode run_compare(CompareFlags& flags) {
   const std::vector<compare::Accepted> accepted = accepted_of(flags.own);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.insert(rules.made_from.end(), flags.results.begin(), flags.results.end());
-  check_places(places_of(given), rules);
+  check_places(places_of(given), "compare", rules);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const auto stopped = [&] { return stop_signal.load() != 0; };

@@ -52,7 +52,7 @@ ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
     option->group(std::string(field.group));
     flags_.emplace_back(&field, option);
   }
-  const std::string help = "Let --json FILE and --html FILE replace files that are no results.";
+  const std::string help = "Let --json FILE and the like replace files that are no results.";
   force_ = app.add_flag("--force", help)->group("The answer");
 }
 

@@ -85,7 +85,7 @@ ExitCode info(const InfoFlags& flags) {
   Places places;
   if (flags.json) places.push_back({"json", "-"});
   if (!flags.html.empty()) places.push_back({"html", flags.html});
-  check_places(places, {flags.force, {}});
+  check_places(places, "dataset-info", {flags.force, {}});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   dataset::DatasetInfo result;
   {

@@ -200,8 +200,11 @@ Places places_of(const RunConfig& config) {
   return places;
 }
 
-void check_places(const Places& places, const OutputRules& rules) {
+void check_places(const Places& places, std::string_view kind, const OutputRules& rules) {
   for (const Place& place : places) {
+    if (!find_row(place.form, report_table()).writes(kind))
+      throw UsageError("--" + place.form + ": there is no such form of a result of " +
+                       std::string(kind) + "; leave it out");
     if (place.path == "-" && place.form != "json")
       throw UsageError("--" + place.form + " -: expected a file; 'loaderscope report RESULT " +
                        "--format " + place.form + "' prints it");

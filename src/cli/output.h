@@ -6,6 +6,7 @@
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/output_rules.h"
@@ -60,8 +61,9 @@ struct Place {
   std::string form, path;
 };
 using Places = std::vector<Place>;
-Places places_of(const RunConfig& config);                          // that its flags give
-void check_places(const Places& places, const OutputRules& rules);  // see check_output()
+Places places_of(const RunConfig& config);  // that its flags give
+// See check_output(). `kind`: of the result, which not every form is of.
+void check_places(const Places& places, std::string_view kind, const OutputRules& rules);
 
 // The table to standard output, and the answer to each of the places. What cannot be written in one
 // of them is still written in the others. Throws RunError.

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -70,6 +71,9 @@ const ReportRow& writer_of(const std::string& format, std::string_view kind) {
 }
 
 void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyResult& result) {
+  if (!writer.is_text && flags.output == "-" && ::isatty(STDOUT_FILENO) != 0)
+    throw UsageError(
+        fmt::format("--format {}: is no text for a terminal; give --output FILE", writer.row.name));
   ReportStyle style;
   style.verbose = flags.verbose;
   if (flags.output == "-") style = standard_output_style(flags.verbose);

@@ -124,7 +124,7 @@ ExitCode run(RunFlags& flags) {
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
-  check_places(places_of(config), flags.base.output_rules(config));
+  check_places(places_of(config), "run", flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   const RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);

@@ -142,7 +142,7 @@ ExitCode run_with(const SelftestFlags& flags) {
   if (!given.program.loader.given)
     selftest::make_trials(given, limits);  // complains before all else
   const Places places = places_of(given);
-  check_places(places, flags.base.output_rules(given));
+  check_places(places, "selftest", flags.base.output_rules(given));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
   selftest::Result result = test(given, limits, options, stop_signal);

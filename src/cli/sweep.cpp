@@ -62,7 +62,7 @@ ExitCode sweep(SweepFlags& flags) {
   const SweepOptions options = sweep_options(flags.own, given);
   const Axes axes = axes_of(flags.own);
   const std::string& json = given.answer.json.value;
-  check_places(places_of(given), flags.base.output_rules(given));
+  check_places(places_of(given), "sweep", flags.base.output_rules(given));
 
   const MachineFacts machine = read_machine();
   Experiment experiment =

@@ -136,7 +136,7 @@ ExitCode run_tune(TuneFlags& flags) {
   const Axes axes = axes_of(flags.own, base.given, limits, options);
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.own.text("from"));
-  check_places(places_of(given), rules);
+  check_places(places_of(given), "tune", rules);
 
   ExperimentRunner runner(machine, {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);

@@ -90,7 +90,7 @@ ExitCode what_if(const WhatIfFlags& flags) {
   for (const std::string& text : flags.set) changes.push_back(parse_change(text));
   OutputRules rules = flags.base.output_rules(given);
   rules.made_from.push_back(flags.result);
-  check_places(places_of(given), rules);
+  check_places(places_of(given), "what-if", rules);
   const MachineFacts machine = read_machine();
   const FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();

@@ -36,6 +36,12 @@ bool is_page_of_ours(std::string_view text) {
          text.find("name=\"generator\" content=\"loaderscope\"") != text.npos;
 }
 
+// It begins with the name of the first rank, and nothing else that does is so short.
+bool is_trace_of_ours(std::string_view text) {
+  constexpr std::size_t kFirstPacket = 40;
+  return text.starts_with('\n') && text.substr(0, kFirstPacket).find("rank 0") != text.npos;
+}
+
 }  // namespace
 
 // Another program may have written it again, with other blanks and in another order.
@@ -64,7 +70,8 @@ std::string beginning_of(const std::string& path) {
 bool is_result_of_ours(std::string_view beginning) {
   return !schema_in(beginning).empty() || is_csv_of_ours(beginning) ||
          is_markdown_of_ours(beginning) || is_junit_of_ours(beginning) ||
-         is_annotations_of_ours(beginning) || is_page_of_ours(beginning);
+         is_annotations_of_ours(beginning) || is_page_of_ours(beginning) ||
+         is_trace_of_ours(beginning);
 }
 
 }  // namespace loaderscope

@@ -13,8 +13,16 @@ void write_json_row(std::ostream& out, const AnyResult& result, const ReportStyl
   write_json(out, result);
 }
 
+void write_brief_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_brief(out, result);
+}
+
 void write_page_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   write_page(out, result);
+}
+
+void write_perfetto_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_perfetto(out, *result.record);
 }
 
 void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
@@ -43,13 +51,20 @@ bool ReportRow::writes(std::string_view kind) const {
 }
 
 std::span<const ReportRow> report_table() {
-  static const std::array<ReportRow, 7> rows = {{
+  static const std::array<ReportRow, 9> rows = {{
       {{"table", "The answer and its evidence for people, in plain text."}, write_table},
+      {{"brief", "One line per fact, PATH=VALUE, for logs and assistants; nothing where it is 0."},
+       write_brief_row},
       {{"json", "All facts and numbers; what other commands read (see 'loaderscope list result')."},
        write_json_row},
       {{"html",
         "One page with the answer, its pictures and the result inside; it needs no network."},
        write_page_row},
+      {{"perfetto",
+        "A run as a trace for ui.perfetto.dev: its steps, and threads where all is kept."},
+       write_perfetto_row,
+       {"run"},
+       false},
       {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},
        write_csv_row,
        {"run"}},

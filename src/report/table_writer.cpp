@@ -113,7 +113,7 @@ void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis
 void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis) {
   const AnswerConfig& answer = record.config.answer;
   std::string files;
-  for (const std::string& path : {answer.json.value, answer.html.value})
+  for (const std::string& path : {answer.json.value, answer.html.value, answer.perfetto.value})
     if (!path.empty() && path != "-") files += " " + printable(path);
   if (!files.empty()) screen.raw(Worth::needed, "files:" + files);
   const std::string command = next_command(record, analysis);

@@ -7,12 +7,14 @@ namespace loaderscope {
 
 void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& style);
 void write_page(std::ostream& out, const AnyResult& result);
+void write_brief(std::ostream& out, const AnyResult& result);
 
 // --- of runs ---
 
 void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysis,
               const ReportStyle& style);
 std::string draw_run(const RunRecord& record, const Analysis& analysis);
+void write_perfetto(std::ostream& out, const RunRecord& record);
 void write_csv(std::ostream& out, const RunRecord& record);
 void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 

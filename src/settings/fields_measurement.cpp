@@ -180,6 +180,14 @@ void add_answer(Table& t) {
                    "Save a page there with the answer, its pictures and the result inside.",
                    "none"},
                   &AnswerConfig::html, path_codec()));
+  t.push_back(one({"perfetto",
+                   {},
+                   kAnswer,
+                   kNotModelled | kSaved,
+                   "FILE",
+                   "Save a trace of the run there that ui.perfetto.dev opens.",
+                   "none"},
+                  &AnswerConfig::perfetto, path_codec()));
   t.push_back(one({"json",
                    {},
                    kAnswer,
