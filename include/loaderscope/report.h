@@ -18,6 +18,7 @@ struct ReportStyle {
   bool colour = false;
   bool verbose = false;  // all that is known, instead of what fits a screen
   bool drawn = false;    // beside pictures: no bars and maps made of letters
+  bool plots = false;    // a terminal that can show braille letters
 };
 
 class Form;      // src/report/form.h

@@ -9,6 +9,21 @@
 
 namespace loaderscope {
 
+namespace {
+
+// Of the variables of the locale the first one that is set counts.
+bool has_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    return locale.find("UTF-8") != locale.npos || locale.find("utf8") != locale.npos;
+  }
+  return false;
+}
+
+}  // namespace
+
 ReportStyle standard_output_style(bool verbose) {
   ReportStyle style;
   style.verbose = verbose;
@@ -21,6 +36,7 @@ ReportStyle standard_output_style(bool verbose) {
   const char* no_colour = std::getenv("NO_COLOR");
   const bool is_dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
   style.colour = !is_dumb && (no_colour == nullptr || *no_colour == '\0');
+  style.plots = !is_dumb && has_utf8();
   return style;
 }
 

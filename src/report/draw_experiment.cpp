@@ -6,9 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "experiment/judgement.h"
 #include "experiment/settings.h"
-#include "loaderscope/errors.h"
 #include "page/figures.h"
 #include "report/draw_account.h"
 #include "report/experiment_text.h"
@@ -21,27 +19,6 @@ constexpr std::size_t kMostLines = 8, kMostBars = 24;
 constexpr std::array<const char*, kMostLines> kLineKinds = {
     "plain", "decode", "collate", "augment", "transport", "opaque", "contention", "pin"};
 
-std::optional<double> number_of(const std::string& text) {
-  try {
-    return parse_real(text);
-  } catch (const ValueError&) {
-    return std::nullopt;
-  }
-}
-
-bool is_numeric(const Axis& axis) {
-  return axis.values.size() > 1 &&
-         std::all_of(axis.values.begin(), axis.values.end(),
-                     [](const std::string& value) { return number_of(value).has_value(); });
-}
-
-std::vector<const Axis*> numeric_axes(const Experiment& experiment) {
-  std::vector<const Axis*> axes;
-  for (const Axis& axis : experiment.axes)
-    if (is_numeric(axis)) axes.push_back(&axis);
-  return axes;
-}
-
 // What is the same along a line of the plot: all settings but that of its axis.
 std::string line_of(const Experiment& experiment, const Case& one, const Axis& along) {
   std::string text;
@@ -52,8 +29,6 @@ std::string line_of(const Experiment& experiment, const Case& one, const Axis& a
   }
   return text.empty() ? "measured" : text;
 }
-
-using Estimates = std::vector<std::optional<Estimate>>;
 
 double highest(const Estimates& rates) {
   double most = 0;
@@ -72,7 +47,7 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
   double least = 1e300, most = 0;
   page::Plot plot;
   for (std::size_t i = 0; i < rates.size(); ++i) {
-    const std::optional<double> x = number_of(setting_text(experiment.cases[i], along.key));
+    const std::optional<double> x = number_on(experiment.cases[i], along);
     if (!rates[i] || !x) continue;
     least = std::min(least, *x);
     most = std::max(most, *x);
@@ -148,14 +123,6 @@ std::string draw_times(const Experiment& experiment, const Estimates& rates) {
   return drawn(bars);
 }
 
-Estimates rates_of(const Experiment& experiment) {
-  const Judgement judgement(experiment.cases);
-  Estimates rates(experiment.cases.size());
-  for (std::size_t i = 0; i < rates.size(); ++i)
-    if (judgement.measured(i)) rates[i] = judgement.rate(i);
-  return rates;
-}
-
 // On the line through the corner the model was right.
 std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
   page::Series cases{"each setting that ran", "plain", page::Shape::points, {}};
@@ -187,7 +154,7 @@ std::string draw_sweep(const Experiment& experiment) {
 }
 
 std::string draw_tune(const Tune& tune) {
-  const Estimates rates = rates_of(tune.experiment);
+  const Estimates rates = rates_of(tune.experiment, Judgement(tune.experiment.cases));
   return draw_rates(tune.experiment, rates, tune.recommended, "the one to use") +
          draw_times(tune.experiment, rates) + draw_forecasts(tune, rates);
 }

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "experiment/settings.h"
+#include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
+#include "report/text_plot.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope {
@@ -48,6 +51,61 @@ std::string settings_text(const Experiment& experiment, const Case& one) {
 }
 
 // The alias that people type, where there is one.
+std::optional<double> number_on(const Case& one, const Axis& axis) {
+  try {
+    return parse_real(setting_text(one, axis.key));
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<const Axis*> numeric_axes(const Experiment& experiment) {
+  const auto is_number = [](const std::string& value) {
+    try {
+      return parse_real(value) >= 0;
+    } catch (const ValueError&) {
+      return false;
+    }
+  };
+  std::vector<const Axis*> axes;
+  for (const Axis& axis : experiment.axes) {
+    if (axis.values.size() > 1 && std::all_of(axis.values.begin(), axis.values.end(), is_number))
+      axes.push_back(&axis);
+  }
+  return axes;
+}
+
+Estimates rates_of(const Experiment& experiment, const Judgement& judgement) {
+  Estimates rates(experiment.cases.size());
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    if (judgement.measured(i)) rates[i] = judgement.rate(i);
+  }
+  return rates;
+}
+
+std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates,
+                                   int width) {
+  const std::vector<const Axis*> axes = numeric_axes(experiment);
+  if (axes.empty()) return {};
+  const Axis& along = *axes.front();
+  TextPlot plot;
+  plot.title = fmt::format("samples/s by {}", column_name(along));
+  plot.most = 0;
+  std::map<double, std::string> values;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    const std::optional<double> x = number_on(experiment.cases[i], along);
+    if (!rates[i] || !x) continue;
+    values[*x] = setting_text(experiment.cases[i], along.key);
+    plot.strokes.push_back({*x, rates[i]->low, rates[i]->high});
+    plot.most = std::max(plot.most, rates[i]->high);
+  }
+  if (values.size() < 3) return {};
+  plot.most_text = show_rate(plot.most);
+  plot.first = values.begin()->second;
+  plot.last = values.rbegin()->second;
+  return lines_of(plot, width);
+}
+
 std::string column_name(const Axis& axis) {
   const Field* field = find_field(axis.key);
   return field == nullptr || field->aliases.empty() ? axis.key

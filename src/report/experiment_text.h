@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/judgement.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
 
@@ -13,10 +14,20 @@ namespace loaderscope {
 
 // "num-workers=4 prefetch-factor=2 memory=pageable": the values on all axes.
 std::string settings_text(const Experiment& experiment, const Case& one);
+// The value of a case on an axis, where it is a number.
+std::optional<double> number_on(const Case& one, const Axis& axis);
+// Those with several values, all of them numbers of 0 or more.
+std::vector<const Axis*> numeric_axes(const Experiment& experiment);
 std::string column_name(const Axis& axis);    // "workers": the short name of a flag
 std::string rate_text(const Estimate& rate);  // 1,386 ±1.1 %
 std::string busy_text(const Estimate& busy);  // 96.8 ±0.5
 std::string bytes_text(double bytes);         // nothing for none
+
+using Estimates = std::vector<std::optional<Estimate>>;  // by case; nothing of one that did not run
+Estimates rates_of(const Experiment& experiment, const Judgement& judgement);
+
+// Their intervals along the first axis of numbers; nothing of less than three values.
+std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates, int width);
 
 std::string spent_text(const Experiment& experiment);  // 31.20 s, 40.78 s of virtual time
 

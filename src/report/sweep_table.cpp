@@ -131,17 +131,6 @@ void add_cases(Screen& screen, const Experiment& experiment, const SweepAnswer& 
     screen.raw(Worth::detail, "  " + wrapped(legend, style.width - 2, 2));
 }
 
-bool is_numeric(const Axis& axis) {
-  return axis.values.size() > 1 &&
-         std::all_of(axis.values.begin(), axis.values.end(), [](const std::string& value) {
-           try {
-             return parse_real(value) >= 0;
-           } catch (const ValueError&) {
-             return false;
-           }
-         });
-}
-
 // "▓ 1,386": the darker, the nearer to the best of the map.
 std::string shaded(double rate, double best) {
   constexpr std::array<const char*, 5> kShades = {" ", "░", "▒", "▓", "█"};
@@ -151,10 +140,7 @@ std::string shaded(double rate, double best) {
 
 // Of the first two axes of numbers; of several cases of a cell the best one.
 void add_map(Screen& screen, const Experiment& experiment, const SweepAnswer& answer) {
-  std::vector<const Axis*> axes;
-  for (const Axis& axis : experiment.axes) {
-    if (is_numeric(axis)) axes.push_back(&axis);
-  }
+  const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.size() < 2 || experiment.one_at_a_time || !answer.best) return;
   std::map<std::pair<std::string, std::string>, double> cells;
   for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
@@ -209,6 +195,10 @@ void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyl
   if (answer.best) {
     add_cases(screen, experiment, answer, style);
     if (!style.drawn) add_map(screen, experiment, answer);
+    if (style.verbose && style.plots) {
+      for (std::string& line : rate_plot(experiment, answer.rate, style.width))
+        screen.raw(Worth::detail, std::move(line));
+    }
   }
   for (const std::string& text : skipped_lines(experiment)) screen.line(Worth::evidence, text);
   for (const std::string& note : experiment.notes) screen.line(Worth::detail, "note: " + note);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -12,7 +13,9 @@
 #include "report/next_command.h"
 #include "report/proof_text.h"
 #include "report/screen.h"
+#include "report/step_stretches.h"
 #include "report/table_parts.h"
+#include "report/text_plot.h"
 #include "report/text_table.h"
 #include "report/writers.h"
 
@@ -50,6 +53,26 @@ void add_stages(Screen& screen, const RunRecord& record, const ReportStyle& styl
   if (!worths.empty()) screen.table(Worth::evidence, stages.table, worths);
 }
 
+// What the mean hides: bursts, drift, ends of epochs.
+void add_step_plot(Screen& screen, const RunRecord& record, const ReportStyle& style) {
+  if (record.ranks.front().steps() < 2) return;
+  const StepStretches steps = step_stretches(record.ranks.front(), std::int64_t{2} * style.width);
+  TextPlot plot;
+  plot.title = fmt::format(
+      "time of a step{}{}", record.ranks.size() > 1 ? " of rank 0" : "",
+      steps.each > 1 ? fmt::format(": the mean and the longest of every {} steps", steps.each)
+                     : "");
+  if (steps.is_cut())
+    plot.title += fmt::format("; the longest took {}", show_duration(steps.longest));
+  plot.most = steps.top();
+  plot.most_text = show_duration(std::llround(1e9 * steps.top()));
+  plot.first = fmt::format("step {}", steps.list.front().first);
+  plot.last = std::to_string(steps.list.back().last);
+  for (const StepStretch& stretch : steps.list)
+    plot.strokes.push_back({stretch.middle(), stretch.mean(stretch.sum), seconds(stretch.longest)});
+  for (std::string& line : lines_of(plot, style.width)) screen.raw(Worth::detail, std::move(line));
+}
+
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
                   const ReportStyle& style) {
   screen.line(Worth::evidence, rate_line(record, analysis));
@@ -62,6 +85,7 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
   }
   if (record.loaders.size() > 1) screen.table(Worth::evidence, loader_table(record));
   screen.table(Worth::evidence, account_table(record, analysis, style));
+  if (style.verbose && style.plots) add_step_plot(screen, record, style);
   for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
   add_differential(screen, record, analysis);
   screen.line(Worth::evidence, why_line(analysis.account));

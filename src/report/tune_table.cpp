@@ -300,7 +300,7 @@ std::string alone_line(const Tune& tune) {
 
 }  // namespace
 
-void tell_tune(Reading& reading, const Tune& tune, const ReportStyle&) {
+void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style) {
   const Judgement judgement(tune.experiment.cases);
   Screen& screen = reading.body;
   screen.headline(answer_line(tune, judgement), Tone::plain);
@@ -317,6 +317,11 @@ void tell_tune(Reading& reading, const Tune& tune, const ReportStyle&) {
                     use.config.trainer.ranks.value));
   }
   add_cases(screen, tune, judgement);
+  if (style.verbose && style.plots) {
+    const Estimates rates = rates_of(tune.experiment, judgement);
+    for (std::string& line : rate_plot(tune.experiment, rates, style.width))
+      screen.raw(Worth::detail, std::move(line));
+  }
   screen.line(Worth::evidence, best_line(tune, judgement));
   screen.line(Worth::evidence, open_line(tune, judgement));
   screen.line(Worth::evidence, limit_line(tune));

@@ -1,0 +1,38 @@
+// Plots of braille letters.
+#include "report/text_plot.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(TextPlot, HasADotForEachValueWithinItsWidth) {
+  // 12 letters are 24 dots across, 2 are 8 down.
+  TextPlot plot{"t", {}, 8, "8", "a", "b"};
+  for (int i = 0; i < 24; ++i) plot.strokes.push_back({double(i), i / 3.0, i / 3.0});
+  EXPECT_THAT(lines_of(plot, 17, 2),
+              ElementsAre("  t", "  8 ⠀⠀⠀⠀⠀⠀⣀⡠⠤⠒⠊⠉", "    ⣀⡠⠤⠒⠊⠉⠀⠀⠀⠀⠀⠀", "    a          b"));
+}
+
+TEST(TextPlot, IsNeverWiderThanAskedForAndTakesAnyNumber) {
+  TextPlot plot{"time", {}, 1, "1.000 s", "step 5", "250"};
+  plot.strokes = {{0, -1, 0.5}, {1, 0.2, 1e300}, {2, 0.9, 0.1}, {3, 0, 0}};
+  for (const int width : {20, 40, 80, 200}) {
+    for (const std::string& line : lines_of(plot, width))
+      EXPECT_LE(columns_of(line), static_cast<std::size_t>(width < 30 ? 30 : width)) << line;
+  }
+}
+
+TEST(TextPlot, OfNothingIsNothing) {
+  EXPECT_THAT(lines_of({"t", {}, 1, "1", "a", "b"}, 80), IsEmpty());
+  EXPECT_THAT(lines_of({"t", {{0, 0, 0}}, 0, "0", "a", "b"}, 80), IsEmpty());
+}
+
+}  // namespace
+}  // namespace loaderscope
