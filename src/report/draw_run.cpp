@@ -97,7 +97,7 @@ std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
 std::string draw_run(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0) return "";
   return draw_tiles(analysis) + draw_account(record, analysis) + draw_step_times(record) +
-         draw_latencies(record, analysis) + draw_exemplars(record);
+         draw_ready(record) + draw_latencies(record, analysis) + draw_exemplars(record);
 }
 
 }  // namespace loaderscope

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "page/figures.h"
 #include "report/draw_steps.h"
@@ -61,6 +62,37 @@ std::string draw_step_times(const RunRecord& record) {
       plot.marks.push_back({static_cast<double>(step), fmt::format("epoch {} begins", epoch)});
     plot.note += " Dashed: an epoch begins.";
   }
+  return drawn(plot);
+}
+
+std::string draw_ready(const RunRecord& record) {
+  if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
+  const RankRecord& rank = record.ranks.front();
+  const StepStretches steps = step_stretches(rank, kMostStretches);
+  const std::vector<std::int32_t> ready = ready_when_asked(rank);
+  page::Series range{"fewest to most", "plain", page::Shape::band, {}};
+  page::Series mean{"mean", "plain", page::Shape::line, {}};
+  double most = 1;
+  auto at = ready.begin();
+  for (const StepStretch& stretch : steps.list) {
+    const auto end = at + stretch.steps;
+    const auto [low, high] = std::minmax_element(at, end);
+    const double sum = std::accumulate(at, end, 0.0);
+    mean.points.push_back({stretch.middle(), sum / static_cast<double>(stretch.steps)});
+    range.points.push_back(
+        {stretch.middle(), 0, static_cast<double>(*low), static_cast<double>(*high)});
+    most = std::max(most, range.points.back().high);
+    at = end;
+  }
+  page::Plot plot;
+  plot.title = "Batches ready when the trainer asked";
+  plot.note = "At 0 it waits for the loader.";
+  if (record.ranks.size() > 1) plot.note += " Of rank 0.";
+  plot.x = page::scale_of("step", page::Unit::number, steps.list.front().middle(),
+                          steps.list.back().middle());
+  plot.y = page::scale_of("batches", page::Unit::number, 0, most * 1.05);
+  if (steps.each > 1) plot.series.push_back(std::move(range));
+  plot.series.push_back(std::move(mean));
   return drawn(plot);
 }
 

@@ -11,6 +11,10 @@ namespace loaderscope {
 // stretches with a mean and a longest step.
 std::string draw_step_times(const RunRecord& record);
 
+// How many batches lay ready when the trainer asked: none is why it waits, all is a loader that
+// does.
+std::string draw_ready(const RunRecord& record);
+
 // What every worker, the link and the device did in a step like most, and before the worst stalls.
 std::string draw_exemplars(const RunRecord& record);
 

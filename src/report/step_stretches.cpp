@@ -1,10 +1,31 @@
 #include "report/step_stretches.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace loaderscope {
 
 double StepStretches::top() const { return std::min(seconds(longest), 6 * mean()); }
+
+std::vector<std::int32_t> ready_when_asked(const RankRecord& rank) {
+  std::vector<Nanos> asks;
+  // By how much the number differs from that of the step before.
+  std::vector<std::int32_t> ready(static_cast<std::size_t>(rank.steps()) + 1);
+  rank.rows.for_each([&](const StepRow& row) { asks.push_back(row.ask); }, rank.warmup_steps);
+  std::size_t at = 0;
+  rank.rows.for_each(
+      [&](const StepRow& row) {
+        const auto end = asks.begin() + static_cast<std::ptrdiff_t>(++at);
+        const auto first = std::lower_bound(asks.begin(), end, row.deliverable);
+        if (first == end) return;
+        ++ready[static_cast<std::size_t>(first - asks.begin())];
+        --ready[at];
+      },
+      rank.warmup_steps);
+  std::partial_sum(ready.begin(), ready.end(), ready.begin());
+  ready.pop_back();
+  return ready;
+}
 
 StepStretches step_stretches(const RankRecord& rank, std::int64_t most) {
   StepStretches steps;

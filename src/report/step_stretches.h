@@ -31,6 +31,10 @@ struct StepStretches {
   bool is_cut() const { return seconds(longest) > top(); }
 };
 
+// Of each measured step, how many batches lay ready when it was asked for, its own among them. In
+// order of delivery a batch is ready from its `deliverable` to its `take`.
+std::vector<std::int32_t> ready_when_asked(const RankRecord& rank);
+
 // Of the measured steps, at most `most` stretches.
 StepStretches step_stretches(const RankRecord& rank, std::int64_t most);
 
