@@ -4,10 +4,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 
-#include "source/access.h"
+#include "source/arrays.h"
 
 namespace loaderscope::source {
 
@@ -15,15 +14,7 @@ inline constexpr std::string_view kNpySuffixes[] = {".npy"};
 
 // What the header of a .npy file says. Throws ValueError, as it continues "PATH: ": for what is no
 // array of numbers laid out row by row.
-struct NpyHeader {
-  std::string type;   // "<f4"
-  std::string shape;  // of one row: "(3, 224, 224)"
-  Bytes rows = 0;     // along the first axis
-  Bytes row_bytes = 0;
-  Bytes begin = 0;       // of the data, in the file
-  bool is_flat = false;  // one axis: a row is a number
-};
-NpyHeader parse_npy_header(std::span<const std::byte> file_begin);
+ArrayLayout parse_npy_header(std::span<const std::byte> file_begin);
 inline constexpr std::size_t kLargestNpyHeader = 64 << 10;
 
 }  // namespace loaderscope::source

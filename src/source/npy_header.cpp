@@ -84,7 +84,7 @@ Bytes multiplied(Bytes a, Bytes b) {
   return product;
 }
 
-void read_shape(Reader& reader, NpyHeader& header) {
+void read_shape(Reader& reader, ArrayLayout& header) {
   std::vector<Bytes> axes;
   reader.demand("(");
   while (!reader.takes(")")) {
@@ -103,7 +103,7 @@ void read_shape(Reader& reader, NpyHeader& header) {
 
 }  // namespace
 
-NpyHeader parse_npy_header(std::span<const std::byte> file_begin) {
+ArrayLayout parse_npy_header(std::span<const std::byte> file_begin) {
   const std::string_view file(reinterpret_cast<const char*>(file_begin.data()), file_begin.size());
   if (!file.starts_with(kMagic) || file.size() < 12) refuse("is no NumPy array (.npy)");
   const std::size_t length_bytes = file[6] == 1 ? 2 : 4;  // the version
@@ -112,7 +112,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> file_begin) {
   if (length > kLargestNpyHeader - text_begin) refuse("has a NumPy header of more than 64 KiB");
   if (file.size() < text_begin + length) refuse("ends within its NumPy header");
 
-  NpyHeader header;
+  ArrayLayout header;
   header.begin = static_cast<Bytes>(text_begin + length);
   Reader reader(file.substr(text_begin, length));
   bool is_by_column = false;

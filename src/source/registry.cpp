@@ -6,6 +6,7 @@
 #include "source/npy.h"
 #include "source/readers.h"
 #include "source/tar.h"
+#include "source/tokens.h"
 
 namespace loaderscope {
 namespace {
@@ -36,6 +37,7 @@ AccessRow row(FileAccess access, bool direct, bool looks_ahead,
 
 constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
+constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
 template <auto open>
@@ -70,6 +72,14 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_npy>,
        .suffixes = source::kNpySuffixes,
        .words = kNpyWords,
+       .is_packed = true},
+      {.row = {"tokens",
+               "Tokens of text: a raw .bin as of nanoGPT, &type=u16, or Megatron's with its .idx; "
+               "?window=N (1024) are a sample, every &stride=N."},
+       .form = SampleForm::array,
+       .open = opened<open_tokens>,
+       .suffixes = source::kTokenSuffixes,
+       .words = kTokenWords,
        .is_packed = true},
   };
   return rows;

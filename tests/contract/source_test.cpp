@@ -80,12 +80,22 @@ void make_arrays(const source::TempFolder& data, SourceOptions& options) {
   options.paths = {data.path()};
 }
 
+void make_tokens(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::string, 2> tokens;
+  for (std::int64_t i = 0; i < kSamples; ++i) tokens[i < 20 ? 0 : 1] += row_of_sample(i);
+  data.write("0.bin", tokens[0]);
+  data.write("1.bin", tokens[1]);
+  options.paths = {data.path()};
+  options.words["window"] = "500";
+}
+
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"files", "", make_folder, bytes_of_sample},
       {"files", "_list", make_manifest, bytes_of_sample},
       {"tar", "", make_shards, bytes_of_sample},
       {"npy", "", make_arrays, row_of_sample},
+      {"tokens", "", make_tokens, row_of_sample},
   };
   return kFormats;
 }

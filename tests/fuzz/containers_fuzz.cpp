@@ -12,6 +12,7 @@
 #include "source/npy.h"
 #include "source/shard_samples.h"
 #include "source/tar.h"
+#include "source/tokens.h"
 
 namespace {
 
@@ -43,6 +44,14 @@ void stream_tar(const std::string& path) {
   }
 }
 
+void read_index(const std::string& path) {
+  try {
+    const auto index = loaderscope::source::read_token_index(path);
+    if (index.sequences < 0 || index.token_bytes <= 0 || index.end < 0) __builtin_trap();
+  } catch (const loaderscope::RunError&) {
+  }
+}
+
 void walk_tar(std::span<const std::uint8_t> bytes) {
   static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, bytes.data(), bytes.size(), 0) < 0) return;
@@ -55,7 +64,9 @@ void walk_tar(std::span<const std::uint8_t> bytes) {
     }
   } catch (const ValueError&) {
   }
-  stream_tar("/proc/self/fd/" + std::to_string(static_cast<int>(file)));
+  const std::string path = "/proc/self/fd/" + std::to_string(static_cast<int>(file));
+  stream_tar(path);
+  read_index(path);
 }
 
 void read_npy(std::span<const std::uint8_t> bytes) {

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-NpyHeader header_of(std::string_view bytes) {
+ArrayLayout header_of(std::string_view bytes) {
   return parse_npy_header(std::as_bytes(std::span(bytes)));
 }
 std::string why_no_header(std::string_view bytes) {
@@ -39,14 +39,14 @@ struct Npy : testing::Test {
 };
 
 TEST(NpyHeader, SaysWhatARowIs) {
-  const NpyHeader images = header_of(npy_bytes("<f4", "(2000, 3, 64, 64)", ""));
+  const ArrayLayout images = header_of(npy_bytes("<f4", "(2000, 3, 64, 64)", ""));
   EXPECT_EQ(images.rows, 2000);
   EXPECT_EQ(images.row_bytes, 3 * 64 * 64 * 4);
   EXPECT_EQ(images.begin, 128);
   EXPECT_EQ(images.shape, "(3, 64, 64)");
   EXPECT_FALSE(images.is_flat);
 
-  const NpyHeader tokens = header_of(npy_bytes("<u2", "(5000,)", ""));
+  const ArrayLayout tokens = header_of(npy_bytes("<u2", "(5000,)", ""));
   EXPECT_EQ(tokens.rows, 5000);
   EXPECT_EQ(tokens.row_bytes, 2);
   EXPECT_TRUE(tokens.is_flat);

@@ -1,0 +1,66 @@
+// Numbers that lie row by row in files, as samples: windows of rows.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "source/access.h"
+
+namespace loaderscope::source {
+
+struct ArrayLayout {
+  std::string type;   // "<f4"
+  std::string shape;  // of one row: "(3, 224, 224)"
+  Bytes rows = 0;     // along the first axis
+  Bytes row_bytes = 0;
+  Bytes begin = 0;       // of the data, in the file
+  bool is_flat = false;  // one axis: a row is a number
+};
+
+struct ArrayFile {
+  std::string path;
+  ArrayLayout layout;
+};
+
+// What the words of --data say of the windows.
+struct Windows {
+  std::int64_t length = 1, stride = 1;  // rows
+};
+Windows windows_of(const GivenWords& words, std::int64_t length_otherwise);
+
+// Throws RunError where the data has fewer bytes than `layout` says.
+void check_length(const ArrayFile& array, Bytes file_bytes);
+
+// Of arrays that are alike, one after another; no window spans two of them.
+class ArraySource final : public ExtentSource {
+ public:
+  // Throws RunError: arrays that are not alike, or none that holds a window.
+  ArraySource(const SourceOptions& options, const std::vector<ArrayFile>& files, Windows windows);
+  using ExtentSource::add_note;
+
+  std::int64_t size() const override { return samples_; }
+  Bytes sample_bytes() const override {
+    return windows_.length * arrays_.front().file.layout.row_bytes;
+  }
+  std::string describe(std::int64_t sample) const override;  // "a.npy[32]": from this row on
+
+  std::int64_t objects() const override { return std::ssize(arrays_); }
+  Extent extent(std::int64_t sample) const override;
+  void path_of(std::int64_t object, std::string& path) const override;
+  std::vector<std::string> roots() const override { return roots_; }
+
+ private:
+  struct Array {
+    ArrayFile file;
+    std::int64_t first_sample = 0;
+  };
+  void add(const ArrayFile& file);
+  const Array& array_of(std::int64_t sample) const;
+
+  Windows windows_;
+  std::vector<std::string> roots_;
+  std::vector<Array> arrays_;
+  std::int64_t samples_ = 0;
+};
+
+}  // namespace loaderscope::source

@@ -1,0 +1,107 @@
+#include "source/tokens.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "source/named_files.h"
+
+namespace loaderscope::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TokenType {
+  std::string_view word, type;
+  Bytes bytes;
+};
+constexpr std::array<TokenType, 4> kTokenTypes = {
+    {{"u16", "<u2", 2}, {"u32", "<u4", 4}, {"i32", "<i4", 4}, {"i64", "<i8", 8}}};
+
+// nanoGPT's, where no word and no index says another.
+const TokenType& type_of(const GivenWords& words) {
+  const auto given = words.find("type");
+  if (given == words.end()) return kTokenTypes[0];
+  for (const TokenType& type : kTokenTypes) {
+    if (type.word == given->second) return type;
+  }
+  throw UsageError("type=" + shown_text(given->second) + ": expected u16, u32, i32 or i64");
+}
+
+Bytes size_of(const std::string& path) {
+  std::error_code error;
+  const auto size = fs::file_size(path, error);
+  if (error)
+    throw RunError(shown_text(path) + ": cannot be read: " + error.message() +
+                   "; check the path given with --data");
+  return static_cast<Bytes>(size);
+}
+
+struct TokenFile {
+  ArrayFile array;
+  std::int64_t documents = 0;  // 0: not known
+};
+
+TokenFile raw_file(const std::string& path, const TokenType& type) {
+  const Bytes size = size_of(path);
+  if (size % type.bytes != 0)
+    throw RunError(
+        fmt::format("{}: has {} bytes, which are no whole number of {} tokens; say what "
+                    "they are: tokens:PATH?type=u32",
+                    shown_text(path), size, type.word));
+  return {{path, {std::string(type.type), "()", size / type.bytes, type.bytes, 0, true}}, 0};
+}
+
+TokenFile indexed_file(const std::string& path, const std::string& index_path,
+                       const GivenWords& words) {
+  const TokenIndex index = read_token_index(index_path);
+  if (words.contains("type") && type_of(words).type != index.type)
+    throw UsageError(fmt::format("type={}: {} says that its tokens are {}; leave it out",
+                                 shown_text(words.find("type")->second), shown_text(index_path),
+                                 index.type));
+  const Bytes size = size_of(path);
+  if (index.end > size)
+    throw RunError(fmt::format("{}: has {} bytes, and {} speaks of {}; one of the two is cut off",
+                               shown_text(path), size, shown_text(index_path), index.end));
+  return {{path, {index.type, "()", index.end / index.token_bytes, index.token_bytes, 0, true}},
+          index.documents};
+}
+
+TokenFile opened_tokens(const std::string& path, const GivenWords& words) {
+  const std::string index = fs::path(path).replace_extension(".idx").string();
+  std::error_code error;
+  return fs::exists(index, error) ? indexed_file(path, index, words)
+                                  : raw_file(path, type_of(words));
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_tokens(const SourceOptions& options, const SourceContext&) {
+  const source::Windows windows = source::windows_of(options.words, source::kUsualWindow);
+  std::vector<source::ArrayFile> arrays;
+  std::int64_t documents = 0;
+  Bytes tokens = 0;
+  for (const std::string& path : source::named_files(options.paths, source::kTokenSuffixes)) {
+    const source::TokenFile file = source::opened_tokens(path, options.words);
+    documents += file.documents;
+    tokens += file.array.layout.rows;
+    arrays.push_back(file.array);
+  }
+  auto source = std::make_unique<source::ArraySource>(options, arrays, windows);
+  if (documents > 0)
+    source->add_note(
+        fmt::format("{} of {} tokens on average are packed: windows go on across their "
+                    "ends",
+                    plural(documents, "document"), show_count(tokens / documents)));
+  source->settle_access();
+  return source;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,134 @@
+// Tokens of text as samples.
+#include "source/tokens.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "loaderscope/errors.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+template <class Number>
+void append(std::string& bytes, Number number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+// Of Megatron, as its IndexedDatasetBuilder writes it.
+std::string index_bytes(std::uint8_t type, Bytes token_bytes,
+                        const std::vector<std::int32_t>& lengths) {
+  std::string bytes("MMIDIDX\0\0", 9);
+  append(bytes, std::uint64_t{1});
+  append(bytes, type);
+  append(bytes, std::uint64_t{lengths.size()});
+  append(bytes, std::uint64_t{lengths.size() + 1});
+  for (const std::int32_t length : lengths) append(bytes, length);
+  std::int64_t begin = 0;
+  for (const std::int32_t length : lengths) {
+    append(bytes, begin);
+    begin += length * token_bytes;
+  }
+  for (std::size_t document = 0; document <= lengths.size(); ++document)
+    append(bytes, static_cast<std::int64_t>(document));
+  return bytes;
+}
+
+class Tokens : public testing::Test {
+ protected:
+  std::unique_ptr<Source> open(const std::string& path, GivenWords words = {}) const {
+    SourceOptions options = without_cache({path});
+    options.words = std::move(words);
+    return open_tokens(options, {});
+  }
+  std::string why_not(const std::string& path, const GivenWords& words = {}) const {
+    try {
+      open(path, words);
+    } catch (const RunError& error) {
+      return error.what();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  static std::string read(const Source& source, std::int64_t sample) {
+    const auto reader = source.make_reader();
+    const auto bytes = reader->read(sample);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  TempFolder data;
+};
+
+TEST_F(Tokens, OfARawFileAreWindows) {
+  const std::string path = data.write("train.bin", "aabbccddeeffgghhii");
+  const auto apart = open(path, {{"window", "4"}});
+  EXPECT_EQ(apart->size(), 2);
+  EXPECT_EQ(apart->sample_bytes(), 8);
+  EXPECT_EQ(read(*apart, 1), "eeffgghh");
+  EXPECT_EQ(apart->describe(1), path + "[4]");
+  // As nanoGPT draws them: from every token on.
+  const auto any = open(path, {{"window", "4"}, {"stride", "1"}});
+  EXPECT_EQ(any->size(), 6);
+  EXPECT_EQ(read(*any, 5), "ffgghhii");
+  EXPECT_EQ(open(path, {{"window", "2"}, {"type", "u16"}})->size(), 4);
+}
+
+TEST_F(Tokens, AreThoseOfTheIndexBesideThem) {
+  data.write("a.bin", std::string(40, 'a') + "zz");  // what no sequence has is none
+  data.write("a.idx", index_bytes(4, 4, {3, 0, 7}));
+  const auto source = open(data.path(), {{"window", "5"}});
+  EXPECT_EQ(source->size(), 2);
+  EXPECT_EQ(source->sample_bytes(), 20);
+  EXPECT_THAT(source->notes(),
+              ElementsAre(HasSubstr("3 documents of 3 tokens on average are packed")));
+}
+
+TEST_F(Tokens, OfManySequencesAllAreLookedAt) {
+  const std::vector<std::int32_t> lengths(150'000, 2);
+  data.write("a.bin", std::string(600'000, 'a'));
+  data.write("a.idx", index_bytes(8, 2, lengths));
+  EXPECT_EQ(open(data.path(), {{"window", "1000"}})->size(), 300);
+  data.write("a.bin", std::string(599'998, 'a'));
+  EXPECT_THAT(why_not(data.path(), {{"window", "1000"}}), HasSubstr("has 599998 bytes, and"));
+}
+
+TEST_F(Tokens, SaysWhatDoesNotFit) {
+  const std::string odd = data.write("odd.bin", "abc");
+  EXPECT_THAT(why_not(odd), HasSubstr("3 bytes, which are no whole number of u16 tokens"));
+  EXPECT_THAT(why_not(odd, {{"type", "u8"}}), HasSubstr("expected u16, u32, i32 or i64"));
+  const std::string small = data.write("small.bin", "abcd");
+  EXPECT_THAT(why_not(small), HasSubstr("no sample of 1024 rows fits"));
+  EXPECT_THAT(why_not(data / "none.bin"), HasSubstr("No such file"));
+}
+
+TEST_F(Tokens, RefusesAnIndexThatIsNone) {
+  const std::string path = data.write("a.bin", std::string(80, 'a'));
+  const std::string whole = index_bytes(4, 4, {3, 7});
+  const auto why = [&](const std::string& index, const GivenWords& words = {}) {
+    data.write("a.idx", index);
+    return why_not(path, words);
+  };
+  EXPECT_THAT(why("MMIDIDX\1\1" + whole.substr(9)), HasSubstr("is no index of Megatron"));
+  std::string changed = whole;
+  changed[9] = 2;
+  EXPECT_THAT(why(changed), HasSubstr("is an index of version 2"));
+  changed = whole;
+  changed[17] = 11;
+  EXPECT_THAT(why(changed), HasSubstr("unknown type, number 11"));
+  changed = whole;
+  changed[24] = 1;
+  EXPECT_THAT(why(changed), HasSubstr("is cut off"));
+  for (const std::size_t length : {0u, 8u, 20u, 33u, 40u, 60u})
+    EXPECT_THAT(why(whole.substr(0, length)), HasSubstr("is cut off")) << length;
+  EXPECT_THAT(why(index_bytes(4, 4, {3, -7})), HasSubstr("sequence 1 has -7 tokens"));
+  EXPECT_THAT(why(whole, {{"type", "u16"}}), HasSubstr("says that its tokens are <i4"));
+}
+
+}  // namespace
+}  // namespace loaderscope::source
