@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "source/access.h"
 #include "source/readers.h"
@@ -18,21 +21,51 @@ namespace {
 
 class Mapping {
  public:
-  explicit Mapping(const OpenExtent& extent)
-      : lead_(extent.offset % kPage), size_(lead_ + extent.size) {
-    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, extent.object->fd,
-                   static_cast<off_t>(extent.offset - lead_));
-    if (data_ == MAP_FAILED) fail_to_read(errno);
+  // Of `size` bytes from `offset` on, which need not begin with a page.
+  Mapping(const OpenObject& object, std::size_t offset, std::size_t size, int flags)
+      : lead_(offset % kPage), size_(lead_ + size) {
+    data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE | flags, object.fd,
+                   static_cast<off_t>(offset - lead_));
+    error_ = data_ == MAP_FAILED ? errno : 0;
   }
-  ~Mapping() { ::munmap(data_, size_); }
+  ~Mapping() {
+    if (error_ == 0) ::munmap(data_, size_);
+  }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
-  std::byte* data() const { return static_cast<std::byte*>(data_) + lead_; }
+  int error() const { return error_; }  // errno
+  const std::byte* data() const { return static_cast<std::byte*>(data_) + lead_; }
 
  private:
-  std::size_t lead_, size_;  // a mapping begins with a page
+  std::size_t lead_, size_;
   void* data_;
+  int error_;
+};
+
+// Objects that hold several samples stay mapped while the opener keeps them open: to map takes
+// longer than to copy a small sample.
+class KeptMappings {
+ public:
+  // Null where there is no room for one.
+  const std::byte* of(const std::shared_ptr<const OpenObject>& object) {
+    const auto is_of = [&](const Kept& one) {
+      return !one.object.owner_before(object) && !object.owner_before(one.object);
+    };
+    const auto known = std::find_if(kept_.begin(), kept_.end(), is_of);
+    if (known != kept_.end()) return known->mapping->data();
+    std::erase_if(kept_, [](const Kept& one) { return one.object.expired(); });
+    auto mapping = std::make_unique<Mapping>(*object, 0, object->size, 0);
+    if (mapping->error() != 0) return nullptr;
+    return kept_.emplace_back(Kept{object, std::move(mapping)}).mapping->data();
+  }
+
+ private:
+  struct Kept {
+    std::weak_ptr<const OpenObject> object;
+    std::unique_ptr<Mapping> mapping;
+  };
+  std::vector<Kept> kept_;
 };
 
 class MmapReader final : public SampleReader {
@@ -42,8 +75,7 @@ class MmapReader final : public SampleReader {
   std::span<const std::byte> read(std::int64_t sample) override {
     const OpenExtent extent = opener_.open(sample);
     const std::span<std::byte> bytes = buffer_.take(extent.size);
-    const Mapping mapping(extent);
-    const std::size_t copied = copy_guarded(bytes, mapping.data());
+    const std::size_t copied = copied_from(extent, bytes);
     if (copied < bytes.size()) fail_short(extent, copied);
     // What is cut off the last page reads as zeros.
     struct stat facts {};
@@ -56,6 +88,15 @@ class MmapReader final : public SampleReader {
   }
 
  private:
+  std::size_t copied_from(const OpenExtent& extent, std::span<std::byte> bytes) {
+    const bool is_part = extent.size < extent.object->size;
+    if (const std::byte* whole = is_part ? kept_.of(extent.object) : nullptr)
+      return copy_guarded(bytes, whole + extent.offset);
+    const Mapping mapping(*extent.object, extent.offset, extent.size, MAP_POPULATE);
+    if (mapping.error() != 0) fail_to_read(mapping.error());
+    return copy_guarded(bytes, mapping.data());
+  }
+
   // A page that cannot be had lies behind the new end of the file, or the storage failed.
   [[noreturn]] static void fail_short(const OpenExtent& extent, std::size_t copied) {
     std::byte next;
@@ -67,6 +108,7 @@ class MmapReader final : public SampleReader {
 
   const Access& access_;
   ExtentOpener opener_;
+  KeptMappings kept_;
   SampleBuffer buffer_;
 };
 

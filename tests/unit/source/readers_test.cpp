@@ -14,6 +14,7 @@
 #include "access_names.h"
 #include "base/fd.h"
 #include "source/readers.h"
+#include "source/tokens.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -124,6 +125,28 @@ TEST_P(Readers, AFileThatShrinksMeanwhileIsTruncatedOrWhole) {
   // No file is cut while the kernel reads it directly; access_test.cpp cuts one before.
   if (!access_row(GetParam()).direct) {
     EXPECT_GT(truncated, 0);
+  }
+}
+
+// What holds several samples stays open, and with mmap mapped.
+TEST_P(Readers, OfAnObjectThatWasCutWhatIsGoneIsTruncated) {
+  const std::string path = data.write("tokens.bin", std::string(1 << 20, 'x'));
+  SourceOptions options = without_cache({path});
+  options.access = GetParam();
+  options.words["window"] = "4096";
+  const auto tokens = open_tokens(options, {});
+  const auto of_tokens = tokens->make_reader();
+  ASSERT_EQ(tokens->size(), 128);
+  for (const std::int64_t sample : {0, 127, 64}) EXPECT_EQ(of_tokens->read(sample).size(), 8192U);
+  fs::resize_file(path, 100 * 8192 + 100);
+  EXPECT_EQ(of_tokens->read(99).size(), 8192U);
+  for (const std::int64_t sample : {100, 127}) {
+    try {
+      of_tokens->read(sample);
+      ADD_FAILURE() << "was read";
+    } catch (const SampleError& error) {
+      EXPECT_EQ(error.kind, Kind::truncated) << error.what();
+    }
   }
 }
 
