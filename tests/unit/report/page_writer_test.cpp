@@ -69,6 +69,25 @@ TEST(Page, NamesInAResultAreNoMarkup) {
   EXPECT_EQ(carried_by(page).at("notes").back(), record.notes.back());
 }
 
+TEST(Page, OfALinkDrawsEachKindOfMemory) {
+  probe::LinkMatrix matrix;
+  matrix.gpu = "NVIDIA <H100>";
+  for (Bytes bytes = 64 << 10; bytes <= 64 << 20; bytes *= 4) {
+    matrix.bare.push_back({bytes, 55e9});
+    for (const MemoryMode memory : {MemoryMode::pageable, MemoryMode::pin_thread})
+      for (const CopyMode copy : {CopyMode::sync, CopyMode::async})
+        matrix.cells.push_back(
+            {memory, copy, bytes, 5e9 + 100.0 * static_cast<double>(bytes), 5e9, 13e9, ""});
+  }
+  std::ostringstream out;
+  write_page(out, result_of(matrix, "1.0"));
+  EXPECT_THAT(out.str(), HasSubstr("NVIDIA &lt;H100&gt;: host to device at up to"));
+  EXPECT_THAT(out.str(), HasSubstr("Host to device by the size of a copy"));
+  EXPECT_THAT(out.str(), HasSubstr("<path class=\"line k-plain\""));
+  EXPECT_THAT(out.str(), HasSubstr("data-log"));
+  EXPECT_EQ(carried_by(out.str()).at("link").size(), matrix.cells.size());
+}
+
 TEST(Page, AsksNoServer) {
   const RunRecord record = full_record();
   const std::string page = page_of(record, analyse(record));
