@@ -24,7 +24,8 @@ struct Command {
   // parsed. Null for a command that only has parts.
   Action (*declare)(CLI::App& app) = nullptr;
   std::span<const Command> parts = {};  // "make" of "data make"
-  bool takes_program = false;  // the words behind -- are those of a program, as --command each
+  bool takes_program = false;   // the words behind -- are those of a program, as --command each
+  bool shows_progress = false;  // and takes --no-progress
 };
 
 std::span<const Command> command_table();  // src/cli/commands.cpp

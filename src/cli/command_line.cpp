@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/help_layout.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/version_text.h"
 
 namespace loaderscope {
@@ -31,6 +32,9 @@ void declare_commands(CLI::App& parent, std::span<const Command> commands,
     declare_commands(*app, command.parts, result);
     // Behind its parts: of the commands that were parsed the innermost one comes first.
     result.push_back({app, command.declare ? command.declare(*app) : Action()});
+    if (command.shows_progress)
+      app->add_flag_callback("--no-progress", ProgressPrinter::show_none,
+                             "Print no progress on standard error.");
   }
 }
 

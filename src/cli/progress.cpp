@@ -26,6 +26,14 @@ std::string progress_line(const std::string& what, const HowFar& since, const Ho
   return line + ", " + show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
 }
 
+namespace {
+
+bool shows_any = true;
+
+}  // namespace
+
+void ProgressPrinter::show_none() { shows_any = false; }
+
 ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
     : what_(std::move(what)),
       rewrites_(terminal == Terminal::own && isatty(STDERR_FILENO) == 1),
@@ -41,7 +49,7 @@ void ProgressPrinter::show(std::int64_t done, double fraction) {
   const Clock::time_point now = Clock::now();
   const HowFar far = {done, fraction, std::chrono::duration<double>(now - begin_).count()};
   if (first_.done == 0 && first_.fraction <= 0) first_ = far;
-  if (now < next_) return;
+  if (now < next_ || !shows_any) return;
   const std::string line = progress_line(what_, first_, far);
   if (rewrites_) {
     std::fprintf(stderr, "\r\033[K%s", line.c_str());

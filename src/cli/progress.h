@@ -29,6 +29,8 @@ class ProgressPrinter {
   ProgressPrinter(const ProgressPrinter&) = delete;
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
+  static void show_none();  // from now on
+
   // From one thread at a time. `fraction` 0: not known.
   void show(std::int64_t done, double fraction);
 

@@ -24,6 +24,15 @@ void expect_complaint(const std::vector<std::string>& words, int exit_code,
   EXPECT_THAT(ended.err, HasSubstr(part));
 }
 
+TEST(Usage, WhatTakesLongTakesNoProgress) {
+  for (const char* command : {"run", "sweep", "tune", "compare", "what-if", "selftest"})
+    EXPECT_THAT(run_binary({command, "--help"}).out, HasSubstr("--no-progress")) << command;
+  for (const char* part : {"make", "info", "pack"})
+    EXPECT_THAT(run_binary({"data", part, "--help"}).out, HasSubstr("--no-progress")) << part;
+  EXPECT_EQ(run_binary({"run", "--engine", "model", "--cost", "decode=8ms", "--no-progress"}).err,
+            "");
+}
+
 TEST(Usage, HelpNamesCommandsAndFlags) {
   const Ended help = run_binary({"--help"});
   EXPECT_EQ(help.exit_code, 0);
