@@ -18,6 +18,8 @@ std::string_view without_blanks(std::string_view text) {
 
 bool is_csv_of_ours(std::string_view text) { return text.starts_with("rank,step,"); }
 
+bool is_brief_of_ours(std::string_view text) { return text.starts_with("schema=loaderscope."); }
+
 bool is_markdown_of_ours(std::string_view text) {
   return text.starts_with(compare::kCommentMarker) ||
          (text.starts_with("**") && text.find("\n- loaderscope ") != text.npos);
@@ -69,9 +71,9 @@ std::string beginning_of(const std::string& path) {
 
 bool is_result_of_ours(std::string_view beginning) {
   return !schema_in(beginning).empty() || is_csv_of_ours(beginning) ||
-         is_markdown_of_ours(beginning) || is_junit_of_ours(beginning) ||
-         is_annotations_of_ours(beginning) || is_page_of_ours(beginning) ||
-         is_trace_of_ours(beginning);
+         is_brief_of_ours(beginning) || is_markdown_of_ours(beginning) ||
+         is_junit_of_ours(beginning) || is_annotations_of_ours(beginning) ||
+         is_page_of_ours(beginning) || is_trace_of_ours(beginning);
 }
 
 }  // namespace loaderscope

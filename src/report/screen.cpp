@@ -52,6 +52,13 @@ void Screen::headline(const std::string& text, Tone tone) {
   add({.is = Is::headline, .worth = Worth::needed, .text = printable(text), .tone = tone});
 }
 
+void Screen::wrapped_headline(const std::string& text, Tone tone) {
+  add({.is = Is::headline,
+       .worth = Worth::needed,
+       .text = wrapped(printable(text), style_.width, 2),
+       .tone = tone});
+}
+
 void Screen::command(Worth worth, std::string_view label, const std::string& command) {
   const std::string shown = printable(command);
   add({.is = Is::command,

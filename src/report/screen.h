@@ -28,8 +28,9 @@ class Screen {
   void line(Worth worth, const std::string& text);
   // As it stands: what may not be broken.
   void raw(Worth worth, std::string text);
-  // Never broken, never left out, in colour where the style has it.
+  // Never left out, in colour where the style has it; the first one is never broken.
   void headline(const std::string& text, Tone tone);
+  void wrapped_headline(const std::string& text, Tone tone);
   // To be run: "next: loaderscope tune --from r.json". Never broken.
   void command(Worth worth, std::string_view label, const std::string& command);
   // To be copied into a program; broken where it is too long. A label may be "".

@@ -153,7 +153,7 @@ void describe_recovery(Form& form, Recovery& recovery) {
 
 void tell_selftest(Reading& reading, const Result& result, const ReportStyle& style) {
   Screen& screen = reading.body;
-  screen.headline(answer_line(result), result.passed() ? Tone::good : Tone::bad);
+  screen.wrapped_headline(answer_line(result), result.passed() ? Tone::good : Tone::bad);
   screen.line(Worth::advice, reason_line(result));
   add_rows(screen, result, style.verbose);
   screen.line(Worth::basis, basis_line(result));

@@ -190,7 +190,7 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
 void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style) {
   const SweepAnswer answer = judge_sweep(experiment);
   Screen& screen = reading.body;
-  screen.headline(answer_line(experiment, answer), Tone::plain);
+  screen.wrapped_headline(answer_line(experiment, answer), Tone::plain);
   screen.line(Worth::advice, runs_line(experiment));
   if (answer.best) {
     add_cases(screen, experiment, answer, style);

@@ -303,7 +303,7 @@ std::string alone_line(const Tune& tune) {
 void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style) {
   const Judgement judgement(tune.experiment.cases);
   Screen& screen = reading.body;
-  screen.headline(answer_line(tune, judgement), Tone::plain);
+  screen.wrapped_headline(answer_line(tune, judgement), Tone::plain);
   if (!tune.recommended) return;
   const Case& use = tune.experiment.cases[*tune.recommended];
   const std::string call =

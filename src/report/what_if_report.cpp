@@ -171,7 +171,7 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
 
 void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style) {
   Screen& screen = reading.body;
-  screen.headline(answer_line(answer), Tone::plain);
+  screen.wrapped_headline(answer_line(answer), Tone::plain);
   screen.line(Worth::advice, verified_line(answer));
   screen.line(Worth::advice, trust_line(answer));
   add_cases(screen, answer, style);

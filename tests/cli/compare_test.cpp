@@ -82,7 +82,7 @@ TEST(Compare, WhatIsSavedIsShownInOtherForms) {
   EXPECT_THAT(run_binary({"report", saved, "--format", "annotations"}).out, StartsWith("::error "));
   const Ended csv = run_binary({"report", saved, "--format", "csv"});
   EXPECT_EQ(csv.exit_code, 64);
-  EXPECT_THAT(csv.err, HasSubstr("no such form of a result of compare; give table, json"));
+  EXPECT_THAT(csv.err, HasSubstr("no such form of a result of compare; give table, brief, json"));
 }
 
 TEST(Compare, WhatIsAcceptedFailsNothing) {
