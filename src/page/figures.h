@@ -95,7 +95,7 @@ struct Stretch {
 };
 struct Lane {
   std::string label;
-  std::vector<Stretch> stretches;  // in the order of time; of one lane they do not overlap
+  std::vector<Stretch> stretches;  // in the order of time; later ones lie over earlier ones
 };
 struct Timeline {
   std::string title, note;
