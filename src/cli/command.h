@@ -26,6 +26,8 @@ struct Command {
   std::span<const Command> parts = {};  // "make" of "data make"
   bool takes_program = false;   // the words behind -- are those of a program, as --command each
   bool shows_progress = false;  // and takes --no-progress
+  // What may stand behind it, for shells, where no family names this command as its flag.
+  std::vector<std::string> (*words)() = nullptr;
 };
 
 std::span<const Command> command_table();  // src/cli/commands.cpp
@@ -38,12 +40,17 @@ Action declare_what_if(CLI::App& app);
 Action declare_selftest(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);
+Action declare_explain(CLI::App& app);
 Action declare_help(CLI::App& app);
+Action declare_completion(CLI::App& app);
 Action declare_data_make(CLI::App& app);
 Action declare_data_info(CLI::App& app);
 Action declare_data_pack(CLI::App& app);
 Action declare_probe_link(CLI::App& app);
 Action declare_ci_init(CLI::App& app);
+
+std::vector<std::string> family_names();  // that `list` takes
+std::vector<std::string> known_words();   // that `explain` takes: the rows of all families
 
 // Parses the words of the command line, runs the command and returns the exit code.
 // Throws UsageError and RunError.

@@ -95,4 +95,18 @@ const std::vector<FamilyListing>& families() {
   return all;
 }
 
+std::vector<std::string> family_names() {
+  std::vector<std::string> names;
+  for (const FamilyListing& listing : families()) names.emplace_back(listing.family);
+  return names;
+}
+
+std::vector<std::string> known_words() {
+  std::vector<std::string> words;
+  for (const FamilyListing& listing : families()) {
+    for (const Row& row : listing.rows) words.emplace_back(row.name);
+  }
+  return words;
+}
+
 }  // namespace loaderscope

@@ -8,25 +8,26 @@ namespace {
 
 constexpr std::string_view kEnding = ".md";
 
-// The first line of `text`, which is cut off it, without the mark of a heading.
-std::string_view take_line(std::string_view& text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(text.size(), line.size() + 1));
-  return line.substr(line.starts_with("# ") ? 2 : 0);
-}
+constexpr std::string_view kHeading = "# ";
 
 Topic topic_of(const EmbeddedFile& file) {
   Topic topic;
   topic.text = file.content;
   topic.row.name = file.name.substr(0, file.name.size() - kEnding.size());
   std::string_view rest = file.content;
-  topic.title = take_line(rest);
+  topic.title = take_line(rest).substr(kHeading.size());
   take_line(rest);
   topic.row.help = take_line(rest);
   return topic;
 }
 
 }  // namespace
+
+std::string_view take_line(std::string_view& text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  return line;
+}
 
 std::span<const Topic> topic_table() {
   static const std::vector<Topic> topics = [] {

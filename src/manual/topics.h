@@ -18,6 +18,9 @@ struct Topic {
 
 std::span<const Topic> topic_table();  // by name
 
+// The first line of `text`, which is cut off it.
+std::string_view take_line(std::string_view& text);
+
 std::span<const EmbeddedFile> manual_files();  // made by src/embed.cmake
 
 }  // namespace loaderscope::manual

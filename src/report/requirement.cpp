@@ -10,6 +10,7 @@
 
 #include "base/printable.h"
 #include "loaderscope/report.h"
+#include "report/result_path.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "settings/requirement.h"
@@ -54,19 +55,6 @@ bool compare(double a, const std::string& comparison, double b) {
 
 // --- paths ---
 
-// Names may contain dots themselves ("stages.read.decompress.wall_s"), so every split is tried.
-// `member(value, name)` is null where there is none.
-template <class Json, class Member>
-const Json* resolve_path(const Json& value, std::string_view path, const Member& member) {
-  for (auto dot = path.size(); dot != path.npos && dot > 0; dot = path.rfind('.', dot - 1)) {
-    const Json* found = member(value, std::string(path.substr(0, dot)));
-    if (found == nullptr) continue;
-    if (dot == path.size()) return found;
-    if (const Json* inner = resolve_path(*found, path.substr(dot + 1), member)) return inner;
-  }
-  return nullptr;
-}
-
 const nlohmann::json* value_at(const nlohmann::json& document, std::string_view path) {
   return resolve_path(document, path, [](const nlohmann::json& value, const std::string& name) {
     const auto found = value.is_object() ? value.find(name) : value.end();
@@ -80,56 +68,8 @@ nlohmann::json document_of(const RunRecord& record, const Analysis& analysis) {
   return nlohmann::json::parse(text);
 }
 
-// What the schema says of a path; null where there is none, or only a run can tell: of queues, of
-// metrics, and of what came before the first ask.
-using Schema = nlohmann::ordered_json;
-
-const Schema* member_of(const Schema& schema, const std::string& name) {
-  if (schema.contains("properties")) {
-    const auto found = schema["properties"].find(name);
-    return found == schema["properties"].end() ? nullptr : &*found;
-  }
-  if (!schema.contains("propertyNames")) return nullptr;
-  const auto& names = schema["propertyNames"]["enum"];
-  const bool is_there = std::find(names.begin(), names.end(), name) != names.end();
-  return is_there ? &schema["additionalProperties"] : nullptr;
-}
-
-const Schema* schema_at(std::string_view path) {
-  return resolve_path(schema_of_run(), path, member_of);
-}
-
-bool can_be(const Schema& schema, std::string_view type) {
-  const Schema& types = schema.at("type");
-  return types.is_array() ? std::find(types.begin(), types.end(), type) != types.end()
-                          : types == type;
-}
-
-bool is_structured(const Schema& schema) {
-  return can_be(schema, "object") || can_be(schema, "array");
-}
-
-void collect_paths(const Schema& schema, const std::string& prefix,
-                   std::vector<std::string>& paths) {
-  const auto add = [&](const std::string& name, const Schema& member) {
-    const std::string path = prefix.empty() ? name : prefix + "." + name;
-    if (can_be(member, "object")) {
-      collect_paths(member, path, paths);
-    } else if (!can_be(member, "array")) {
-      paths.push_back(path);
-    }
-  };
-  if (schema.contains("properties")) {
-    for (const auto& [name, member] : schema["properties"].items()) add(name, member);
-  } else if (schema.contains("propertyNames")) {
-    for (const Schema& name : schema["propertyNames"]["enum"])
-      add(name.get<std::string>(), schema["additionalProperties"]);
-  }
-}
-
 std::string unknown_path(const std::string& path) {
-  std::vector<std::string> paths;
-  collect_paths(schema_of_run(), "", paths);
+  const std::vector<std::string> paths = paths_of_run();
   const std::vector<std::string_view> candidates(paths.begin(), paths.end());
   return fmt::format("the result has no value '{}'{}", shown_text(path),
                      suggestion(path, candidates));
@@ -168,13 +108,13 @@ std::string shown_value(const nlohmann::json& value) {
   return value.is_string() ? "'" + shown_text(value.get<std::string>()) + "'" : value.dump();
 }
 
-const char* kind_of(const Schema& schema) {
+const char* kind_of(const ResultSchema& schema) {
   if (can_be(schema, "boolean")) return "true or false";
   return can_be(schema, "string") ? "a word" : "a number";
 }
 
 // Of any value that the schema allows.
-bool can_hold(const Schema& schema, const Requirement& condition) {
+bool can_hold(const ResultSchema& schema, const Requirement& condition) {
   if (can_be(schema, "number") || can_be(schema, "integer"))
     return number_in(condition.value).has_value();
   if (condition.comparison != "==" && condition.comparison != "!=") return false;
@@ -209,7 +149,7 @@ RequirementResult result_of(RequirementResult::Outcome outcome, const std::strin
 void check_requirement_syntax(const std::string& text) {
   const Requirement condition = parse_requirement(text);
   if (depends_on_run(condition.path)) return;
-  const Schema* schema = schema_at(condition.path);
+  const ResultSchema* schema = schema_at(condition.path);
   if (schema == nullptr || is_structured(*schema)) throw ValueError(unknown_path(condition.path));
   const bool asks_for_null = condition.value == "null" && can_be(*schema, "null");
   if (asks_for_null || can_hold(*schema, condition)) return;

@@ -144,7 +144,19 @@ void add_next(Screen& screen, const RunRecord& record, const Analysis& analysis)
   if (!command.empty()) screen.command(Worth::needed, "next", command);
 }
 
-// "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics"
+// Where it stands what the first finding rests on; else, what the cause that is named does.
+std::string explained_by(const Analysis& analysis) {
+  std::string_view word;
+  if (!analysis.findings.empty()) {
+    word = analysis.findings.front().id;
+  } else if (analysis.verdict.candidates.size() == 1) {
+    word = name_of(analysis.verdict.candidates.front());
+  }
+  return word.empty() ? "" : fmt::format("; loaderscope explain {}", word);
+}
+
+// "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics;
+// loaderscope explain decode-bound"
 std::string more_line(const RunRecord& record, const Analysis& analysis) {
   constexpr std::size_t kNamed = 2;
   const std::vector<std::string_view> findings = other_finding_names(analysis);
@@ -159,7 +171,7 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
   if (record.ranks.size() > 1) parts.emplace_back("ranks");
   parts.emplace_back("first batch");
   if (!record.metrics.empty()) parts.push_back(plural(std::ssize(record.metrics), "metric"));
-  return fmt::format("more with --verbose: {}", fmt::join(parts, "; "));
+  return fmt::format("more with --verbose: {}{}", fmt::join(parts, "; "), explained_by(analysis));
 }
 
 }  // namespace

@@ -50,6 +50,40 @@ TEST(Usage, HelpNamesCommandsAndFlags) {
   }
 }
 
+std::string next_words(const std::vector<std::string>& typed) {
+  std::string line = "loaderscope";
+  for (const std::string& word : typed) line += "\n" + word;
+  const Ended ended = run_binary({"completion", "words", line});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  return ended.out;
+}
+
+TEST(Usage, AShellIsToldWhatMayComeNext) {
+  EXPECT_THAT(next_words({""}), HasSubstr("what-if\n"));
+  EXPECT_EQ(next_words({"sw"}), "sweep\n");
+  EXPECT_THAT(next_words({"data", ""}), HasSubstr("pack\n"));
+  EXPECT_EQ(next_words({"run", "--num-w"}), "--num-workers\n");
+  EXPECT_THAT(next_words({"run", "--engine", ""}), HasSubstr("model\n"));
+  EXPECT_EQ(next_words({"run", "--data", ""}), "");  // a path: the shell's own
+  EXPECT_THAT(next_words({"help", "n"}), HasSubstr("nsight\n"));
+  EXPECT_EQ(next_words({"list", "comparab"}), "comparability\n");
+  EXPECT_EQ(next_words({"explain", "decode-b"}), "decode-bound\n");
+  EXPECT_EQ(next_words({"no-such", "x"}), "");
+  for (const char* shell : {"bash", "zsh", "fish"})
+    EXPECT_THAT(run_binary({"completion", shell}).out, HasSubstr("completion words "));
+  expect_complaint({"completion", "csh"}, 64, "expected one of bash zsh fish");
+}
+
+TEST(Usage, WordsAreExplained) {
+  const std::string finding = run_binary({"explain", "decode-bound"}).out;
+  EXPECT_THAT(finding, StartsWith("decode-bound (finding): "));
+  EXPECT_THAT(finding, HasSubstr("\nWrong when: "));
+  EXPECT_THAT(run_binary({"explain", "read"}).out, HasSubstr("read (cause): "));
+  EXPECT_THAT(run_binary({"explain", "account.stall_s.read"}).out, HasSubstr("JSON of a run"));
+  EXPECT_THAT(run_binary({"explain"}).out, HasSubstr("\nfinding:\n"));
+  expect_complaint({"explain", "decode-bond"}, 64, "'decode-bound'");
+}
+
 TEST(Usage, VersionIsOneLine) {
   const Ended ended = run_binary({"--version"});
   EXPECT_EQ(ended.exit_code, 0);

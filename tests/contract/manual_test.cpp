@@ -6,11 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "cli/command.h"
 #include "loaderscope/settings.h"
 #include "manual/topics.h"
+#include "manual/words.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
@@ -177,6 +180,25 @@ TEST(Manual, PointsOnlyToTopicsAndCommands) {
                               [&](const Topic& each) { return each.row.name == name; }))
           << topic.row.name << ": " << name;
     }
+  }
+}
+
+// Neither is left out, nor does one stay whose row has gone.
+TEST(Manual, SaysOfEveryFindingCauseAndWhyWhatItRestsOn) {
+  std::map<std::string, std::set<std::string>> said;
+  for (const manual::WordEntry& entry : manual::word_entries()) {
+    SCOPED_TRACE(entry.name);
+    EXPECT_TRUE(said[std::string(entry.family)].emplace(entry.name).second) << "stands twice";
+    EXPECT_TRUE(entry.text.starts_with("Rests on: "));
+    EXPECT_THAT(std::string(entry.text), HasSubstr("\nWrong when: "));
+  }
+  EXPECT_EQ(said.size(), 3U);
+  for (const FamilyListing& listing : families()) {
+    const auto found = said.find(std::string(listing.family));
+    if (found == said.end()) continue;
+    std::set<std::string> rows;
+    for (const Row& row : listing.rows) rows.emplace(row.name);
+    EXPECT_EQ(found->second, rows) << listing.family;
   }
 }
 

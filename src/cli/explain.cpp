@@ -1,0 +1,128 @@
+// loaderscope explain
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cli/command.h"
+#include "cli/last_result.h"
+#include "cli/output.h"
+#include "loaderscope/report.h"
+#include "loaderscope/rows.h"
+#include "manual/words.h"
+#include "report/result_path.h"
+
+namespace loaderscope {
+namespace {
+
+void explain_row(std::ostream& out, const FamilyListing& listing, const Row& row) {
+  out << row.name << " (" << listing.family;
+  if (!listing.flag.empty()) out << ", " << listing.flag;
+  out << "): " << row.help << "\n";
+  if (const auto reason = row.reason_not_available())
+    out << "Not available here: " << *reason << "\n";
+  for (const manual::WordEntry& entry : manual::word_entries()) {
+    if (entry.family == listing.family && entry.name == row.name) out << entry.text << "\n";
+  }
+}
+
+bool explain_rows(std::ostream& out, std::string_view word) {
+  bool found = false;
+  for (const FamilyListing& listing : families()) {
+    for (const Row& row : listing.rows) {
+      if (row.name != word) continue;
+      if (found) out << "\n";
+      explain_row(out, listing, row);
+      found = true;
+    }
+  }
+  return found;
+}
+
+std::string type_of(const ResultSchema& schema) {
+  const ResultSchema& types = schema.at("type");
+  if (types.is_string()) return types.get<std::string>();
+  std::string text;
+  for (const ResultSchema& type : types)
+    text += (text.empty() ? "" : " or ") + type.get<std::string>();
+  return text;
+}
+
+bool explain_path(std::ostream& out, std::string_view path) {
+  const ResultSchema* schema = schema_at(path);
+  if (schema == nullptr) return false;
+  out << path << " (in the JSON of a run, " << type_of(*schema)
+      << "): " << schema->value("description", "") << "\n";
+  return true;
+}
+
+// Which numbers there are beside the account only a run can tell: those of the last one.
+bool explain_metric(std::ostream& out, std::string_view name) {
+  std::optional<SavedRun> last;
+  try {
+    last = read_result(place_of_result("last"));
+  } catch (const RunError&) {
+    return false;  // none is kept
+  }
+  for (const Metric& metric : last->record.metrics) {
+    if (metric.name != name) continue;
+    out << metric.name << " (a metric of the last run, " << metric.unit << "): " << metric.help
+        << "\n";
+    return true;
+  }
+  return false;
+}
+
+[[noreturn]] void refuse(const std::string& word) {
+  const std::vector<std::string> paths = paths_of_run();
+  const std::vector<std::string> rows = known_words();
+  std::vector<std::string_view> known(paths.begin(), paths.end());
+  known.insert(known.end(), rows.begin(), rows.end());
+  throw UsageError(
+      "explain " + shown_text(word) +
+      ": neither a row of 'loaderscope list', nor a path of a result's JSON, nor a metric of "
+      "the last run" +
+      suggestion(word, known));
+}
+
+// Those of which the manual says what they rest on.
+void list_words(std::ostream& out) {
+  out << "What a word rests on, and when it is wrong: loaderscope explain WORD\n";
+  for (const FamilyListing& listing : families()) {
+    std::set<std::string_view> names;
+    for (const manual::WordEntry& entry : manual::word_entries()) {
+      if (entry.family == listing.family) names.insert(entry.name);
+    }
+    if (names.empty()) continue;
+    out << listing.family << ":\n";
+    for (const Row& row : listing.rows) {
+      if (names.contains(row.name)) out << "  " << row.name << ": " << row.help << "\n";
+    }
+  }
+  out << "Also any other row of 'loaderscope list', and any path of a result's JSON.\n";
+}
+
+ExitCode explain(const std::string& word) {
+  StandardOutput out;
+  if (word.empty()) {
+    list_words(out.stream());
+  } else if (!explain_rows(out.stream(), word) && !explain_path(out.stream(), word) &&
+             !explain_metric(out.stream(), word)) {
+    refuse(word);
+  }
+  return out.finish();
+}
+
+}  // namespace
+
+Action declare_explain(CLI::App& app) {
+  const auto word = std::make_shared<std::string>();
+  app.add_option(
+      "WORD", *word,
+      "A finding, a cause, any row of 'loaderscope list', or a path of a result's JSON.");
+  return [word] { return explain(*word); };
+}
+
+}  // namespace loaderscope
