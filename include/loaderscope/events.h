@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/work_counts.h"
 #include "loaderscope/units.h"
 #include "loaderscope/vocabulary.h"
 
@@ -55,6 +56,7 @@ struct StepEvents {
   std::int32_t samples = 0;
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;
+  WorkCounts work;  // of its samples, where it is counted
 
   Nanos epoch_dispatch = 0;  // when the first task of this epoch was dispatched
   Nanos dispatched = 0;

@@ -86,6 +86,8 @@ struct Metric {
   std::string unit;  // "s", "bytes", "1", "1/s"
   std::string help;
   double value = 0;
+  // A count for each sample, which the same code over the same samples repeats exactly.
+  bool is_exact = false;
 };
 
 // Nothing where it is not there, or is no number.
@@ -121,6 +123,7 @@ struct RankRecord {
   std::int64_t samples = 0;  // of the window, as are the following
   Bytes read_bytes = 0;
   Bytes delivered_bytes = 0;
+  WorkCounts work;  // 0: nothing is counted
   PerStage<StageStats> stages;
   std::optional<CriticalPath> critical_path;  // not of results that older versions saved
   std::vector<SampleRow> reservoir;           // all of samples, or all of batches

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/private_folder.h"
+#include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "cli/progress.h"
 #include "experiment/case_run.h"
@@ -31,9 +32,27 @@ FreshRun with_length(FreshRun run, const compare::RunLength& length, std::int64_
   if (length.duration > 0) add("--duration", spell_duration(length.duration));
   if (length.warmup > 0) add("--warmup", std::to_string(length.warmup));
   add("--seed", std::to_string(seed + length.block));
-  if (!run.program.empty()) run.words.emplace_back("--no-hook-cost");
+  run.words.emplace_back("--no-hook-cost");
   if (length.block > 0) run.variables.clear();  // only the first run is looked at
   return run;
+}
+
+// Both start, and neither makes its loader before both are there.
+std::array<RunRecord, 2> run_beside(const std::array<FreshRun, 2>& runs, const std::string& place,
+                                    Nanos patience, const std::function<bool()>& stopped) {
+  constexpr auto kWaits = StartedRun::Gate::waits;
+  StartedRun first(runs[0], place + "/0", patience, stopped, kWaits);
+  StartedRun second(runs[1], place + "/1", patience, stopped, kWaits);
+  const Nanos until = monotonic_now() + patience;
+  while (!(first.waits_or_has_ended() && second.waits_or_has_ended()) && !stopped() &&
+         monotonic_now() < until)
+    sleep_until(monotonic_now() + kMillisecond);
+  std::array<RunRecord, 2> records;
+  first.let_go();
+  records[0] = first.record();
+  second.let_go();
+  records[1] = second.record();
+  return records;
 }
 
 }  // namespace
@@ -56,22 +75,31 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
   comparison.command = command_of(context.base);
   ProgressPrinter progress("runs");
   const Nanos patience = context.options.budget + kPatience;
-  run_pairs(comparison, {.run =
-                             [&](std::int64_t arm, const compare::RunLength& length) {
-                               const FreshRun& run = arms.at(static_cast<std::size_t>(arm))->run;
-                               return run_fresh(with_length(run, length, context.base.measure.seed),
-                                                place.path(), patience, context.stopped);
-                             },
-                         .now = monotonic_now,
-                         .stopped = context.stopped,
-                         .after_run =
-                             [&](const compare::Comparison& so_far) {
-                               const auto planned = static_cast<double>(2 * so_far.planned_pairs);
-                               progress.show(std::ssize(so_far.runs),
-                                             static_cast<double>(so_far.runs.size()) / planned);
-                             },
-                         .has_length = has_length(context.base),
-                         .same_by_construction = context.same_by_construction});
+  const auto fresh = [&](std::int64_t arm, const compare::RunLength& length) {
+    return with_length(arms.at(static_cast<std::size_t>(arm))->run, length,
+                       context.base.measure.seed);
+  };
+  for (const char* part : {"/0", "/1"}) std::filesystem::create_directory(place.path() + part);
+  run_pairs(comparison,
+            {.run =
+                 [&](std::int64_t arm, const compare::RunLength& length) {
+                   return run_fresh(fresh(arm, length), place.path(), patience, context.stopped);
+                 },
+             .run_two =
+                 [&](std::array<std::int64_t, 2> two, const compare::RunLength& length) {
+                   return run_beside({fresh(two[0], length), fresh(two[1], length)}, place.path(),
+                                     patience, context.stopped);
+                 },
+             .now = monotonic_now,
+             .stopped = context.stopped,
+             .after_run =
+                 [&](const compare::Comparison& so_far) {
+                   const auto planned = static_cast<double>(2 * so_far.planned_pairs);
+                   progress.show(std::ssize(so_far.runs),
+                                 static_cast<double>(so_far.runs.size()) / planned);
+                 },
+             .has_length = has_length(context.base),
+             .same_by_construction = context.same_by_construction});
   return comparison;
 }
 

@@ -1,35 +1,56 @@
 #include "cli/fresh_run.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "base/fd.h"
 #include "base/process_end.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
 #include "loaderscope/units.h"
-#include "machine/tool_run.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr Nanos kGoodbye = 20 * kSecond;  // with what it has started
+constexpr std::string_view kWaits = ".waits", kOurs = "loaderscope: ";
 
 bool refuses_words(int status) {
   return WIFEXITED(status) && WEXITSTATUS(status) == static_cast<int>(ExitCode::usage);
 }
 
+// Where the line begins in which it complains; npos: there is none.
+std::size_t complaint_in(const std::string& output) {
+  const std::size_t at = output.rfind("\n" + std::string(kOurs));
+  if (at != std::string::npos) return at + 1;
+  return output.starts_with(kOurs) ? 0 : std::string::npos;
+}
+
 // What it complains of, or the last that it said.
 std::string reason_in(const ToolEnd& end) {
-  constexpr std::string_view kOurs = "loaderscope: ";
-  const std::size_t at = end.output.rfind("\n" + std::string(kOurs));
-  const bool first = end.output.starts_with(kOurs);
-  if (at == std::string::npos && !first) return shown_text(end.last_line());
-  const std::size_t begin = (at == std::string::npos ? 0 : at + 1) + kOurs.size();
+  const std::size_t at = complaint_in(end.output);
+  if (at == std::string::npos) return shown_text(end.last_line());
+  const std::size_t begin = at + kOurs.size();
   return end.output.substr(begin, end.output.find('\n', begin) - begin);
+}
+
+// What the program said itself, a traceback perhaps: the reason speaks of it.
+void show_what_it_said(const ToolEnd& end) {
+  const std::size_t at = complaint_in(end.output);
+  if (at != std::string::npos) std::fwrite(end.output.data(), 1, at, stderr);
 }
 
 std::vector<std::string> command_of(const FreshRun& run, const std::string& json) {
@@ -42,36 +63,93 @@ std::vector<std::string> command_of(const FreshRun& run, const std::string& json
   return command;
 }
 
+// What of the time before its loader was made was no work of its own.
+void take_off_script(RunRecord& record, Nanos held_up) {
+  for (auto& [name, ns] : record.before_first_ask)
+    if (name == "script") ns = std::max<Nanos>(0, ns - held_up);
+}
+
+Nanos wall_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::string without_file(const std::string& path) {
+  std::error_code none;
+  std::filesystem::remove(path, none);
+  return path;
+}
+
+// A pipe with a name, as loaderscope_guest/trainer.py knows it.
+std::string new_gate(const std::string& path, Variables& variables) {
+  without_file(path + std::string(kWaits));
+  if (::mkfifo(without_file(path).c_str(), 0600) != 0)
+    throw RunError(path + ": cannot be made: " + std::generic_category().message(errno) +
+                   "; look at TMPDIR");
+  variables.emplace_back("LOADERSCOPE_GATE", path);
+  return path;
+}
+
 }  // namespace
 
-RunRecord run_fresh(const FreshRun& run, const std::string& place, Nanos patience,
-                    const std::function<bool()>& stopped) {
-  const std::string json = place + "/run.json";
+StartedRun::StartedRun(FreshRun run, const std::string& place, Nanos patience,
+                       std::function<bool()> stopped, Gate gate)
+    : name_(run.name),
+      json_(without_file(place + "/run.json")),
+      gate_(gate == Gate::waits ? new_gate(place + "/gate", run.variables) : ""),
+      patience_(patience),
+      stopped_(std::move(stopped)),
+      tool_({.command = command_of(run, json_),
+             .folder = run.folder,
+             .variables = run.variables,
+             .patience = patience,
+             .goodbye = kGoodbye,
+             .stopped = stopped_}) {}
+
+bool StartedRun::waits_or_has_ended() {
   std::error_code none;
-  std::filesystem::remove(json, none);
-  const ToolEnd end = run_tool({.command = command_of(run, json),
-                                .folder = run.folder,
-                                .variables = run.variables,
-                                .patience = patience,
-                                .goodbye = kGoodbye,
-                                .stopped = stopped});
-  const bool ended_by_us = stopped && stopped();
+  return tool_.has_ended() || std::filesystem::exists(gate_ + std::string(kWaits), none);
+}
+
+// It says that it waits just before it does.
+void StartedRun::let_go() {
+  while (waits_or_has_ended() && !tool_.has_ended() && !(stopped_ && stopped_()) &&
+         Fd(::open(gate_.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+    sleep_until(monotonic_now() + kMillisecond);
+  let_go_at_ = wall_now();
+}
+
+Nanos StartedRun::held_up() const {
+  struct stat facts {};
+  if (let_go_at_ == 0 || ::stat((gate_ + std::string(kWaits)).c_str(), &facts) != 0) return 0;
+  const Nanos since = facts.st_mtim.tv_sec * kSecond + facts.st_mtim.tv_nsec;
+  return std::max<Nanos>(0, let_go_at_ - since);
+}
+
+RunRecord StartedRun::record() {
+  const ToolEnd end = tool_.wait();
+  const bool ended_by_us = stopped_ && stopped_();
   if (end.out_of_time)
     throw RunError(fmt::format("{}: a run took longer than {}; look at it with 'loaderscope run'",
-                               run.name, show_duration(patience)));
-  if (refuses_words(end.status)) throw UsageError(run.name + ": " + reason_in(end));
-  if (!end.is_fine() && !ended_by_us)
-    throw RunError(
-        fmt::format("{}: the run {}: {}", run.name, spell_end(end.status), reason_in(end)));
-  if (ended_by_us && !std::filesystem::exists(json, none)) {
+                               name_, show_duration(patience_)));
+  if (refuses_words(end.status)) throw UsageError(name_ + ": " + reason_in(end));
+  if (!end.is_fine() && !ended_by_us) {
+    show_what_it_said(end);
+    throw RunError(fmt::format("{}: the run {}: {}", name_, spell_end(end.status), reason_in(end)));
+  }
+  std::error_code none;
+  if (ended_by_us && !std::filesystem::exists(json_, none)) {
     RunRecord nothing;
     nothing.interrupted = true;
     return nothing;
   }
   try {
-    return read_result(json).record;
+    RunRecord record = read_result(json_).record;
+    take_off_script(record, held_up());
+    return record;
   } catch (const RunError& error) {
-    throw RunError(run.name + ": " + error.what());
+    throw RunError(name_ + ": " + error.what());
   }
 }
 

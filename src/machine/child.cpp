@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
@@ -66,6 +67,32 @@ std::string next_step(int error) {
   return error == ENOENT ? "; name a program that is on the PATH" : "; look at its permissions";
 }
 
+// Commands of this process that run: each is asked for its end by its own Child alone.
+class Commands {
+ public:
+  void add(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    pids_.insert(pid);
+  }
+  void remove(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    pids_.erase(pid);
+  }
+  bool has(pid_t pid) {
+    const std::lock_guard lock(mutex_);
+    return pids_.contains(pid);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<pid_t> pids_;
+};
+
+Commands& commands() {
+  static Commands all;
+  return all;
+}
+
 std::set<pid_t> own_children() {
   const std::vector<pid_t> children = children_of(::getpid());
   return {children.begin(), children.end()};
@@ -90,7 +117,10 @@ Child::Child(const std::vector<std::string>& command, const Variables& variables
   int error = pid_ < 0 ? errno : 0;
   const ssize_t told = ::read(failure[0], &error, sizeof error);
   ::close(failure[0]);
-  if (pid_ > 0 && told <= 0) return;
+  if (pid_ > 0 && told <= 0) {
+    commands().add(pid_);
+    return;
+  }
   if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
   throw RunError(shown_text(command.front()) + ": cannot be started: " + std::strerror(error) +
@@ -99,12 +129,18 @@ Child::Child(const std::vector<std::string>& command, const Variables& variables
 
 Child::~Child() { end_all(); }
 
+// Also who was left behind and has ended: nobody else asks for them.
 void Child::reap() {
+  int status = 0;
+  if (!status_ && pid_ > 0 && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    status_ = status;
+    commands().remove(pid_);
+  }
   for (;;) {
-    int status = 0;
-    const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-    if (ended <= 0) return;
-    if (ended == pid_) status_ = status;
+    siginfo_t ended{};
+    if (::waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid == 0) return;
+    if (commands().has(ended.si_pid)) return;  // its own Child asks, and then those behind it
+    ::waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }
 
@@ -117,11 +153,13 @@ void Child::signal(int number) const {
   if (pid_ > 0) ::kill(-pid_, number);
 }
 
-// Those that an earlier program has left are none of this one's.
+// Those that an earlier program has left are none of this one's, and no other command is.
 std::set<pid_t> Child::offspring() {
   reap();
   std::set<pid_t> left = own_children();
-  for (const pid_t other : of_others_) left.erase(other);
+  std::erase_if(left, [this](pid_t process) {
+    return of_others_.contains(process) || (process != pid_ && commands().has(process));
+  });
   return left;
 }
 
@@ -138,6 +176,7 @@ void Child::end_all() {
     for (const pid_t process : left) ::kill(process, SIGKILL);
     sleep_until(monotonic_now() + kMillisecond);
   }
+  commands().remove(pid_);
   pid_ = -1;
 }
 
@@ -153,6 +192,7 @@ void Child::await_offspring(Nanos patience) {
 
 void Child::let_offspring_go() {
   reap();
+  commands().remove(pid_);
   pid_ = -1;
 }
 

@@ -1,4 +1,6 @@
-// A command as a process group of its own, and everything that it starts.
+// A command as a process group of its own, and everything that it starts. Several may run beside
+// each other, each used by the thread that made it; what one leaves behind while others run is
+// taken for theirs as well.
 #pragma once
 
 #include <sys/types.h>

@@ -6,20 +6,18 @@
 
 #include <algorithm>
 #include <csignal>
-#include <optional>
 #include <span>
+#include <utility>
 
-#include "base/fd.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
-#include "machine/child.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr off_t kMostOutput = 64 << 10;
-constexpr Nanos kLook = 2 * kMillisecond;
+constexpr Nanos kLook = 2 * kMillisecond, kForEver = Nanos{1} << 61;
 
 std::string end_of(int output) {
   struct stat facts {};
@@ -30,13 +28,10 @@ std::string end_of(int output) {
   return text;
 }
 
-// How it ended, or nothing when its time was over first.
-std::optional<int> await(Child& child, Nanos until, const std::function<bool()>& stopped) {
-  for (;;) {
-    if (const std::optional<int> status = child.status()) return status;
-    if (monotonic_now() > until || (stopped && stopped())) return std::nullopt;
-    sleep_until(monotonic_now() + kLook);
-  }
+Fd room_for_output() {
+  Fd output(::memfd_create("output", MFD_CLOEXEC));
+  if (output < 0) throw RunError("memfd_create: no memory for what programs print; free some");
+  return output;
 }
 
 }  // namespace
@@ -49,22 +44,32 @@ std::string ToolEnd::last_line() const {
                        end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-ToolEnd run_tool(const ToolRun& run) {
-  constexpr Nanos kForEver = Nanos{1} << 61;
-  const Fd output(::memfd_create("output", MFD_CLOEXEC));
-  if (output < 0) throw RunError("memfd_create: no memory for what programs print; free some");
-  Child child(run.command, run.variables, output, run.folder);
-  const Nanos until = run.patience > 0 ? monotonic_now() + run.patience : kForEver;
-  ToolEnd end;
-  std::optional<int> status = await(child, until, run.stopped);
-  if (!status) {
-    end.out_of_time = !run.stopped || !run.stopped();
-    child.signal(SIGINT);
-    status = await(child, monotonic_now() + run.goodbye, {});
+StartedTool::StartedTool(ToolRun run)
+    : run_(std::move(run)),
+      output_(room_for_output()),
+      child_(run_.command, run_.variables, output_, run_.folder),
+      until_(run_.patience > 0 ? monotonic_now() + run_.patience : kForEver) {}
+
+// How it ended, or nothing when its time was over first.
+std::optional<int> StartedTool::await(Nanos until, const std::function<bool()>& stopped) {
+  for (;;) {
+    if (const std::optional<int> status = child_.status()) return status;
+    if (monotonic_now() > until || (stopped && stopped())) return std::nullopt;
+    sleep_until(monotonic_now() + kLook);
   }
-  child.end_all();
+}
+
+ToolEnd StartedTool::wait() {
+  ToolEnd end;
+  std::optional<int> status = await(until_, run_.stopped);
+  if (!status) {
+    end.out_of_time = !run_.stopped || !run_.stopped();
+    child_.signal(SIGINT);
+    status = await(monotonic_now() + run_.goodbye, {});
+  }
+  child_.end_all();
   end.status = status.value_or(SIGKILL);
-  end.output = end_of(output);
+  end.output = end_of(output_);
   return end;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "loaderscope/units.h"
 #include "machine/child.h"
 
@@ -28,7 +30,23 @@ struct ToolEnd {
   std::string last_line() const;  // of what it printed; "" of nothing
 };
 
-// Throws RunError when it cannot be started. What it leaves behind is ended.
-ToolEnd run_tool(const ToolRun& run);
+// One that has been started; others may run beside it. What it leaves behind is ended.
+class StartedTool {
+ public:
+  explicit StartedTool(ToolRun run);  // throws RunError when it cannot be started
+
+  bool has_ended() { return child_.status().has_value(); }
+  ToolEnd wait();
+
+ private:
+  std::optional<int> await(Nanos until, const std::function<bool()>& stopped);
+
+  ToolRun run_;
+  Fd output_;
+  Child child_;
+  Nanos until_;
+};
+
+inline ToolEnd run_tool(const ToolRun& run) { return StartedTool(run).wait(); }
 
 }  // namespace loaderscope

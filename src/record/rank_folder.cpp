@@ -174,6 +174,7 @@ void RankFolder::count_stages() {
   (window_open_ ? record_.samples : warmup_samples_) += current_.samples;
   add_checked(window_open_ ? record_.read_bytes : warmup_read_, current_.read_bytes);
   add_checked(window_open_ ? record_.delivered_bytes : warmup_delivered_, current_.delivered_bytes);
+  (window_open_ ? record_.work : warmup_work_) += current_.work;
 }
 
 // What a stage did for one sample, in however many pieces, is one execution of it.
@@ -324,6 +325,7 @@ RankRecord RankFolder::finish() {
     record_.samples = warmup_samples_;
     record_.read_bytes = warmup_read_;
     record_.delivered_bytes = warmup_delivered_;
+    record_.work = warmup_work_;
     record_.warmup_steps = 0;
   }
   // Workers that came up in the warm-up only: what a start takes is known all the same.

@@ -91,6 +91,7 @@ class RankFolder {
   PerStage<StageStats> warmup_stages_;
   std::int64_t warmup_samples_ = 0;
   Bytes warmup_read_ = 0, warmup_delivered_ = 0;
+  WorkCounts warmup_work_;
   SampleReservoir reservoir_;
   SampleReservoir batches_;      // in which no sample was told apart
   std::int64_t told_apart_ = 0;  // batches in which they were

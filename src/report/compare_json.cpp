@@ -77,8 +77,7 @@ void show_count(Form& form, const CountChange& count) {
   form.object(
       "", "a count that both arms repeat exactly",
       [&] {
-        form.shown("name", count.row != nullptr ? std::string(count.row->row.name) : "",
-                   "of a row of 'list count'");
+        form.shown("name", count.name, "of a row of 'list count', or of an exact metric");
         form.shown("a", count.a, "per sample of A");
         form.shown("b", count.b, "per sample of B");
         form.shown("changed", count.changed(), "at no tolerance");

@@ -35,7 +35,7 @@ std::vector<Test> tests_of(const GateAnswer& answer, const Judgement& judgement)
     tests.push_back(
         test_of(answer, one.name, change_line(one), one.verdict != Outcome::cannot_tell));
   for (const CountChange& count : judgement.counts)
-    tests.push_back(test_of(answer, std::string(count.row->row.name), count_message(count), true));
+    tests.push_back(test_of(answer, count.name, count_message(count), true));
   for (const std::string& name : judgement.uncounted)
     tests.push_back({name, "no run repeats it", "skipped"});
   return tests;

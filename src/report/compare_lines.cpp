@@ -22,8 +22,8 @@ std::string names_with(const Judgement& judgement, Outcome verdict) {
 }
 
 std::string count_text(const CountChange& count) {
-  if (!count.changed()) return spoken(count.row->row.name) + " =";
-  return fmt::format("{} {:.6g} -> {:.6g} per sample CHANGED", spoken(count.row->row.name), count.a,
+  if (!count.changed()) return spoken(count.name) + " =";
+  return fmt::format("{} {:.6g} -> {:.6g} per sample CHANGED", spoken(count.name), count.a,
                      count.b);
 }
 

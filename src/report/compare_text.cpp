@@ -22,8 +22,8 @@ std::string changed_counts(const Judgement& judgement) {
   std::vector<std::string> changed;
   for (const CountChange& count : judgement.counts) {
     if (count.changed())
-      changed.push_back(fmt::format("{} {:.6g} -> {:.6g} per sample", spoken(count.row->row.name),
-                                    count.a, count.b));
+      changed.push_back(
+          fmt::format("{} {:.6g} -> {:.6g} per sample", spoken(count.name), count.a, count.b));
   }
   return joined(changed);
 }

@@ -38,6 +38,7 @@ void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar);
 void describe_account(Form& form, Account& account);
 void describe_stalls(Form& form, Account& account);  // its compute_s and stall_s
 void describe_stage(Form& form, StageStats& stats);
+void describe_work(Form& form, WorkCounts& work);
 void describe_queues(Form& form, std::vector<QueueStats>& queues, std::string_view sentence);
 
 // The stages that ran, by name; `members(stats)` shows those of one.

@@ -74,6 +74,10 @@ void describe_metrics(Form& form, std::vector<Metric>& metrics) {
                     form.text("name", metric.name, "path of its value");
                     form.text("unit", metric.unit, "bytes, s, 1 or 1/s");
                     form.text("help", metric.help, "what it is");
+                    form.if_there("exact", metric.is_exact, Missing::left_out, [&] {
+                      form.flag("exact", metric.is_exact,
+                                "for each sample; the same code over the same samples repeats it");
+                    });
                   },
                   Lines::one);
             });

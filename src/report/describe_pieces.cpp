@@ -15,7 +15,8 @@ void describe_duration(Form& form, std::string_view name, Nanos& value, std::str
   form.if_there(name, value != 0, Missing::left_out, [&] { form.seconds(name, value, sentence); });
 }
 
-void describe_wait(Form& form, std::string_view name, Nanos& value, std::string_view sentence) {
+void describe_unless_0(Form& form, std::string_view name, std::int64_t& value,
+                       std::string_view sentence) {
   form.if_there(name, value != 0, Missing::left_out, [&] { form.whole(name, value, sentence); });
 }
 
@@ -35,16 +36,17 @@ void describe_events(Form& form, StepEvents& events) {
   form.flag("made_by_trainer", events.made_by_trainer, "without workers: made after the ask");
   form.whole("read_bytes", events.read_bytes, "stored bytes read");
   form.whole("delivered_bytes", events.delivered_bytes, "bytes to the device");
+  describe_work(form, events.work);
   form.whole("worker_idle_ns", events.worker_idle,
              "its worker had rested with the window full, ns");
-  describe_wait(form, "ask_queued_ns", events.ask_queued,
-                "the trainer waited for a core so long just before it asked, ns");
-  describe_wait(form, "take_queued_ns", events.take_queued,
-                "likewise before it received or took the batch that was there, ns");
-  describe_wait(form, "kept_from_sending_ns", events.kept_from_sending,
-                "just before sending, its worker had the interpreter and was busy, ns");
-  describe_wait(form, "answering_ns", events.answering,
-                "of receiving, its worker was busy and was waited for, ns");
+  describe_unless_0(form, "ask_queued_ns", events.ask_queued,
+                    "the trainer waited for a core so long just before it asked, ns");
+  describe_unless_0(form, "take_queued_ns", events.take_queued,
+                    "likewise before it received or took the batch that was there, ns");
+  describe_unless_0(form, "kept_from_sending_ns", events.kept_from_sending,
+                    "just before sending, its worker had the interpreter and was busy, ns");
+  describe_unless_0(form, "answering_ns", events.answering,
+                    "of receiving, its worker was busy and was waited for, ns");
   form.object("times_ns", "moments; null: never", [&] {
     form.moment_ns("epoch_dispatch", events.epoch_dispatch, kNs);
     form.moment_ns("dispatched", events.dispatched, kNs);
@@ -113,6 +115,12 @@ void describe_array(Form& form, std::string_view name, std::string_view sentence
 }
 
 }  // namespace
+
+void describe_work(Form& form, WorkCounts& work) {
+  describe_unless_0(form, "opened", work.opened, "files opened for its samples");
+  describe_unless_0(form, "requests", work.requests, "reads that the kernel was asked for");
+  describe_unless_0(form, "allocations", work.allocations, "by C++ code that made its samples");
+}
 
 void describe_step(Form& form, std::int64_t rank, StepRow& row) {
   form.object(

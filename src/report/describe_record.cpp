@@ -170,6 +170,7 @@ void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account ac
     form.whole("samples", rank.samples, "of the window");
     form.whole("read_bytes", rank.read_bytes, "of the window, bytes");
     form.whole("delivered_bytes", rank.delivered_bytes, "of the window, bytes");
+    describe_work(form, rank.work);
     form.whole("reservoir_seen", rank.reservoir_seen,
                "samples, or whole batches, that the reservoir was drawn from");
     form.shown("samples_per_s", rate_of(rank, &RankRecord::samples), "per second", kNotNegative);

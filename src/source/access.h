@@ -39,8 +39,10 @@ class Access {
   // What they could not do as was asked for. From any thread, and any process forked from this.
   void count_read_through_cache() const { ++met_->reads_through_cache; }
   void count_reader_without_ring(const std::string& reason) const;
-  void count_opened() const { counts_.count_opened(); }
-  void count_request(Bytes bytes) const { counts_.count_request(bytes); }
+  void count_opened(WorkCounts& work = thread_counts) const { counts_.count_opened(work); }
+  void count_request(Bytes bytes, WorkCounts& work = thread_counts) const {
+    counts_.count_request(bytes, work);
+  }
   void count_sample(Bytes bytes) const { counts_.count_sample(bytes); }
 
  private:

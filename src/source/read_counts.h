@@ -8,6 +8,7 @@
 
 #include "base/placed.h"
 #include "base/shared_memory.h"
+#include "base/work_counts.h"
 #include "loaderscope/run_record.h"
 #include "loaderscope/units.h"
 
@@ -17,11 +18,16 @@ class ReadCounts {
  public:
   ReadCounts() : counts_(place<Counts>(shared_)) {}
 
-  void count_opened() const { add(counts_->opened, 1); }
+  // For the sample that the thread makes, or as `work` says.
+  void count_opened(WorkCounts& work = thread_counts) const {
+    add(counts_->opened, 1);
+    ++work.opened;
+  }
   // One call of the kernel's, or one mapping, and what it brought.
-  void count_request(Bytes bytes) const {
+  void count_request(Bytes bytes, WorkCounts& work = thread_counts) const {
     add(counts_->requests, 1);
     add(counts_->bytes_brought, bytes);
+    ++work.requests;
   }
   void count_sample(Bytes bytes) const { add(counts_->bytes_of_samples, bytes); }
   void count_unpacked(Bytes packed, Bytes unpacked) const {

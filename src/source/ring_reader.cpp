@@ -35,6 +35,7 @@ struct Request {
   std::span<std::byte> bytes;        // of it, as far as they are read into
   std::size_t size = 0;              // of the sample
   std::optional<SampleError> error;  // of a request that is done
+  WorkCounts work;                   // told with the sample, whenever it was done
 
   bool under_way() const { return state == State::opening || state == State::reading; }
 };
@@ -89,6 +90,7 @@ class RingReader final : public SampleReader {
     ring_->submit();
     while (request.state != Request::State::done) handle(ring_->wait());
     in_hand_ = &request;
+    thread_counts += std::exchange(request.work, WorkCounts{});
     if (request.error) throw SampleError(*request.error);
     return request.bytes.subspan(request.progress.lead(), request.size);
   }
@@ -124,6 +126,7 @@ class RingReader final : public SampleReader {
     request.wanted = true;
     request.sample = sample;
     request.error.reset();
+    request.work = {};
     request.extent = extents_.extent(sample);
     if (ExtentOpener::holds_one_sample(request.extent)) {
       extents_.path_of(request.extent.object, request.path);
@@ -194,7 +197,7 @@ class RingReader final : public SampleReader {
       return open(request);
     }
     Fd fd(result);
-    access_.count_opened();
+    access_.count_opened(request.work);
     if (!request.wanted) return finish(request);
     begin(request, opener_.checked(request.extent, checked_object(std::move(fd))));
   }
@@ -226,7 +229,7 @@ class RingReader final : public SampleReader {
       return begin_reading(request, direct_->give_up(request.opened));
     }
     request.progress.answered(result);
-    if (result > 0) access_.count_request(result);
+    if (result > 0) access_.count_request(result, request.work);
     if (request.progress.complete()) return finish(request);
     read_on(request);
   }

@@ -273,6 +273,7 @@ TEST_F(CompareRefs, ABuildThatFailsIsSaidAndNothingStays) {
   const Ended ended = compare("--ref-a HEAD~1 --build 'test -e second' -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("--build at HEAD~1 ("));
+  EXPECT_THAT(ended.err, HasSubstr(": ended with exit code 1, and said nothing; try it in a work"));
   expect_no_work_trees();
 }
 
@@ -280,6 +281,9 @@ TEST_F(CompareRefs, AProgramThatFailsIsSaidAndNothingStays) {
   const Ended ended = compare("--ref-a HEAD~1 -- sh job.sh");
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ended.err, HasSubstr("loaderscope: A: the run ended with exit code 1"));
+  sh("echo 'echo words of its own; exit 3' > job.sh && git commit -qam words");
+  EXPECT_THAT(compare("--ref-a HEAD -- sh job.sh").err,
+              HasSubstr("words of its own\nloaderscope: A"));
   expect_no_work_trees();
 }
 

@@ -29,6 +29,18 @@ struct Batch {
   // sees nothing of the worker process in between.
   std::atomic<std::int64_t> dispatches{0};
   std::atomic<Bytes> read_bytes{0};
+  std::atomic<std::int64_t> opened{0}, requests{0}, allocations{0};  // for its samples
+
+  void forget_work() {
+    for (auto* count : {&opened, &requests, &allocations})
+      count->store(0, std::memory_order_relaxed);
+  }
+  void add_work(const WorkCounts& more) {
+    opened.fetch_add(more.opened, std::memory_order_relaxed);
+    requests.fetch_add(more.requests, std::memory_order_relaxed);
+    allocations.fetch_add(more.allocations, std::memory_order_relaxed);
+  }
+  WorkCounts work() const { return {opened.load(), requests.load(), allocations.load()}; }
 };
 
 }  // namespace loaderscope::native

@@ -143,6 +143,7 @@ void Loader::dispatch_one() {
   batch->next_sample = 0;
   batch->samples_left.store(samples, std::memory_order_relaxed);
   batch->read_bytes.store(0, std::memory_order_relaxed);
+  batch->forget_work();
   batch->events = StepEvents{};
   StepEvents& events = batch->events;
   events.batch = dispatched_++;

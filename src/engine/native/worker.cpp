@@ -176,7 +176,9 @@ bool Worker::make_sample(Batch& batch, std::int64_t position) {
   task.execution.count = batch.batch_of_epoch * plan_.config.loader.batch_size + position;
   task.place = batch.written ? batch.written + position * plan_.delivered_sample_bytes : nullptr;
   spans_.begin_sample(sample);
+  const WorkCounts before = thread_counts;
   const std::optional<Bytes> read = maker_->make(task, spans_);
+  batch.add_work(thread_counts - before);
   spans_.end_sample();
   batch.read_bytes.fetch_add(read.value_or(0), std::memory_order_relaxed);
   queues_.at_sample.store(-1, std::memory_order_relaxed);
@@ -197,6 +199,7 @@ void Worker::finish(Batch& batch) {
   events.finished = spans_.edge() > 0 ? spans_.edge() : monotonic_now();
   events.worker_idle = rested_ * kHandOverShare < events.finished - begun_ ? 0 : rested_;
   events.read_bytes = batch.read_bytes.load(std::memory_order_relaxed);
+  events.work = batch.work();
   queues_.at_batch.store(-1, std::memory_order_relaxed);
   if (share_.has_feeders) {
     queues_.to_send.push({&batch, events.finished, events.delivered_bytes});

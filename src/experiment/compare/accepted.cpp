@@ -29,7 +29,8 @@ std::vector<std::string> known_names() {
 
 void check_name(const KeyLine& line) {
   const std::vector<std::string> known = known_names();
-  if (std::find(known.begin(), known.end(), line.key) != known.end()) return;
+  const bool may_be_metric = line.key.find('.') != line.key.npos;
+  if (may_be_metric || std::find(known.begin(), known.end(), line.key) != known.end()) return;
   throw UsageError(line.place + ": " + shown_text(line.key) +
                    ": is no stage, quantity or count of a comparison" +
                    suggestion(line.key, {known.begin(), known.end()}));

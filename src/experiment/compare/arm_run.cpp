@@ -49,8 +49,10 @@ Comparison of_results(const RunRecord& a, const RunRecord& b,
   comparison.cores = a.machine.cores;
   comparison.planned_pairs = 1;
   comparison.runs = {arm_run_of(a, 0, 0), arm_run_of(b, 1, 0)};
-  if (draws_alike(a, b)) return comparison;
-  for (ArmRun& run : comparison.runs) run.counts.clear();
+  const bool alike = draws_alike(a, b);
+  for (ArmRun& run : comparison.runs)
+    std::erase_if(run.counts,
+                  [&](const auto& count) { return !alike || !follows_from_draws(count.first); });
   return comparison;
 }
 

@@ -123,7 +123,7 @@ struct Difference {
 
 // A count that both arms repeat exactly.
 struct CountChange {
-  const CountRow* row = nullptr;
+  std::string name;     // of a row, or of a metric
   double a = 0, b = 0;  // per sample
 
   bool changed() const { return a != b; }
@@ -187,6 +187,10 @@ struct RunLength {
 };
 struct Context {
   std::function<RunRecord(std::int64_t arm, const RunLength& length)> run;  // throws RunError
+  // A run of each of two arms, measured one after the other, which start beside each other: of
+  // loaders that can be held up before they are made. May be empty.
+  std::function<std::array<RunRecord, 2>(std::array<std::int64_t, 2> arms, const RunLength& length)>
+      run_two;
   std::function<Nanos()> now;
   std::function<bool()> stopped;
   std::function<void(const Comparison&)> after_run;  // may be empty

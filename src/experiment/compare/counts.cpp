@@ -1,5 +1,6 @@
 #include "experiment/compare/counts.h"
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/totals.h"
@@ -32,6 +33,13 @@ std::optional<double> sent_bytes(const RunRecord& record) {
   return stats.bytes > 0 ? std::optional(static_cast<double>(stats.bytes)) : std::nullopt;
 }
 
+template <std::int64_t WorkCounts::*count>
+std::optional<double> work(const RunRecord& record) {
+  std::int64_t sum = 0;
+  for (const RankRecord& rank : record.ranks) sum += rank.work.*count;
+  return sum > 0 ? std::optional(static_cast<double>(sum)) : std::nullopt;
+}
+
 std::optional<double> skipped(const RunRecord& record) {
   return static_cast<double>(record.skipped.samples);
 }
@@ -39,9 +47,15 @@ std::optional<double> skipped(const RunRecord& record) {
 }  // namespace
 
 std::span<const CountRow> count_table() {
-  static const std::array<CountRow, 11> rows = {{
+  constexpr bool kShown = false;  // to be alike, by two runs
+  static const std::array<CountRow, 14> rows = {{
       {{"bytes-read", "Stored bytes of the samples."}, read_bytes},
       {{"reads", "Times that a stored sample was read."}, executions<Stage::read>},
+      {{"opens", "Files that were opened for the samples."}, work<&WorkCounts::opened>, kShown},
+      {{"requests", "Reads that the kernel was asked for."}, work<&WorkCounts::requests>, kShown},
+      {{"allocations", "Of memory, by C++ code that makes samples."},
+       work<&WorkCounts::allocations>,
+       kShown},
       {{"decodes", "Images that were decoded."}, executions<Stage::decode>},
       {{"augmentations", "Times that samples were augmented."}, executions<Stage::augment>},
       {{"collations", "Batches that were put together."}, executions<Stage::collate>},
@@ -64,7 +78,17 @@ Counts counts_of(const RunRecord& record) {
     const std::optional<double> count = row.of(record);
     if (count) counts.emplace_back(row.row.name, *count / samples);
   }
+  for (const Metric& metric : record.metrics) {
+    if (metric.is_exact) counts.emplace_back(metric.name, metric.value);
+  }
   return counts;
+}
+
+bool follows_from_draws(std::string_view count) {
+  const auto rows = count_table();
+  return std::any_of(rows.begin(), rows.end(), [&](const CountRow& one) {
+    return one.row.name == count && one.follows_from_draws;
+  });
 }
 
 }  // namespace loaderscope::compare

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace loaderscope::compare {
 namespace {
@@ -36,23 +39,29 @@ double mean_count(const Comparison& comparison, std::int64_t arm, std::string_vi
   return runs > 0 ? sum / runs : 0;
 }
 
+// Of any run, in the order in which runs tell them.
+std::vector<std::string> names_of_counts(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const ArmRun& run : comparison.runs) {
+    for (const auto& [name, count] : run.counts) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 void compare_counts(Judgement& judgement, const Comparison& comparison) {
-  for (const CountRow& row : count_table()) {
-    const bool there = std::any_of(
-        comparison.runs.begin(), comparison.runs.end(),
-        [&](const ArmRun& run) { return value_of(run.counts, row.row.name).has_value(); });
-    if (!there) continue;
-    const Repeats how = repeats(comparison, row.row.name);
+  for (const std::string& name : names_of_counts(comparison)) {
+    const Repeats how = repeats(comparison, name);
     if (how == Repeats::never) {
-      judgement.uncounted.emplace_back(row.row.name);
+      judgement.uncounted.push_back(name);
       continue;
     }
-    CountChange change{&row, mean_count(comparison, 0, row.row.name),
-                       mean_count(comparison, 1, row.row.name)};
+    CountChange change{name, mean_count(comparison, 0, name), mean_count(comparison, 1, name)};
     if (how == Repeats::alike) change.b = change.a;
-    judgement.counts.push_back(change);
+    judgement.counts.push_back(std::move(change));
   }
 }
 

@@ -20,7 +20,7 @@ std::vector<Worse> all_worse(const Comparison& comparison, const Judgement& judg
   if (!comparison.same_flags) return all;
   for (const CountChange& count : judgement.counts) {
     if (count.b <= count.a) continue;
-    all.push_back({std::string(count.row->row.name), count.a > 0 ? count.b / count.a - 1 : 1});
+    all.push_back({count.name, count.a > 0 ? count.b / count.a - 1 : 1});
   }
   return all;
 }

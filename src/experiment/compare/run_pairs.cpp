@@ -18,8 +18,16 @@ constexpr std::int64_t kUsualPairs = 12, kMostPairs = 80;
 // What differs from process to process, and from second to second, more pairs make less of and
 // longer windows do not: a window takes this many times its start at most, unless there are enough.
 constexpr std::int64_t kMostOfStart = 2;
+// Where there is no time for the usual number, a window is half its start as long as these fit: a
+// shorter one measures less than the starts cost.
+constexpr std::int64_t kFewPairs = 8, kWorth = 2;
+// Of a start, most of which is imports: what is saved where two have it at the same time.
+constexpr Nanos kSavedOfStart = 4;
+// While one is measured the other waits; for longer it would be taken for one that hangs.
+constexpr Nanos kMostWaiting = 60 * kSecond;
 constexpr std::int64_t kLeastOfStart = 5;  // of a run: a window is no less of its start
-constexpr std::array<std::int64_t, kRunsOfBlock> kOrder = {0, 1, 1, 0};
+using TwoArms = std::array<std::int64_t, 2>;
+constexpr std::array<TwoArms, kPairsOfBlock> kOrder = {{{0, 1}, {1, 0}}};
 
 // Of what was given, of which this comparison has a share.
 std::string too_short(const Options& options, Nanos needed, Nanos run) {
@@ -40,6 +48,7 @@ struct Pilot {
   Nanos start = 0, window = 0, step = 0;
   std::int64_t fewest_steps = 0, warmup = 0;
   bool is_exact = false;  // in virtual time: one block says all
+  bool may_wait = true;   // for another one, before its loader is made
 
   void take(const RunRecord& record, Nanos took);
 };
@@ -52,6 +61,8 @@ void Pilot::take(const RunRecord& record, Nanos took) {
   step = std::max(step, one);
   window = std::max(window, rank.window());
   start = std::max(start, is_exact ? took : took - rank.window());
+  may_wait = may_wait && is_guest_engine(record.engine) && record.config.program.loader.given &&
+             record.machine.cores >= 2;
   fewest_steps = std::max(fewest_steps, loaderscope::fewest_steps(config));
   if (config.measure.warmup.given) return;
   const std::int64_t ahead = config.loader.num_workers * config.loader.prefetch_factor;
@@ -70,8 +81,8 @@ class PairRunner {
     if (!goes_on) return;
     const RunLength length = plan();
     for (std::int64_t block = 0; block * kPairsOfBlock < comparison_.planned_pairs; ++block) {
-      for (const std::int64_t arm : kOrder) {
-        if (!measure(arm, block, length)) return;
+      for (const auto& arms : kOrder) {
+        if (!measure(arms, block, length)) return;
         comparison_.spent = context_.now() - begin;
         if (context_.after_run) context_.after_run(comparison_);
       }
@@ -115,20 +126,27 @@ class PairRunner {
                    ": no step was measured; give longer runs with --steps or more data");
   }
 
+  bool starts_beside() const {
+    return pilot_.may_wait && pilot_.window < kMostWaiting && context_.run_two;
+  }
+
   // Fixed by how long runs take, never by what they measure.
   RunLength plan() {
     RunLength length;
     length.warmup = context_.has_length ? 0 : pilot_.warmup;
     const Nanos least = std::max(
         {kShortestWindow, pilot_.fewest_steps * pilot_.step, pilot_.start / kLeastOfStart});
-    const Nanos start = pilot_.start + length.warmup * pilot_.step;
+    const Nanos saved = starts_beside() ? pilot_.start / kSavedOfStart : 0;
+    const Nanos start = pilot_.start - saved + length.warmup * pilot_.step;
     const Nanos left = comparison_.options.budget - comparison_.spent;
     const std::int64_t given = comparison_.options.pairs;
     const auto window_for = [&](std::int64_t pairs) {
       return left / (2 * (given > 0 ? given : pairs)) - start;
     };
+    const Nanos worth_a_start = std::min(start / kWorth, window_for(kFewPairs));
     const Nanos enough =
-        std::max(window_for(kMostPairs), std::min(kMostOfStart * start, window_for(kUsualPairs)));
+        std::max(window_for(kMostPairs),
+                 std::min(kMostOfStart * start, std::max(worth_a_start, window_for(kUsualPairs))));
     Nanos window = std::clamp(enough, least, std::max(least, kLongestWindow));
     if (context_.has_length) window = pilot_.window;
     if (pilot_.is_exact) window = 0;
@@ -152,15 +170,32 @@ class PairRunner {
     return std::min(fit, kMostPairs / kPairsOfBlock);
   }
 
-  bool measure(std::int64_t arm, std::int64_t block, RunLength length) {
-    if (context_.stopped()) return stop();
+  bool measure(const TwoArms& arms, std::int64_t block, RunLength length) {
     length.block = block + 1;
+    if (starts_beside()) return measure_beside(arms, block, length);
+    return measure_one(arms[0], block, length) && measure_one(arms[1], block, length);
+  }
+
+  bool measure_one(std::int64_t arm, std::int64_t block, const RunLength& length) {
+    if (context_.stopped()) return stop();
     const Nanos begin = context_.now();
     const RunRecord record = context_.run(arm, length);
+    return take(arm, block, record, context_.now() - begin);
+  }
+
+  bool measure_beside(const TwoArms& arms, std::int64_t block, const RunLength& length) {
+    if (context_.stopped()) return stop();
+    const Nanos begin = context_.now();
+    const std::array<RunRecord, 2> records = context_.run_two(arms, length);
+    const Nanos each = (context_.now() - begin) / 2;
+    return take(arms[0], block, records[0], each) && take(arms[1], block, records[1], each);
+  }
+
+  bool take(std::int64_t arm, std::int64_t block, const RunRecord& record, Nanos took) {
     if (record.interrupted || context_.stopped()) return stop();
     refuse_nothing(arm, record);
     ArmRun run = arm_run_of(record, arm, block);
-    run.took = context_.now() - begin;
+    run.took = took;
     comparison_.runs.push_back(std::move(run));
     return true;
   }

@@ -131,8 +131,10 @@ void WorkTree::build(const std::string& command, const std::function<bool()>& st
   const ToolEnd built =
       run_tool({.command = {"/bin/sh", "-c", command}, .folder = folder(), .stopped = stopped});
   if (built.is_fine()) return;
-  throw RunError("--build at " + shown_text(ref_) + " (" + commit_ +
-                 "): " + spell_end(built.status) + ": " + shown_text(built.last_line()));
+  const std::string said = shown_text(built.last_line());
+  throw RunError("--build at " + shown_text(ref_) + " (" + commit_ + "): " +
+                 spell_end(built.status) + (said.empty() ? ", and said nothing" : ": " + said) +
+                 "; try it in a work tree of that commit");
 }
 
 }  // namespace loaderscope::compare

@@ -16,22 +16,26 @@ class RunPairs : public testing::Test {
     context_.stopped = [] { return false; };
     context_.run = [this](std::int64_t, const RunLength&) {
       now_ += 5 * kSecond;
-      RunRecord record;
-      record.engine = "torch";
-      RankRecord& rank = record.ranks.emplace_back();
-      for (std::int64_t i = 0; i < 20; ++i) {
-        StepRow row;
-        row.step = i;
-        row.idle_begin = i * 10 * kMillisecond;
-        row.compute_begin = row.compute_end = row.idle_begin + 10 * kMillisecond;
-        row.samples = 8;
-        row.stall[Cause::decode] = 10 * kMillisecond;
-        rank.rows.push_back(row);
-      }
-      rank.window_end = 200 * kMillisecond;
-      rank.samples = 160;
-      return record;
+      return record();
     };
+  }
+
+  static RunRecord record() {
+    RunRecord record;
+    record.engine = "torch";
+    RankRecord& rank = record.ranks.emplace_back();
+    for (std::int64_t i = 0; i < 20; ++i) {
+      StepRow row;
+      row.step = i;
+      row.idle_begin = i * 10 * kMillisecond;
+      row.compute_begin = row.compute_end = row.idle_begin + 10 * kMillisecond;
+      row.samples = 8;
+      row.stall[Cause::decode] = 10 * kMillisecond;
+      rank.rows.push_back(row);
+    }
+    rank.window_end = 200 * kMillisecond;
+    rank.samples = 160;
+    return record;
   }
 
   std::string refusal() {
@@ -66,6 +70,42 @@ TEST_F(RunPairs, ALongerBudgetGivesMorePairs) {
     pairs.push_back(comparison_.planned_pairs);
   }
   EXPECT_GT(pairs[1], 2 * pairs[0]);
+}
+
+// Of a program that can be held up before its loader is made.
+TEST_F(RunPairs, RunsThatMayStartBesideEachOtherGiveMorePairs) {
+  std::int64_t alone = 0, beside = 0;
+  const auto program = [](RunRecord record) {
+    record.config.program.loader.set("train.py:make");
+    record.machine.cores = 2;
+    return record;
+  };
+  context_.run = [&](std::int64_t, const RunLength&) {
+    now_ += 5 * kSecond;
+    ++alone;
+    return program(record());
+  };
+  context_.run_two = [&](std::array<std::int64_t, 2> arms, const RunLength& length) {
+    EXPECT_EQ(arms, (std::array<std::int64_t, 2>{beside % 2, 1 - beside % 2})) << "A B B A";
+    EXPECT_EQ(length.block, 1 + beside / 2);
+    now_ += 6 * kSecond;
+    ++beside;
+    return std::array<RunRecord, 2>{program(record()), program(record())};
+  };
+  comparison_.options.budget = 90 * kSecond;
+  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(alone, 2);  // to learn how long they are
+  EXPECT_EQ(2 * beside, std::ssize(comparison_.runs));
+  EXPECT_EQ(comparison_.planned_pairs, beside);
+  EXPECT_LE(now_, comparison_.options.budget);
+
+  const std::int64_t pairs = comparison_.planned_pairs;
+  now_ = 0;
+  comparison_ = {};
+  comparison_.options.budget = 90 * kSecond;
+  context_.run_two = {};
+  EXPECT_EQ(refusal(), "");
+  EXPECT_LT(comparison_.planned_pairs, pairs);
 }
 
 TEST_F(RunPairs, ABudgetOfWhichOthersHaveTheRestIsSpokenOfAsAWhole) {

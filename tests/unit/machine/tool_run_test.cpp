@@ -56,6 +56,17 @@ TEST(ToolRun, IsStoppedInTheMiddle) {
   EXPECT_EQ(end.last_line(), "bye");
 }
 
+// Neither the end of one nor what is ended with it is another's.
+TEST(ToolRun, SeveralRunBesideEachOther) {
+  StartedTool slow(shell("sleep 0.3; exit 4")), quick(shell("sleep 600 & exit 3"));
+  const ToolEnd first = quick.wait();
+  EXPECT_EQ(WEXITSTATUS(first.status), 3);
+  EXPECT_EQ(run_tool(shell("exit 5")).status, 5 << 8);
+  const ToolEnd second = slow.wait();
+  EXPECT_TRUE(WIFEXITED(second.status));
+  EXPECT_EQ(WEXITSTATUS(second.status), 4);
+}
+
 TEST(ToolRun, WhatIsNoProgramIsSaid) {
   EXPECT_THROW(run_tool({.command = {"/nowhere/program"}}), RunError);
 }

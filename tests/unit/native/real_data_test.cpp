@@ -169,6 +169,23 @@ TEST(RealData, TheSameSeedGivesTheSameBytesWhoeverMakesThem) {
   }
 }
 
+// Each sample counts with its batch, whoever reads ahead, and whoever makes it.
+TEST(RealData, TheWorkOfSamplesIsCountedExactly) {
+  const Photos photos(37);
+  const std::string common = "batch=5 epochs=2 shuffle=true seed=3 ";
+  const WorkCounts once = load(photos, common + "workers=1").record.ranks.front().work;
+  EXPECT_EQ(once.opened, 74);
+  EXPECT_GE(once.requests, 74);
+  for (const std::string more : {"workers=0", "workers=3", "workers=3 task=sample",
+                                 "workers=2 access=io-uring", "workers=2 executor=processes"}) {
+    const WorkCounts again = load(photos, common + more).record.ranks.front().work;
+    EXPECT_EQ(again.opened, once.opened) << more;
+    EXPECT_EQ(again.requests, once.requests) << more;
+  }
+  const WorkCounts alike = load(photos, common + "workers=1").record.ranks.front().work;
+  EXPECT_EQ(alike, once);
+}
+
 TEST(RealData, AnotherSeedAndAnotherEpochGiveOthers) {
   const Photos photos(8);
   const std::vector<std::uint64_t> epochs =

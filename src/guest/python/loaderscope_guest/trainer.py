@@ -134,10 +134,19 @@ def _maker() -> Callable[[], Any]:
     return functools.partial(_pipeline, trainer["loader"], trainer["pipeline"])
 
 
+def _wait_for_others() -> None:
+    """Where others are measured meanwhile: until whoever started us opens the pipe that LOADERSCOPE_GATE names."""
+    gate = os.environ.pop("LOADERSCOPE_GATE", "")
+    if gate:
+        os.close(os.open(gate + ".waits", os.O_CREAT | os.O_WRONLY, 0o600))
+        os.close(os.open(gate, os.O_RDONLY))
+
+
 def main() -> None:
     trainer = settings.TRAINER
     measuring.look_into_stages()
     make = _maker()
+    _wait_for_others()
     own_step = _imported("--train-step", trainer["train_step"]) if trainer["train_step"] else None
     if own_step is None:
         _check_device(trainer)
