@@ -2,39 +2,41 @@
 an array or a picture. Of torchcodec and decord, which are asked for frames by their places and decode what lies before
 them, it is reckoned: from the key frame before a frame on, or from the one that was decoded last where that is nearer."""
 
+import os
 import weakref
 from bisect import bisect_right
 from typing import Any, Callable, Iterable, List, Optional
 
 from loaderscope_guest import library
-from loaderscope_guest.library import MESSAGE, now
-
-_SAY_EVERY = 500_000_000  # ns
+from loaderscope_guest.library import MESSAGE
+from loaderscope_guest.user_code import spending
 
 
 class Frames:
     """Of this process, since it makes batches."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
         self.decoded = 0
         self.used = 0
-        self._said_at = 0
-        self._said = 0  # frames
+        self._said = 0  # of them
 
     def add(self, decoded: int, used: int) -> None:
         self.decoded += decoded
         self.used += used
 
     def say(self) -> None:
-        """Asked for once per batch."""
-        count = self.decoded + self.used
-        if count == self._said or now() - self._said_at < _SAY_EVERY:
+        if self.decoded + self.used == self._said:
             return
-        self._said_at, self._said = now(), count
+        self._said = self.decoded + self.used
         library.say(what=MESSAGE.frames, decoded=self.decoded, used=self.used)
 
 
 frames = Frames()
+spending.also.append(frames.say)
+os.register_at_fork(after_in_child=frames.forget)
 
 
 def given_by_codec(given: Any, *_: Any, **__: Any) -> None:

@@ -6,9 +6,11 @@ import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from loaderscope_guest import construction, fastai_loader, library, messages, user_code, wrong_data_samples
+from loaderscope_guest.copied import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn
 from loaderscope_guest.sizes import attribute, length_of
+from loaderscope_guest.traffic import traffic
 
 
 def _pins(loader: Any) -> bool:
@@ -167,6 +169,10 @@ class Loaders:
             return None
         if self._iterators == 0:
             messages.say_threads()
+            if loader.num_workers > 0:
+                traffic.say()
+        if loader.num_workers > 0:
+            copied.note(loader.dataset)
         library.say_spelled(said)
         iteration = self._iteration(begun, loader)
         if getattr(loader, "persistent_workers", False):
