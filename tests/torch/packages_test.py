@@ -11,6 +11,7 @@ import sys
 import threading
 import types
 import unittest
+import unittest.mock
 import urllib.error
 import urllib.request
 
@@ -252,6 +253,8 @@ class Answers(http.server.BaseHTTPRequestHandler):
 
 
 class Requests(Packages):
+    answers = Answers
+
     def setUp(self):
         super().setUp()
         from loaderscope_guest import requests_made, traffic
@@ -262,7 +265,7 @@ class Requests(Packages):
         self.traffic = traffic.traffic
         self.traffic.forget()
         Answers.came.clear()
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.answers)
         self.address = f"http://127.0.0.1:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
@@ -270,6 +273,8 @@ class Requests(Packages):
 
     are_counted = False
 
+
+class Clients(Requests):
     def assert_counted(self, throttled=0, retries=0, failed=0):
         """As they came to the server."""
         counted = self.traffic
@@ -336,6 +341,49 @@ class Requests(Packages):
             for path in ("/200/a", "/503/b", "/503/b"):
                 client.get(self.address + path)
         self.assert_counted(throttled=1, retries=1)
+
+
+class S3Answers(http.server.BaseHTTPRequestHandler):
+    """A bucket's, which has one object of 1000 bytes."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        is_list = "list-type" in self.path
+        body = LISTED if is_list else bytes(1000)
+        self.send_response(206 if self.headers.get("Range") else 200)
+        if not is_list:
+            self.send_header("Content-Range", "bytes 0-999/1000")
+            self.send_header("ETag", '"x"')
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+LISTED = b"""<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name>
+<KeyCount>1</KeyCount><MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated><Contents><Key>a.bin</Key>
+<LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>"x"</ETag><Size>1000</Size></Contents></ListBucketResult>"""
+
+
+class S3Connector(Requests):
+    answers = S3Answers
+
+    def test_reads_and_its_requests_are_counted(self):
+        needed("torch")
+        s3 = needed("s3torchconnector")
+        with unittest.mock.patch.dict(os.environ, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b"):
+            data = s3.S3MapDataset.from_prefix(
+                "s3://bucket/", region="us-east-1", endpoint=self.address,
+                s3client_config=s3.S3ClientConfig(force_path_style=True))
+            self.assertEqual(len(data), 1)
+            self.told()
+            self.assertEqual(len(data[0].read()), 1000)
+        self.assertEqual(self.bytes_of("read"), 1000)
+        self.assertEqual(self.traffic.requests, 2)
+        self.assertEqual(list(self.traffic._names)[:2], ["LIST s3://bucket/", "GET s3://bucket/a.bin"])
 
 
 class Opens(Packages):

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/findings/facts.h"
+#include "analysis/verdict.h"
 #include "analysis/wording.h"
 
 namespace loaderscope {
@@ -62,17 +63,19 @@ std::optional<Candidate> request_storm(const Facts& facts) {
 
 std::optional<Candidate> frames_in_vain(const Facts& facts) {
   const double each = facts.metric("video.decoded_per_used");
-  if (each < kManyInVain || facts.metric("video.frames_decoded") < kFewFrames) return std::nullopt;
-  Candidate candidate;
-  candidate.evidence = fmt::format(
-      "{:.3g} frames are decoded for each that is used, as decoding begins at the key "
-      "frame before it; {} of the window is waited for decoding",
-      each, show_percent(facts.share(Cause::decode)));
-  candidate.pytorch =
-      "take the frames of a video in one call and in their order (get_frames_at, get_batch); clips "
-      "of frames that follow each other, beginning at key frames; videos with a key frame at each "
-      "few frames (ffmpeg -g 8) for frames at random, or pictures";
-  return candidate;
+  if (each < kManyInVain || facts.metric("video.frames_decoded") < kFewFrames ||
+      facts.share(Cause::decode) < kWorthSaying)
+    return std::nullopt;
+  return Candidate{
+      fmt::format("{:.3g} frames are decoded for each that is used, as decoding begins at the key "
+                  "frame before it or at the beginning; the trainer waits {} of the time for it",
+                  each, show_percent(facts.share(Cause::decode))),
+      {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
+      "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
+      "video "
+      "in one call and in their order (get_frames_at, get_batch); clips of frames that follow each "
+      "other; for frames at random videos with a key frame at every few frames (ffmpeg -g 8), or "
+      "pictures"};
 }
 
 }  // namespace loaderscope

@@ -37,8 +37,8 @@ void add(Sums& sums, const TrafficMessage& told) {
   sums.batches += told.batches - 1;
 }
 
-// Of a process, on average.
-void say_first(std::vector<Metric>& metrics, const Sums& sums, bool of_workers) {
+// Of a process, on average. `asks`: the job makes requests.
+void say_first(std::vector<Metric>& metrics, const Sums& sums, bool of_workers, bool asks) {
   if (sums.processes == 0) return;
   const std::string whose = of_workers ? "worker_first" : "trainer_first";
   const std::string until =
@@ -49,7 +49,7 @@ void say_first(std::vector<Metric>& metrics, const Sums& sums, bool of_workers) 
   each("opens." + whose, "files that Python opens, without its modules, in ", sums.first.opens);
   each("opens." + whose + "_modules", "modules that Python opens in ", sums.first.modules);
   each("opens." + whose + "_listings", "folders that Python lists in ", sums.first.listings);
-  if (sums.all.requests == 0) return;
+  if (!asks) return;
   each("requests." + whose, "requests to servers by ", sums.first.requests);
   metrics.push_back({"requests." + whose + "_s", "s", "that they took, the mean of the processes",
                      sums.first.spent * 1e-9 / sums.processes});
@@ -87,11 +87,11 @@ std::vector<Metric> Traffic::metrics(double samples) const {
   for (const auto& [pid, process] : processes_)
     add(process.is_worker ? of_workers : of_trainers, process.told);
   std::vector<Metric> metrics;
-  say_first(metrics, of_trainers, false);
-  say_first(metrics, of_workers, true);
-  const Sums& makers = of_workers.processes > 0 ? of_workers : of_trainers;
   TrafficCounts all = of_trainers.all;
   add(all, of_workers.all);
+  say_first(metrics, of_trainers, false, all.requests > 0);
+  say_first(metrics, of_workers, true, all.requests > 0);
+  const Sums& makers = of_workers.processes > 0 ? of_workers : of_trainers;
   if (makers.batches > 0 && samples > 0) {
     metrics.push_back({"opens.per_sample", "1", "files that Python opens for a sample",
                        makers.behind.opens / makers.batches / samples});
