@@ -7,6 +7,7 @@ namespace loaderscope::testing_cli {
 namespace {
 
 using nlohmann::json;
+using ::testing::HasSubstr;
 
 class TorchTraffic : public TorchJobs {
  protected:
@@ -27,13 +28,19 @@ TEST_F(TorchTraffic, RequestsAreAsManyAsTheServerWasAsked) {
   EXPECT_EQ(requests.at("worker_first"), 6);
   EXPECT_EQ(requests.at("per_sample"), 1);
   EXPECT_EQ(requests.at("trainer_first"), 0);
-  EXPECT_GT(result.at("opens").at("same"), 0);
+  EXPECT_EQ(result.at("opens").at("worker_first_listings"), 1);
+  EXPECT_EQ(result.at("opens").at("same"), 2);
+  const std::string details = result.at("details").dump();
+  EXPECT_THAT(details, HasSubstr("/index\""));
+  EXPECT_THAT(details, HasSubstr("list " LOADERSCOPE_SOURCE_DIR "/tests/torch\""));
+  if (result.at("memory").contains("copied_bytes"))
+    EXPECT_THAT(details, HasSubstr("Objects.names (list of 100000 tuple)"));
 }
 
 // 64 slices of 4096 tokens of two bytes in a batch: each is taken, and then copied.
 TEST_F(TorchTraffic, SlicesOfAMappedFileAreReadByWhoCopiesThem) {
-  const json result = run({"--batch-function", file_ + ":get_batch"},
-                          {torch_python(), file_, "mapped", "0"});
+  const json result =
+      run({"--batch-function", file_ + ":get_batch"}, {torch_python(), file_, "mapped", "0"});
   ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
   const auto steps = result.at("window").at("steps").get<std::int64_t>();
   const json& read = result.at("stages").at("read");

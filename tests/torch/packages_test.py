@@ -80,6 +80,114 @@ class Packages(WithBatch):
         return sum(size for of, size in self.told() if of == stage)
 
 
+class Decoder:
+    """As torchcodec's, of 48 frames at 24 per second, each twelfth of them a key frame."""
+
+    metadata = types.SimpleNamespace(begin_stream_seconds=0.0, average_fps=24.0)
+
+    def __len__(self):
+        return 48
+
+    def _get_key_frame_indices(self):
+        return range(0, 48, 12)
+
+    get_key_indices = _get_key_frame_indices
+
+    def steps(self, count):
+        for number in range(count):
+            sent = yield bytes(number)
+            if sent:
+                yield sent
+        return "over"
+
+    def given(self, index):
+        return index
+
+    def copied(self):
+        return bytes(1000)
+
+
+class Kept(Decoder):
+    """Has what its base class has."""
+
+
+class StandIns(Packages):
+    """Of what the rows say, where no package is."""
+
+    def patched(self, **traits):
+        """Decoder's methods by a row with these traits, until the end of the test."""
+        before = dict(vars(Decoder))
+        for kind in (Decoder, Kept):
+            for name in ("steps", "given", "copied"):
+                self.addCleanup(self.restore, kind, name, before[name] if kind is Decoder else None)
+        module = types.SimpleNamespace(Decoder=Decoder, Kept=Kept)
+        self.stages._patch(module, self.stages.Row("stand_in", traits.pop("names"), traits.pop("stage"), **traits))
+
+    def restore(self, kind, name, function):
+        if function is not None:
+            setattr(kind, name, function)
+        elif name in vars(kind):
+            delattr(kind, name)
+
+    def test_steps_of_a_generator_are_each_the_stage(self):
+        self.patched(names="Decoder.steps", stage=self.stages.READ, steps=True)
+        made = []
+        steps = Decoder().steps(2)
+        made += [next(steps), steps.send(b"sent"), next(steps)]
+        with self.assertRaises(StopIteration) as end:
+            next(steps)
+        self.assertEqual((made, end.exception.value), ([b"", b"sent", b"\0"], "over"))
+        self.assertEqual(self.told(), [("read", 0)] * 5)  # the call and each step
+        steps = Decoder().steps(2)
+        next(steps)
+        steps.close()
+        with self.assertRaises(ValueError):
+            Decoder().steps(1).throw(ValueError)
+
+    def test_one_class_has_it_and_its_base_stays(self):
+        original = vars(Decoder)["copied"]
+        self.patched(names="Kept.copied", stage=self.stages.READ, inherited=True, tells_bytes=False)
+        self.assertEqual((len(Kept().copied()), len(Decoder().copied())), (1000, 1000))
+        self.assertIs(vars(Decoder)["copied"], original)
+        self.assertEqual(self.told(), [("read", 0)])
+
+    def test_looks_never_fail_what_they_look_at(self):
+        def look(given, decoder, index):
+            seen.append((given, type(decoder), index))
+            raise RuntimeError("on purpose")
+
+        seen = []
+        self.patched(names="Decoder.given", stage=self.stages.DECODE, looks=look)
+        self.assertEqual((Decoder().given(3), Decoder().given(index=4)), (3, 4))
+        self.assertEqual(seen, [(3, Decoder, 3), (4, Decoder, 4)])
+        with self.assertRaises(TypeError):
+            Decoder().given()
+        self.library.end_work(0)
+        Decoder().given(5)
+        self.assertEqual(len(seen), 2)  # in a batch alone
+
+    def test_frames_are_reckoned_from_key_frames(self):
+        from loaderscope_guest import frames
+
+        played = lambda *places: types.SimpleNamespace(pts_seconds=[place / 24 for place in places])
+        decoder = Decoder()
+        for look, arguments, counted in ((frames.at_place, (None, decoder, 30), (7, 1)),
+                                         (frames.at_place, (None, decoder, 32), (2, 1)),
+                                         (frames.at_place, (None, decoder, 32), (9, 1)),
+                                         (frames.at_places, (None, decoder, [2, 40, 5, 2]), (11, 3)),
+                                         (frames.in_range, (None, decoder, 12, 18), (6, 6)),
+                                         (frames.in_range, (None, decoder, -2, 48, 1), (12, 2)),
+                                         (frames.at_key, (None, decoder, slice(0, 24, 12)), (2, 2)),
+                                         (frames.at_key, (None, decoder, -1), (12, 1)),
+                                         (frames.at_times, (played(3, 4), decoder), (5, 2)),
+                                         (frames.of_decord, (None, decoder, [6]), (2, 1)),
+                                         (frames.one_of_decord, (None, decoder, slice(0, 3)), (0, 0)),
+                                         (frames.in_range, (None, decoder, 5, 5), (0, 0))):
+            frames.frames.forget()
+            look(*arguments)
+            self.assertEqual((frames.frames.decoded, frames.frames.used), counted, look.__name__)
+
+
 class Videos(Packages):
     def setUp(self):
         super().setUp()
@@ -335,6 +443,14 @@ class Clients(Requests):
         asyncio.run(ask())
         self.assert_counted(throttled=1, retries=1)
 
+    def test_by_fsspec_are_read_and_counted(self):
+        needed("aiohttp")
+        files = needed("fsspec").filesystem("http", skip_instance_cache=True)
+        self.told()
+        self.assertEqual(len(files.cat_file(self.address + "/200/a")), 100)
+        self.assertEqual(self.bytes_of("read"), 100)
+        self.assert_counted()
+
     def test_by_httpx_are_counted(self):
         httpx = needed("httpx")
         with httpx.Client() as client:
@@ -435,10 +551,16 @@ class Opens(Packages):
             open("\udcff\ud800", "rb")
 
     def test_of_a_child_are_its_own(self):
+        traffic = self.traffic.Traffic()
+        traffic.listen()
+        traffic._take_names()
         open(path_of("opened"), "rb").close()
         child = os.fork()
         if child == 0:
-            os._exit(self.library.opened(self.traffic.FILES))
+            before = self.library.opened(self.traffic.FILES)
+            open(path_of("opened"), "rb").close()
+            is_own = before == 0 and list(traffic._names) == [path_of("opened")]
+            os._exit(0 if is_own else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 

@@ -9,15 +9,17 @@ import struct
 import sys
 from array import array
 from itertools import islice
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Tuple
+from types import ModuleType
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Tuple
 
 from loaderscope_guest import library, messages
 from loaderscope_guest.library import MESSAGE, now
-from loaderscope_guest.sizes import attribute
+from loaderscope_guest.sizes import attribute, reference
 from loaderscope_guest.user_code import spending
 
 _MANY, _MUCH = 10_000, 1 << 20  # objects, bytes: of less nothing is noted
-_TOO_MANY = 5_000_000  # keys of a dictionary, which are gone through
+_TOO_MANY = 2_000_000  # of a dictionary or a set, which is gone through
+_LONGEST = 50_000_000  # ns: then no further attribute is looked for
 _LOOKS_AT = 128  # objects of an attribute
 _MOST, _DEEPEST = 16, 2  # attributes, one within another
 _PAGE = 12  # bits
@@ -62,7 +64,10 @@ def _of_bytes(name: str, kind: str, begin: int, size: int) -> Part:
 def _part_of(name: str, value: Any) -> Iterable[Part]:
     kind = type(value)
     if kind in (list, tuple, dict, set, frozenset):
-        return [_of_objects(name, value, len(value))] if _MANY <= len(value) <= _TOO_MANY else ()
+        is_gone_through = kind not in (list, tuple)
+        if len(value) < _MANY or (is_gone_through and len(value) > _TOO_MANY):
+            return ()
+        return [_of_objects(name, value, len(value))]
     size = attribute(value, "nbytes")
     if not isinstance(size, int) or size < _MUCH:
         return ()
@@ -76,12 +81,14 @@ def _part_of(name: str, value: Any) -> Iterable[Part]:
     return ()
 
 
-def _parts_of(name: str, thing: Any, depth: int = 0) -> Iterator[Part]:
+def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
     for attribute_name, value in list(getattr(thing, "__dict__", {}).items()):
+        if now() > until:
+            return
         inner = f"{name}.{attribute_name}"
         yield from _part_of(inner, value)
-        if depth < _DEEPEST and hasattr(value, "__dict__") and not callable(value):
-            yield from _parts_of(inner, value, depth + 1)
+        if depth < _DEEPEST and hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type)):
+            yield from _parts_of(inner, value, until, depth + 1)
 
 
 class Copied:
@@ -89,19 +96,18 @@ class Copied:
 
     def __init__(self) -> None:
         self.parts: List[Part] = []
-        self._dataset = 0  # its identity
+        self._dataset: Callable[[], Any] = lambda: None  # a reference that does not keep it alive
         self._begun = self._next = 0
         self._is_worker = False
         os.register_at_fork(after_in_child=self._begin)
 
     def note(self, dataset: Any) -> None:
         """By the trainer, about to fork its workers."""
-        if self._dataset == id(dataset):
+        if self._dataset() is dataset:
             return
-        self._dataset = id(dataset)
-        self.parts = []
+        self._dataset, self.parts = reference(dataset), []
         with messages.never_failing("where the data set lies in memory is"):
-            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset), _MOST))
+            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, now() + _LONGEST), _MOST))
 
     def _begin(self) -> None:
         self._begun = self._next = now()

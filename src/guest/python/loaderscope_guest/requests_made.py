@@ -2,26 +2,46 @@
 requests, urllib3, botocore and urllib by Python's own http.client, s3fs and gcsfs by aiohttp."""
 
 import functools
-from types import ModuleType
-from typing import Any, Callable, NamedTuple, Optional, Tuple
+from types import ModuleType, SimpleNamespace
+from typing import Any, Callable, NamedTuple, Tuple
 
 from loaderscope_guest import hooks, messages
 from loaderscope_guest.library import now
+from loaderscope_guest.sizes import attribute
 from loaderscope_guest.traffic import traffic
 
 _MARK = "_loaderscope_request"  # in a connection's __dict__
+_NO_ANSWER_SEEN = SimpleNamespace(status=0, length=0)
 
 
-def _count(request: str, status: Optional[int], size: Any, begun: int) -> None:
-    with messages.never_failing("a request is"):
-        traffic.answered(request, status, int(size) if size else 0, now() - begun)
+class _Request:
+    """From its beginning on."""
+
+    def __init__(self, name: Callable[[], str]) -> None:
+        """`name`: gives its method and address; it may fail."""
+        self.begun = now()
+        self._name = name
+
+    def answered(self, response: Any) -> None:
+        """`response`: None where none came."""
+        with messages.never_failing("a request is"):
+            status = attribute(response, "status")
+            status = attribute(response, "status_code") if status is None else status
+            length = attribute(response, "length")
+            if length is None:
+                length = (attribute(response, "headers") or {}).get("Content-Length")
+            traffic.answered(self._name(), status, int(length) if length else 0, now() - self.begun)
+
+
+def _name_of(connection: Any, method: Any, url: Any) -> str:
+    scheme = "https" if connection.default_port == 443 else "http"
+    return f"{method} {scheme}://{connection.host}:{connection.port}{url}"
 
 
 def _asked(putrequest: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(putrequest)
     def asking(self: Any, method: Any, url: Any, *more: Any, **named: Any) -> None:
-        scheme = "https" if self.default_port == 443 else "http"
-        self.__dict__[_MARK] = (f"{method} {scheme}://{self.host}:{self.port}{url}", now())
+        self.__dict__[_MARK] = _Request(functools.partial(_name_of, self, method, url))
         putrequest(self, method, url, *more, **named)
 
     return asking
@@ -30,15 +50,13 @@ def _asked(putrequest: Callable[..., None]) -> Callable[..., None]:
 def _answered(getresponse: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(getresponse)
     def answering(self: Any, *arguments: Any, **named: Any) -> Any:
-        request, begun = self.__dict__.pop(_MARK, ("", now()))
-        status = size = None
+        request, response = self.__dict__.pop(_MARK, None), None
         try:
             response = getresponse(self, *arguments, **named)
-            status, size = response.status, response.length
             return response
         finally:
-            if request:
-                _count(request, status, size, begun)
+            if request is not None:
+                request.answered(response)
 
     return answering
 
@@ -46,13 +64,12 @@ def _answered(getresponse: Callable[..., Any]) -> Callable[..., Any]:
 def _by_aiohttp(start: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(start)
     async def starting(self: Any, *arguments: Any, **named: Any) -> Any:
-        begun, status, size = now(), None, None
+        request, response = _Request(lambda: f"{self.method} {self.url}"), None
         try:
             response = await start(self, *arguments, **named)
-            status, size = self.status, self.headers.get("Content-Length")
             return response
         finally:
-            _count(f"{self.method} {self.url}", status, size, begun)
+            request.answered(response)
 
     return starting
 
@@ -60,13 +77,12 @@ def _by_aiohttp(start: Callable[..., Any]) -> Callable[..., Any]:
 def _by_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(send)
     def sending(self: Any, request: Any) -> Any:
-        begun, status, size = now(), None, None
+        made, response = _Request(lambda: f"{request.method} {request.url}"), None
         try:
             response = send(self, request)
-            status, size = response.status_code, response.headers.get("Content-Length")
             return response
         finally:
-            _count(f"{request.method} {request.url}", status, size, begun)
+            made.answered(response)
 
     return sending
 
@@ -74,13 +90,12 @@ def _by_httpx(send: Callable[..., Any]) -> Callable[..., Any]:
 def _by_httpx_later(send: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(send)
     async def sending(self: Any, request: Any) -> Any:
-        begun, status, size = now(), None, None
+        made, response = _Request(lambda: f"{request.method} {request.url}"), None
         try:
             response = await send(self, request)
-            status, size = response.status_code, response.headers.get("Content-Length")
             return response
         finally:
-            _count(f"{request.method} {request.url}", status, size, begun)
+            made.answered(response)
 
     return sending
 
@@ -90,12 +105,12 @@ def _by_s3_connector(method: str, call: Callable[..., Any]) -> Callable[..., Any
 
     @functools.wraps(call)
     def calling(self: Any, bucket: Any, *more: Any, **named: Any) -> Any:
-        begun = now()
+        key = next((part for part in (*more, *named.values()) if isinstance(part, str)), "")
+        request = _Request(lambda: f"{method} s3://{bucket}/{key}")
         try:
             return call(self, bucket, *more, **named)
         finally:
-            name = next((str(part) for part in (*more, *named.values()) if isinstance(part, str)), "")
-            _count(f"{method} s3://{bucket}/{name}", 200, 0, begun)
+            request.answered(_NO_ANSWER_SEEN)
 
     return calling
 

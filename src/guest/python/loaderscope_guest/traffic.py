@@ -21,8 +21,14 @@ _MOST_UNANSWERED = 1000
 
 class Traffic:
     def __init__(self) -> None:
+        self._is_on = False
         self.forget()
-        os.register_at_fork(after_in_child=self.forget)
+        os.register_at_fork(after_in_child=self._begin_in_child)
+
+    def _begin_in_child(self) -> None:
+        self.forget()
+        if self._is_on:
+            self.listen()
 
     def forget(self) -> None:
         self.requests = self.throttled = self.retries = self.failed = self.bytes = self.spent = 0
@@ -34,7 +40,7 @@ class Traffic:
 
     def listen(self) -> None:
         """To the names of what is opened, until the first batch."""
-        self._listens = True
+        self._is_on = self._listens = True
         library.watch_opens(self._note_path)
 
     def _note_path(self, path: Any, what: int) -> None:
