@@ -19,7 +19,7 @@ from loaderscope_guest.user_code import spending
 
 _MANY, _MUCH = 10_000, 1 << 20  # objects, bytes: of less nothing is noted
 _TOO_MANY = 2_000_000  # of a dictionary or a set, which is gone through
-_LONGEST = 50_000_000  # ns: then no further attribute is looked for
+_LONGEST = 50_000_000  # ns of a CPU: then no further attribute is looked for
 _LOOKS_AT = 128  # objects of an attribute
 _MOST, _DEEPEST = 16, 2  # attributes, one within another
 _PAGE = 12  # bits
@@ -83,7 +83,7 @@ def _part_of(name: str, value: Any) -> Iterable[Part]:
 
 def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
     for attribute_name, value in list(getattr(thing, "__dict__", {}).items()):
-        if now() > until:
+        if library.thread_cpu_ns() > until:
             return
         inner = f"{name}.{attribute_name}"
         yield from _part_of(inner, value)
@@ -107,7 +107,7 @@ class Copied:
             return
         self._dataset, self.parts = reference(dataset), []
         with messages.never_failing("where the data set lies in memory is"):
-            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, now() + _LONGEST), _MOST))
+            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, library.thread_cpu_ns() + _LONGEST), _MOST))
 
     def _begin(self) -> None:
         self._begun = self._next = now()
