@@ -15,6 +15,7 @@ import unittest
 import unittest.mock
 import urllib.error
 import urllib.request
+import weakref
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import guest_test
@@ -101,6 +102,13 @@ class Clients(Requests):
         with self.assertRaises(OSError):
             connection.getresponse()
         self.assertEqual((self.traffic.requests, self.traffic.failed), (1, 1))
+
+    def test_a_connection_that_is_left_is_closed_at_once(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.server_port)
+        connection.request("GET", "/200/a")
+        gone = weakref.ref(connection)
+        del connection
+        self.assertIsNone(gone())
 
     def test_by_requests_are_counted_with_their_retries(self):
         requests, adapters = needed("requests"), needed("requests.adapters")

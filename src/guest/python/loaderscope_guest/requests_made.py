@@ -17,9 +17,9 @@ _NO_ANSWER_SEEN = SimpleNamespace(status=0, length=0)
 class _Request:
     """From its beginning on."""
 
-    def __init__(self, name: Callable[[], str]) -> None:
+    def __init__(self, name: Callable[[], str], begun: int = 0) -> None:
         """`name`: gives its method and address; it may fail."""
-        self.begun = now()
+        self.begun = begun or now()
         self._name = name
 
     def answered(self, response: Any) -> None:
@@ -41,7 +41,7 @@ def _name_of(connection: Any, method: Any, url: Any) -> str:
 def _asked(putrequest: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(putrequest)
     def asking(self: Any, method: Any, url: Any, *more: Any, **named: Any) -> None:
-        self.__dict__[_MARK] = _Request(functools.partial(_name_of, self, method, url))
+        self.__dict__[_MARK] = (method, url, now())
         putrequest(self, method, url, *more, **named)
 
     return asking
@@ -50,13 +50,14 @@ def _asked(putrequest: Callable[..., None]) -> Callable[..., None]:
 def _answered(getresponse: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(getresponse)
     def answering(self: Any, *arguments: Any, **named: Any) -> Any:
-        request, response = self.__dict__.pop(_MARK, None), None
+        method, url, begun = self.__dict__.pop(_MARK, ("", "", 0))
+        response = None
         try:
             response = getresponse(self, *arguments, **named)
             return response
         finally:
-            if request is not None:
-                request.answered(response)
+            if method:
+                _Request(lambda: _name_of(self, method, url), begun).answered(response)
 
     return answering
 
