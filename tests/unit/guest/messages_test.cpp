@@ -142,7 +142,7 @@ nlohmann::json traffic(int requests_first, int requests, int batches) {
           {"batches", batches}};
 }
 
-double value_of(const std::vector<Metric>& metrics, std::string_view name) {
+double told_of(const std::vector<Metric>& metrics, std::string_view name) {
   for (const Metric& metric : metrics)
     if (metric.name == name) return metric.value;
   return -1;
@@ -160,17 +160,17 @@ TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
     hear(traffic(5, 5 + 80, 11));  // the names are told once
   }
   const std::vector<Metric> metrics = messages_.traffic().metrics(4);
-  EXPECT_EQ(value_of(metrics, "opens.trainer_first"), 10);
-  EXPECT_EQ(value_of(metrics, "requests.worker_first"), 5);
-  EXPECT_EQ(value_of(metrics, "requests.worker_first_s"), 2);
-  EXPECT_EQ(value_of(metrics, "requests.count"), 171);
-  EXPECT_EQ(value_of(metrics, "requests.throttled"), 6);
-  EXPECT_EQ(value_of(metrics, "requests.per_sample"), 160. / 20 / 4);
-  EXPECT_EQ(value_of(metrics, "opens.per_sample"), 180. / 20 / 4);
-  EXPECT_EQ(value_of(metrics, "opens.same"), 1);
+  EXPECT_EQ(told_of(metrics, "opens.trainer_first"), 10);
+  EXPECT_EQ(told_of(metrics, "requests.worker_first"), 5);
+  EXPECT_EQ(told_of(metrics, "requests.worker_first_s"), 2);
+  EXPECT_EQ(told_of(metrics, "requests.count"), 171);
+  EXPECT_EQ(told_of(metrics, "requests.throttled"), 6);
+  EXPECT_EQ(told_of(metrics, "requests.per_sample"), 160. / 20 / 4);
+  EXPECT_EQ(told_of(metrics, "opens.per_sample"), 180. / 20 / 4);
+  EXPECT_EQ(told_of(metrics, "opens.same"), 1);
   const std::vector<Detail> details = messages_.traffic().details();
   ASSERT_EQ(details.size(), 1U);
-  EXPECT_EQ(details[0].name, "GET http://a/index");
+  EXPECT_EQ(details[0].text, "GET http://a/index");
 }
 
 TEST_F(MessagesTest, TrafficOfNoKnownKindIsNoted) {
@@ -198,7 +198,7 @@ TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
   EXPECT_NEAR(messages_.copied().metrics().at(0).value, 100 + 400, 1e-9);
   const std::vector<Detail> details = messages_.copied().details();
   ASSERT_EQ(details.size(), 2U);
-  EXPECT_EQ(details[0].name, "Photos.samples");
+  EXPECT_EQ(details[0].text, "Photos.samples");
   EXPECT_NEAR(details[0].share, 0.8, 1e-9);
 }
 
