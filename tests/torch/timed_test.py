@@ -227,7 +227,8 @@ class Calls(WithBatch):
                     value = entry(value)
                 return value
 
-        Compose.__call__ = self.stages.timed(Compose.__call__, self.stages.AUGMENT, entries=True)
+        Compose.__call__ = self.stages._timed_by(self.stages.Row("", "Compose", self.stages.AUGMENT, entries=True), "Compose",
+                                                 Compose.__call__)
         compose = Compose()
         compose.transforms = [halved, str]
         self.assertEqual(compose(9), "4")

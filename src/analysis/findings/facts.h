@@ -103,11 +103,14 @@ std::optional<Candidate> too_few_shards(const Facts& facts);
 std::optional<Candidate> whole_batch_tasks(const Facts& facts);
 std::optional<Candidate> too_many_workers(const Facts& facts);
 std::optional<Candidate> workers_restarted(const Facts& facts);
+bool first_batch_is_late(const Facts& facts);
 std::optional<Candidate> first_epoch_startup(const Facts& facts);
+std::optional<Candidate> request_storm(const Facts& facts);
 std::optional<Candidate> much_pickled(const Facts& facts);
 std::optional<Candidate> state_snapshots(const Facts& facts);
 
 std::optional<Candidate> decode_bound(const Facts& facts);
+std::optional<Candidate> frames_in_vain(const Facts& facts);
 std::optional<Candidate> augment_bound(const Facts& facts);
 std::optional<Candidate> padding_waste(const Facts& facts);
 std::optional<Candidate> collate_bound(const Facts& facts);

@@ -40,12 +40,18 @@ std::string advice_for(const Facts& facts, std::string_view cause) {
 
 }  // namespace
 
-std::optional<Candidate> first_epoch_startup(const Facts& facts) {
+bool first_batch_is_late(const Facts& facts) {
   const Nanos wall = facts.analysis.first_batch_wall;
   const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
   const bool is_part = epoch > 0 && wall >= kNoticeable && seconds(wall) >= kNoticeablePart * epoch;
+  return wall >= kLong || is_part;
+}
+
+std::optional<Candidate> first_epoch_startup(const Facts& facts) {
+  const Nanos wall = facts.analysis.first_batch_wall;
+  const double epoch = facts.analysis.epoch_predicted_s.value_or(0);
   const bool skips = facts.metric("skip.s") >= seconds(kNoticeable);
-  if (wall < kLong && !is_part && !skips) return std::nullopt;
+  if (!first_batch_is_late(facts) && !skips) return std::nullopt;
   const auto& causes = facts.analysis.first_batch_by_cause;
   const auto chief =
       std::max_element(causes.begin(), causes.end(),

@@ -91,6 +91,10 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
                                      show_size(60 * growth), show_size(60 * growth / workers));
   const double own = facts.metric("memory.worker_private_bytes");
   if (own > 0) evidence += fmt::format(", which has {} of its own", show_size(own));
+  if (const double copied = facts.metric("memory.copied_bytes"); copied > 0) {
+    evidence += fmt::format("; of it {} are copies of what the trainer's data set has: {}",
+                            show_size(copied), facts.named("memory.copied_bytes"));
+  }
   const auto all = static_cast<double>(facts.record.machine.memory_bytes);
   const double left = all - facts.metric("memory.resident_bytes");
   if (all > 0 && left / growth < kFarAway) {
@@ -100,7 +104,9 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
   return Candidate{evidence,
                    {},
                    "keep arrays, not lists of Python objects, in the data set: their reference "
-                   "counts copy the pages of every worker"};
+                   "counts copy the pages of every worker. Names and labels as a numpy array "
+                   "(dtype \"S\" or numbers), a torch tensor or a column of pyarrow; what is "
+                   "written to, in shared memory (tensor.share_memory_())"};
 }
 
 namespace {

@@ -199,6 +199,15 @@ void say_thrown_away(RunRecord& record, const LoaderHistory::ThrownAway& skip) {
   record.metrics.push_back({"skip.s", "s", "that they took", seconds(skip.others)});
 }
 
+double samples_of_batch(const RunRecord& record) {
+  double samples = 0, steps = 0;
+  for (const RankRecord& rank : record.ranks) {
+    samples += static_cast<double>(rank.samples);
+    steps += static_cast<double>(rank.steps());
+  }
+  return steps > 0 ? samples / steps : 0;
+}
+
 ProgramFacts program_of(const LoaderHistory* measured, const Messages& messages) {
   ProgramFacts program;
   program.uses_gpu = messages.uses_gpu();
@@ -264,10 +273,15 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   const auto ranks = static_cast<std::int64_t>(record.ranks.size());
   move_to(record.metrics, messages.snapshots(measured == nullptr ? 0 : measured->taken() * ranks));
   move_to(record.metrics, messages.worker_starts().metrics());
+  move_to(record.metrics, messages.frames());
+  move_to(record.metrics, messages.copied().metrics());
+  move_to(record.metrics, messages.traffic().metrics(samples_of_batch(record)));
   move_to(record.metrics, taken_by_processes(record, watch));
   move_to(record.details, std::move(faults.details));
   move_to(record.details, messages.user_code());
   move_to(record.details, messages.worker_starts().details());
+  move_to(record.details, messages.traffic().details());
+  move_to(record.details, messages.copied().details());
   move_to(record.notes, watch.notes());
   move_to(record.notes, messages.notes());
 }

@@ -180,6 +180,37 @@ HandedMessage parse_handed(const json& message) {
   return told;
 }
 
+FrameCounts parse_frames(const json& message) {
+  return {message.at("decoded").get<std::int64_t>(), message.at("used").get<std::int64_t>()};
+}
+
+TrafficMessage parse_traffic(const json& message) {
+  const auto counts = [&](const char* which) {
+    const json& told = message.at(which);
+    const auto count = [&](const char* name) {
+      return std::clamp(told.value(name, 0.0), 0.0, static_cast<double>(kSamples.most) * 1e6);
+    };
+    return TrafficCounts{count("opens"),    count("modules"),   count("listings"),
+                         count("requests"), count("throttled"), count("retries"),
+                         count("failed"),   count("bytes"),     count("spent")};
+  };
+  TrafficMessage told{counts("all"), counts("first"), 0, {}};
+  told.batches = std::max(0.0, message.value("batches", 0.0));
+  for (const auto& name : message.value("names", std::vector<std::string>{}))
+    if (told.names.size() < kMostNames) told.names.push_back(bounded_text(name));
+  return told;
+}
+
+std::vector<CopiedPart> parse_copied(const json& message) {
+  std::vector<CopiedPart> told;
+  for (const auto& [name, bytes, share] :
+       message.at("parts").get<std::vector<std::tuple<std::string, double, double>>>()) {
+    if (told.size() < kMostNames && bytes > 0)
+      told.push_back({bounded_text(name), bytes, std::clamp(share, 0.0, 1.0)});
+  }
+  return told;
+}
+
 MakerMessage parse_maker(const json& message) {
   return {text_in(message, "place", kLongestSentence), message.value("measured", false)};
 }

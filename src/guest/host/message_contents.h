@@ -94,6 +94,32 @@ struct HandedMessage {
 };
 HandedMessage parse_handed(const nlohmann::json& message);
 
+// Of videos, by this process in its batches.
+struct FrameCounts {
+  std::int64_t decoded = 0, used = 0;
+};
+FrameCounts parse_frames(const nlohmann::json& message);
+
+struct TrafficCounts {
+  double opens = 0, modules = 0, listings = 0;  // by Python itself
+  double requests = 0, throttled = 0, retries = 0, failed = 0, bytes = 0;
+  double spent = 0;  // ns, on requests
+};
+struct TrafficMessage {
+  TrafficCounts all, first;  // of the process; until its first batch, or its loader, began to be
+  double batches = 0;
+  std::vector<std::string> names;  // of what was opened, listed or asked for first; only once
+};
+TrafficMessage parse_traffic(const nlohmann::json& message);
+
+// Of a worker: parts of the data set that it was forked with.
+struct CopiedPart {
+  std::string name;
+  double bytes = 0;
+  double share = 0;  // of them, in pages of its own
+};
+std::vector<CopiedPart> parse_copied(const nlohmann::json& message);
+
 // Where a program without a loader has its batches from, as it was seen.
 struct MakerMessage {
   std::string place;      // FILE.py:NAME; "": nothing was found

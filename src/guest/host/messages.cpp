@@ -48,6 +48,9 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_unnamed, &Messages::check_data<UnnamedMessage>>(MessageKind::unnamed),
       handler<parse_snapshots, &Messages::snapshot>(MessageKind::snapshots),
       handler<parse_handed, &Messages::hand>(MessageKind::handed),
+      handler<parse_frames, &Messages::count_frames>(MessageKind::frames),
+      handler<parse_traffic, &Messages::hear_traffic>(MessageKind::traffic),
+      handler<parse_copied, &Messages::hear_copied>(MessageKind::copied),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
   static_assert(kHandlers.size() == kMessageNames.size());
@@ -139,6 +142,22 @@ std::vector<Metric> Messages::padding() const {
   if (padded <= 0) return {};
   return {{"collate.padding_share", "1",
            "of the elements of batches whose samples differ in length", 1 - real / padded}};
+}
+
+std::vector<Metric> Messages::frames() const {
+  double decoded = 0, used = 0;
+  for (const auto& [process, counts] : frames_) {
+    decoded += static_cast<double>(counts.decoded);
+    used += static_cast<double>(counts.used);
+  }
+  if (decoded <= 0) return {};
+  std::vector<Metric> metrics = {
+      {"video.frames_decoded", "1",
+       "in batches: counted in PyAV, reckoned from key frames in torchcodec and decord", decoded},
+      {"video.frames_used", "1",
+       "of them: made an array or a picture in PyAV, asked for in torchcodec and decord", used}};
+  if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
+  return metrics;
 }
 
 // A worker makes them, the trainer brings them together and hands them out.

@@ -11,9 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "guest/host/copied_parts.h"
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
+#include "guest/host/traffic.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
 #include "guest/host/worker_starts.h"
@@ -48,6 +50,9 @@ class Messages {
   std::vector<Metric> padding() const;
   // `batches`: that were taken, by all ranks together.
   std::vector<Metric> snapshots(std::int64_t batches) const;
+  std::vector<Metric> frames() const;
+  const Traffic& traffic() const { return traffic_; }
+  const CopiedParts& copied() const { return copied_; }
   const WorkerStarts& worker_starts() const { return worker_starts_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
@@ -79,6 +84,13 @@ class Messages {
   void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
   void snapshot(const Member& member, const SnapshotCounts& counts);
   void hand(const Member& member, const HandedMessage& told);
+  void count_frames(const Member& member, const FrameCounts& told) { frames_[member.pid] = told; }
+  void hear_traffic(const Member& member, const TrafficMessage& told) {
+    traffic_.hear(member, told);
+  }
+  void hear_copied(const Member& member, const std::vector<CopiedPart>& told) {
+    copied_.hear(member.pid, told);
+  }
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
@@ -94,6 +106,9 @@ class Messages {
   std::map<pid_t, PaddingCounts> padding_;
   // By whose, and by process.
   std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
+  std::map<pid_t, FrameCounts> frames_;
+  Traffic traffic_;
+  CopiedParts copied_;
   WorkerStarts worker_starts_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;

@@ -11,6 +11,7 @@
 #include "device/devices.h"
 #include "guest/library/gpu_activity.h"
 #include "guest/library/looks.h"
+#include "guest/library/opened.h"
 #include "guest/library/this_thread.h"
 #include "trace/trace.h"
 
@@ -52,6 +53,7 @@ std::int64_t lsg_object_size(std::int64_t address) {
 
 void lsg_begin_work(std::int32_t iterator, std::int32_t generation, std::int64_t batch,
                     int is_timed) {
+  opened::count(opened::What::batches);
   if (StageStack* stack = made_stack())
     stack->begin_work(packed_batch(iterator, generation, batch), is_timed != 0);
 }

@@ -51,6 +51,10 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
                               std::int64_t end, std::int64_t cpu, std::int64_t count,
                               std::int64_t bytes);
 
+// How much of it Python has opened since `watch_opens` was called, or since this process is one: 0
+// files, 1 modules of its own, 2 folders that it has listed; 3: batches that were begun.
+LOADERSCOPE_API std::int64_t lsg_opened(int what);
+
 // The device of a trainer of ours, as in loaderscope/device.h. What waits may be called without the
 // GIL; what it did is reported by `lsg_device_collect`. `taken`: the last batch that the DataLoader
 // had delivered by then, counted from 0.

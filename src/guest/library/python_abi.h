@@ -42,6 +42,7 @@ struct TypeSpec {
   TypeSlot* slots;
 };
 using Visit = int (*)(Object*, void*);
+using AuditHook = int (*)(const char* event, Object* arguments, void*);
 
 inline constexpr int kFastCall = 0x80;  // of a method: (self, arguments, their number)
 inline constexpr int kNoArguments = 0x4;
@@ -72,5 +73,6 @@ bool add(Object* dictionary, MethodDef& def);
 // Likewise those of api.h that take and give nothing but integers, and what makes timed functions.
 bool add_functions(Object* dictionary);
 bool add_timed_functions(Object* dictionary);
+bool add_watch_opens(Object* dictionary);
 
 }  // namespace loaderscope::guest::python

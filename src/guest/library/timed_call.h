@@ -18,7 +18,7 @@ struct Timed {
   Stage stage;
   bool is_part;
   bool has_name;
-  bool asks_system;  // through files whose reads are seen, which tell the bytes
+  bool asks_system;  // as others do within it, which tell the bytes
 
   static inline Size header = 0;  // bytes of any object; ours follow
 };

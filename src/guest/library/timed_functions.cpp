@@ -125,10 +125,11 @@ Object* reference_or_null(Object* given) {
   return given == api()._Py_NoneStruct ? nullptr : new_reference(given);
 }
 
-// (original, stage, is_part, has_name, is_method, before, instead); the last two or None.
+// (original, stage, is_part, has_name, is_method, tells_bytes, before, instead); the last two or
+// None.
 Object* make_timed(Object*, Object* const* given, Size count) {
-  constexpr Size kNumbers = 4;
-  if (count != kNumbers + 3) return refuse("timed takes 7 arguments");
+  constexpr Size kNumbers = 5;
+  if (count != kNumbers + 3) return refuse("timed takes 8 arguments");
   std::array<long long, kNumbers> numbers{};
   for (std::size_t index = 0; index < kNumbers; ++index)
     numbers[index] = api().PyLong_AsLongLong(given[index + 1]);
@@ -138,13 +139,13 @@ Object* make_timed(Object*, Object* const* given, Size count) {
   timed_of(made) = {.vectorcall = call_quickly,
                     .weak_references = nullptr,
                     .original = new_reference(given[0]),
-                    .before = reference_or_null(given[5]),
-                    .instead = reference_or_null(given[6]),
+                    .before = reference_or_null(given[6]),
+                    .instead = reference_or_null(given[7]),
                     .spent = 0,
                     .stage = static_cast<Stage>(numbers[0]),
                     .is_part = numbers[1] != 0,
                     .has_name = numbers[2] != 0,
-                    .asks_system = false};
+                    .asks_system = numbers[4] == 0};
   return made;
 }
 

@@ -146,6 +146,19 @@ const Case kCases[] = {
      }},
     {"decompression", COMPUTE "workers = 2\ncost = read=1ms\ncost = read.decompress=8ms",
      COMPUTE "workers = 2\ncost = read=9ms", false},
+    {"frames-in-vain", COMPUTE "workers = 16\ncost = decode=40ms",
+     COMPUTE "workers = 16\ncost = decode=40ms", true,
+     [](RunRecord& record) {
+       add_metric(record, "video.decoded_per_used", 12);
+       add_metric(record, "video.frames_decoded", 1200);
+     }},
+    {"request-storm", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "requests.worker_first", 40);
+       add_metric(record, "requests.worker_first_s", 15);
+       add_metric(record, "requests.throttled", 12);
+     }},
     {"first-epoch-startup", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
     {"much-pickled", COMPUTE "workers = 4\ncost = decode=1ms",

@@ -122,6 +122,86 @@ TEST_F(MessagesTest, StatesAreThoseOfTheTrainerAndOfItsWorkers) {
   EXPECT_NEAR(metrics[2].value, 1350, 1e-9);
 }
 
+TEST_F(MessagesTest, FramesAreThoseOfAllProcesses) {
+  EXPECT_TRUE(messages_.frames().empty());
+  hear({{"what", "frames"}, {"decoded", 10}, {"used", 1}});
+  hear({{"what", "frames"}, {"decoded", 30}, {"used", 2}});
+  member_.pid = 13;
+  hear({{"what", "frames"}, {"decoded", 30}, {"used", 3}});
+  const std::vector<Metric> metrics = messages_.frames();
+  ASSERT_EQ(metrics.size(), 3U);
+  EXPECT_EQ(metrics[0].value, 60);
+  EXPECT_EQ(metrics[1].value, 5);
+  EXPECT_EQ(metrics[2].value, 12);
+}
+
+nlohmann::json traffic(int requests_first, int requests, int batches) {
+  return {{"what", "traffic"},
+          {"all", {{"opens", 100}, {"requests", requests}, {"bytes", 500}, {"throttled", 2}}},
+          {"first", {{"opens", 10}, {"requests", requests_first}, {"spent", 2e9}}},
+          {"batches", batches}};
+}
+
+double told_of(const std::vector<Metric>& metrics, std::string_view name) {
+  for (const Metric& metric : metrics)
+    if (metric.name == name) return metric.value;
+  return -1;
+}
+
+TEST_F(MessagesTest, TrafficIsToldBeforeAndBehindTheFirstBatch) {
+  EXPECT_TRUE(messages_.traffic().metrics(4).empty());
+  hear(traffic(1, 1, 0));
+  member_.is_worker = true;
+  for (const int pid : {13, 14}) {
+    member_.pid = pid;
+    nlohmann::json first = traffic(5, 5, 1);
+    first["names"] = {"GET http://a/index", "list /data/" + std::to_string(pid)};
+    hear(first);
+    hear(traffic(5, 5 + 80, 11));  // the names are told once
+  }
+  const std::vector<Metric> metrics = messages_.traffic().metrics(4);
+  EXPECT_EQ(told_of(metrics, "opens.trainer_first"), 10);
+  EXPECT_EQ(told_of(metrics, "requests.worker_first"), 5);
+  EXPECT_EQ(told_of(metrics, "requests.worker_first_s"), 2);
+  EXPECT_EQ(told_of(metrics, "requests.count"), 171);
+  EXPECT_EQ(told_of(metrics, "requests.throttled"), 6);
+  EXPECT_EQ(told_of(metrics, "requests.per_sample"), 160. / 20 / 4);
+  EXPECT_EQ(told_of(metrics, "opens.per_sample"), 180. / 20 / 4);
+  EXPECT_EQ(told_of(metrics, "opens.same"), 1);
+  const std::vector<Detail> details = messages_.traffic().details();
+  ASSERT_EQ(details.size(), 1U);
+  EXPECT_EQ(details[0].text, "GET http://a/index");
+}
+
+TEST_F(MessagesTest, TrafficOfNoKnownKindIsNoted) {
+  hear({{"what", "traffic"}, {"all", 3}});
+  hear({{"what", "traffic"},
+        {"all", {{"opens", -1e300}, {"requests", 1e300}}},
+        {"first", nlohmann::json::object()}});
+  for (const Metric& metric : messages_.traffic().metrics(1)) {
+    EXPECT_GE(metric.value, 0);
+    EXPECT_LT(metric.value, 1e19);
+  }
+  EXPECT_EQ(messages_.notes().size(), 1U);
+}
+
+TEST_F(MessagesTest, WhatWorkersHaveCopiedIsTheirMean) {
+  EXPECT_TRUE(messages_.copied().metrics().empty());
+  const auto parts = [](double share) {
+    return nlohmann::json{{"what", "copied"},
+                          {"parts", {{"Photos.few", 100, 1.0}, {"Photos.samples", 1000, share}}}};
+  };
+  hear(parts(0.2));
+  hear(parts(0.5));
+  member_.pid = 13;
+  hear(parts(0.3));
+  EXPECT_NEAR(messages_.copied().metrics().at(0).value, 100 + 400, 1e-9);
+  const std::vector<Detail> details = messages_.copied().details();
+  ASSERT_EQ(details.size(), 2U);
+  EXPECT_EQ(details[0].text, "Photos.samples");
+  EXPECT_NEAR(details[0].share, 0.8, 1e-9);
+}
+
 TEST_F(MessagesTest, WhereBatchesComeFromIsWhatTheFirstProcessFound) {
   EXPECT_FALSE(messages_.maker());
   hear({{"what", "maker"}, {"place", "train.py:get_batch"}, {"measured", true}});

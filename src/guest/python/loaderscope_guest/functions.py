@@ -10,9 +10,10 @@ import inspect
 import os
 import sys
 from types import FunctionType, MethodType, ModuleType
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from loaderscope_guest import settings
+from loaderscope_guest.generators import going_on
 from loaderscope_guest.loaders import loaders
 from loaderscope_guest.opaque import Opaque, described, is_counted
 from loaderscope_guest.sizes import samples_of
@@ -41,25 +42,6 @@ def _run_instead(function: FunctionType, call: Callable[..., Any]) -> None:
                                      co_name=function.__code__.co_name)
 
 
-def _going_on(generator: Any, take: Callable[[Callable[[], Any]], Any]) -> Iterator[Any]:
-    """What the generator gives, returns and raises, and what is sent to it and thrown into it."""
-    go_on: Callable[[], Any] = functools.partial(next, generator)
-    while True:
-        try:
-            batch = take(go_on)
-        except StopIteration as end:
-            return end.value
-        try:
-            sent = yield batch
-        except GeneratorExit:
-            generator.close()
-            raise
-        except BaseException as error:
-            go_on = functools.partial(generator.throw, error)
-        else:
-            go_on = functools.partial(generator.send, sent)
-
-
 class _Calls:
     """Of one function. Those with gradients train; those without are another loader, as that of a validation is."""
 
@@ -76,7 +58,7 @@ class _Calls:
         if self._gives_many:
             opaque = self._opaque()
             opaque.begin_epoch()
-            return _going_on(self.function(*arguments, **named), opaque.take)
+            return going_on(self.function(*arguments, **named), opaque.take)
         return self._opaque().take(functools.partial(self.function, *arguments, **named))
 
     def _opaque(self) -> Opaque:

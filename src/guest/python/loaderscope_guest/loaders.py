@@ -2,13 +2,14 @@
 
 import multiprocessing
 import sys
-import weakref
 from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from loaderscope_guest import construction, fastai_loader, library, messages, user_code, wrong_data_samples
+from loaderscope_guest.copied import copied
 from loaderscope_guest.iteration import Iteration
 from loaderscope_guest.library import FACT, MESSAGE, Turn
-from loaderscope_guest.sizes import attribute, length_of
+from loaderscope_guest.sizes import attribute, length_of, reference
+from loaderscope_guest.traffic import traffic
 
 
 def _pins(loader: Any) -> bool:
@@ -105,13 +106,6 @@ class _Made(NamedTuple):
         return other.stack == self.stack or (dataset is not None and other.dataset() is dataset)
 
 
-def _reference(thing: Any) -> Callable[[], Any]:
-    try:
-        return weakref.ref(thing)
-    except TypeError:
-        return lambda: None
-
-
 class Loaders:
     """The program's DataLoaders by number. One that is made anew, as some programs do for each epoch, has the number
     of its predecessor."""
@@ -127,7 +121,7 @@ class Loaders:
             if made.loader() is loader:
                 return number
         return self._number_of_new(
-            _Made(_reference(loader), _reference(loader.dataset), construction.of(loader).stack,
+            _Made(reference(loader), reference(loader.dataset), construction.of(loader).stack,
                   (type(loader.dataset), loader.num_workers, attribute(loader, "batch_size"))))
 
     def number_of_foreign(self, loader: Any) -> int:
@@ -135,7 +129,7 @@ class Loaders:
         for number, made in enumerate(self._made):
             if made.loader() is loader:
                 return number
-        return self._number_of_new(_Made(_reference(loader), lambda: None, (), (type(loader),)))
+        return self._number_of_new(_Made(reference(loader), lambda: None, (), (type(loader),)))
 
     def _number_of_new(self, new: _Made) -> int:
         for number, made in enumerate(self._made):
@@ -167,6 +161,10 @@ class Loaders:
             return None
         if self._iterators == 0:
             messages.say_threads()
+            if loader.num_workers > 0:
+                traffic.say()
+        if loader.num_workers > 0:
+            copied.note(loader.dataset)
         library.say_spelled(said)
         iteration = self._iteration(begun, loader)
         if getattr(loader, "persistent_workers", False):

@@ -16,9 +16,11 @@ def look_into_stages() -> None:
     global _looks_into_stages
     if _looks_into_stages:
         return
-    from loaderscope_guest import files, huggingface, stages
+    from loaderscope_guest import files, huggingface, requests_made, stages, traffic
 
     _looks_into_stages = True
+    traffic.install()
+    requests_made.install()
     stages.install()
     files.install()
     hooks.after_import("datasets.formatting.formatting", huggingface.install)

@@ -1,8 +1,9 @@
 """How much a batch holds: samples, bytes of tensors and arrays, and how much of it is padding, where its samples differ
 in length. Batches are objects of the program's own, which may do anything when they are looked at."""
 
+import weakref
 from collections.abc import Mapping
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from loaderscope_guest import library
 from loaderscope_guest.library import MESSAGE, now
@@ -18,6 +19,14 @@ def attribute(thing: Any, name: str) -> Any:
         return getattr(thing, name, None)
     except Exception:
         return None
+
+
+def reference(thing: Any) -> Callable[[], Any]:
+    """That does not keep it alive; it gives None once that is gone, or where there can be none."""
+    try:
+        return weakref.ref(thing)
+    except TypeError:
+        return lambda: None
 
 
 def length_of(thing: Any) -> int:

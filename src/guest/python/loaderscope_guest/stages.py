@@ -1,82 +1,18 @@
-"""What is looked into: which function of which module is which stage. A row whose module is never imported costs
-nothing; one that this version of the module does not have is left out, and its time stays `opaque`."""
+"""Functions that are looked into, as the rows of `stage_table` say."""
 
 import ctypes
 import functools
 import gc
 import sys
 from types import ModuleType
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, Optional
 
 from loaderscope_guest import hooks, inject, library, making, messages, user_code
+from loaderscope_guest.generators import going_on
 from loaderscope_guest.library import STAGES
+from loaderscope_guest.stage_table import AUGMENT, COLLATE, DECODE, DECOMPRESS, READ, TABLE, Row  # also for those who time
 
-READ, DECOMPRESS, DECODE, AUGMENT, COLLATE = (
-    STAGES[name] for name in ("read", "read.decompress", "decode", "augment", "collate")
-)
 NAMES = {number: name for name, number in STAGES.items()}
-
-
-class Row(NamedTuple):
-    module: str
-    names: str  # functions or CLASS.METHOD, separated by spaces
-    stage: int
-    outermost: bool = False  # a part of whatever stage it is called in
-    entries: bool = False  # a Compose: what it calls is told apart, by name
-
-
-TABLE: Tuple[Row, ...] = (
-    Row("PIL.Image", "open", DECODE),
-    Row("PIL.ImageFile", "ImageFile.load", DECODE),
-    Row("PIL.Image", "Image.convert Image.draft Image.load", DECODE, outermost=True),
-    Row("PIL.Image", "Image.resize Image.crop Image.transpose Image.rotate Image.transform Image.filter "
-        "Image.thumbnail", AUGMENT, outermost=True),
-    Row("torchvision.io.image", "read_file", READ),
-    Row("torchvision.io.image", "read_image decode_image decode_jpeg decode_png decode_webp decode_gif", DECODE),
-    Row("torchvision.io.video", "read_video", DECODE),
-    Row("torchcodec.decoders._video_decoder", "VideoDecoder.__init__ VideoDecoder.__getitem__", DECODE),
-    Row("torchaudio", "load", DECODE),
-    Row("soundfile", "read", DECODE),
-    Row("cv2", "imread imdecode", DECODE),
-    Row("cv2", "resize warpAffine warpPerspective remap flip cvtColor GaussianBlur", AUGMENT, outermost=True),
-    Row("simplejpeg", "decode_jpeg", DECODE),
-    Row("turbojpeg", "TurboJPEG.decode", DECODE),
-    Row("imageio.v2", "imread", DECODE),
-    Row("imageio.v3", "imread", DECODE),
-    Row("torchvision.transforms.transforms", "Compose.__call__", AUGMENT, entries=True),
-    Row("torchvision.transforms.v2._container", "Compose.forward", AUGMENT, entries=True),
-    Row("torchvision.transforms.functional", "to_tensor pil_to_tensor normalize resize crop center_crop resized_crop "
-        "hflip vflip pad rotate affine", AUGMENT, outermost=True),
-    Row("albumentations.core.composition", "Compose.__call__", AUGMENT, entries=True),
-    Row("kornia.augmentation.container.augment", "AugmentationSequential.forward", AUGMENT),
-    Row("transformers.tokenization_utils_base", "PreTrainedTokenizerBase.__call__", AUGMENT),
-    Row("tokenizers", "Tokenizer.encode Tokenizer.encode_batch", AUGMENT, outermost=True),
-    Row("tiktoken.core", "Encoding.encode Encoding.encode_ordinary", AUGMENT),
-    Row("numpy", "load fromfile loadtxt genfromtxt", READ),
-    Row("pyarrow.parquet", "read_table", READ),
-    Row("pyarrow.parquet.core", "ParquetFile.read ParquetFile.read_row_group ParquetFile.read_row_groups", READ),
-    Row("pyarrow.feather", "read_table", READ),
-    Row("pyarrow.lib", "NativeFile.read NativeFile.read_at NativeFile.readall NativeFile.read_buffer "
-        "_RecordBatchFileReader.read_all _RecordBatchFileReader.get_batch RecordBatchReader.read_all "
-        "RecordBatchReader.read_next_batch", READ, outermost=True),
-    Row("pyarrow.lib", "_Tabular.to_pydict _Tabular.to_pylist Table.to_pydict Table.to_pylist", DECODE, outermost=True),
-    Row("pyarrow._dataset", "Dataset.to_table Dataset.take Dataset.head Scanner.to_table Scanner.take", READ),
-    Row("pandas.io.parquet", "read_parquet", READ),
-    Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
-    Row("h5py._hl.dataset", "Dataset.__getitem__", READ),
-    Row("zarr.core", "Array.__getitem__", READ),
-    Row("fsspec.spec", "AbstractBufferedFile.read AbstractFileSystem.cat_file", READ),
-    Row("botocore.response", "StreamingBody.read", READ),
-    Row("requests.sessions", "Session.send", READ),
-    Row("webdataset.gopen", "Pipe.read Pipe.readline", READ),
-    Row("webdataset.autodecode", "Decoder.decode1", DECODE),
-    Row("fastai.data.load", "fa_collate fa_convert", COLLATE, outermost=True),
-    Row("tarfile", "TarFile.next _FileInFile.read _FileInFile.readinto", READ),
-    Row("zlib", "decompress", DECOMPRESS),
-    Row("gzip", "decompress GzipFile.read", DECOMPRESS),
-    Row("lzma", "decompress", DECOMPRESS),
-    Row("bz2", "decompress", DECOMPRESS),
-)
 
 
 def _set_in_c_type(owner: type, attribute: str, function: Callable[..., Any]) -> None:
@@ -103,22 +39,51 @@ def _looking_at_entries(compose: Callable[..., Any]) -> Callable[..., Any]:
     return looking
 
 
+def _looking_at_result(function: Callable[..., Any], look: Callable[..., None]) -> Callable[..., Any]:
+    def looking(*arguments: Any, **named: Any) -> Any:
+        result = function(*arguments, **named)
+        with messages.never_failing(f"what {look.__name__} counts is"):
+            look(result, *arguments, **named)
+        return result
+
+    return looking
+
+
+def _step(go_on: Callable[[], Any]) -> Any:
+    return go_on()
+
+
 def _inject(stage: str) -> None:
     inject.once_per_sample(stage, making.current)
 
 
-def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
-          called: str = "", entries: bool = False, has_name: bool = True) -> Callable[..., Any]:
-    """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`. Called
-    in the stage itself it is part of the span that runs: small calls of one stage within another cost little."""
+def timed(function: Callable[..., Any], stage: int, outermost: bool = False, called: str = "", has_name: bool = True,
+          tells_bytes: bool = True, instead: Optional[Callable[..., Any]] = None) -> Callable[..., Any]:
+    """`function`, whose time is the stage's, where the calling thread makes a batch; there `instead` is called. It is
+    known as `called`. Called in the stage itself it is part of the span that runs: small calls of one stage within
+    another cost little."""
     name = NAMES[stage]
     is_method = hasattr(type(function), "__get__")
     before = functools.partial(_inject, name) if inject.ANY else None
-    instead = _looking_at_entries(function) if entries else None
-    own = library.timed(function, stage, outermost, has_name, is_method, before, instead)
+    own = library.timed(function, stage, outermost, has_name, is_method, tells_bytes, before, instead)
     if called:
         user_code.spending.watch(name, called, own)
     return own
+
+
+def _instead(function: Callable[..., Any], row: Row, called: str) -> Optional[Callable[..., Any]]:
+    if row.entries:
+        return _looking_at_entries(function)
+    if row.steps:
+        step = timed(_step, row.stage, called=called, tells_bytes=False)
+        return lambda *arguments, **named: going_on(function(*arguments, **named), step)
+    return _looking_at_result(function, row.looks) if row.looks else None
+
+
+def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    called = "" if row.entries else f"{row.module}.{name}"
+    return timed(function, row.stage, row.outermost, called, tells_bytes=row.tells_bytes and not row.steps,
+                 instead=_instead(function, row, called))
 
 
 def _patch(module: ModuleType, row: Row) -> None:
@@ -128,13 +93,15 @@ def _patch(module: ModuleType, row: Row) -> None:
         for part in classes:
             owner = getattr(owner, part, None)
         function = getattr(owner, "__dict__", {}).get(attribute)
+        if function is None and row.inherited:
+            function = getattr(owner, attribute, None)
         if function is None:
             continue
         try:
-            called = "" if row.entries else f"{row.module}.{name}"
-            wrap = functools.partial(timed, stage=row.stage, outermost=row.outermost, called=called, entries=row.entries)
-            is_bound_otherwise = isinstance(function, (classmethod, staticmethod))
-            _set(owner, attribute, type(function)(wrap(function.__func__)) if is_bound_otherwise else wrap(function))
+            if isinstance(function, (classmethod, staticmethod)):
+                _set(owner, attribute, type(function)(_timed_by(row, name, function.__func__)))
+            else:
+                _set(owner, attribute, _timed_by(row, name, function))
         except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
             messages.degraded(f"{row.module}.{name} is not looked into: {error}")
 

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import inspect
 import os
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from loaderscope_guest import library, messages, wrong_data_samples
 from loaderscope_guest.library import MESSAGE, now
@@ -90,6 +90,7 @@ class Spending:
         self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
         self.lines: Dict[str, int] = {}  # of the program, in `opaque`; another thread adds to it
         self._said = 0
+        self.also: List[Callable[[], None]] = []  # is called when this is said, first behind the first batch
         self.inside = 0  # ns of entries within the entry that runs
 
     def watch(self, stage: str, name: str, timed: Any) -> None:
@@ -121,6 +122,8 @@ class Spending:
         parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
         if parts:
             library.say(what=MESSAGE.spent, parts=parts)
+        for say in self.also:
+            say()
 
 
 spending = Spending()

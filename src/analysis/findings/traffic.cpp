@@ -1,0 +1,81 @@
+// Findings about what a job asks for: requests to servers, and frames of videos.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/findings/facts.h"
+#include "analysis/verdict.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kChief = 0.25;    // of the time until the first batch
+constexpr double kManyInVain = 2;  // frames decoded for one that is used
+constexpr double kFewFrames = 32;  // less tell nothing
+
+std::string count_words(double count, std::string_view word) {
+  return plural(std::llround(count), word);
+}
+
+std::string opens_words(const Facts& facts) {
+  std::string words;
+  for (const auto& [whose, who] :
+       {std::pair("trainer_first", "the trainer"), std::pair("worker_first", "each worker")}) {
+    const std::string name = std::string("opens.") + whose;
+    const double files = facts.metric(name), folders = facts.metric(name + "_listings");
+    const double requests = facts.metric(std::string("requests.") + whose);
+    if (requests < 1) continue;
+    words += fmt::format("{}{} makes {}", words.empty() ? "" : ", ", who,
+                         count_words(requests, "request"));
+    if (files >= 1) words += ", opens " + count_words(files, "file");
+    if (folders >= 1) words += ", lists " + count_words(folders, "folder");
+  }
+  return words;
+}
+
+}  // namespace
+
+std::optional<Candidate> request_storm(const Facts& facts) {
+  const double wall = seconds(facts.analysis.first_batch_wall);
+  const double spent =
+      std::max(facts.metric("requests.trainer_first_s"), facts.metric("requests.worker_first_s"));
+  if (!first_batch_is_late(facts) || spent < kChief * wall) return std::nullopt;
+  Candidate candidate;
+  candidate.evidence =
+      fmt::format("the first batch came after {}, of which requests took {}: before it {}",
+                  show_duration(facts.analysis.first_batch_wall),
+                  show_duration(std::llround(spent * 1e9)), opens_words(facts));
+  if (const double throttled = facts.metric("requests.throttled"); throttled > 0)
+    candidate.evidence +=
+        fmt::format("; {} with 429 or 503 in the job", count_words(throttled, "answer"));
+  if (const double retries = facts.metric("requests.retries"); retries > 0)
+    candidate.evidence += ", " + count_words(retries, "retry");
+  if (const std::string same = facts.named("opens.same"); !same.empty())
+    candidate.evidence += "; each worker asks for the same: " + same;
+  candidate.pytorch =
+      "ask once, before the workers start: keep the list of objects in a file or in the data set "
+      "that they are handed; read shards of many samples instead of an object for each; and let "
+      "the client wait longer with each retry, by a random time";
+  return candidate;
+}
+
+std::optional<Candidate> frames_in_vain(const Facts& facts) {
+  const double each = facts.metric("video.decoded_per_used");
+  if (each < kManyInVain || facts.metric("video.frames_decoded") < kFewFrames ||
+      facts.share(Cause::decode) < kWorthSaying)
+    return std::nullopt;
+  return Candidate{
+      fmt::format("{:.3g} frames are decoded for each that is used, as decoding begins at the key "
+                  "frame before it or at the beginning; the trainer waits {} of the time for it",
+                  each, show_percent(facts.share(Cause::decode))),
+      {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
+      "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
+      "video "
+      "in one call and in their order (get_frames_at, get_batch); clips of frames that follow each "
+      "other; for frames at random videos with a key frame at every few frames (ffmpeg -g 8), or "
+      "pictures"};
+}
+
+}  // namespace loaderscope

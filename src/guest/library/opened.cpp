@@ -1,0 +1,117 @@
+#include "guest/library/opened.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <string_view>
+
+#include "guest/library/api.h"
+#include "guest/library/python_abi.h"
+#include "guest/library/timed_call.h"
+
+namespace loaderscope::guest {
+namespace opened {
+namespace {
+
+// Threads of an interpreter without a lock may count at once.
+std::array<std::atomic<std::int64_t>, static_cast<std::size_t>(What::kCount)> counts;
+
+std::atomic<std::int64_t>* count_of(What what) {
+  const auto index = static_cast<std::size_t>(what);
+  return index < counts.size() ? &counts[index] : nullptr;
+}
+
+}  // namespace
+
+void count(What what) {
+  if (auto* one = count_of(what)) one->fetch_add(1, std::memory_order_relaxed);
+}
+
+std::int64_t counted(What what) {
+  const auto* one = count_of(what);
+  return one != nullptr ? one->load(std::memory_order_relaxed) : 0;
+}
+
+void forget() {
+  for (auto& one : counts) one.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace opened
+
+namespace python {
+namespace {
+
+using opened::What;
+
+bool is_watched;
+Object* note;  // is called with each path and its What, as long as it is there
+
+// "" where it is no text: bytes, or an object that has one. It lives as long as `path`.
+std::string_view text_of(Object* path) {
+  if (!is_exactly(path, api().PyUnicode_Type)) return "";
+  Size length = 0;
+  const char* text = api().PyUnicode_AsUTF8AndSize(path, &length);
+  if (text == nullptr) api().PyErr_Clear();
+  return text != nullptr ? std::string_view(text, static_cast<std::size_t>(length)) : "";
+}
+
+bool is_of_system(std::string_view path) {
+  return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/");
+}
+
+void tell(Object* path, What what) {
+  if (note == nullptr || what == What::modules) return;
+  Object* listener = new_reference(note);  // which may end its listening
+  Object* result =
+      api().PyObject_CallMethod(listener, "__call__", "Oi", path, static_cast<int>(what));
+  if (result == nullptr) api().PyErr_Clear();
+  let_go(result);
+  let_go(listener);
+}
+
+void see(Object* arguments, What what) {
+  Object* path = api().PyTuple_GetItem(arguments, 0);
+  if (path == nullptr) api().PyErr_Clear();
+  if (path == nullptr || is_exactly(path, api().PyLong_Type)) return;  // a descriptor
+  const std::string_view text = text_of(path);
+  if (is_of_system(text)) return;
+  if (what == What::files && (text.ends_with(".pyc") || text.ends_with(".py")))
+    what = What::modules;
+  opened::count(what);
+  tell(path, what);
+}
+
+// Never fails what it is told of.
+int on_event(const char* event, Object* arguments, void*) {
+  if (event[0] != 'o') return 0;
+  if (std::strcmp(event, "open") == 0)
+    see(arguments, What::files);
+  else if (std::strcmp(event, "os.scandir") == 0 || std::strcmp(event, "os.listdir") == 0)
+    see(arguments, What::listings);
+  return 0;
+}
+
+// (note); or None: it is listened to no longer.
+Object* watch_opens(Object*, Object* const* given, Size count) {
+  if (count != 1) return refuse("watch_opens takes one argument");
+  if (!is_watched && api().PySys_AddAuditHook(on_event, nullptr) != 0) return nullptr;
+  is_watched = true;
+  Object* before = note;
+  note = given[0] == api()._Py_NoneStruct ? nullptr : new_reference(given[0]);
+  let_go(before);
+  return new_reference(api()._Py_NoneStruct);
+}
+
+}  // namespace
+
+bool add_watch_opens(Object* dictionary) {
+  static MethodDef def = {"watch_opens", reinterpret_cast<void*>(watch_opens), kFastCall, nullptr};
+  return add(dictionary, def);
+}
+
+}  // namespace python
+}  // namespace loaderscope::guest
+
+std::int64_t lsg_opened(int what) {
+  return loaderscope::guest::opened::counted(static_cast<loaderscope::guest::opened::What>(what));
+}

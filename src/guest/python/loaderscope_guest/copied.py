@@ -1,0 +1,147 @@
+"""What of the data set a forked worker has copied of the trainer's memory: a page is shared until either of them writes to it,
+and reading an object of Python's writes its count of references. Before the workers are forked the trainer notes where some
+of the objects of each large attribute lie, by which the workers touch none of them; /proc/self/pagemap says of a page
+whether it is this process's own (since Linux 4.2, for everybody)."""
+
+import multiprocessing.util
+import os
+import struct
+import sys
+from array import array
+from itertools import islice
+from types import ModuleType
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Tuple
+
+from loaderscope_guest import library, messages
+from loaderscope_guest.library import MESSAGE, now
+from loaderscope_guest.sizes import attribute, reference
+from loaderscope_guest.user_code import spending
+
+_MANY, _MUCH = 10_000, 1 << 20  # objects, bytes: of less nothing is noted
+_TOO_MANY = 2_000_000  # of a dictionary or a set, which is gone through
+_LONGEST = 50_000_000  # ns of a CPU: then no further attribute is looked for
+_LOOKS_AT = 128  # objects of an attribute
+_MOST, _DEEPEST = 16, 2  # attributes, one within another
+_PAGE = 12  # bits
+_IS_THERE, _IS_OWN = 1 << 63, 1 << 56
+_PAUSE = 5_000_000_000  # ns, at least, and as long as all until then
+
+
+class Part(NamedTuple):
+    name: str
+    size: int  # bytes, as its objects that were looked at have it
+    places: "array[int]"  # addresses
+
+
+def _evenly(things: Any, count: int) -> Iterator[Any]:
+    step = max(1, count // _LOOKS_AT)
+    if isinstance(things, dict):
+        return islice(things.items(), 0, None, step)
+    if isinstance(things, (set, frozenset)):
+        return islice(things, 0, None, step)
+    return (things[at] for at in range(0, count, step))
+
+
+def _of_objects(name: str, things: Any, count: int) -> Part:
+    places, size, looked_at, kind = array("Q"), 0, 0, ""
+    for thing in _evenly(things, count):
+        parts = [thing, *thing[:4]] if isinstance(thing, (tuple, list)) else [thing]
+        if isinstance(things, dict):
+            parts = parts[1:]  # the pair was made for us
+        kind = kind or type(parts[0] if not isinstance(things, dict) else parts[-1]).__name__
+        places.extend(id(part) for part in parts)
+        size += sum(sys.getsizeof(part, 0) for part in parts)
+        looked_at += 1
+    own = sys.getsizeof(things, 0)
+    said = f"{name} ({type(things).__name__} of {count} {kind})"
+    return Part(said, own + size * count // max(looked_at, 1), places)
+
+
+def _of_bytes(name: str, kind: str, begin: int, size: int) -> Part:
+    return Part(f"{name} ({kind})", size, array("Q", range(begin, begin + size, max(1, size // _LOOKS_AT))))
+
+
+def _part_of(name: str, value: Any) -> Iterable[Part]:
+    kind = type(value)
+    if kind in (list, tuple, dict, set, frozenset):
+        is_gone_through = kind not in (list, tuple)
+        if len(value) < _MANY or (is_gone_through and len(value) > _TOO_MANY):
+            return ()
+        return [_of_objects(name, value, len(value))]
+    size = attribute(value, "nbytes")
+    if not isinstance(size, int) or size < _MUCH:
+        return ()
+    module = kind.__module__.partition(".")[0]
+    if module == "numpy" and kind.__name__ == "ndarray":
+        if value.dtype.hasobject:
+            return [_of_objects(name, value.ravel(), value.size)] if value.size >= _MANY else ()
+        return [_of_bytes(name, "array", value.__array_interface__["data"][0], size)]
+    if module == "torch" and str(value.device) == "cpu" and not value.is_shared():
+        return [_of_bytes(name, "tensor", value.data_ptr(), size)]
+    return ()
+
+
+def _parts_of(name: str, thing: Any, until: int, depth: int = 0) -> Iterator[Part]:
+    for attribute_name, value in list(getattr(thing, "__dict__", {}).items()):
+        if library.thread_cpu_ns() > until:
+            return
+        inner = f"{name}.{attribute_name}"
+        yield from _part_of(inner, value)
+        if depth < _DEEPEST and hasattr(value, "__dict__") and not isinstance(value, (ModuleType, type)):
+            yield from _parts_of(inner, value, until, depth + 1)
+
+
+class Copied:
+    """By this process, where it is a worker; of the trainer what its workers are forked with."""
+
+    def __init__(self) -> None:
+        self.parts: List[Part] = []
+        self._dataset: Callable[[], Any] = lambda: None  # a reference that does not keep it alive
+        self._begun = self._next = 0
+        self._is_worker = False
+        os.register_at_fork(after_in_child=self._begin)
+
+    def note(self, dataset: Any) -> None:
+        """By the trainer, about to fork its workers."""
+        if self._dataset() is dataset:
+            return
+        self._dataset, self.parts = reference(dataset), []
+        with messages.never_failing("where the data set lies in memory is"):
+            self.parts = list(islice(_parts_of(type(dataset).__name__, dataset, library.thread_cpu_ns() + _LONGEST), _MOST))
+
+    def _begin(self) -> None:
+        self._begun = self._next = now()
+
+    def shares(self) -> List[Tuple[str, int, float]]:
+        """Name, size, and how much of it is in pages of this process's own."""
+        told = []
+        pages = os.open("/proc/self/pagemap", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            for part in self.parts:
+                known: Dict[int, int] = {}
+                for place in part.places:
+                    page = place >> _PAGE
+                    if page not in known:
+                        entry = os.pread(pages, 8, page * 8)
+                        known[page] = struct.unpack("Q", entry)[0] if len(entry) == 8 else 0
+                there = [entry for entry in known.values() if entry & _IS_THERE]
+                if there:
+                    told.append((part.name, part.size, sum(entry & _IS_OWN != 0 for entry in there) / len(there)))
+        finally:
+            os.close(pages)
+        return told
+
+    def say(self, is_last: bool = False) -> None:
+        at = now()
+        if not self.parts or not library.flags.is_worker() or (at < self._next and not is_last):
+            return
+        if not self._is_worker:
+            self._is_worker = True
+            multiprocessing.util.Finalize(None, self.say, (True,), exitpriority=0)
+        self._next = at + max(_PAUSE, at - self._begun)
+        with messages.never_failing("what of the data set a worker has copied is"):
+            library.say(what=MESSAGE.copied, parts=self.shares())
+
+
+copied = Copied()
+spending.also.append(copied.say)

@@ -1,0 +1,131 @@
+"""Frames of videos: how many are decoded for how many that are used. PyAV tells both: what its codecs give, and what becomes
+an array or a picture. Of torchcodec and decord, which are asked for frames by their places and decode what lies before
+them, it is reckoned: from the key frame before a frame on, or from the one that was decoded last where that is nearer."""
+
+import os
+import weakref
+from bisect import bisect_right
+from typing import Any, Callable, Iterable, List, Optional
+
+from loaderscope_guest import library
+from loaderscope_guest.library import MESSAGE
+from loaderscope_guest.user_code import spending
+
+
+class Frames:
+    """Of this process, since it makes batches."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.decoded = 0
+        self.used = 0
+        self._said = 0  # of them
+
+    def add(self, decoded: int, used: int) -> None:
+        self.decoded += decoded
+        self.used += used
+
+    def say(self) -> None:
+        if self.decoded + self.used == self._said:
+            return
+        self._said = self.decoded + self.used
+        library.say(what=MESSAGE.frames, decoded=self.decoded, used=self.used)
+
+
+frames = Frames()
+spending.also.append(frames.say)
+os.register_at_fork(after_in_child=frames.forget)
+
+
+def given_by_codec(given: Any, *_: Any, **__: Any) -> None:
+    frames.add(sum(type(one).__name__ == "VideoFrame" for one in given), 0)
+
+
+def used(*_: Any, **__: Any) -> None:
+    frames.add(0, 1)
+
+
+class _Reader:
+    """A file that frames are taken out of by their places."""
+
+    def __init__(self, keys: Optional[List[int]]) -> None:
+        self._keys = keys  # the places of its key frames; None: not known
+        self._last = -1  # that was decoded
+
+    def take(self, places: Iterable[int]) -> None:
+        places = sorted(set(places))
+        if self._keys is None or not places:
+            return
+        decoded = 0
+        for place in places:
+            behind = bisect_right(self._keys, place)
+            key = self._keys[behind - 1] if behind else 0
+            goes_on = key <= self._last < place
+            decoded += place - self._last if goes_on else place - key + 1
+            self._last = place
+        frames.add(decoded, len(places))
+
+
+_readers: "weakref.WeakKeyDictionary[Any, _Reader]" = weakref.WeakKeyDictionary()
+
+
+def _reader_of(made: Any, keys_of: Callable[[Any], Iterable[int]]) -> _Reader:
+    reader = _readers.get(made)
+    if reader is None:
+        try:
+            keys: Optional[List[int]] = [int(key) for key in keys_of(made)]
+        except Exception:  # torchcodec does not look for them with seek_mode="approximate"
+            keys = None
+        reader = _readers[made] = _Reader(keys or None)
+    return reader
+
+
+def _torchcodec(decoder: Any) -> _Reader:
+    return _reader_of(decoder, lambda made: made._get_key_frame_indices())
+
+
+def _whole(places: Any, length: int) -> Iterable[int]:
+    """Some count from the end."""
+    return [int(place) % length for place in places]
+
+
+def at_place(_: Any, decoder: Any, index: Any) -> None:
+    _torchcodec(decoder).take(_whole([index], len(decoder)))
+
+
+def at_places(_: Any, decoder: Any, indices: Any) -> None:
+    _torchcodec(decoder).take(_whole(indices, len(decoder)))
+
+
+def at_key(_: Any, decoder: Any, key: Any) -> None:
+    is_range = isinstance(key, slice)
+    _torchcodec(decoder).take(range(*key.indices(len(decoder))) if is_range else _whole([key], len(decoder)))
+
+
+def in_range(_: Any, decoder: Any, start: int, stop: int, step: int = 1) -> None:
+    _torchcodec(decoder).take(range(*slice(start, stop, step).indices(len(decoder))))
+
+
+def at_times(given: Any, decoder: Any, *_: Any, **__: Any) -> None:
+    """`given`: frames that say when they are played."""
+    facts = decoder.metadata
+    times = given.pts_seconds
+    times = times.tolist() if hasattr(times, "tolist") else times
+    begin = facts.begin_stream_seconds or 0.0
+    times = times if isinstance(times, list) else [times]
+    _torchcodec(decoder).take(round((time - begin) * facts.average_fps) for time in times)
+
+
+def _decord(reader: Any) -> _Reader:
+    return _reader_of(reader, lambda made: made.get_key_indices())
+
+
+def of_decord(_: Any, reader: Any, indices: Any) -> None:
+    _decord(reader).take(_whole(indices, len(reader)))
+
+
+def one_of_decord(_: Any, reader: Any, idx: Any) -> None:
+    if not isinstance(idx, slice):  # which is taken as a batch
+        _decord(reader).take(_whole([idx], len(reader)))

@@ -1,0 +1,23 @@
+"""Generators of the program's and of its packages, each step of which goes through a call of ours."""
+
+import functools
+from typing import Any, Callable, Iterator
+
+
+def going_on(generator: Any, take: Callable[[Callable[[], Any]], Any]) -> Iterator[Any]:
+    """What the generator gives, returns and raises, and what is sent to it and thrown into it."""
+    go_on: Callable[[], Any] = functools.partial(next, generator)
+    while True:
+        try:
+            batch = take(go_on)
+        except StopIteration as end:
+            return end.value
+        try:
+            sent = yield batch
+        except GeneratorExit:
+            generator.close()
+            raise
+        except BaseException as error:
+            go_on = functools.partial(generator.throw, error)
+        else:
+            go_on = functools.partial(generator.send, sent)

@@ -1,0 +1,334 @@
+"""Packages that samples are read and decoded by, as a host is told of them, without PyTorch: packages_test.py LIBRARY, where
+LIBRARY is libloaderscope_guest.so. A package that is not here is skipped."""
+
+import importlib
+import os
+import sys
+import types
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import guest_test
+import timed_test
+from timed_test import WithBatch
+
+
+def setUpModule():
+    timed_test.LIBRARY = LIBRARY
+    timed_test.setUpModule()
+    from loaderscope_guest import hooks, stages
+
+    hooks.see_imports()
+    stages.install()
+
+
+def tearDownModule():
+    timed_test.tearDownModule()
+
+
+def needed(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise unittest.SkipTest(f"there is no {name} here: {error}")
+
+
+def path_of(name):
+    return os.path.join(guest_test.FOLDER, name)
+
+
+FRAMES, KEY_EVERY, SIZE = 48, 12, 64
+
+
+def video():
+    """Of FRAMES, each KEY_EVERYth of them a key frame."""
+    av, numpy = needed("av"), needed("numpy")
+    path = path_of("video.mp4")
+    if os.path.exists(path):
+        return path
+    with av.open(path, "w") as out:
+        stream = out.add_stream("mpeg4", rate=24)
+        stream.width = stream.height = SIZE
+        stream.pix_fmt, stream.gop_size = "yuv420p", KEY_EVERY
+        stream.codec_context.options = {"sc_threshold": "1000000000"}  # no other ones
+        for number in range(FRAMES):
+            picture = numpy.full((SIZE, SIZE, 3), 4 * number, numpy.uint8)
+            for packet in stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    return path
+
+
+class Packages(WithBatch):
+    def setUp(self):
+        super().setUp()
+        self.names[self.library.STAGES["read.decompress"]] = "read.decompress"
+
+    def stages_told(self):
+        return {stage for stage, _ in self.told()}
+
+    def bytes_of(self, stage):
+        return sum(size for of, size in self.told() if of == stage)
+
+
+class Decoder:
+    """As torchcodec's, of 48 frames at 24 per second, each twelfth of them a key frame."""
+
+    metadata = types.SimpleNamespace(begin_stream_seconds=0.0, average_fps=24.0)
+
+    def __len__(self):
+        return 48
+
+    def _get_key_frame_indices(self):
+        return range(0, 48, 12)
+
+    get_key_indices = _get_key_frame_indices
+
+    def steps(self, count):
+        for number in range(count):
+            sent = yield bytes(number)
+            if sent:
+                yield sent
+        return "over"
+
+    def given(self, index):
+        return index
+
+    def copied(self):
+        return bytes(1000)
+
+
+class Kept(Decoder):
+    """Has what its base class has."""
+
+
+class StandIns(Packages):
+    """Of what the rows say, where no package is."""
+
+    def patched(self, **traits):
+        """Decoder's methods by a row with these traits, until the end of the test."""
+        before = dict(vars(Decoder))
+        for kind in (Decoder, Kept):
+            for name in ("steps", "given", "copied"):
+                self.addCleanup(self.restore, kind, name, before[name] if kind is Decoder else None)
+        module = types.SimpleNamespace(Decoder=Decoder, Kept=Kept)
+        self.stages._patch(module, self.stages.Row("stand_in", traits.pop("names"), traits.pop("stage"), **traits))
+
+    def restore(self, kind, name, function):
+        if function is not None:
+            setattr(kind, name, function)
+        elif name in vars(kind):
+            delattr(kind, name)
+
+    def test_steps_of_a_generator_are_each_the_stage(self):
+        self.patched(names="Decoder.steps", stage=self.stages.READ, steps=True)
+        made = []
+        steps = Decoder().steps(2)
+        made += [next(steps), steps.send(b"sent"), next(steps)]
+        with self.assertRaises(StopIteration) as end:
+            next(steps)
+        self.assertEqual((made, end.exception.value), ([b"", b"sent", b"\0"], "over"))
+        self.assertEqual(self.told(), [("read", 0)] * 5)  # the call and each step
+        steps = Decoder().steps(2)
+        next(steps)
+        steps.close()
+        with self.assertRaises(ValueError):
+            Decoder().steps(1).throw(ValueError)
+
+    def test_one_class_has_it_and_its_base_stays(self):
+        original = vars(Decoder)["copied"]
+        self.patched(names="Kept.copied", stage=self.stages.READ, inherited=True, tells_bytes=False)
+        self.assertEqual((len(Kept().copied()), len(Decoder().copied())), (1000, 1000))
+        self.assertIs(vars(Decoder)["copied"], original)
+        self.assertEqual(self.told(), [("read", 0)])
+
+    def test_looks_never_fail_what_they_look_at(self):
+        def look(given, decoder, index):
+            seen.append((given, type(decoder), index))
+            raise RuntimeError("on purpose")
+
+        seen = []
+        self.patched(names="Decoder.given", stage=self.stages.DECODE, looks=look)
+        self.assertEqual((Decoder().given(3), Decoder().given(index=4)), (3, 4))
+        self.assertEqual(seen, [(3, Decoder, 3), (4, Decoder, 4)])
+        with self.assertRaises(TypeError):
+            Decoder().given()
+        self.library.end_work(0)
+        Decoder().given(5)
+        self.assertEqual(len(seen), 2)  # in a batch alone
+
+    def test_frames_are_reckoned_from_key_frames(self):
+        from loaderscope_guest import frames
+
+        played = lambda *places: types.SimpleNamespace(pts_seconds=[place / 24 for place in places])
+        decoder = Decoder()
+        for look, arguments, counted in ((frames.at_place, (None, decoder, 30), (7, 1)),
+                                         (frames.at_place, (None, decoder, 32), (2, 1)),
+                                         (frames.at_place, (None, decoder, 32), (9, 1)),
+                                         (frames.at_places, (None, decoder, [2, 40, 5, 2]), (11, 3)),
+                                         (frames.in_range, (None, decoder, 12, 18), (6, 6)),
+                                         (frames.in_range, (None, decoder, -2, 48, 1), (12, 2)),
+                                         (frames.at_key, (None, decoder, slice(0, 24, 12)), (2, 2)),
+                                         (frames.at_key, (None, decoder, -1), (12, 1)),
+                                         (frames.at_times, (played(3, 4), decoder), (5, 2)),
+                                         (frames.of_decord, (None, decoder, [6]), (2, 1)),
+                                         (frames.one_of_decord, (None, decoder, slice(0, 3)), (0, 0)),
+                                         (frames.in_range, (None, decoder, 5, 5), (0, 0))):
+            frames.frames.forget()
+            look(*arguments)
+            self.assertEqual((frames.frames.decoded, frames.frames.used), counted, look.__name__)
+
+
+class Videos(Packages):
+    def setUp(self):
+        super().setUp()
+        from loaderscope_guest import frames
+
+        self.frames = frames.frames
+        self.frames.decoded = self.frames.used = 0
+        self.path = video()
+        self.told()
+
+    def counted(self):
+        return self.frames.decoded, self.frames.used
+
+    def test_of_pyav_are_decoded_step_by_step(self):
+        av = needed("av")
+        with av.open(self.path) as container:
+            pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+        self.assertEqual(len(pictures), FRAMES)
+        told = self.told()
+        self.assertGreaterEqual(sum(stage == "decode" for stage, _ in told), FRAMES)
+        self.assertGreaterEqual(sum(stage == "read" for stage, _ in told), FRAMES)  # each packet
+        self.assertEqual(self.counted(), (FRAMES, FRAMES))
+
+    def test_of_pyav_that_are_decoded_and_left_are_counted(self):
+        av = needed("av")
+        with av.open(self.path) as container:
+            for number, frame in enumerate(container.decode(video=0)):
+                if number == 30:
+                    frame.to_image()
+                    break
+        decoded, used = self.counted()
+        self.assertGreaterEqual(decoded, 31)
+        self.assertEqual(used, 1)
+
+    def test_of_pyav_by_packets_are_counted_once(self):
+        av = needed("av")
+        with av.open(self.path) as container:
+            frames = [frame for packet in container.demux(video=0) for frame in packet.decode()]
+        self.assertEqual((len(frames), self.counted()), (FRAMES, (FRAMES, 0)))
+
+    def test_of_pyav_outside_a_batch_stay_as_they_are(self):
+        av = needed("av")
+        self.library.end_work(0)
+        with av.open(self.path) as container:
+            steps = container.decode(video=0)
+            self.assertEqual(sum(1 for _ in steps), FRAMES)
+        self.assertEqual((self.told(), self.counted()), ([], (0, 0)))
+
+    def test_of_decord_are_counted_from_their_key_frames(self):
+        decord = needed("decord")
+        reader = decord.VideoReader(self.path)
+        self.assertEqual(reader[30].shape, (SIZE, SIZE, 3))
+        self.assertEqual(self.counted(), (7, 1))  # 24 to 30
+        self.assertEqual(reader.get_batch([2, 40, 5]).shape[0], 3)
+        self.assertEqual(self.counted(), (7 + 3 + 3 + 5, 4))  # 0 to 2, on to 5, 36 to 40
+        self.assertEqual(self.stages_told(), {"decode"})
+
+    def test_of_torchcodec_are_counted_from_their_key_frames(self):
+        needed("torch")
+        try:
+            decoders = needed("torchcodec.decoders")
+        except (OSError, RuntimeError) as error:
+            self.skipTest(f"torchcodec finds no FFmpeg: {error}")
+        decoder = decoders.VideoDecoder(self.path)
+        self.told()
+        for ask, counts in ((lambda: decoder.get_frame_at(30), (7, 1)),
+                            (lambda: decoder.get_frames_at([2, 40, 5]), (11, 3)),
+                            (lambda: decoder.get_frames_in_range(12, 18), (6, 6)),
+                            (lambda: decoder.get_frame_played_at(26 / 24 + 0.01), (3, 1)),
+                            (lambda: decoder.get_frames_played_at([0.0, 1 / 24 + 0.01]), (2, 2)),
+                            (lambda: decoder.get_frames_played_in_range(1.0, 1.25), (6, 6)),
+                            (lambda: decoder[47], (12, 1)),
+                            (lambda: decoder[-2], (11, 1))):
+            self.frames.decoded = self.frames.used = 0
+            ask()
+            self.assertEqual(self.stages_told(), {"decode"})
+            self.assertEqual(self.counted(), counts)
+        approximate = decoders.VideoDecoder(self.path, seek_mode="approximate")
+        self.frames.decoded = self.frames.used = 0
+        approximate.get_frame_at(30)
+        self.assertEqual(self.counted()[1] in (0, 1), True)
+
+
+class Arrays(Packages):
+    def test_that_are_mapped_are_read_when_a_slice_is_copied(self):
+        numpy = needed("numpy")
+        numpy.arange(100_000, dtype=numpy.uint16).tofile(path_of("tokens.bin"))
+        tokens = numpy.memmap(path_of("tokens.bin"), numpy.uint16, "r")
+        self.told()
+        copied = tokens[5000:6000].astype(numpy.int64)
+        self.assertEqual((type(copied), copied[0], int(tokens[7])), (numpy.memmap, 5000, 7))
+        told = self.told()
+        self.assertEqual({stage for stage, _ in told}, {"read"})
+        self.assertEqual(sum(size for _, size in told), 2000 + copied[:1].nbytes + 2)
+        self.assertFalse("astype" in vars(numpy.ndarray) and vars(numpy.ndarray)["astype"] is vars(numpy.memmap)["astype"])
+
+    def test_of_zarr_are_read(self):
+        zarr, numpy = needed("zarr"), needed("numpy")
+        made = zarr.open(path_of("array.zarr"), mode="w", shape=(1000, 64), chunks=(100, 64), dtype="f4")
+        made[:] = numpy.arange(64_000, dtype="f4").reshape(1000, 64)
+        self.told()
+        self.assertEqual(float(made[250][3]), 16_003)
+        self.assertIn("read", self.stages_told())
+
+
+class Stores(Packages):
+    def test_of_lmdb_are_read(self):
+        lmdb = needed("lmdb")
+        with lmdb.open(path_of("store.lmdb"), map_size=1 << 20) as store:
+            with store.begin(write=True) as writer:
+                for number in range(10):
+                    writer.put(b"%d" % number, bytes(1000))
+            with store.begin() as reader:
+                self.assertEqual(reader.get(b"7"), bytes(1000))
+                self.assertIsNone(reader.get(b"none", None))
+                self.assertEqual(self.bytes_of("read"), 1000)
+            with store.begin(buffers=True) as reader:
+                self.assertEqual(len(reader.get(b"3")), 1000)
+                self.assertEqual(self.bytes_of("read"), 1000)
+
+    def test_of_streaming_are_read_unpacked_and_decoded(self):
+        needed("torch")
+        streaming = needed("streaming")
+        folder = path_of("shards")
+        with streaming.MDSWriter(out=folder, columns={"x": "bytes", "y": "int"}, compression="zstd") as writer:
+            for number in range(20):
+                writer.write({"x": bytes(1000), "y": number})
+        data = streaming.StreamingDataset(local=path_of("shards.local"), remote=folder, batch_size=1)
+        self.told()
+        self.assertEqual(data[11]["y"], 11)
+        self.assertEqual(self.stages_told(), {"read", "read.decompress", "decode"})
+
+    def test_of_litdata_are_read_and_decoded(self):
+        needed("torch")
+        litdata, Cache = needed("litdata"), needed("litdata.streaming.cache").Cache
+        folder = path_of("chunks")
+        os.makedirs(folder, exist_ok=True)
+        cache = Cache(folder, chunk_size=5)
+        for number in range(20):
+            cache[number] = {"x": bytes(1000), "y": number}
+        cache.done()
+        cache.merge()
+        data = litdata.StreamingDataset(folder)
+        self.told()
+        self.assertEqual(data[11]["y"], 11)
+        told = self.stages_told()
+        self.assertLessEqual({"read", "decode"}, told)
+
+
+if __name__ == "__main__":
+    LIBRARY = sys.argv.pop(1)
+    unittest.main()
