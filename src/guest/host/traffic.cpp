@@ -94,10 +94,10 @@ std::vector<Metric> Traffic::metrics(double samples) const {
   const Sums& makers = of_workers.processes > 0 ? of_workers : of_trainers;
   if (makers.batches > 0 && samples > 0) {
     metrics.push_back({"opens.per_sample", "1", "files that Python opens for a sample",
-                       makers.behind.opens / makers.batches / samples});
+                       makers.behind.opens / makers.batches / samples, true});
     if (all.requests > 0)
       metrics.push_back({"requests.per_sample", "1", "requests to servers for a sample",
-                         makers.behind.requests / makers.batches / samples});
+                         makers.behind.requests / makers.batches / samples, true});
   }
   if (const auto same = same_names(); !same.empty())
     metrics.push_back({std::string(kSameNames), "1",
