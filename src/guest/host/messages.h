@@ -14,6 +14,7 @@
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
+#include "guest/host/told_counts.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
 #include "guest/host/worker_starts.h"
@@ -48,6 +49,7 @@ class Messages {
   std::vector<Metric> padding() const;
   // `batches`: that were taken, by all ranks together.
   std::vector<Metric> snapshots(std::int64_t batches) const;
+  const ToldCounts& counts() const { return counts_; }
   const WorkerStarts& worker_starts() const { return worker_starts_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
@@ -76,9 +78,10 @@ class Messages {
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);
-  void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
+  void pad(const Member& member, const PaddingCounts& counts) { padding_.put(member.pid, counts); }
   void snapshot(const Member& member, const SnapshotCounts& counts);
   void hand(const Member& member, const HandedMessage& told);
+  void count(const Member& member, const CountsByName& told) { counts_.hear(member.pid, told); }
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
@@ -91,9 +94,9 @@ class Messages {
   std::string not_looked_into_;
   std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   UserCode user_code_;
-  std::map<pid_t, PaddingCounts> padding_;
-  // By whose, and by process.
-  std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
+  ByProcess<PaddingCounts> padding_;
+  std::map<bool, ByProcess<SnapshotCounts>> snapshots_of_workers_;  // by whose
+  ToldCounts counts_;
   WorkerStarts worker_starts_;
   std::optional<MakerMessage> maker_;
   bool uses_gpu_ = false;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/thread_meter.h"
+#include "guest/library/operators.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -41,6 +42,7 @@ void forget_parent() {
   own_stack.reset();
   own_log.reset();
   own_run_queue.reset();
+  operators::forget();
   membership().leave();
 }
 
