@@ -21,7 +21,7 @@ std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
       if (config.loader.executor == Executor::opaque)
-        return "capacity, the loader, which cannot be looked into, does not keep up";
+        return "capacity, the loader, whose workers are its own, does not keep up";
       return config.loader.num_workers == 0
                  ? "capacity, without workers the trainer makes every batch itself"
                  : "capacity, the workers never rest";

@@ -59,12 +59,23 @@ def _rows(key: Any) -> int:
     return len(key) if isinstance(key, (list, tuple)) else 0
 
 
+_row_sizes: Dict[int, float] = {}  # by table: asking one costs as much as it has chunks
+
+
+def _row_bytes(table: Any) -> float:
+    if id(table) not in _row_sizes:
+        if len(_row_sizes) >= _MOST:
+            _row_sizes.clear()
+        _row_sizes[id(table)] = table.nbytes / table.num_rows
+    return _row_sizes[id(table)]
+
+
 def _tell(dataset: Any, rows: int, before: Tuple[int, int], after: Tuple[int, int]) -> None:
     table = dataset._data
     if rows == 0 or table.num_rows == 0:
         return
     counts.add("datasets.mapped", rows if dataset._indices is not None else 0, rows)
-    counts.add("datasets.row_bytes", table.nbytes / table.num_rows * rows, rows)
+    counts.add("datasets.row_bytes", _row_bytes(table) * rows, rows)
     counts.add("datasets.row_faults", after[0] - before[0], rows)
     if before[1] >= 0 and after[1] >= 0:
         counts.add("datasets.row_storage_bytes", after[1] - before[1], rows)

@@ -13,7 +13,7 @@ from loaderscope_guest.opaque import Opaque, described, is_counted
 from loaderscope_guest.sizes import samples_of
 
 _CALLED = "Ray Data"
-_MOST = 64  # data sets that are told apart
+_MOST = 64  # lines that are told apart
 # Ray's words for its stages -> ours, and what it is called. Blocks are made by tasks of Ray, in processes of their own.
 _STAGES = {
     "production_wait": ("opaque", "waiting for blocks that tasks of Ray make"),
@@ -24,22 +24,21 @@ _STAGES = {
     "finalize": ("opaque", "finalize_fn"),
 }
 _cpu_before = [0.0]  # of the process, when a batch was asked for
-_opaques: Dict[Any, Opaque] = {}  # by data set: each of its epochs is another iterator
+_opaques: Dict[Any, Opaque] = {}  # by the line that iterates it: each epoch is another iterator
 
 
 def _opaque_of(batches: Any) -> Opaque:
-    tags = getattr(batches, "_dataset_tags", None) or {}
-    key = tags.get("dataset", id(batches))
+    size = getattr(batches, "_batch_size", None)
+    place = construction.here().line
+    key = (place, size)
     if key not in _opaques and len(_opaques) >= _MOST:
         del _opaques[next(iter(_opaques))]
     if key not in _opaques:
-        place = construction.here().line
 
         def describe(first: Any) -> Dict[str, Any]:
-            size = getattr(batches, "_batch_size", None)
             return described(_CALLED, place, size if isinstance(size, int) else samples_of(first), made_by=["ray"])
 
-        stands_for = functools.partial(_opaque_of)  # the data set, to whom its iterators are one loader
+        stands_for = functools.partial(_opaque_of)  # all of these iterators: they are one loader
         _opaques[key] = Opaque(stands_for, describe, _CALLED, loaders.given)
     return _opaques[key]
 
