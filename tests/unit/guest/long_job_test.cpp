@@ -104,7 +104,7 @@ TEST(LongJob, WhatIsKeptOfEpochsIsBounded) {
   RecordProperty("grown_mib", std::to_string(grown));
   const double iterators = static_cast<double>(epochs - warm) * kRanks;
   EXPECT_EQ(ranks.front()->taken(), std::int64_t{epochs} * kStepsOfEpoch);
-  EXPECT_LT(heap_mib(), 256);
+  EXPECT_LT(heap_mib(), 384);  // with the pages of 16 processes, and the steps that each rank keeps
   // An iterator keeps a node that points to what the others say, too.
   EXPECT_LT(grown * kMebibyte, 128 * iterators + 16 * kMebibyte);
 }
