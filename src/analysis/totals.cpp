@@ -5,6 +5,16 @@
 #include "loaderscope/device.h"
 
 namespace loaderscope {
+namespace {
+
+// Of a rank in the window, by what it takes for a batch.
+Nanos told_in_window(const RunRecord& record, std::string_view metric) {
+  if (record.ranks.empty()) return 0;
+  const double of_batch = value_of(record.metrics, metric).value_or(0);
+  return static_cast<Nanos>(of_batch * kSecond * static_cast<double>(record.ranks.front().steps()));
+}
+
+}  // namespace
 
 PerStage<StageStats> job_stages(const RunRecord& record) {
   PerStage<StageStats> stages;
@@ -52,16 +62,19 @@ double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
 
 bool waits_for_other_loaders(const RunRecord& record, const Account& account) {
   if (record.loaders.empty() || record.ranks.empty()) return false;
-  Nanos waited = 0;  // a program's launches are this and the sampler
+  Nanos waited = 0;  // a program's launches are this, the sampler and what the loader is wrapped in
+  const Nanos others = chosen_in(record) + wrapped_in(record);
   for (const RankRecord& rank : record.ranks)
-    waited += std::max<Nanos>(rank.stages[Stage::launch].wall - chosen_in(record), 0);
+    waited += std::max<Nanos>(rank.stages[Stage::launch].wall - others, 0);
   return 2 * waited >= std::ssize(record.ranks) * account.stall[Cause::launch];
 }
 
-Nanos chosen_in(const RunRecord& record) {
-  if (record.ranks.empty()) return 0;
-  const double of_batch = value_of(record.metrics, "sampler.s").value_or(0);
-  return static_cast<Nanos>(of_batch * kSecond * static_cast<double>(record.ranks.front().steps()));
+Nanos chosen_in(const RunRecord& record) { return told_in_window(record, "sampler.s"); }
+
+Nanos wrapped_in(const RunRecord& record) { return told_in_window(record, "wrapper.s"); }
+
+bool waits_for_wrapper(const RunRecord& record, const Account& account) {
+  return account.stall[Cause::launch] > 0 && 2 * wrapped_in(record) >= account.stall[Cause::launch];
 }
 
 bool waits_for_sampler(const RunRecord& record, const Account& account) {

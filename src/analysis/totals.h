@@ -23,6 +23,9 @@ bool waits_for_other_loaders(const RunRecord& record, const Account& account);
 Nanos chosen_in(const RunRecord& record);
 // It is half of `launch` at least.
 bool waits_for_sampler(const RunRecord& record, const Account& account);
+// Likewise in what gives the loader's batches on, as a framework does around a DataLoader.
+Nanos wrapped_in(const RunRecord& record);
+bool waits_for_wrapper(const RunRecord& record, const Account& account);
 
 double busy_of(const Account& account);  // 0 without a window
 Nanos sum_of(const Histogram& histogram);

@@ -21,7 +21,7 @@ std::string why_words(Why why, const RunConfig& config) {
   switch (why) {
     case Why::capacity:
       if (config.loader.executor == Executor::opaque)
-        return "capacity, the loader, which cannot be looked into, does not keep up";
+        return "capacity, the loader, whose workers are its own, does not keep up";
       return config.loader.num_workers == 0
                  ? "capacity, without workers the trainer makes every batch itself"
                  : "capacity, the workers never rest";
@@ -226,6 +226,8 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
         return "the training waits for the batches of another loader";
       if (waits_for_sampler(record, account))
         return "the sampler chooses samples in the trainer's own thread";
+      if (waits_for_wrapper(record, account))
+        return "what the loader is wrapped in handles its batches in the trainer's own thread";
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";

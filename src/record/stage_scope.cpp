@@ -38,6 +38,32 @@ void SpanWriter::add(const Span& measured, Nanos may_queue, Nanos own) {
   open_[open_count_++] = {span, std::min(may_queue, std::max<Nanos>(off_cpu(span) - own, 0))};
 }
 
+void SpanWriter::divide_last(const std::vector<Span>& parts) {
+  if (log_ == nullptr || open_count_ == 0 || parts.empty()) return;
+  const Open whole = open_[--open_count_];
+  Nanos others = 0;
+  for (const Span& part : parts) others += part.end - part.begin;
+  const Nanos own = std::max<Nanos>(whole.span.end - whole.span.begin - others, 1);
+  const auto add_own = [&](Nanos begin, Nanos end) {
+    if (end <= begin) return;
+    const double share = static_cast<double>(end - begin) / static_cast<double>(own);
+    const auto of = [&](Nanos all) { return static_cast<Nanos>(static_cast<double>(all) * share); };
+    Span rest = whole.span;
+    rest.begin = begin;
+    rest.end = end;
+    rest.cpu = of(whole.span.cpu);
+    rest.bytes = 0;
+    add(rest, of(whole.may_queue), 0);
+  };
+  Nanos at = whole.span.begin;
+  for (const Span& part : parts) {
+    add_own(at, part.begin);
+    add(part, 0, 0);
+    at = part.end;
+  }
+  add_own(at, whole.span.end);
+}
+
 void SpanWriter::end_sample() {
   if (log_ == nullptr || open_count_ == 0) return;
   Nanos waited = 0;

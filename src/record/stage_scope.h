@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "base/core_stay.h"
 #include "base/thread_meter.h"
@@ -25,6 +26,12 @@ class SpanWriter {
   void begin_batch(std::int64_t batch) { batch_ = batch; }
   void begin_sample(std::int64_t sample) { sample_ = sample; }
   void end_sample();  // also after the last stage that handles the batch
+
+  // The last one that was written; null where it has been handed on.
+  const Span* last() const { return open_count_ > 0 ? &open_[open_count_ - 1].span : nullptr; }
+  // Others have worked meanwhile, and the thread has waited for them: of its last span these parts,
+  // in order and none within another, are theirs. Its own CPU time is the rest's.
+  void divide_last(const std::vector<Span>& parts);
 
   // What the thread does until the next span is not timed.
   void pause() { edge_ = Edge{}; }

@@ -26,7 +26,7 @@ std::span<const EngineRow> engine_table() {
        EngineKind::guest,
        GuestTraits{.can_shuffle = false}},
       {{"dali",
-        "NVIDIA DALI, of which only the waiting for its batches is seen: a pipeline on the CPU "
+        "NVIDIA DALI, whose operators are seen while a batch is waited for: a pipeline on the CPU "
         "that we bring, or one of yours by --loader.",
         no_dali},
        EngineKind::guest,

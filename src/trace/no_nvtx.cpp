@@ -1,5 +1,6 @@
 // Built without the NVTX headers: no tool is ever attached.
 #include "trace/nvtx.h"
+#include "trace/nvtx_tool.h"
 
 namespace loaderscope::trace::nvtx {
 
@@ -15,5 +16,6 @@ void sample_counter(std::uint64_t, std::int64_t) {}
 void* register_name(const char*) { return nullptr; }
 void mark_value(void*, std::int64_t) {}
 void name_thread(const char*) {}
+int listen(void*, const Listener&) { return 0; }
 
 }  // namespace loaderscope::trace::nvtx

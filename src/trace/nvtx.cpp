@@ -1,4 +1,4 @@
-// The only file that includes NVTX. Its functions look for a tool at their first use and afterwards
+// NVTX's functions look for a tool at their first use and afterwards
 // call it through pointers.
 #include "trace/nvtx.h"
 

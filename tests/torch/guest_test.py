@@ -157,6 +157,31 @@ class Hooks(unittest.TestCase):
         self.assertIn("ZeroDivisionError", os.readlink(link))
 
 
+class UnderWay(unittest.TestCase):
+    """A module asks, while it is imported, for one that makes us ask for it."""
+
+    def test_it_is_looked_into_once_it_is_there(self):
+        from loaderscope_guest import hooks
+
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "half_there.py"), "w", encoding="utf-8") as file:
+                file.write("import hooked_by_test\nhooked_by_test.ask()\nlast = 1\n")
+            seen = []
+            ask = functools.partial(hooks.after_import, "half_there", lambda module: seen.append(module.last))
+            sys.modules["hooked_by_test"] = types.SimpleNamespace(ask=ask)
+            sys.path.insert(0, folder)
+            try:
+                import half_there  # noqa: F401
+
+                self.assertEqual(seen, [])
+                hooks.catch_up()
+                hooks.catch_up()
+                self.assertEqual(seen, [1])
+            finally:
+                sys.path.remove(folder)
+                del sys.modules["hooked_by_test"]
+
+
 class Said(unittest.TestCase):
     def test_names_that_are_no_utf8_have_question_marks(self):
         from loaderscope_guest import library

@@ -55,6 +55,10 @@ bool Facts::waits_for_sampler() const {
   return loaderscope::waits_for_sampler(record, analysis.account);
 }
 
+bool Facts::waits_for_wrapper() const {
+  return loaderscope::waits_for_wrapper(record, analysis.account);
+}
+
 std::string Facts::named(std::string_view about) const {
   constexpr int kMost = 4;
   std::string text;

@@ -34,6 +34,7 @@ struct Facts {
 
   bool waits_for_other_loaders() const;
   bool waits_for_sampler() const;
+  bool waits_for_wrapper() const;
 
   // What `about` is called in the program, with shares where they are known: "numpy, torch",
   // "RandomCrop 62.0 %, Normalize 38.0 %"; "" where nothing is known.
@@ -128,6 +129,7 @@ std::optional<Candidate> small_files(const Facts& facts);
 std::optional<Candidate> storage_concurrency(const Facts& facts);
 std::optional<Candidate> read_on_cpu(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
+std::optional<Candidate> indices_mapping(const Facts& facts);
 std::optional<Candidate> decompression(const Facts& facts);
 
 std::optional<Candidate> order_stall(const Facts& facts);

@@ -205,6 +205,16 @@ std::optional<Candidate> slow_trainer(const Facts& facts) {
       facts.waits_for_sampler())
     return std::nullopt;
   Candidate candidate;
+  if (facts.waits_for_wrapper()) {
+    candidate.evidence =
+        fmt::format("what the loader is wrapped in takes {} of the time for itself ({}), {}",
+                    show_percent(facts.share(Cause::launch)), facts.named(name_of(Stage::launch)),
+                    mean_words(facts.stages[Stage::launch]));
+    candidate.options.push_back({{"launch.speed", "10"}});
+    candidate.pytorch =
+        "fewer and larger tensors in a batch; less that is done with each batch there";
+    return candidate;
+  }
   candidate.evidence = fmt::format(
       "a batch is there and the trainer is slow to use it {} of the time, {}",
       show_percent(facts.share(Cause::launch)), mean_words(facts.stages[Stage::launch]));

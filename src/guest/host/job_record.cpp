@@ -150,9 +150,9 @@ void name_others(RunRecord& record, const LoaderHistory& measured,
   move_to(record.details, std::move(details));
 }
 
-double chosen_in(const std::vector<LoaderHistory*>& histories) {
+double mean_of(const std::vector<LoaderHistory*>& histories, Nanos (LoaderHistory::*part)() const) {
   double sum = 0;
-  for (const LoaderHistory* history : histories) sum += seconds(history->chosen_in());
+  for (const LoaderHistory* history : histories) sum += seconds((history->*part)());
   return histories.empty() ? 0 : sum / static_cast<double>(histories.size());
 }
 
@@ -236,11 +236,17 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
   say_answers(record, histories);
-  if (const double chosen = chosen_in(histories); chosen > 0)
+  if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
     record.metrics.push_back({"sampler.s", "s",
                               "of the trainer's thread in the sampler, to choose the samples of a "
                               "batch",
                               chosen});
+  if (const double wrapped = mean_of(histories, &LoaderHistory::wrapped_in); wrapped > 0)
+    record.metrics.push_back(
+        {"wrapper.s", "s",
+         "of the trainer's thread in what gives the loader's batches on, for a "
+         "batch",
+         wrapped});
   if (!record.ranks.empty())
     put_measured(record.config, record.ranks.front(), histories.front()->loader());
   say_gpu(record, histories);
@@ -272,6 +278,7 @@ void put_beside_account(RunRecord& record, const LoaderHistory* measured, const 
   move_to(record.metrics, messages.padding());
   const auto ranks = static_cast<std::int64_t>(record.ranks.size());
   move_to(record.metrics, messages.snapshots(measured == nullptr ? 0 : measured->taken() * ranks));
+  move_to(record.metrics, messages.counts().metrics());
   move_to(record.metrics, messages.worker_starts().metrics());
   move_to(record.metrics, messages.frames());
   move_to(record.metrics, messages.copied().metrics());

@@ -32,6 +32,8 @@ struct LoaderFacts {
   // from.
   std::vector<std::string> made_by, data_of;
 
+  bool operator==(const LoaderFacts&) const = default;
+
   // Those that can be looked into.
   std::int64_t seen_workers() const { return is_opaque ? 0 : num_workers; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace loaderscope::guest {
@@ -60,6 +61,7 @@ void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   if (fact.kind == FactKind::replayed) replayed(fact, epoch);
   if (fact.kind == FactKind::started) started(fact, epoch);
   if (fact.kind == FactKind::chosen) chosen(fact);
+  if (fact.kind == FactKind::wrapped) wrapped(fact.end - fact.begin);
   if (fact.kind == FactKind::trained) trained(fact);
   if (fact.kind == FactKind::moved && fact.batch < 0)
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
@@ -113,6 +115,7 @@ void LoaderHistory::begin_epoch(const Fact& fact, const LoaderFacts& loader) {
     window_->first_ask(first_ask_);
   }
   forget_cut_short();
+  forget_long_over();
   time_.begin_epoch();
   Epoch& epoch = epochs_[{fact.iterator, fact.generation}];
   epoch = Epoch{};
@@ -132,6 +135,18 @@ void LoaderHistory::forget_cut_short() {
         batch->second.events.take == 0 && (epoch == nullptr || epoch->taken_in < epoch_);
     batch = is_left ? batches_known_.erase(batch) : std::next(batch);
   }
+}
+
+// Nothing more is told of epochs that many others have come behind.
+void LoaderHistory::forget_long_over() {
+  constexpr std::size_t kMostEpochs = 4096;
+  constexpr std::int32_t kLongOver = 1024;  // epochs
+  if (epochs_.size() < kMostEpochs) return;
+  std::set<const Epoch*> needed;
+  for (const auto& [number, batch] : batches_known_) needed.insert(batch.epoch);
+  std::erase_if(epochs_, [&](const auto& one) {
+    return one.second.taken_in + kLongOver < epoch_ && !needed.contains(&one.second);
+  });
 }
 
 // One worker after another: what is between two of them belongs to the later one, and the end of
@@ -229,6 +244,13 @@ void LoaderHistory::waited_for(std::int32_t other, const WaitForBatch& wait) {
   if (within <= 0) return;
   batch.for_others += within;
   waited_for_others_[other] += within;
+}
+
+// It is told when the batch that it gives on has been taken, or the next one.
+void LoaderHistory::wrapped(Nanos length) {
+  if (!open_ || length <= 0) return;
+  batches_known_[*open_].for_others += length;
+  wrapped_ += length;
 }
 
 void LoaderHistory::moved(std::int64_t batch, Nanos length) {

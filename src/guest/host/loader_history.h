@@ -40,6 +40,8 @@ class LoaderHistory {
   const std::map<std::int32_t, Nanos>& waited_for_others() const { return waited_for_others_; }
   // What the sampler took to choose the samples of a batch, on average.
   Nanos chosen_in() const { return chosen_ > 0 ? choosing_ / chosen_ : 0; }
+  // What the loader is wrapped in took itself for a batch, on average.
+  Nanos wrapped_in() const { return steps_ > 0 ? wrapped_ / steps_ : 0; }
   // Of the batches that were received: the descriptors of their memory, which their workers were
   // asked for, how long that was waited for, and of that how long the workers were busy.
   struct Answers {
@@ -119,6 +121,7 @@ class LoaderHistory {
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
   void begin_epoch(const Fact& fact, const LoaderFacts& loader);
   void forget_cut_short();
+  void forget_long_over();
   void take_fact(const Fact& fact, Epoch& epoch);
   void started(const Fact& fact, Epoch& epoch);
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
@@ -128,6 +131,7 @@ class LoaderHistory {
   void begin_window_anew(const SkippedBatches::Skip& skip);
   bool may_be_skipping() const;
   void chosen(const Fact& fact);
+  void wrapped(Nanos length);
   Nanos answered(const Fact& fact);
   static Nanos kept_from_sending(const Fact& sent, const Batch& batch);
   void put_choice(StepEvents& events) const;
@@ -172,7 +176,7 @@ class LoaderHistory {
   std::map<std::int32_t, Nanos> waited_for_others_;
   Nanos asked_ = 0, first_ask_ = 0, last_taken_ = 0;
   Interval choice_;  // of the sampler, its last
-  Nanos choosing_ = 0;
+  Nanos choosing_ = 0, wrapped_ = 0;
   Answers answers_;
   SkippedBatches skipped_;
   ThrownAway thrown_away_;

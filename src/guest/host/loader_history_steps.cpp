@@ -36,9 +36,10 @@ void LoaderHistory::close_step(Nanos compute_end) {
   StepEvents& events = batch.events;
   const Nanos moved = std::min(batch.given + batch.moved, compute_end);
   if (batch.moved > 0) events.copy = {batch.given, moved, 0, 0};
-  const Nanos begin = std::min(moved + batch.for_others, compute_end);
-  if (batch.for_others > 0)
-    events.launch = {begin - batch.for_others - events.launch.wall(), begin, events.launch.cpu,
+  const Nanos for_others = std::min(batch.for_others, compute_end - moved);
+  const Nanos begin = moved + for_others;
+  if (for_others > 0)
+    events.launch = {begin - for_others - events.launch.wall(), begin, events.launch.cpu,
                      events.launch.queued};
   events.compute = {begin, compute_end, 0, 0};
   skipped_.done(compute_end - begin, compute_end);

@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include <csignal>
 #include <fstream>
 #include <sstream>
 
@@ -15,6 +16,13 @@ bool waits_in(std::string_view syscall, const InterpreterState& state) {
   std::uint64_t address = 0;
   if (!(words >> number >> std::hex >> address) || number != SYS_futex) return false;
   return address >= state.address && address - state.address < state.size;
+}
+
+void LockWatch::know(pid_t process, const InterpreterState& state) {
+  constexpr std::size_t kMost = 4096;
+  if (states_.size() >= kMost)
+    std::erase_if(states_, [](const auto& one) { return ::kill(one.first, 0) != 0; });
+  if (states_.size() < kMost) states_[process] = state;
 }
 
 bool LockWatch::waits_now(pid_t process) const {

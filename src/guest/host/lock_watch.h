@@ -24,7 +24,7 @@ bool waits_in(std::string_view syscall, const InterpreterState& state);
 
 class LockWatch {
  public:
-  void know(pid_t process, const InterpreterState& state) { states_[process] = state; }
+  void know(pid_t process, const InterpreterState& state);
   void look(pid_t process, bool is_worker);
   bool waits_now(pid_t process) const;  // its main thread, for the lock
 

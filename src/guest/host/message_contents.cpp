@@ -146,6 +146,15 @@ SpentTimes parse_spent(const json& message) {
   return spent;
 }
 
+void add(SpentTimes& to, const SpentTimes& more) {
+  for (const auto& [stage, spent] : more) {
+    if (to.size() >= kMostNames && !to.contains(stage)) continue;
+    auto& names = to[stage];
+    for (const auto& [name, time] : spent)
+      if (names.size() < kMostNames || names.contains(name)) names[name] += time;
+  }
+}
+
 ThreadsMessage parse_threads(const json& message) {
   const auto runtime = message.at("runtime").get<std::pair<std::int64_t, std::int64_t>>();
   ThreadsMessage told;
@@ -168,6 +177,26 @@ SnapshotCounts parse_snapshots(const json& message) {
   return told;
 }
 
+void add(PaddingCounts& to, const PaddingCounts& more) {
+  to.real += more.real;
+  to.padded += more.padded;
+}
+
+void add(SnapshotCounts& to, const SnapshotCounts& more) {
+  to.count += more.count;
+  to.sized += more.sized;
+  to.spent += more.spent;
+  to.bytes += more.bytes;
+}
+
+void add(CountsByName& to, const CountsByName& more) {
+  for (const auto& [name, counted] : more) {
+    if (to.size() >= kMostNames && !to.contains(name)) continue;
+    to[name].sum += counted.sum;
+    to[name].of += counted.of;
+  }
+}
+
 HandedMessage parse_handed(const json& message) {
   HandedMessage told;
   told.count = message.value("count", std::int64_t{0});
@@ -178,6 +207,11 @@ HandedMessage parse_handed(const json& message) {
     if (told.parts.size() < kMostNames) told.parts.push_back(bounded_text(part));
   }
   return told;
+}
+
+void add(FrameCounts& to, const FrameCounts& more) {
+  to.decoded += more.decoded;
+  to.used += more.used;
 }
 
 FrameCounts parse_frames(const json& message) {
@@ -207,6 +241,16 @@ std::vector<CopiedPart> parse_copied(const json& message) {
        message.at("parts").get<std::vector<std::tuple<std::string, double, double>>>()) {
     if (told.size() < kMostNames && bytes > 0)
       told.push_back({bounded_text(name), bytes, std::clamp(share, 0.0, 1.0)});
+  }
+  return told;
+}
+
+CountsByName parse_counts(const json& message) {
+  CountsByName told;
+  const json values = message.value("values", json::object());
+  for (const auto& [name, value] : values.items()) {
+    if (told.size() >= kMostNames) break;
+    told[bounded_text(name)] = {value.at(0).get<double>(), value.at(1).get<double>()};
   }
   return told;
 }

@@ -54,6 +54,7 @@ NoContent parse_nothing(const nlohmann::json& message);
 
 // By stage and name: ns.
 using SpentTimes = std::map<std::string, std::map<std::string, double>>;
+void add(SpentTimes& to, const SpentTimes& more);
 SpentTimes parse_spent(const nlohmann::json& message);
 
 struct ThreadsMessage {
@@ -74,6 +75,7 @@ StacksMessage parse_stacks(const nlohmann::json& message);
 struct PaddingCounts {
   std::int64_t real = 0, padded = 0;
 };
+void add(PaddingCounts& to, const PaddingCounts& more);
 PaddingCounts parse_padding(const nlohmann::json& message);
 
 // Of the states that a loader has told: by this process, altogether.
@@ -82,6 +84,7 @@ struct SnapshotCounts {
   double spent = 0;  // ns
   double bytes = 0;  // of those that were sized
 };
+void add(SnapshotCounts& to, const SnapshotCounts& more);
 SnapshotCounts parse_snapshots(const nlohmann::json& message);
 
 // What workers that are no forks were handed, pickled.
@@ -98,6 +101,7 @@ HandedMessage parse_handed(const nlohmann::json& message);
 struct FrameCounts {
   std::int64_t decoded = 0, used = 0;
 };
+void add(FrameCounts& to, const FrameCounts& more);
 FrameCounts parse_frames(const nlohmann::json& message);
 
 struct TrafficCounts {
@@ -119,6 +123,14 @@ struct CopiedPart {
   double share = 0;  // of them, in pages of its own
 };
 std::vector<CopiedPart> parse_copied(const nlohmann::json& message);
+
+// What a loader says of itself, so far: by name a sum, and the sum of what it is of.
+struct Counted {
+  double sum = 0, of = 0;
+};
+using CountsByName = std::map<std::string, Counted>;
+void add(CountsByName& to, const CountsByName& more);
+CountsByName parse_counts(const nlohmann::json& message);
 
 // Where a program without a loader has its batches from, as it was seen.
 struct MakerMessage {

@@ -51,6 +51,7 @@ const Messages::Handler* Messages::handler_of(std::string_view what) {
       handler<parse_frames, &Messages::count_frames>(MessageKind::frames),
       handler<parse_traffic, &Messages::hear_traffic>(MessageKind::traffic),
       handler<parse_copied, &Messages::hear_copied>(MessageKind::copied),
+      handler<parse_counts, &Messages::count>(MessageKind::counts),
       handler<parse_maker, &Messages::find_maker>(MessageKind::maker),
   };
   static_assert(kHandlers.size() == kMessageNames.size());
@@ -105,7 +106,7 @@ void Messages::hand(const Member& member, const HandedMessage& told) {
 }
 
 void Messages::snapshot(const Member& member, const SnapshotCounts& counts) {
-  snapshots_of_workers_[member.is_worker][member.pid] = counts;
+  snapshots_of_workers_[member.is_worker].put(member.pid, counts);
 }
 
 void Messages::find_maker(const Member&, const MakerMessage& told) {
@@ -134,22 +135,16 @@ DataFaults Messages::faults(const LoaderHistory* measured) const {
 }
 
 std::vector<Metric> Messages::padding() const {
-  double real = 0, padded = 0;
-  for (const auto& [process, elements] : padding_) {
-    real += static_cast<double>(elements.real);
-    padded += static_cast<double>(elements.padded);
-  }
-  if (padded <= 0) return {};
+  const PaddingCounts all = padding_.all();
+  if (all.padded <= 0) return {};
+  const auto real = static_cast<double>(all.real), padded = static_cast<double>(all.padded);
   return {{"collate.padding_share", "1",
            "of the elements of batches whose samples differ in length", 1 - real / padded}};
 }
 
 std::vector<Metric> Messages::frames() const {
-  double decoded = 0, used = 0;
-  for (const auto& [process, counts] : frames_) {
-    decoded += static_cast<double>(counts.decoded);
-    used += static_cast<double>(counts.used);
-  }
+  const FrameCounts all = frames_.all();
+  const auto decoded = static_cast<double>(all.decoded), used = static_cast<double>(all.used);
   if (decoded <= 0) return {};
   std::vector<Metric> metrics = {
       {"video.frames_decoded", "1",
@@ -164,13 +159,7 @@ std::vector<Metric> Messages::frames() const {
 std::vector<Metric> Messages::snapshots(std::int64_t batches) const {
   std::vector<Metric> metrics;
   for (const auto& [of_workers, by_process] : snapshots_of_workers_) {
-    SnapshotCounts all;
-    for (const auto& [process, counts] : by_process) {
-      all.count += counts.count;
-      all.spent += counts.spent;
-      all.sized += counts.sized;
-      all.bytes += counts.bytes;
-    }
+    const SnapshotCounts all = by_process.all();
     if (all.count <= 0) continue;
     const double mean = all.spent * 1e-9 / static_cast<double>(all.count);
     metrics.push_back(of_workers ? Metric{"state.worker_s", "s",

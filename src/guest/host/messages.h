@@ -15,6 +15,7 @@
 #include "guest/host/injected.h"
 #include "guest/host/message_contents.h"
 #include "guest/host/process_watch.h"
+#include "guest/host/told_counts.h"
 #include "guest/host/traffic.h"
 #include "guest/host/training_processes.h"
 #include "guest/host/user_code.h"
@@ -53,6 +54,7 @@ class Messages {
   std::vector<Metric> frames() const;
   const Traffic& traffic() const { return traffic_; }
   const CopiedParts& copied() const { return copied_; }
+  const ToldCounts& counts() const { return counts_; }
   const WorkerStarts& worker_starts() const { return worker_starts_; }
   // Those that can be asked where they stand in Python, also when they have ended.
   const std::map<pid_t, StacksOffer>& stacks() const { return stacks_; }
@@ -81,16 +83,19 @@ class Messages {
   void spend(const Member& member, const SpentTimes& times) { user_code_.spent(member.pid, times); }
   void watch_threads(const Member& member, const ThreadsMessage& told);
   void offer_stacks(const Member& member, const StacksMessage& how);
-  void pad(const Member& member, const PaddingCounts& counts) { padding_[member.pid] = counts; }
+  void pad(const Member& member, const PaddingCounts& counts) { padding_.put(member.pid, counts); }
   void snapshot(const Member& member, const SnapshotCounts& counts);
   void hand(const Member& member, const HandedMessage& told);
-  void count_frames(const Member& member, const FrameCounts& told) { frames_[member.pid] = told; }
+  void count_frames(const Member& member, const FrameCounts& told) {
+    frames_.put(member.pid, told);
+  }
   void hear_traffic(const Member& member, const TrafficMessage& told) {
     traffic_.hear(member, told);
   }
   void hear_copied(const Member& member, const std::vector<CopiedPart>& told) {
     copied_.hear(member.pid, told);
   }
+  void count(const Member& member, const CountsByName& told) { counts_.hear(member.pid, told); }
   void find_maker(const Member&, const MakerMessage& told);
   template <class Told>
   void check_data(const Member& member, const Told& told);
@@ -103,10 +108,10 @@ class Messages {
   std::string not_looked_into_;
   std::map<std::int32_t, DataChecks> checks_;  // by the number of the loader
   UserCode user_code_;
-  std::map<pid_t, PaddingCounts> padding_;
-  // By whose, and by process.
-  std::map<bool, std::map<pid_t, SnapshotCounts>> snapshots_of_workers_;
-  std::map<pid_t, FrameCounts> frames_;
+  ByProcess<PaddingCounts> padding_;
+  std::map<bool, ByProcess<SnapshotCounts>> snapshots_of_workers_;  // by whose
+  ToldCounts counts_;
+  ByProcess<FrameCounts> frames_;
   Traffic traffic_;
   CopiedParts copied_;
   WorkerStarts worker_starts_;

@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -77,7 +78,24 @@ void ProcessWatch::look_at_locks(const std::vector<JobProcess>& processes) {
   }
 }
 
+void ProcessWatch::WorkersTime::add(const ThreadTime& time) {
+  all_s += time.last_s - time.first_s;
+  beside_s += time.is_main ? 0 : time.last_s - time.first_s;
+}
+
+// Of a job of hours thousands of workers have come and gone.
+void ProcessWatch::fold_threads_of_ended() {
+  constexpr std::size_t kMostThreads = 4096;
+  if (times_.size() < kMostThreads) return;
+  std::erase_if(times_, [&](const auto& one) {
+    const bool is_over = ::kill(one.first.first, 0) != 0;
+    if (is_over) of_ended_.add(one.second);
+    return is_over;
+  });
+}
+
 void ProcessWatch::look_at_threads(pid_t worker) {
+  fold_threads_of_ended();
   std::int64_t threads = 0;
   for (const auto& entry : entries_of(proc(worker) + "/task")) {
     const auto thread = static_cast<pid_t>(std::strtol(entry.filename().c_str(), nullptr, 10));
@@ -141,16 +159,14 @@ void ProcessWatch::look_at_memory(const std::vector<JobProcess>& processes, Nano
 
 void ProcessWatch::add_threads(std::vector<Metric>& metrics) const {
   if (times_.empty()) return;
-  double all = 0, beside = 0;
-  for (const auto& [thread, time] : times_) {
-    all += time.last_s - time.first_s;
-    beside += time.is_main ? 0 : time.last_s - time.first_s;
-  }
+  WorkersTime spent = of_ended_;
+  for (const auto& [thread, time] : times_) spent.add(time);
   metrics.push_back({"workers.threads", "1", "threads of the worker that has most",
                      static_cast<double>(most_threads_)});
   if (looks_ > 1) {
-    metrics.push_back({"workers.cpu_s", "s", "CPU time of all threads of workers", all});
-    metrics.push_back({"workers.beside_cpu_s", "s", "of it by threads that make no batch", beside});
+    metrics.push_back({"workers.cpu_s", "s", "CPU time of all threads of workers", spent.all_s});
+    metrics.push_back(
+        {"workers.beside_cpu_s", "s", "of it by threads that make no batch", spent.beside_s});
   }
   for (const auto& [library, threads] : pools_) {
     metrics.push_back({"workers." + library + "_threads", "1",

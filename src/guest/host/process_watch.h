@@ -35,9 +35,14 @@ class ProcessWatch {
     double first_s = 0, last_s = 0;
     bool is_main = false;
   };
+  struct WorkersTime {
+    double all_s = 0, beside_s = 0;  // beside: of threads that make no batch
+    void add(const ThreadTime& time);
+  };
 
   void look_at_locks(const std::vector<JobProcess>& processes);
   void look_at_threads(pid_t worker);
+  void fold_threads_of_ended();
   void look_at_files(pid_t process);
   void look_at_nodes(const std::vector<JobProcess>& processes);
   void look_at_shared_memory();
@@ -50,8 +55,9 @@ class ProcessWatch {
   LookPace pace_;
   std::int64_t looks_ = 0;
   std::map<std::pair<pid_t, pid_t>, ThreadTime> times_;  // of workers' threads
-  std::int64_t most_threads_ = 0;                        // of one worker
-  std::map<std::string, std::int64_t> pools_;            // threads that libraries are set to
+  WorkersTime of_ended_;
+  std::int64_t most_threads_ = 0;              // of one worker
+  std::map<std::string, std::int64_t> pools_;  // threads that libraries are set to
   double private_of_workers_ = 0;
   std::set<pid_t> there_;   // workers at the last look
   bool restarted_ = false;  // others have taken their place

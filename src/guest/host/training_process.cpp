@@ -38,7 +38,11 @@ bool take_believed(SharedRing<Report>& ring, const Taker& take) {
 }  // namespace
 
 void TrainingProcess::add_iterator(std::int32_t number, const LoaderFacts& loader) {
-  loaders_.emplace(number, loader);
+  constexpr std::size_t kMostTold = 1024;  // loaders
+  if (last_facts_.size() >= kMostTold && !last_facts_.contains(loader.number)) last_facts_.clear();
+  auto& last = last_facts_[loader.number];
+  if (last == nullptr || *last != loader) last = std::make_shared<const LoaderFacts>(loader);
+  loaders_.emplace(number, last);
 }
 
 // Facts first: the spans of a batch that is told to be finished have been written.
@@ -122,7 +126,7 @@ bool TrainingProcess::take_fact(const Fact& fact) {
   }
   if (fact.iterator < 0) return true;
   if (!knows(fact.iterator)) return false;
-  const LoaderFacts& loader = loaders_.at(fact.iterator);
+  const LoaderFacts& loader = *loaders_.at(fact.iterator);
   LoaderHistory* history = history_of(loader);
   if (history == nullptr) return true;
   if (!history->take_fact(fact, loader)) return false;
@@ -154,7 +158,7 @@ void TrainingProcess::take_spans(Process& process) {
 bool TrainingProcess::take_span(const Writer& writer, const Span& span) {
   const std::int32_t iterator = span.batch >= 0 ? iterator_of(span) : writer.iterator;
   if (!knows(iterator)) return false;
-  LoaderHistory* history = history_of(loaders_.at(iterator));
+  LoaderHistory* history = history_of(*loaders_.at(iterator));
   return history == nullptr || history->take_span(writer.worker, span);
 }
 
@@ -190,7 +194,7 @@ std::vector<const LoaderHistory*> TrainingProcess::used() const {
 
 const LoaderFacts* TrainingProcess::loader_with(std::int32_t iterator) const {
   const auto found = loaders_.find(iterator);
-  return found == loaders_.end() ? nullptr : &found->second;
+  return found == loaders_.end() ? nullptr : found->second.get();
 }
 
 std::int32_t TrainingProcess::loader_of(std::int32_t iterator) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "guest/host/hang/movement.h"
@@ -78,7 +79,9 @@ class TrainingProcess {
   LoaderHistory* history_of(const LoaderFacts& loader);  // null: too many of them
 
   const RunConfig& given_;
-  std::map<std::int32_t, LoaderFacts> loaders_;      // by iterator
+  // By iterator, of which a long job makes very many: those that say the same share it.
+  std::map<std::int32_t, std::shared_ptr<const LoaderFacts>> loaders_;
+  std::map<std::int32_t, std::shared_ptr<const LoaderFacts>> last_facts_;  // by loader
   std::map<std::int32_t, LoaderHistory> histories_;  // by the number of the loader
   std::map<const Page*, Process> processes_;
   std::deque<Take> takes_;  // whose compute is not known

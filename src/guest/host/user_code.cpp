@@ -34,15 +34,9 @@ void UserCode::know_names(const NamesByStage& names) {
 }
 
 std::vector<Detail> UserCode::details() const {
-  SpentTimes sums;
-  for (const auto& [process, stages] : spent_) {
-    for (const auto& [stage, spent] : stages) {
-      for (const auto& [name, time] : spent) sums[stage][name] += time;
-    }
-  }
   std::vector<Detail> details;
   for (const auto& [stage, name] : names_) details.push_back({stage, name});
-  for (const auto& [stage, spent] : sums) add_largest(details, stage, spent);
+  for (const auto& [stage, spent] : spent_.all()) add_largest(details, stage, spent);
   return details;
 }
 

@@ -1,12 +1,10 @@
 // What of the user's own code the time of a stage goes into, as the job's processes report it.
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
-#include "guest/host/message_contents.h"
+#include "guest/host/by_process.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope::guest {
@@ -14,7 +12,7 @@ namespace loaderscope::guest {
 class UserCode {
  public:
   // What `process` has spent so far.
-  void spent(std::int64_t process, SpentTimes times) { spent_[process] = std::move(times); }
+  void spent(pid_t process, SpentTimes times) { spent_.put(process, std::move(times)); }
   // Of the first loader that has them.
   void know_names(const NamesByStage& names);
 
@@ -22,8 +20,8 @@ class UserCode {
   std::vector<Detail> details() const;
 
  private:
-  std::map<std::int64_t, SpentTimes> spent_;  // by process
-  NamesByStage names_;                        // of no known share
+  ByProcess<SpentTimes> spent_;
+  NamesByStage names_;  // of no known share
 };
 
 }  // namespace loaderscope::guest

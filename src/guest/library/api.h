@@ -66,6 +66,15 @@ LOADERSCOPE_API void lsg_device_compute(std::int64_t step, std::int64_t duration
 LOADERSCOPE_API void lsg_device_wait(std::int64_t step);  // until it has computed it
 LOADERSCOPE_API void lsg_device_collect(void);
 
+// What operators of that name do, of a pipeline that tells its ranges by NVTX, is that stage: it is
+// taken out of the `opaque` that waits for it.
+LOADERSCOPE_API void lsg_operator(const char* name, int stage);
+// Likewise what others have done, for a batch that the thread waits for.
+LOADERSCOPE_API void lsg_others_did(int stage, std::int64_t begin, std::int64_t end,
+                                    std::int64_t cpu);
+// What such a library asks for its tool.
+LOADERSCOPE_API int InitializeInjectionNvtx2(void* export_tables);
+
 // From now on the calling thread is sent the signal every so many ns, as long as it is in `opaque`,
 // until `lsg_looks_end`; `lsg_looked_at` is how long that was since the last call.
 LOADERSCOPE_API void lsg_looks_begin(int signal, std::int64_t every_ns);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "guest/library/operators.h"
+
 namespace loaderscope::guest {
 namespace {
 
@@ -22,6 +24,15 @@ void StageStack::say_stage() {
   say(doing_.stage, stages_.empty() ? Doing::kNone : static_cast<std::int64_t>(stages_.back()));
 }
 
+// What is seen of others that this thread waits for is no `opaque`.
+void StageStack::end_span() {
+  if (!scope_) return;
+  scope_.reset();
+  if (!operators::known() || stages_.back() != Stage::opaque) return;
+  if (const Span* span = writer_.last())
+    writer_.divide_last(operators::between(span->begin, span->end));
+}
+
 void StageStack::begin_work(std::int64_t batch, bool is_timed) {
   if (!stages_.empty()) end_work(false);
   is_timed_ = is_timed;
@@ -37,7 +48,7 @@ void StageStack::begin_work(std::int64_t batch, bool is_timed) {
 
 void StageStack::sample(std::int64_t sample) {
   if (stages_.empty()) return;
-  scope_.reset();
+  end_span();
   writer_.end_sample();
   writer_.begin_sample(std::max<std::int64_t>(sample, -1));
   in_sample_ = sample != kBetweenSamples;
@@ -49,7 +60,7 @@ void StageStack::sample(std::int64_t sample) {
 
 void StageStack::enter(Stage stage) {
   if (stages_.empty()) return;
-  scope_.reset();
+  end_span();
   stages_.push_back(stage);
   ++depth_;
   resume();
@@ -58,7 +69,7 @@ void StageStack::enter(Stage stage) {
 void StageStack::leave(Bytes bytes) {
   if (stages_.size() < 2) return;  // entered before the batch was begun
   scope_->handled(bytes);
-  scope_.reset();
+  end_span();
   stages_.pop_back();
   --depth_;
   resume();
@@ -96,7 +107,7 @@ Nanos StageStack::end_call(const Call& call, bool has_name) {
 
 void StageStack::end_work(bool goes_on_elsewhere) {
   if (stages_.empty()) return;
-  scope_.reset();
+  end_span();
   stages_.clear();
   depth_ = 0;
   say(doing_.batch, Doing::kNone);

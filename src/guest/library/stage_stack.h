@@ -51,6 +51,7 @@ class StageStack {
 
  private:
   void resume();  // the innermost stage goes on
+  void end_span();
   void say_stage();
 
   Doing& doing_;

@@ -5,6 +5,7 @@
 
 #include "base/thread_meter.h"
 #include "guest/library/opened.h"
+#include "guest/library/operators.h"
 
 namespace loaderscope::guest {
 namespace {
@@ -43,6 +44,7 @@ void forget_parent() {
   own_log.reset();
   own_run_queue.reset();
   opened::forget();
+  operators::forget();
   membership().leave();
 }
 

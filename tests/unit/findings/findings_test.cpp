@@ -163,6 +163,14 @@ const Case kCases[] = {
      COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
     {"much-pickled", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = decode=1ms", false, with("startup.pickled_bytes", 2e8)},
+    {"indices-mapping", COMPUTE "workers = 1\ncost = read=4ms",
+     COMPUTE "workers = 1\ncost = read=4ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "datasets.mapped", 1);
+       add_metric(record, "datasets.row_bytes", 500);
+       add_metric(record, "datasets.row_faults", 2);
+       add_metric(record, "datasets.row_storage_bytes", 16'384);
+     }},
     {"state-snapshots", COMPUTE "workers = 4\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = decode=1ms", false,
      [](RunRecord& record) {

@@ -350,6 +350,19 @@ TEST_F(LoaderHistoryTest, AnotherLoaderIsLeftOut) {
   EXPECT_EQ(record.first_ask, kSecond + kMs);
 }
 
+// As a framework's does, that moves it: it is no compute, and never more than there was time for.
+TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInTakesIsNoCompute) {
+  moved_ = {fact(FactKind::wrapped, 1, kSecond, kSecond + kMs),
+            fact(FactKind::wrapped, 2, kSecond, kSecond + 5 * kMs)};
+  epoch(0, kSecond, 4);
+  read();
+  LoaderHistory& history = *trainer_process_.measured();
+  EXPECT_EQ(history.wrapped_in(), 6 * kMs / 4);
+  const Account account = account_of(history.finish());
+  EXPECT_EQ(account.compute, (2 + 1 + 0 + 2) * kMs);
+  EXPECT_EQ(account.stall[Cause::launch], 3 * kMs);
+}
+
 // A validation of more batches came first, without gradients.
 TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
   loader_.number = 1;

@@ -93,6 +93,50 @@ TEST(StageScope, SaysWhatWasWorkedOn) {
   EXPECT_EQ(spans[3].batch, -1);
 }
 
+Span part_of(Stage stage, Nanos begin, Nanos end) {
+  Span part;
+  part.stage = stage;
+  part.begin = begin;
+  part.end = end;
+  part.cpu = end - begin;
+  return part;
+}
+
+// The thread has waited for others: what they did is written in its place, and nothing is lost.
+TEST(StageScope, MayBeDividedByWhatOthersDid) {
+  Span whole;
+  const std::vector<Span> spans = spans_of([&](ThreadLog& log) {
+    SpanWriter writer(&log);
+    writer.begin_batch(4);
+    { StageScope scope(writer, Stage::opaque, StageScope::Kind::runs); }
+    const Nanos begin = monotonic_now();
+    writer.rest(begin, begin);
+    {
+      StageScope scope(writer, Stage::opaque, StageScope::Kind::runs);
+      burn_cpu(10 * kMillisecond, kNoStop);
+    }
+    whole = *writer.last();
+    const Nanos at = whole.begin;
+    writer.divide_last({part_of(Stage::read, at, at + kMillisecond),
+                        part_of(Stage::decode, at + 2 * kMillisecond, at + 5 * kMillisecond)});
+    writer.end_sample();
+  });
+  std::vector<Span> parts;
+  for (const Span& span : spans)
+    if (span.begin >= whole.begin && span.end > span.begin && span.stage != Stage::idle)
+      parts.push_back(span);
+  ASSERT_EQ(parts.size(), 4U);
+  expect_in_order(parts);
+  EXPECT_EQ(parts[0].stage, Stage::read);
+  EXPECT_EQ(parts[1].stage, Stage::opaque);
+  EXPECT_EQ(parts[1].begin, parts[0].end);
+  EXPECT_EQ(parts[2].stage, Stage::decode);
+  EXPECT_EQ(parts[2].end - parts[2].begin, 3 * kMillisecond);
+  EXPECT_EQ(parts[2].batch, 4);
+  EXPECT_EQ(parts[3].stage, Stage::opaque);
+  EXPECT_EQ(parts[3].end, whole.end);
+}
+
 // What lies between two scopes belongs to the later one, up to a pause.
 TEST(StageScope, FollowsWithoutAGap) {
   const std::vector<Span> spans = spans_of([](ThreadLog& log) {

@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 import weakref
-from typing import Any, Dict, List, NamedTuple, Tuple
+from typing import Any, Dict, FrozenSet, List, NamedTuple, Tuple
 
 from loaderscope_guest import messages
 from loaderscope_guest.settings import OVERRIDES
@@ -27,7 +27,17 @@ class Place(NamedTuple):
 
 UNKNOWN = Place("an unknown place", (), ())
 _MOST_PACKAGES = 16
-_NO_LIBRARIES = frozenset(("__main__", "builtins", "torch", *getattr(sys, "stdlib_module_names", ())))
+
+
+def _of_python() -> FrozenSet[str]:
+    """Its own modules; a Python before 3.10 does not say which these are."""
+    names = getattr(sys, "stdlib_module_names", None)
+    if names is None:
+        names = [name.partition(".")[0] for name in os.listdir(os.path.dirname(os.__file__))]
+    return frozenset(names)
+
+
+_NO_LIBRARIES = _of_python() | {"__main__", "builtins", "torch"}
 
 
 def _package(module: Any) -> str:

@@ -39,10 +39,12 @@ class Delivered:
     def __init__(self) -> None:
         self.count = 0
         self.waited = 0  # ns, for the last one
+        self.waited_for_all = 0  # also for being told that there is none
         self._whose: Dict[int, Tuple[Any, int]] = {}  # by identity: the tensor, weakly, and its batch
 
     def add(self, data: Any, waited: int) -> None:
         batch, self.count, self.waited = self.count, self.count + 1, waited
+        self.waited_for_all += waited
         if _follows:
             with messages.never_failing("which batch is whose is"):
                 for tensor in tensors_of(data):

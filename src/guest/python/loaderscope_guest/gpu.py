@@ -100,20 +100,21 @@ class Step:
     """From the time a batch is taken until the next one is asked for."""
 
     def __init__(self) -> None:
-        self._iteration: Any = None
+        self.iteration: Any = None  # whose batch it is
+        self.copied = 0  # ns, of all steps
         self._batch = -1
         self._thread = 0
         self._injects = False  # once per batch
         self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
 
     def begin(self, iteration: Any, batch: int) -> None:
-        self._iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
+        self.iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
 
     def end(self) -> None:
-        self._iteration = None
+        self.iteration = None
 
     def is_here(self) -> bool:
-        return self._iteration is not None and self._thread == get_ident() and not self._copies
+        return self.iteration is not None and self._thread == get_ident() and not self._copies
 
     def copy(self, tensor: Any, make: Callable[[], Any]) -> Any:
         begun = now()
@@ -125,7 +126,9 @@ class Step:
             result = make()
         finally:
             self._copies = False
-        self._iteration.fact(FACT.moved, self._batch, begin=begun, end=now())
+        ended = now()
+        self.copied += ended - begun
+        self.iteration.fact(FACT.moved, self._batch, begin=begun, end=ended)
         delivered.copied(tensor, result)
         return result
 

@@ -3,7 +3,7 @@
 import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 Callback = Callable[[ModuleType], None]
 
@@ -36,6 +36,7 @@ class _Finder:
         self.callbacks: Dict[str, List[Callback]] = {}
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
+        catch_up()
         callbacks = self.callbacks.get(name)
         if callbacks is None:
             return None
@@ -73,12 +74,30 @@ def _say_unhooked(sentence: str) -> None:
         settings.leave_word("program", sentence)
 
 
+_under_way: List[Tuple[ModuleType, Callback]] = []  # of modules that were being imported when they were asked for
+
+
+def _is_under_way(module: Any) -> bool:
+    return bool(getattr(getattr(module, "__spec__", None), "_initializing", False))
+
+
+def catch_up() -> None:
+    """With modules whose import, which had begun before we knew of them, is over: nothing calls us back then."""
+    if _under_way:
+        ready = [one for one in _under_way if not _is_under_way(one[0])]
+        _under_way[:] = [one for one in _under_way if one not in ready]
+        for module, callback in ready:
+            run_all(module, [callback])
+
+
 def after_import(name: str, callback: Callback) -> None:
     """Calls `callback` with the module once it has been imported; now, if it has."""
-    if name in sys.modules:
-        run_all(sys.modules[name], [callback])
-    else:
+    if name not in sys.modules:
         _finder.callbacks.setdefault(name, []).append(callback)
+    elif _is_under_way(sys.modules[name]):
+        _under_way.append((sys.modules[name], callback))
+    else:
+        run_all(sys.modules[name], [callback])
 
 
 def see_imports() -> bool:

@@ -1,11 +1,13 @@
 """Data sets of Hugging Face's `datasets`: the function that a program has them call for each sample (`set_transform`,
-`with_transform`) is its own, within the `read` of the data set."""
+`with_transform`) is its own, within the `read` of the data set; what rows are looked up by, and what touching them takes."""
 
 import functools
+import itertools
+import resource
 from types import ModuleType
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Tuple
 
-from loaderscope_guest import messages, stages, user_code
+from loaderscope_guest import counts, library, making, messages, stages, user_code
 
 _MOST = 64  # functions; a data set makes what calls them anew for each sample
 _timed: Dict[Any, Callable[..., Any]] = {}
@@ -32,3 +34,70 @@ def install(module: ModuleType) -> None:
             self.transform = _timed_transform(self.transform)
 
     formatter.__init__ = __init__
+
+
+_LOOKED_AT = 16  # of so many look-ups one, which costs some 30 us
+
+
+def _touched_so_far() -> Tuple[int, int]:
+    """By this thread: page faults, and bytes fetched from storage; -1: not known."""
+    usage = resource.getrusage(resource.RUSAGE_THREAD)
+    fetched = -1
+    try:
+        with open("/proc/thread-self/io", "rb", buffering=0) as file:
+            fields = dict(line.split(b":") for line in file.read(1024).splitlines())
+        fetched = int(fields[b"read_bytes"])
+    except (OSError, KeyError, ValueError):
+        pass
+    return usage.ru_minflt + usage.ru_majflt, fetched
+
+
+def _rows(key: Any) -> int:
+    """0: it names none one by one."""
+    if isinstance(key, int):
+        return 1
+    return len(key) if isinstance(key, (list, tuple)) else 0
+
+
+_row_sizes: Dict[int, float] = {}  # by table: asking one costs as much as it has chunks
+
+
+def _row_bytes(table: Any) -> float:
+    if id(table) not in _row_sizes:
+        if len(_row_sizes) >= _MOST:
+            _row_sizes.clear()
+        _row_sizes[id(table)] = table.nbytes / table.num_rows
+    return _row_sizes[id(table)]
+
+
+def _tell(dataset: Any, rows: int, before: Tuple[int, int], after: Tuple[int, int]) -> None:
+    table = dataset._data
+    if rows == 0 or table.num_rows == 0:
+        return
+    counts.add("datasets.mapped", rows if dataset._indices is not None else 0, rows)
+    counts.add("datasets.row_bytes", _row_bytes(table) * rows, rows)
+    counts.add("datasets.row_faults", after[0] - before[0], rows)
+    if before[1] >= 0 and after[1] >= 0:
+        counts.add("datasets.row_storage_bytes", after[1] - before[1], rows)
+
+
+def _looked_up(original: Callable[..., Any]) -> Callable[..., Any]:
+    calls = itertools.count()
+
+    @functools.wraps(original)
+    def _getitem(self: Any, key: Any, *arguments: Any, **named: Any) -> Any:
+        maker = making.current
+        is_looked_at = library.flags.timing and maker is not None and next(calls) % _LOOKED_AT == 0 and maker.is_here()
+        if not is_looked_at:
+            return original(self, key, *arguments, **named)
+        before = _touched_so_far()
+        result = original(self, key, *arguments, **named)
+        with messages.never_failing("what rows of a data set touch is"):
+            _tell(self, _rows(key), before, _touched_so_far())
+        return result
+
+    return _getitem
+
+
+def install_counts(module: ModuleType) -> None:
+    module.Dataset._getitem = _looked_up(module.Dataset._getitem)

@@ -15,13 +15,13 @@ from loaderscope_guest.settings import FOLDER
 
 
 now = time.monotonic_ns  # of CLOCK_MONOTONIC, as everywhere in loaderscope
-_PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
+PATH = os.path.join(FOLDER, "libloaderscope_guest.so")
 _TYPES: Dict[str, Any] = {"void": None, "int32": ctypes.c_int32, "int64": ctypes.c_int64, "text": ctypes.c_char_p,
                           "address": ctypes.c_void_p}
 
 
 def _told() -> Dict[str, Any]:
-    tell = ctypes.CDLL(_PATH).lsg_protocol
+    tell = ctypes.CDLL(PATH).lsg_protocol
     tell.restype = ctypes.c_char_p
     return json.loads(tell())
 
@@ -37,7 +37,7 @@ LONGEST_MESSAGE: int = _all["longest_message"]  # bytes
 
 def functions(load: Any) -> Any:
     """Those of the library. `load`: ctypes.PyDLL, which calls them with the interpreter's lock, or ctypes.CDLL."""
-    library = load(_PATH)
+    library = load(PATH)
     found = SimpleNamespace()
     for name, (result, *arguments) in _all["functions"].items():
         function = getattr(library, f"lsg_{name}")
@@ -48,7 +48,7 @@ def functions(load: Any) -> Any:
 
 def _callables() -> Dict[str, Any]:
     """Those of numbers alone, by name, and what makes timed functions: in C, without what ctypes takes for a call."""
-    library = ctypes.PyDLL(_PATH)
+    library = ctypes.PyDLL(PATH)
     library.lsg_missing_symbol.restype = ctypes.c_char_p
     missing = library.lsg_missing_symbol()
     if missing:
@@ -71,6 +71,8 @@ start_up = _library.start_up
 rest = _library.rest
 fact = _library.fact
 object_size = _library.object_size
+operator = _library.operator
+others_did = _library.others_did
 timed = _library.timed
 spent_by = _library.spent_by
 watch_opens = _library.watch_opens

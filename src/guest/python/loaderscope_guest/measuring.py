@@ -24,6 +24,7 @@ def look_into_stages() -> None:
     stages.install()
     files.install()
     hooks.after_import("datasets.formatting.formatting", huggingface.install)
+    hooks.after_import("datasets.arrow_dataset", huggingface.install_counts)
 
 
 def look_into_torch() -> None:
@@ -31,11 +32,12 @@ def look_into_torch() -> None:
     global _looks_into_torch
     if _looks_into_torch:
         return
-    from loaderscope_guest import gpu, iteration
+    from loaderscope_guest import gpu, iteration, wrappers
 
     _looks_into_torch = True
     iteration.install_ending()
     gpu.install(sys.modules["torch"])
+    wrappers.install()
     look_into_stages()
 
 
@@ -59,6 +61,24 @@ def _on_foreign_loader(module: ModuleType, row: Row) -> None:
     foreign.install(module, row)
 
 
+def _on_dali(module: ModuleType) -> None:
+    from loaderscope_guest import dali
+
+    dali.listen(module)
+
+
+def _on_dali_pipeline(module: ModuleType) -> None:
+    from loaderscope_guest import dali
+
+    dali.install(module)
+
+
+def _on_ray_data(module: ModuleType) -> None:
+    from loaderscope_guest import ray_data
+
+    ray_data.install(module)
+
+
 def _on_optimizer(module: ModuleType) -> None:
     from loaderscope_guest import steps
 
@@ -79,5 +99,8 @@ def begin() -> None:
     hooks.after_import("torchdata.stateful_dataloader.stateful_dataloader", _on_stateful_loader)
     hooks.after_import("torch.optim.optimizer", _on_optimizer)
     hooks.after_import("torch.autograd.profiler", _on_profiler)
+    hooks.after_import("nvidia.dali.backend_impl", _on_dali)
+    hooks.after_import("nvidia.dali.pipeline", _on_dali_pipeline)
+    hooks.after_import("ray.data._internal.block_batching.iter_batches", _on_ray_data)
     for row in TABLE:
         hooks.after_import(row.module, functools.partial(_on_foreign_loader, row=row))

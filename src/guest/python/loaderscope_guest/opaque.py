@@ -17,6 +17,7 @@ from loaderscope_guest.sizes import samples_of
 
 _NO_ITERATOR = -1
 _VARY = ("write a function for each, and measure them with 'loaderscope sweep --vary loader=FILE.py:ONE,FILE.py:OTHER'")
+seen_inside = ""  # what is told of these loaders while a batch of theirs is waited for; "": nothing
 _inner = threading.local()  # `.on`: what gives batches in this thread is part of what is measured, or is being made
 
 
@@ -121,7 +122,8 @@ class Opaque:
                             f"settings are its own: {self._change_them}")
         self._iteration = loaders.begin_foreign(self._loader, self._begun)
         self._making = making.Making(self._iteration.number, 0)
-        messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as opaque")
+        messages.degraded("the loader is no DataLoader of PyTorch: only the waiting for its batches is seen, as "
+                          + (seen_inside or "opaque"))
         return self._iteration
 
     def _take(self, make: Callable[[], Any], iteration: Iteration) -> Any:

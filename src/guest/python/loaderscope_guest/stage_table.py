@@ -82,6 +82,7 @@ TABLE: Tuple[Row, ...] = (
     Row("pyarrow._dataset", "Dataset.to_table Dataset.take Dataset.head Scanner.to_table Scanner.take", READ),
     Row("pandas.io.parquet", "read_parquet", READ),
     Row("datasets.arrow_dataset", "Dataset.__getitem__ Dataset.__getitems__", READ),
+    Row("datasets.arrow_dataset", "format_table", DECODE),
     Row("h5py._hl.dataset", "Dataset.__getitem__", READ),
     Row("zarr.core", "Array.__getitem__", READ),
     Row("zarr.core.array", "Array.__getitem__ Array.get_basic_selection Array.get_orthogonal_selection "

@@ -6,8 +6,8 @@ import sys
 from types import ModuleType
 from typing import Any, Callable
 
-from loaderscope_guest import construction, fetcher, library, messages, queues, replay, worker
-from loaderscope_guest.delivered import device_of
+from loaderscope_guest import construction, fetcher, hooks, library, messages, queues, replay, worker
+from loaderscope_guest.delivered import delivered, device_of
 from loaderscope_guest.iteration import Iteration, ask, given, given_again
 from loaderscope_guest.library import FACT, now
 from loaderscope_guest.loaders import loaders
@@ -32,7 +32,9 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             data = original(self)
         except StopIteration:
-            iteration.fact(FACT.ended, begin=asked, end=now())
+            at = now()
+            iteration.fact(FACT.ended, begin=asked, end=at)
+            delivered.waited_for_all += at - asked
             iteration.order.say(iteration)
             raise
         except BaseException as error:
@@ -71,6 +73,7 @@ def _init(original: Callable[..., None], home: worker.Home) -> Callable[..., Non
     @functools.wraps(original)
     def __init__(self: Any, loader: Any, *more: Any, **named: Any) -> None:
         begun = now()
+        hooks.catch_up()
         self._loaderscope = loaders.begin(loader, begun)
         with contextlib.ExitStack() as hooked:
             if self._loaderscope is not None:

@@ -6,7 +6,7 @@ import inspect
 import os
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
-from loaderscope_guest import library, messages, wrong_data_samples
+from loaderscope_guest import counts, library, messages, wrong_data_samples
 from loaderscope_guest.library import MESSAGE, now
 
 _LONGEST = 100  # characters of a name
@@ -117,6 +117,7 @@ class Spending:
         if at - self._said < _SAY_EVERY:
             return
         self._said = at
+        counts.say()
         parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
         parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]

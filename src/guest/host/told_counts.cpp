@@ -1,0 +1,38 @@
+#include "guest/host/told_counts.h"
+
+#include <array>
+
+namespace loaderscope::guest {
+namespace {
+
+struct Row {
+  const char* name;
+  const char* unit;
+  const char* text;
+};
+
+constexpr std::array kRows = {
+    Row{"dali.threads", "1", "in the pool of a pipeline of DALI (num_threads)"},
+    Row{"dali.busy_threads", "1", "of DALI's, on a CPU at once since its pipeline was built"},
+    Row{"dali.queue", "1", "batches that it makes ahead (prefetch_queue_depth)"},
+    Row{"datasets.mapped", "1",
+        "of the rows of a data set of `datasets`: found by its indices mapping"},
+    Row{"datasets.row_bytes", "bytes", "of one of its rows, as Arrow keeps it"},
+    Row{"datasets.row_faults", "1", "page faults of a worker for one of its rows"},
+    Row{"datasets.row_storage_bytes", "bytes", "fetched from storage for one of its rows"},
+};
+
+}  // namespace
+
+std::vector<Metric> ToldCounts::metrics() const {
+  const CountsByName all = told_.all();
+  std::vector<Metric> metrics;
+  for (const Row& row : kRows) {
+    const auto counted = all.find(row.name);
+    if (counted == all.end() || counted->second.of <= 0) continue;
+    metrics.push_back({row.name, row.unit, row.text, counted->second.sum / counted->second.of});
+  }
+  return metrics;
+}
+
+}  // namespace loaderscope::guest

@@ -1,0 +1,190 @@
+#include "guest/library/operators.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <atomic>
+#include <ctime>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "base/thread_meter.h"
+#include "guest/library/api.h"
+#include "trace/nvtx_tool.h"
+
+namespace loaderscope::guest::operators {
+namespace {
+
+constexpr std::size_t kMostRuns = 4096;   // that are kept until they are asked for
+constexpr std::size_t kMostNames = 1024;  // of operators
+constexpr int kDeepest = 32;              // ranges of a thread, one within the other
+
+struct Run {
+  Nanos begin = 0, end = 0, cpu = 0;  // `cpu` until it has ended: the process's at its begin
+  Stage stage = Stage::opaque;
+  const void* thread = nullptr;  // while it runs
+};
+
+std::atomic<bool> any_known{false};
+
+struct State {
+  std::mutex mutex;
+  std::map<std::string, Stage, std::less<>> stages;  // by the operator's name
+  std::deque<Run> ended;
+  std::vector<Run> running;
+};
+
+State*& state() {
+  static State* of_process = new State;  // threads of others may outlive what is destroyed
+  return of_process;
+}
+
+Nanos process_cpu_now() {
+  timespec used{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return Nanos{used.tv_sec} * kSecond + used.tv_nsec;
+}
+
+// "[DALI][CPU op] Run Resize", or by its name in the pipeline without "Run": nothing of others.
+std::string_view operator_in(std::string_view range) {
+  constexpr std::string_view kBefore = " op] ";
+  const auto at = range.find(kBefore);
+  if (at == range.npos) return {};
+  range.remove_prefix(at + kBefore.size());
+  for (const std::string_view verb : {"Run ", "Setup "})
+    if (range.starts_with(verb)) return range.substr(verb.size());
+  return range;
+}
+
+void keep(State& all, const Run& run) {
+  all.ended.push_back(run);
+  if (all.ended.size() > kMostRuns) all.ended.pop_front();
+}
+
+struct Ranges {
+  int depth = 0;
+  int of_operator = -1;  // the depth of its range; -1: the thread runs none
+};
+thread_local Ranges ranges;
+
+void begin_range(const char* text) {
+  const int depth = ranges.depth++;
+  if (ranges.of_operator >= 0 || depth >= kDeepest) return;
+  const std::string_view name = operator_in(text);
+  if (name.empty()) return;
+  State& all = *state();
+  const std::lock_guard lock(all.mutex);
+  const auto known = all.stages.find(name);
+  if (known == all.stages.end()) return;
+  ranges.of_operator = depth;
+  all.running.push_back({monotonic_now(), 0, process_cpu_now(), known->second, &ranges});
+}
+
+void end_range() {
+  if (ranges.depth == 0) return;
+  if (--ranges.depth != ranges.of_operator) return;
+  ranges.of_operator = -1;
+  State& all = *state();
+  const std::lock_guard lock(all.mutex);
+  const auto run = std::find_if(all.running.begin(), all.running.end(),
+                                [](const Run& one) { return one.thread == &ranges; });
+  if (run == all.running.end()) return;
+  run->end = monotonic_now();
+  run->cpu = process_cpu_now() - run->cpu;
+  keep(all, *run);
+  all.running.erase(run);
+}
+
+// As far as it lies between `from` and `end`; its CPU time in proportion.
+std::optional<Span> part_of(const Run& run, Nanos from, Nanos end) {
+  Span span;
+  span.begin = std::max(run.begin, from);
+  span.end = std::min(run.end, end);
+  if (span.end <= span.begin) return std::nullopt;
+  const Nanos length = span.end - span.begin;
+  const double part = static_cast<double>(length) / static_cast<double>(run.end - run.begin);
+  span.cpu = std::min(length, static_cast<Nanos>(static_cast<double>(run.cpu) * part));
+  span.stage = run.stage;
+  return span;
+}
+
+// Ours asks for a tool, too: it gets none, as it has what it would tell itself.
+bool is_ours(void* function) {
+  Dl_info theirs{}, ours{};
+  return ::dladdr(function, &theirs) != 0 &&
+         ::dladdr(reinterpret_cast<void*>(&process_cpu_now), &ours) != 0 &&
+         theirs.dli_fbase == ours.dli_fbase;
+}
+
+}  // namespace
+
+void name(const std::string& name, Stage stage) {
+  State& all = *state();
+  const std::lock_guard lock(all.mutex);
+  if (all.stages.size() < kMostNames) all.stages[name] = stage;
+  any_known = true;
+}
+
+void did(const Span& span) {
+  if (span.end <= span.begin) return;
+  State& all = *state();
+  const std::lock_guard lock(all.mutex);
+  keep(all, {span.begin, span.end, span.cpu, span.stage, nullptr});
+  any_known = true;
+}
+
+bool known() { return any_known.load(std::memory_order_relaxed); }
+
+std::vector<Span> between(Nanos begin, Nanos end) {
+  State& all = *state();
+  std::vector<Run> runs;
+  {
+    const std::lock_guard lock(all.mutex);
+    while (!all.ended.empty() && all.ended.front().end <= begin) all.ended.pop_front();
+    runs.assign(all.ended.begin(), all.ended.end());
+    for (Run run : all.running) {
+      run.cpu = process_cpu_now() - run.cpu;
+      run.end = std::max(end, monotonic_now());
+      runs.push_back(run);
+    }
+  }
+  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.begin < b.begin; });
+  std::vector<Span> spans;
+  for (const Run& run : runs) {
+    if (const auto span = part_of(run, spans.empty() ? begin : spans.back().end, end))
+      spans.push_back(*span);
+  }
+  return spans;
+}
+
+void forget() {
+  if (known()) state() = new State;
+  any_known = false;
+}
+
+}  // namespace loaderscope::guest::operators
+
+// NVTX_INJECTION64_PATH names this library, which a library that sends ranges then asks here.
+int InitializeInjectionNvtx2(void* export_tables) {
+  using namespace loaderscope;
+  static constexpr trace::nvtx::Listener kListener = {"DALI", guest::operators::begin_range,
+                                                      guest::operators::end_range};
+  return guest::operators::is_ours(export_tables) ? 0
+                                                  : trace::nvtx::listen(export_tables, kListener);
+}
+
+void lsg_others_did(int stage, std::int64_t begin, std::int64_t end, std::int64_t cpu) {
+  loaderscope::Span span;
+  span.begin = begin;
+  span.end = end;
+  span.cpu = cpu;
+  span.stage = static_cast<loaderscope::Stage>(stage);
+  loaderscope::guest::operators::did(span);
+}
+
+void lsg_operator(const char* name, int stage) {
+  loaderscope::guest::operators::name(name, static_cast<loaderscope::Stage>(stage));
+}

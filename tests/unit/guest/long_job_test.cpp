@@ -1,0 +1,143 @@
+// Jobs of days, without their time: what the host keeps of a job does not grow with its epochs and
+// the workers that have come and gone. LOADERSCOPE_LONG_JOB_STEPS makes the job longer (steps of
+// each of 8 ranks).
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "guest/host/messages.h"
+#include "guest/host/training_process.h"
+#include "tools/pretend_member.h"
+#include "unit/guest/made_page.h"
+
+namespace loaderscope::guest {
+namespace {
+
+constexpr int kRanks = 8;
+constexpr int kStepsOfEpoch = 20;
+constexpr Nanos kStep = kMillisecond;
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+double heap_mib() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return static_cast<double>(info.uordblks + info.hblkhd) / kMebibyte;
+}
+
+// A rank whose trainer makes a new iterator for each epoch.
+class Rank {
+ public:
+  explicit Rank(const RunConfig& given) : process_(given) {
+    loader_.num_workers = 1;
+    loader_.batch_size = 4;
+    loader_.place = "/home/somebody/project/train.py:120";
+    loader_.made_by = {"lightning", "accelerate"};
+  }
+
+  void epoch(std::int32_t iterator) {
+    process_.add_iterator(iterator, loader_);
+    iterator_ = iterator;
+    tell(*trainer_, FactKind::epoch, -1, now_);
+    for (int k = 0; k < kStepsOfEpoch; ++k) step(k);
+    tell(*trainer_, FactKind::ask, -1, now_);
+    tell(*trainer_, FactKind::ended, -1, now_, now_ + 1);
+    process_.read(*trainer_, {});
+    process_.read(*worker_, {0, iterator});
+    process_.advance(false);
+  }
+  std::int64_t taken() const { return process_.measured()->taken(); }
+
+ private:
+  void tell(Page& page, FactKind kind, std::int64_t batch, Nanos begin, Nanos end = 0) {
+    Fact fact;
+    fact.kind = kind;
+    fact.batch = batch;
+    fact.begin = begin;
+    fact.end = end;
+    fact.iterator = iterator_;
+    fact.count = kind == FactKind::take ? 1 : 4;
+    PageRings(page).facts.push(fact);
+  }
+  void step(int k) {
+    tell(*trainer_, FactKind::dispatched, k, now_);
+    tell(*worker_, FactKind::begun, k, now_, now_);
+    tell(*worker_, FactKind::finished, k, now_ + kStep / 4);
+    tell(*worker_, FactKind::sent, k, now_ + kStep / 4, now_ + kStep / 3);
+    tell(*trainer_, FactKind::ask, -1, now_);
+    tell(*trainer_, FactKind::received, k, now_ + kStep / 3, now_ + kStep / 2);
+    tell(*trainer_, FactKind::take, k, now_ + kStep / 2);
+    now_ += kStep;
+  }
+
+  TrainingProcess process_;
+  LoaderFacts loader_;
+  PagePointer trainer_ = make_page(), worker_ = make_page();
+  std::int32_t iterator_ = 0;
+  Nanos now_ = kSecond;
+};
+
+std::int64_t steps_of_rank() {
+  const char* told = std::getenv("LOADERSCOPE_LONG_JOB_STEPS");
+  return told != nullptr ? std::atoll(told) : 200'000;
+}
+
+TEST(LongJob, WhatIsKeptOfEpochsIsBounded) {
+  RunConfig given;
+  given.program.command.given = true;
+  given.measure.duration.value = 0;
+  given.measure.warmup.value = {0, 0};
+  std::vector<std::unique_ptr<Rank>> ranks;
+  for (int rank = 0; rank < kRanks; ++rank) ranks.push_back(std::make_unique<Rank>(given));
+  const auto epochs = static_cast<std::int32_t>(steps_of_rank() / kStepsOfEpoch);
+  const std::int32_t warm = epochs / 2;
+  double at_half = 0;
+  for (std::int32_t epoch = 0; epoch < epochs; ++epoch) {
+    if (epoch == warm) at_half = heap_mib();
+    for (const auto& rank : ranks) rank->epoch(epoch);
+  }
+  const double grown = heap_mib() - at_half;
+  RecordProperty("heap_mib", std::to_string(heap_mib()));
+  RecordProperty("grown_mib", std::to_string(grown));
+  const double iterators = static_cast<double>(epochs - warm) * kRanks;
+  EXPECT_EQ(ranks.front()->taken(), std::int64_t{epochs} * kStepsOfEpoch);
+  EXPECT_LT(heap_mib(), 384);  // with the pages of 16 processes, and the steps that each rank keeps
+  // An iterator keeps a node that points to what the others say, too.
+  EXPECT_LT(grown * kMebibyte, 128 * iterators + 16 * kMebibyte);
+}
+
+// A process that is over, whose number is nobody's.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+TEST(LongJob, WorkersThatCameAndWentAreAddedUp) {
+  ByProcess<SpentTimes> spent;
+  const pid_t over = ended_process();
+  constexpr int kWorkers = 5000;
+  const pid_t first = 1 << 23;  // larger than any that the kernel gives
+  for (int worker = 0; worker < kWorkers; ++worker)
+    spent.put(first + worker, {{"decode", {{"open", 2.0}}}});
+  spent.put(over, {{"decode", {{"open", 1.0}}}});
+  spent.put(over, {{"decode", {{"open", 3.0}}}});
+  EXPECT_EQ(spent.all().at("decode").at("open"), 2.0 * kWorkers + 3.0);
+}
+
+TEST(LongJob, WhatProcessesCountIsTheirSumByThatOfWhatItIsOf) {
+  ToldCounts counts;
+  counts.hear(1, {{"dali.queue", {2, 1}}, {"unheard of", {1, 1}}});
+  counts.hear(2, {{"dali.queue", {4, 1}}, {"dali.threads", {0, 0}}});
+  const auto metrics = counts.metrics();
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics.front().name, "dali.queue");
+  EXPECT_DOUBLE_EQ(metrics.front().value, 3);
+}
+
+}  // namespace
+}  // namespace loaderscope::guest
