@@ -174,7 +174,7 @@ class Said(unittest.TestCase):
     def test_before_a_host_has_answered_the_program_goes_on_and_is_timed(self):
         from loaderscope_guest import library
 
-        self.assertFalse(library.Flags().must_stop())
+        self.assertGreater(library.ask(0, 0), 0)
         self.assertTrue(library.Flags().timing_wanted())
 
     def test_a_host_that_does_not_answer_is_waited_for_once(self):

@@ -6,7 +6,6 @@ from typing import Any, Callable, Dict, Iterator
 
 from loaderscope_guest import inject, library, making, messages, wrong_data_samples
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
-from loaderscope_guest.library import SAMPLE
 from loaderscope_guest.sizes import length_of, padding
 from loaderscope_guest.stages import COLLATE
 
@@ -82,10 +81,8 @@ class _Samples:
 def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
     @functools.wraps(collate, updated=())
     def timed(samples: Any) -> Any:
-        if not library.flags.timing or not maker.is_here():
+        if not library.enter_behind_samples(COLLATE):
             return collate(samples)
-        library.sample(SAMPLE.between)
-        library.enter(COLLATE)
         if inject.ANY:
             inject.apply("collate", maker.worker)
         try:

@@ -28,6 +28,9 @@ def _uses_gpu() -> bool:
                for kind in (getattr(torch, "cuda", None), getattr(torch, "xpu", None)))
 
 
+_LOOK_EVERY = 1_000_000  # ns; whether the program has begun to use a GPU takes 1 us to ask
+
+
 class Watch:
     def __init__(self, uses_cuda: Callable[[], bool] = _uses_cuda) -> None:
         self._uses_cuda = uses_cuda
@@ -35,9 +38,11 @@ class Watch:
         self._is_told = self._decided
         self._records = True
         self.sees = False
+        self.not_before = 0  # ns: when to look again
 
-    def look(self) -> None:
-        """Once per batch."""
+    def look(self, at: int = 0) -> None:
+        """With a batch, `at` which it was taken."""
+        self.not_before = at + _LOOK_EVERY
         if not self._is_told and _uses_gpu():
             self._is_told = True
             library.say(what=MESSAGE.uses_gpu)
@@ -100,20 +105,20 @@ class Step:
     """From the time a batch is taken until the next one is asked for."""
 
     def __init__(self) -> None:
-        self._iteration: Any = None
+        self.iteration: Any = None  # None: there is no such step
         self._batch = -1
         self._thread = 0
         self._injects = False  # once per batch
         self._copies = False  # now: a tensor of a kind of its own comes back to the method from within
 
     def begin(self, iteration: Any, batch: int) -> None:
-        self._iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
+        self.iteration, self._batch, self._thread, self._injects = iteration, batch, get_ident(), True
 
     def end(self) -> None:
-        self._iteration = None
+        self.iteration = None
 
     def is_here(self) -> bool:
-        return self._iteration is not None and self._thread == get_ident() and not self._copies
+        return self.iteration is not None and self._thread == get_ident() and not self._copies
 
     def copy(self, tensor: Any, make: Callable[[], Any]) -> Any:
         begun = now()
@@ -125,7 +130,7 @@ class Step:
             result = make()
         finally:
             self._copies = False
-        self._iteration.fact(FACT.moved, self._batch, begin=begun, end=now())
+        self.iteration.fact(FACT.moved, self._batch, begin=begun, end=now())
         delivered.copied(tensor, result)
         return result
 

@@ -46,7 +46,7 @@ class Tasks:
         at = now()
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
-            making.current.begin(task[0], since, now(), self._keys_of(task[1]))
+            making.current.begin(task[0], since, at, self._keys_of(task[1]))
         elif type(task).__name__ == "_ResumeIteration":
             making.current.next_epoch()
         return task
@@ -62,13 +62,16 @@ class Results:
         self._queue = queue
         self._data_of = spoken.data_of
         self._sending = _Sending(queue)
+        self._is_watched = False
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
             making.current.finish(self._data_of(result[1]), by_trainer=False)
         self._queue.put(result, *arguments, **named)
-        with messages.never_failing("the lines of a worker's code are"):
-            lines.watch(making.current)
+        if not self._is_watched:
+            self._is_watched = True
+            with messages.never_failing("the lines of a worker's code are"):
+                lines.watch(making.current)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._queue, name)
@@ -169,8 +172,8 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
                                count=_answers.count)
             if inject.ANY:
                 inject.apply("transport.recv")
-            iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
-                           cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
+            library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
+                         library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
         return result
 
     queue._recv_bytes, queue.get = timed_receive, timed_get

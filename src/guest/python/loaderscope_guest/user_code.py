@@ -89,7 +89,7 @@ class Spending:
         self._spent: Dict[Tuple[str, str], int] = {}
         self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
         self.lines: Dict[str, int] = {}  # of the program, in `opaque`; another thread adds to it
-        self._said = 0
+        self.not_before = 0  # ns: when it is to be said again
         self.inside = 0  # ns of entries within the entry that runs
 
     def watch(self, stage: str, name: str, timed: Any) -> None:
@@ -111,11 +111,8 @@ class Spending:
         parts = [part for part in spent.items() if part[1] > 0]
         return sorted(parts, key=lambda part: part[1], reverse=True)[:_MOST]
 
-    def say(self) -> None:
-        at = now()
-        if at - self._said < _SAY_EVERY:
-            return
-        self._said = at
+    def say(self, at: int) -> None:
+        self.not_before = at + _SAY_EVERY
         parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)
         parts += [["opaque", name, spent] for name, spent in lines[:_MOST]]
