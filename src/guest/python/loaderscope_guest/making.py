@@ -28,7 +28,8 @@ class Making:
         self.named = True  # samples have numbers that all processes know them by
         self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
         self.thread = 0  # that makes it
-        self._stop_telling: Optional[Callable[[], None]] = None
+        self._stop_telling: Optional[Callable[[], bool]] = None
+        self._count: Optional[Callable[[], int]] = None  # of the samples of the batch, where they are not told apart
         self._begun = 0
         self._tells_samples = True
         self._batches = 0  # of this epoch
@@ -43,15 +44,19 @@ class Making:
         library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
                      end, cpu, count, size)
 
-    def tell_samples_apart(self, stop: Optional[Callable[[], None]]) -> None:
-        """`stop`: called where that costs about as much as making them; None: it never does."""
+    def tell_samples_apart(self, stop: Optional[Callable[[], bool]]) -> None:
+        """`stop`: called where that costs about as much as making them; False: not yet. None: it never does."""
         self._tells_samples = True
         self._stop_telling = stop
+        self._count = None
+
+    def count_by(self, count: Callable[[], int]) -> None:
+        self._count = count
 
     def _stop_telling_samples_apart(self) -> None:
-        stop, self._stop_telling = self._stop_telling, None
-        if stop is not None:
-            stop()
+        if self._stop_telling is None or not self._stop_telling():
+            return
+        self._stop_telling = None
         self._tells_samples = False
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
@@ -92,9 +97,12 @@ class Making:
         self.thread = 0
         if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
             self._stop_telling_samples_apart()
+        elif self._count is not None:
+            self.samples = self._count()
         at = library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
-        library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count, bytes_of(data))
+        library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count,
+                     bytes_of(data))
         if self._draws is not None:
             self._end_first_batch()
         if at >= spending.not_before:

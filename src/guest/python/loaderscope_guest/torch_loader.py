@@ -127,7 +127,8 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch, at, 0, 0, 0, 0)
+            library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch, at,
+                         0, 0, 0, 0)
 
     return _try_put_index
 

@@ -24,7 +24,7 @@ def name_of(thing: Any) -> str:
     while isinstance(thing, functools.partial):
         thing = thing.func
     code = getattr(thing, "__code__", None)
-    name = thing.__qualname__ if code is not None else type(thing).__qualname__
+    name = (thing if code is not None or isinstance(thing, type) else type(thing)).__qualname__
     return name[:_LONGEST] + _place(code)
 
 
@@ -35,7 +35,7 @@ def quick_name_of(thing: Any) -> str:
     """Never fails."""
     try:
         own = inspect.unwrap(thing) if hasattr(thing, "__wrapped__") else thing  # all that we wrap have our code
-        key = getattr(own, "__code__", type(own))
+        key = getattr(own, "__code__", own if isinstance(own, type) else type(own))
         name = _names.get(key)
         if name is None:
             name = _names[key] = name_of(thing)
