@@ -46,7 +46,8 @@ auto& current_sequence() {
 // The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
 bool CoreStay::known() { return __rseq_size != 0; }
 
-// One sequence is all that a thread has: whoever finds it cleared begins the next stay for everybody.
+// One sequence is all that a thread has: whoever finds it cleared begins the next stay for
+// everybody.
 std::uint64_t CoreStay::number() {
   thread_local std::uint64_t stay = 0;
   if (!known()) return ++stay;

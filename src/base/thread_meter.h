@@ -13,9 +13,9 @@ Nanos monotonic_now();
 // CPU time of the calling thread.
 Nanos thread_cpu_now();
 
-// Reads the CPU time of the thread that made it. A reading costs a system call, which is saved while
-// the thread has kept its core since the last one. No system call follows the time that is given: a
-// thread mostly loses its core at the end of one.
+// Reads the CPU time of the thread that made it. A reading costs a system call, which is saved
+// while the thread has kept its core since the last one. No system call follows the time that is
+// given: a thread mostly loses its core at the end of one.
 class CpuMeter {
  public:
   struct Reading {

@@ -114,7 +114,8 @@ class StageScope {
  private:
   void begin() {
     if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
-      if (writer_.edge_.at == 0) writer_.run_queue_.read_if_it_left();  // of a time that is not timed
+      if (writer_.edge_.at == 0)
+        writer_.run_queue_.read_if_it_left();  // of a time that is not timed
       const SpanWriter::Edge now = writer_.cpu_.read();
       if (writer_.edge_.at == 0) writer_.edge_ = now;
       before_ = now.at - writer_.edge_.at;

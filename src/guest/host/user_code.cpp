@@ -41,7 +41,8 @@ std::vector<Detail> UserCode::details() const {
     }
   }
   std::vector<Detail> details;
-  for (const auto& [stage, name] : names_) details.push_back({stage, name});
+  for (const auto& [stage, name] : names_)
+    if (!sums[stage].contains(name)) details.push_back({stage, name});
   for (const auto& [stage, spent] : sums) add_largest(details, stage, spent);
   return details;
 }

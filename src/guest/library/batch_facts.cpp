@@ -1,4 +1,6 @@
 // The functions of api.h that tell facts: one by one, and those of a batch all at once.
+#include <algorithm>
+
 #include "guest/library/api.h"
 #include "guest/library/this_thread.h"
 
@@ -11,6 +13,7 @@ void tell(Fact fact) {
   PageRings* rings = membership().rings();
   if (rings == nullptr) return;
   if (tells_delay(fact.kind)) fact.queued = delay_of_thread();
+  fact.cpu = std::max<Nanos>(fact.cpu, 0);  // a thread may seem to have kept a core that was stolen
   rings->facts.push(fact);
 }
 

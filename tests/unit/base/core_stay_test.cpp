@@ -42,8 +42,8 @@ TEST_F(CoreStayTest, LastsWhileAThreadOnlyComputes) {
   EXPECT_GT(unbroken, 500);
 }
 
-// The promise that CPU times rest on: a stay is never called the same one when the thread was off its
-// core meanwhile.
+// The promise that CPU times rest on: a stay is never called the same one when the thread was off
+// its core meanwhile.
 TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
   cpu_set_t usable, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);

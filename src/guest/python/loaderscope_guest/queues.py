@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, NamedTuple
 
-from loaderscope_guest import inject, library, lines, making, messages
+from loaderscope_guest import inject, library, lines, making, messages, sharing
 from loaderscope_guest.library import FACT, now
 
 
@@ -93,17 +93,33 @@ class _Sending:
             @staticmethod
             def dumps(obj: Any, *more: Any) -> Any:
                 sending.begin(obj)
-                return pickler.dumps(obj, *more)
+                pickled = pickler.dumps(obj, *more)
+                sending.say_pickled(pickled)
+                return pickled
 
         multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+        sharing.time_copies()
 
     def begin(self, obj: Any) -> None:
         thread = self._thread
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
         thread.generation = making.current.generation
+        sharing.copied.begin()
         thread.begun, thread.cpu = now(), library.thread_cpu_ns()
         if inject.ANY and thread.batch is not None:
             inject.apply("transport", making.current.worker)
+        thread.pickled_from = now()
+
+    def say_pickled(self, data: Any) -> None:
+        thread = self._thread
+        if thread.batch is None:
+            return
+        maker, copied = making.current, sharing.copied
+        library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, now(), 0, 1,
+                     len(data))
+        if copied.count:
+            library.fact(FACT.shared, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from,
+                         thread.pickled_from + copied.spent, 0, copied.count, copied.bytes)
 
     def send_bytes(self, data: Any, *more: Any) -> None:
         self._send_bytes(data, *more)

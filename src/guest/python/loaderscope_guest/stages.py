@@ -23,6 +23,7 @@ class Row(NamedTuple):
     stage: int
     outermost: bool = False  # a part of whatever stage it is called in
     entries: bool = False  # a Compose: what it calls is told apart, by name
+    called: str = ""  # a part of the stage, which no delay is injected into; "": by its module and name
 
 
 TABLE: Tuple[Row, ...] = (
@@ -70,6 +71,7 @@ TABLE: Tuple[Row, ...] = (
     Row("requests.sessions", "Session.send", READ),
     Row("webdataset.gopen", "Pipe.read Pipe.readline", READ),
     Row("webdataset.autodecode", "Decoder.decode1", DECODE),
+    Row("torch.storage", "_StorageBase._new_shared", COLLATE, called="making shared memory for the batch"),
     Row("fastai.data.load", "fa_collate fa_convert", COLLATE, outermost=True),
     Row("tarfile", "TarFile.next _FileInFile.read _FileInFile.readinto", READ),
     Row("zlib", "decompress", DECOMPRESS),
@@ -107,13 +109,13 @@ def _inject(stage: str) -> None:
     inject.once_per_sample(stage, making.current)
 
 
-def timed(function: Callable[..., Any], stage: int, outermost: bool = False,
-          called: str = "", entries: bool = False, has_name: bool = True) -> Callable[..., Any]:
+def timed(function: Callable[..., Any], stage: int, outermost: bool = False, called: str = "",
+          entries: bool = False, has_name: bool = True, injects: bool = True) -> Callable[..., Any]:
     """`function`, whose time is the stage's, where the calling thread makes a batch. It is known as `called`. Called
     in the stage itself it is part of the span that runs: small calls of one stage within another cost little."""
     name = NAMES[stage]
     is_method = hasattr(type(function), "__get__")
-    before = functools.partial(_inject, name) if inject.ANY else None
+    before = functools.partial(_inject, name) if inject.ANY and injects else None
     instead = _looking_at_entries(function) if entries else None
     own = library.timed(function, stage, outermost, has_name, is_method, before, instead)
     if called:
@@ -131,8 +133,9 @@ def _patch(module: ModuleType, row: Row) -> None:
         if function is None:
             continue
         try:
-            called = "" if row.entries else f"{row.module}.{name}"
-            wrap = functools.partial(timed, stage=row.stage, outermost=row.outermost, called=called, entries=row.entries)
+            called = "" if row.entries else row.called or f"{row.module}.{name}"
+            wrap = functools.partial(timed, stage=row.stage, outermost=row.outermost, called=called, entries=row.entries,
+                                     injects=not row.called)
             is_bound_otherwise = isinstance(function, (classmethod, staticmethod))
             _set(owner, attribute, type(function)(wrap(function.__func__)) if is_bound_otherwise else wrap(function))
         except (AttributeError, TypeError, ValueError) as error:  # a type that does not let itself be changed
