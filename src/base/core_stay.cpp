@@ -46,25 +46,29 @@ auto& current_sequence() {
 // The size is 0 where the kernel refused, or where the user switched it off (glibc.pthread.rseq).
 bool CoreStay::known() { return __rseq_size != 0; }
 
-void CoreStay::begin() {
-  if (!known()) return;
-  __atomic_store_n(&current_sequence(), reinterpret_cast<std::uintptr_t>(&kSequence),
-                   __ATOMIC_RELAXED);
+// One sequence is all that a thread has: whoever finds it cleared begins the next stay for
+// everybody.
+std::uint64_t CoreStay::number() {
+  thread_local std::uint64_t stay = 0;
+  if (!known()) return ++stay;
+  constexpr auto kOurs = &kSequence;
+  auto& current = current_sequence();
   std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
-bool CoreStay::unbroken() {
-  if (!known()) return false;
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  return __atomic_load_n(&current_sequence(), __ATOMIC_RELAXED) ==
-         reinterpret_cast<std::uintptr_t>(&kSequence);
+  if (__atomic_load_n(&current, __ATOMIC_RELAXED) != reinterpret_cast<std::uintptr_t>(kOurs)) {
+    ++stay;
+    __atomic_store_n(&current, reinterpret_cast<std::uintptr_t>(kOurs), __ATOMIC_RELAXED);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  }
+  return stay;
 }
 
 #else
 
 bool CoreStay::known() { return false; }
-void CoreStay::begin() {}
-bool CoreStay::unbroken() { return false; }
+std::uint64_t CoreStay::number() {
+  thread_local std::uint64_t stay = 0;
+  return ++stay;
+}
 
 #endif
 

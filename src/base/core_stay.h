@@ -2,17 +2,18 @@
 // system call is then known without one.
 #pragma once
 
+#include <cstdint>
+
 namespace loaderscope {
 
 class CoreStay {
  public:
-  // False where the kernel or the C library does not tell; then no stay is ever unbroken.
+  // False where the kernel or the C library does not tell.
   static bool known();
 
-  // From now on. Of the calling thread: one stay at a time counts, the last one begun.
-  static void begin();
-  // False once the thread was taken off its core since `begin`, to wait or for another thread.
-  static bool unbroken();
+  // Of the calling thread: as long as it keeps its core, to neither wait nor make room for another
+  // thread, the number is the same. Where that is not known it is another one each time.
+  static std::uint64_t number();
 };
 
 }  // namespace loaderscope

@@ -24,6 +24,13 @@ Nanos read_clock(clockid_t clock) {
 Nanos monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 Nanos thread_cpu_now() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
 
+CpuMeter::Reading CpuMeter::read_anew() {
+  stay_ = CoreStay::number();
+  last_.cpu = thread_cpu_now();
+  last_.at = monotonic_now();
+  return last_;
+}
+
 RunQueueMeter::RunQueueMeter()
     : descriptor_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {
   last_ = total();
@@ -50,6 +57,11 @@ Nanos RunQueueMeter::total() const {
 Nanos RunQueueMeter::read() {
   const Nanos now = total();
   return now - std::exchange(last_, now);
+}
+
+Nanos RunQueueMeter::read_if_it_left() {
+  const std::uint64_t stay = CoreStay::number();
+  return stay == std::exchange(stay_, stay) ? 0 : read();
 }
 
 Nanos RunQueueMeter::read_at_most(Nanos most) {

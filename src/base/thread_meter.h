@@ -1,6 +1,9 @@
 // What one thread has used so far: time, CPU time, and time in the run queue.
 #pragma once
 
+#include <cstdint>
+
+#include "base/core_stay.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -9,6 +12,33 @@ namespace loaderscope {
 Nanos monotonic_now();
 // CPU time of the calling thread.
 Nanos thread_cpu_now();
+
+// Reads the CPU time of the thread that made it. A reading costs a system call, which is saved
+// while the thread has kept its core since the last one. No system call follows the time that is
+// given: a thread mostly loses its core at the end of one.
+class CpuMeter {
+ public:
+  struct Reading {
+    Nanos at = 0;
+    Nanos cpu = 0;
+  };
+  Reading read() {
+    const Nanos now = monotonic_now(), since = now - last_.at;
+    if (CoreStay::known() ? since < kTrusted && CoreStay::number() == stay_ : since < kRightAfter)
+      return {now, last_.cpu + since};
+    return read_anew();
+  }
+
+ private:
+  Reading read_anew();
+
+  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
+  static constexpr Nanos kRightAfter = 5 * kMicrosecond;
+  static constexpr Nanos kLongAgo = -kSecond;
+
+  Reading last_{kLongAgo, 0};
+  std::uint64_t stay_ = 0;
+};
 
 // Reads the run-queue delay of the thread that made it. Not known on kernels without schedstat.
 class RunQueueMeter {
@@ -21,6 +51,8 @@ class RunQueueMeter {
   bool known() const { return descriptor_ >= 0; }
   // The delay since the last call, 0 when not known. From the thread that made the meter.
   Nanos read();
+  // Likewise: none, and no system call, for a thread that kept its core.
+  Nanos read_if_it_left();
   // Likewise; what it is more than `most` was at another time.
   Nanos read_at_most(Nanos most);
 
@@ -29,6 +61,7 @@ class RunQueueMeter {
 
   int descriptor_ = -1;
   Nanos last_ = 0;
+  std::uint64_t stay_ = 0;
 };
 
 }  // namespace loaderscope

@@ -9,24 +9,6 @@ Nanos off_cpu(const Span& span) { return std::max<Nanos>(span.end - span.begin -
 
 }  // namespace
 
-SpanWriter::Edge SpanWriter::read_cpu() {
-  if (!CoreStay::unbroken()) off_core_ = true;
-  CoreStay::begin();
-  last_read_.cpu = thread_cpu_now();
-  last_read_.at = monotonic_now();
-  return last_read_;
-}
-
-// The run-queue delay since the last call: none, and no system call, for a thread that kept its
-// core.
-Nanos SpanWriter::take_delay() {
-  if (!off_core_ && CoreStay::unbroken()) return 0;
-  off_core_ = false;
-  last_read_.at = kLongAgo;  // the stay that begins now says nothing of the CPU time until now
-  CoreStay::begin();
-  return run_queue_.read();
-}
-
 void SpanWriter::add(const Span& measured, Nanos may_queue, Nanos own) {
   Span span = measured;
   span.batch = batch_;
@@ -68,7 +50,7 @@ void SpanWriter::end_sample() {
   if (log_ == nullptr || open_count_ == 0) return;
   Nanos waited = 0;
   for (std::size_t i = 0; i < open_count_; ++i) waited += open_[i].may_queue;
-  const Nanos queued = std::clamp<Nanos>(take_delay(), 0, waited);
+  const Nanos queued = std::clamp<Nanos>(run_queue_.read_if_it_left(), 0, waited);
   Nanos given = 0, seen = 0;
   for (std::size_t i = 0; i < open_count_; ++i) {
     Span& span = open_[i].span;
@@ -91,14 +73,14 @@ void SpanWriter::started_by_parent(const Interval& of_parent) {
 void SpanWriter::start_up(Nanos begin, Nanos end) {
   if (log_ == nullptr) return;
   write(Stage::startup, begin, end);
-  take_delay();  // is part of it
-  edge_ = edge_now();
+  run_queue_.read_if_it_left();  // is part of it
+  edge_ = cpu_.read();
 }
 
 void SpanWriter::rest(Nanos begin, Nanos end) {
   if (log_ == nullptr) return;
   write(Stage::idle, edge_.at > 0 ? edge_.at : begin, end);
-  edge_ = {std::max(begin, end), edge_now().cpu};
+  edge_ = {std::max(begin, end), cpu_.read().cpu};
 }
 
 void SpanWriter::write(Stage stage, Nanos begin, Nanos end) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/core_stay.h"
 #include "base/thread_meter.h"
 #include "record/recorder.h"
 #include "trace/trace.h"
@@ -48,40 +47,21 @@ class SpanWriter {
 
  private:
   friend class StageScope;
-  struct Edge {
-    Nanos at = 0;
-    Nanos cpu = 0;
-  };
+  using Edge = CpuMeter::Reading;
   struct Open {
     Span span;
     Nanos may_queue;  // at most that much of it was waiting for a core
   };
-  // Now, and the CPU time of the thread. Reading it costs a system call, which is saved while the
-  // thread has kept its core since the last reading. No system call follows the time that is given:
-  // a thread mostly loses its core at the end of one.
-  Edge edge_now() {
-    const Nanos now = monotonic_now(), since = now - last_read_.at;
-    if (CoreStay::known() ? since < kTrusted && CoreStay::unbroken() : since < kRightAfter)
-      return {now, last_read_.cpu + since};
-    return read_cpu();
-  }
-  Edge read_cpu();
-  Nanos take_delay();
   void write(Stage stage, Nanos begin, Nanos end);
   // `may_queue`: at most that much of it was waiting for a core; `own`: off the CPU by intent.
   void add(const Span& span, Nanos may_queue, Nanos own);
 
-  static constexpr Nanos kTrusted = kMillisecond;  // what a hypervisor stole is not CPU time
-  static constexpr Nanos kRightAfter = 5 * kMicrosecond;
-  static constexpr Nanos kLongAgo = -kSecond;
-
   ThreadLog* log_;
+  CpuMeter cpu_;
   RunQueueMeter run_queue_;
   std::int64_t batch_ = -1;
   std::int64_t sample_ = -1;
   Edge edge_;
-  Edge last_read_{kLongAgo, 0};  // of the thread's CPU clock
-  bool off_core_ = true;         // since the run-queue delay was read
   std::array<Open, 16> open_{};
   std::size_t open_count_ = 0;
 };
@@ -120,13 +100,13 @@ class StageScope {
     part_.stage = part;
     if (shown_) [[unlikely]]
       trace::push(part, writer_.payload(part, 0));
-    if (writer_.measures()) part_.entered = writer_.edge_now();
+    if (writer_.measures()) part_.entered = writer_.cpu_.read();
   }
   void leave() {
     if (shown_) [[unlikely]]
       trace::pop();
     if (!writer_.measures()) return;
-    const SpanWriter::Edge now = writer_.edge_now();
+    const SpanWriter::Edge now = writer_.cpu_.read();
     part_.wall += now.at - part_.entered.at;
     part_.cpu += now.cpu - part_.entered.cpu;
   }
@@ -141,8 +121,9 @@ class StageScope {
  private:
   void begin() {
     if (writer_.edge_.at == 0 || kind_ == Kind::waits) {
-      if (writer_.edge_.at == 0) writer_.take_delay();  // of a time that is not timed
-      const SpanWriter::Edge now = writer_.edge_now();
+      if (writer_.edge_.at == 0)
+        writer_.run_queue_.read_if_it_left();  // of a time that is not timed
+      const SpanWriter::Edge now = writer_.cpu_.read();
       if (writer_.edge_.at == 0) writer_.edge_ = now;
       before_ = now.at - writer_.edge_.at;
     }
@@ -150,7 +131,7 @@ class StageScope {
     span_.cpu = writer_.edge_.cpu;
   }
   void end() {
-    writer_.edge_ = writer_.edge_now();
+    writer_.edge_ = writer_.cpu_.read();
     span_.end = writer_.edge_.at - part_.wall;
     span_.cpu = writer_.edge_.cpu - span_.cpu - part_.cpu;
     writer_.add(span_, kind_ == Kind::runs ? span_.end - span_.begin : before_, slept_);

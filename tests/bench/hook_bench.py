@@ -41,6 +41,17 @@ def tiny(count: int = 1_000_000):
     return torch.utils.data.TensorDataset(torch.zeros(count, 8), torch.zeros(count))
 
 
+def stream(count: int = 1_000_000):
+    """Samples as small as they can be, of an iterable data set."""
+    import torch
+
+    class Numbers(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter(range(count))
+
+    return Numbers()
+
+
 def pillow(count: int = 3000):
     import numpy
     import torch
@@ -98,7 +109,7 @@ def tokens(count: int = 200_000, length: int = 1024):
     return Tokens()
 
 
-JOBS = {"numbers-0": (numbers, 256, 0), "tiny-0": (tiny, 256, 0), "tiny-2": (tiny, 256, 2), "tokens-0": (tokens, 64, 0), "tokens-2": (tokens, 64, 2),
+JOBS = {"numbers-0": (numbers, 256, 0), "stream-0": (stream, 256, 0), "tiny-0": (tiny, 256, 0), "tiny-2": (tiny, 256, 2), "tokens-0": (tokens, 64, 0), "tokens-2": (tokens, 64, 2),
         "pillow-0": (pillow, 32, 0), "pillow-2": (pillow, 32, 2), "opencv-2": (opencv, 32, 2)}
 
 

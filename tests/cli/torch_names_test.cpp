@@ -80,5 +80,45 @@ TEST_F(TorchNames, TheHottestLinesAreTheProgramsOwn) {
   EXPECT_THAT(evidence_of(result, "own-code"), HasSubstr("feature_of (names.py:"));
 }
 
+TEST_F(TorchNames, ASlowCollateIsNoTransport) {
+  const json result = measured("slow_collate", 1);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(result);
+  EXPECT_GT(stall_of(result, "collate"), 2 * stall_of(result, "transport"));
+  // It stacks in shared memory: nothing is copied there when it is sent.
+  EXPECT_FALSE(result.at("transport").contains("copied_share"));
+  EXPECT_LT(value_of(result, "/transport/pickled_bytes"), 10'000);
+  double named = 0;
+  bool has_shared_memory = false;
+  for (const json& detail : result.at("details")) {
+    if (detail.at("about") != "collate") continue;
+    named += detail.at("share").get<double>();
+    const auto text = detail.at("text").get<std::string>();
+    has_shared_memory |= text == "making shared memory for the batch";
+    if (!has_shared_memory) {
+      EXPECT_THAT(text, HasSubstr("stacked_slowly (names.py:"));
+    }
+  }
+  EXPECT_TRUE(has_shared_memory);
+  EXPECT_NEAR(named, 1, 1e-6);
+}
+
+TEST_F(TorchNames, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
+  const json copied = measured("copied_when_sent", 1);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(copied);
+  EXPECT_DOUBLE_EQ(value_of(copied, "/transport/copied_bytes"), 32 << 20);
+  EXPECT_LT(value_of(copied, "/transport/pickled_bytes"), 10'000);
+  EXPECT_GT(value_of(copied, "/transport/copied_share"),
+            4 * value_of(copied, "/transport/pickled_share"));
+
+  const json pickled = measured("pickled_objects", 1);
+  ASSERT_EQ(ended_.exit_code, 0) << ended_.err;
+  expect_closed(pickled);
+  EXPECT_FALSE(pickled.at("transport").contains("copied_share"));
+  EXPECT_GT(value_of(pickled, "/transport/pickled_bytes"), 300'000);
+  EXPECT_THAT(evidence_of(pickled, "serialisation-tax"), HasSubstr("of sending, pickling"));
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

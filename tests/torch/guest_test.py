@@ -7,6 +7,7 @@ import functools
 import graphlib
 import inspect
 import io
+import itertools
 import json
 import os
 import shutil
@@ -199,7 +200,7 @@ class Said(unittest.TestCase):
     def test_before_a_host_has_answered_the_program_goes_on_and_is_timed(self):
         from loaderscope_guest import library
 
-        self.assertFalse(library.Flags().must_stop())
+        self.assertGreater(library.ask(0, 0), 0)
         self.assertTrue(library.Flags().timing_wanted())
 
     def test_a_host_that_does_not_answer_is_waited_for_once(self):
@@ -445,8 +446,8 @@ class Identity(unittest.TestCase):
             stream = Stream(2, range(10))
             for sample in samples:
                 stream.add(making, sample)
-            stream.end(making)
-            stream.end(making)
+            stream.end(making, len(samples))
+            stream.end(making, len(samples))
         self.assertEqual([message["what"] for message in self.said], ["stream_end", "stream", "stream_end"])
         self.assertEqual(self.said[-1]["samples"], 5)
         self.assertEqual(self.said[-1]["declared"], 10)
@@ -613,7 +614,7 @@ class UserCode(unittest.TestCase):
         with user_code.entries_timed(outer):
             self.assertEqual([entry("7") for entry in outer.transforms], [7])
         spent = {name: time for (_, name), time in user_code.spending.parts()}
-        self.assertEqual(spent.pop("type"), 10)
+        self.assertEqual(spent.pop("int"), 10)
         self.assertEqual(list(spent.values()), [20])
 
 
@@ -813,6 +814,69 @@ class TinySamples(unittest.TestCase):
     def test_others_are(self):
         _, fetcher = self.making(nanoseconds=10**9)
         self.assertNotEqual(fetcher.dataset, [10, 11])
+
+
+class TinySamplesOfStreams(unittest.TestCase):
+    def setUp(self):
+        from loaderscope_guest import inject, library, making
+        from loaderscope_guest.fetcher import watch
+        from loaderscope_guest.streams import Samples
+
+        inject._by_stage.clear()
+        info = types.ModuleType("torch.utils.data")
+        info.get_worker_info = lambda: None
+        self.told = []
+        for patch in (mock.patch.dict(sys.modules, {"torch": info, "torch.utils": info, "torch.utils.data": info}),
+                      mock.patch.object(library, "say", lambda **message: self.told.append(message))):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.maker = making.Making(0, 0)
+
+        class Fetcher:
+            auto_collation = True
+
+        self.fetcher = Fetcher()
+        self.own = iter(range(23))
+        self.fetcher.dataset_iter = Samples(self.own, [], gives_batches=False, maker=self.maker)
+        watch(self.fetcher, self.maker)
+
+    def batch(self, size):
+        """As PyTorch's fetcher makes one."""
+        from loaderscope_guest import library
+
+        now = library.now()
+        self.maker.begin(0, now, now, [None] * size)
+        samples = list(itertools.islice(iter(lambda: next(self.fetcher.dataset_iter), None), size))
+        self.maker.finish(samples, by_trainer=True)
+        return samples, self.maker.samples
+
+    def test_are_counted_to_their_end_and_no_more(self):
+        given = [self.batch(8), self.batch(8), self.batch(8)]
+        self.assertEqual(given, [(list(range(8)), 8), (list(range(8, 16)), 8), (list(range(16, 23)), 7)])
+        self.assertIs(self.fetcher.dataset_iter, self.own)
+        self.assertEqual([message["samples"] for message in self.told if message["what"] == "stream_end"], [23])
+
+    def test_are_told_apart_until_the_stream_is_known(self):
+        self.assertEqual(self.batch(2), ([0, 1], 2))
+        self.assertEqual(self.batch(2), ([2, 3], 2))
+        self.assertEqual(type(self.fetcher.dataset_iter).__name__, "Samples")
+        self.assertEqual(self.batch(2), ([4, 5], 2))
+        self.assertIs(type(self.fetcher.dataset_iter), itertools.chain)
+
+    def test_end_when_the_fetcher_is_let_go(self):
+        ended = []
+
+        def stream():
+            try:
+                yield from range(100)
+            finally:
+                ended.append(True)
+
+        self.fetcher.dataset_iter.stand_for(stream())
+        self.batch(8)
+        self.batch(8)
+        del self.fetcher
+        self.assertEqual(ended, [True])
 
 
 class Device:

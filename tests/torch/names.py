@@ -63,5 +63,43 @@ def two_epochs(workers):
         train(loader)
 
 
+class Wide(Numbers):
+    """1 MiB each."""
+
+    def __getitem__(self, index):
+        return torch.full((512, 512), float(index))
+
+
+def stacked_slowly(samples):
+    """Four times what default_collate does once."""
+    for _ in range(3):
+        torch.stack(samples)
+    return torch.utils.data.default_collate(samples)
+
+
+def stacked_elsewhere(samples):
+    """Not in the memory that a worker shares with the trainer."""
+    return torch.stack(samples)
+
+
+def slow_collate(workers):
+    train(DataLoader(Wide(), batch_size=32, num_workers=workers, collate_fn=stacked_slowly))
+
+
+def copied_when_sent(workers):
+    train(DataLoader(Wide(), batch_size=32, num_workers=workers, collate_fn=stacked_elsewhere))
+
+
+class Words(Numbers):
+    """No tensors."""
+
+    def __getitem__(self, index):
+        return [(index, step, str(step)) for step in range(4000)]
+
+
+def pickled_objects(workers):
+    train(DataLoader(Words(), batch_size=8, num_workers=workers, collate_fn=list))
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](int(sys.argv[2]))

@@ -232,7 +232,7 @@ class Calls(WithBatch):
         compose = Compose()
         compose.transforms = [halved, str]
         self.assertEqual(compose(9), "4")
-        self.assertEqual({name for (_, name), _ in user_code.spending.parts()}, {user_code.name_of(halved), "type"})
+        self.assertEqual({name for (_, name), _ in user_code.spending.parts()}, {user_code.name_of(halved), "str"})
 
     def test_take_and_give_what_the_function_does(self):
         timed = self.stages.timed(halved, self.stages.DECODE)

@@ -96,6 +96,11 @@ std::string share_words(const Facts& facts, Cause cause) {
   return fmt::format("{} {}", name_of(cause), show_percent(facts.share(cause)));
 }
 
+std::string mean_words(const StageStats& stats) {
+  if (stats.count == 0) return "not measured";
+  return show_duration((stats.wall - stats.queued) / stats.count) + " each";
+}
+
 Change number(std::string key, std::int64_t value) {
   return {std::move(key), std::to_string(value)};
 }

@@ -88,6 +88,8 @@ void drop_repeated(std::vector<Finding>& findings);
 
 // "decode 34.8 %"
 std::string share_words(const Facts& facts, Cause cause);
+// "7.5 ms each", without what threads waited for a core.
+std::string mean_words(const StageStats& stats);
 // Of a rank: more workers read nothing. 0: the data is not streamed.
 std::int64_t shards_of_stream(const Facts& facts);
 // "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started

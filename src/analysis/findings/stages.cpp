@@ -12,12 +12,6 @@
 namespace loaderscope {
 namespace {
 
-// Without what its threads waited for a core.
-std::string mean_words(const StageStats& stats) {
-  if (stats.count == 0) return "not measured";
-  return show_duration((stats.wall - stats.queued) / stats.count) + " each";
-}
-
 std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage,
                                     const std::string& pytorch) {
   if (facts.share(cause) < kWorthSaying) return std::nullopt;
@@ -27,76 +21,6 @@ std::optional<Candidate> slow_stage(const Facts& facts, Cause cause, Stage stage
                                mean_words(facts.stages[stage]), named.empty() ? "" : ": ", named),
                    {{{std::string(name_of(stage)) + ".speed", "2"}}},
                    pytorch};
-}
-
-// Of the workers, without what they waited for a core.
-Nanos made_in(const Facts& facts) {
-  Nanos sum = 0;
-  for (const Stage stage : kMakingStages)
-    sum += facts.stages[stage].wall - facts.stages[stage].queued;
-  return sum;
-}
-
-// Threads write into the batch that the trainer takes: nothing is sent.
-bool hands_over_places(const Facts& facts) {
-  return facts.config.loader.executor == Executor::threads &&
-         facts.stages[Stage::transport].count == 0 &&
-         facts.stages[Stage::transport_recv].count == 0;
-}
-
-// Of a program's batches, in memory that is passed on by descriptors: the trainer asks the worker
-// for each of them.
-struct Pieces {
-  double of_batch = 0, asked_s = 0;  // without waits for a worker that goes on making batches
-  bool are_many = false;             // to ask for them is what a batch takes long for
-};
-
-Pieces pieces_of(const Facts& facts) {
-  constexpr double kMany = 16, kMostly = 0.5;
-  const StageStats& received = facts.stages[Stage::transport_recv];
-  Pieces pieces;
-  pieces.of_batch = facts.metric("transport.descriptors");
-  pieces.asked_s =
-      facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
-  if (received.count == 0) return pieces;
-  const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
-  pieces.asked_s = std::min(pieces.asked_s, mean_s);
-  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostly * mean_s;
-  return pieces;
-}
-
-// "; a batch is in 300 pieces of shared memory, and the trainer asks its worker for each, 38 ms"
-std::string pieces_words(const Pieces& pieces) {
-  if (!pieces.are_many) return "";
-  return fmt::format(
-      "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
-      "worker for each, {} all together",
-      pieces.of_batch, show_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
-}
-
-constexpr const char* kFewerPieces =
-    "few large tensors per batch in place of many small ones; else "
-    "torch.multiprocessing.set_sharing_strategy(\"file_system\"), by which nothing is asked for";
-
-// Batches that take longer to hand over than to make are better made where they are needed.
-std::optional<Candidate> without_hand_over(const Facts& facts) {
-  const StageStats &sent = facts.stages[Stage::transport],
-                   &received = facts.stages[Stage::transport_recv];
-  const Nanos made = made_in(facts);
-  if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
-    return std::nullopt;
-  if (made >= sent.wall + received.wall) return std::nullopt;
-  const Pieces pieces = pieces_of(facts);
-  return Candidate{
-      fmt::format("batches take {} to make and longer to hand over, sending {} and "
-                  "receiving {}; the trainer waits {} of the time for that{}",
-                  show_duration(made / sent.count), mean_words(sent), mean_words(received),
-                  show_percent(facts.share(Cause::transport)), pieces_words(pieces)),
-      {{number("num-workers", 0)}},
-      fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
-                  argument_name(facts.record, "prefetch_factor"),
-                  argument_name(facts.record, "persistent_workers"),
-                  pieces.are_many ? std::string("; or ") + kFewerPieces : "")};
 }
 
 }  // namespace
@@ -151,22 +75,6 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
                                show_percent(share)),
                    {},
                    "a batch_sampler that puts samples of about the same length into a batch"};
-}
-
-std::optional<Candidate> serialisation_tax(const Facts& facts) {
-  if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
-  if (std::optional<Candidate> without = without_hand_over(facts)) return without;
-  const Pieces pieces = pieces_of(facts);
-  return Candidate{
-      fmt::format("finished batches are on their way between workers and trainer {} "
-                  "of the time: sending {}, receiving {}{}",
-                  show_percent(facts.share(Cause::transport)),
-                  mean_words(facts.stages[Stage::transport]),
-                  mean_words(facts.stages[Stage::transport_recv]), pieces_words(pieces)),
-      {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
-      pieces.are_many ? kFewerPieces
-                      : "few large tensors per batch, which travel in shared memory; "
-                        "lists of Python objects are pickled"};
 }
 
 std::optional<Candidate> other_loader(const Facts& facts) {

@@ -236,6 +236,9 @@ void put_histories(RunRecord& record, const std::vector<LoaderHistory*>& histori
                               "of the streamed data set of a rank: more workers read nothing",
                               static_cast<double>(shards)});
   say_answers(record, histories);
+  Packing packing;
+  for (const LoaderHistory* history : histories) packing.add(history->packing());
+  move_to(record.metrics, packing.metrics());
   if (const double chosen = mean_of(histories, &LoaderHistory::chosen_in); chosen > 0)
     record.metrics.push_back({"sampler.s", "s",
                               "of the trainer's thread in the sampler, to choose the samples of a "

@@ -63,6 +63,7 @@ void LoaderHistory::take_fact(const Fact& fact, Epoch& epoch) {
   if (fact.kind == FactKind::chosen) chosen(fact);
   if (fact.kind == FactKind::wrapped) wrapped(fact.end - fact.begin);
   if (fact.kind == FactKind::trained) trained(fact);
+  packing_.take(fact);
   if (fact.kind == FactKind::moved && fact.batch < 0)
     moved(taken_last_.value_or(-1), fact.end - fact.begin);
   if (fact.batch < 0 || fact.kind == FactKind::replayed) return;

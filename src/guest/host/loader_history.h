@@ -13,6 +13,7 @@
 #include "guest/host/loader_facts.h"
 #include "guest/host/loop_time.h"
 #include "guest/host/measured_window.h"
+#include "guest/host/packing.h"
 #include "guest/host/skipped_batches.h"
 #include "guest/protocol/page.h"
 #include "settings/resolve_guest.h"
@@ -49,6 +50,7 @@ class LoaderHistory {
     Nanos waited = 0, kept = 0;
   };
   const Answers& answers() const { return answers_; }
+  const Packing& packing() const { return packing_; }
   // Batches thrown away before the program began to train, which is when its window begins anew;
   // what its first batch took until then, and the others behind it.
   struct ThrownAway {
@@ -178,6 +180,7 @@ class LoaderHistory {
   Interval choice_;  // of the sampler, its last
   Nanos choosing_ = 0, wrapped_ = 0;
   Answers answers_;
+  Packing packing_;
   SkippedBatches skipped_;
   ThrownAway thrown_away_;
   bool optimizer_waits_ = false;  // there is one, that has made no step

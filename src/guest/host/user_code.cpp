@@ -35,8 +35,10 @@ void UserCode::know_names(const NamesByStage& names) {
 
 std::vector<Detail> UserCode::details() const {
   std::vector<Detail> details;
-  for (const auto& [stage, name] : names_) details.push_back({stage, name});
-  for (const auto& [stage, spent] : spent_.all()) add_largest(details, stage, spent);
+  SpentTimes sums = spent_.all();
+  for (const auto& [stage, name] : names_)
+    if (!sums[stage].contains(name)) details.push_back({stage, name});
+  for (const auto& [stage, spent] : sums) add_largest(details, stage, spent);
   return details;
 }
 

@@ -40,7 +40,7 @@ int lsg_must_stop(void) { return membership().must_stop() ? 1 : 0; }
 
 int lsg_timing_wanted(void) { return membership().timing_wanted() ? 1 : 0; }
 
-std::int64_t lsg_thread_cpu_ns(void) { return thread_cpu_now(); }
+std::int64_t lsg_thread_cpu_ns(void) { return cpu_of_thread(); }
 
 std::int64_t lsg_object_size(std::int64_t address) {
   Dl_info place;
@@ -75,8 +75,17 @@ int lsg_is_in_stage(void) {
   return stack != nullptr && stack->is_in_stage() ? 1 : 0;
 }
 
-void lsg_end_work(int goes_on_elsewhere) {
+int lsg_enter_behind_samples(int stage) {
+  StageStack* stack = stack_of_thread();
+  if (stack == nullptr || !stack->takes_call(false)) return 0;
+  stack->sample(StageStack::kBetweenSamples);
+  stack->enter(static_cast<Stage>(stage));
+  return 1;
+}
+
+std::int64_t lsg_end_work(int goes_on_elsewhere) {
   if (StageStack* stack = stack_of_thread()) stack->end_work(goes_on_elsewhere != 0);
+  return monotonic_now();
 }
 
 void lsg_start_up(std::int64_t begin, std::int64_t end) {
@@ -85,17 +94,6 @@ void lsg_start_up(std::int64_t begin, std::int64_t end) {
 
 void lsg_rest(std::int64_t begin, std::int64_t end) {
   if (StageStack* stack = made_stack()) stack->writer().rest(begin, end);
-}
-
-void lsg_fact(int kind, std::int32_t iterator, std::int32_t generation, std::int32_t worker,
-              std::int64_t batch, std::int64_t begin, std::int64_t end, std::int64_t cpu,
-              std::int64_t count, std::int64_t bytes) {
-  PageRings* rings = membership().rings();
-  if (rings == nullptr) return;
-  const auto told = static_cast<FactKind>(kind);
-  const Nanos queued = tells_delay(told) ? delay_of_thread() : 0;
-  rings->facts.push(
-      {begin, end, cpu, queued, batch, count, bytes, iterator, generation, worker, told});
 }
 
 void lsg_device_open(int simulated, int own_copy_stream, std::int64_t in_flight) {

@@ -41,7 +41,11 @@ LOADERSCOPE_API void lsg_sample(std::int64_t sample);
 LOADERSCOPE_API void lsg_enter(int stage);
 LOADERSCOPE_API void lsg_leave(std::int64_t bytes);
 LOADERSCOPE_API int lsg_is_in_stage(void);
-LOADERSCOPE_API void lsg_end_work(int goes_on_elsewhere);  // not 0: it is not a worker's thread
+// A stage that handles the batch, behind its samples. 0: nothing is entered, as the calling thread
+// makes no batch whose stages are timed.
+LOADERSCOPE_API int lsg_enter_behind_samples(int stage);
+// `goes_on_elsewhere`: not 0: it is not a worker's thread. When.
+LOADERSCOPE_API std::int64_t lsg_end_work(int goes_on_elsewhere);
 LOADERSCOPE_API void lsg_start_up(std::int64_t begin, std::int64_t end);
 LOADERSCOPE_API void lsg_rest(std::int64_t begin, std::int64_t end);
 
@@ -54,6 +58,23 @@ LOADERSCOPE_API void lsg_fact(int kind, std::int32_t iterator, std::int32_t gene
 // How much of it Python has opened since `watch_opens` was called, or since this process is one: 0
 // files, 1 modules of its own, 2 folders that it has listed; 3: batches that were begun.
 LOADERSCOPE_API std::int64_t lsg_opened(int what);
+
+// What is told once per batch, all at once. By a training loop:
+// it asks for a batch, when; 0: the host wants it to end, and nothing is told.
+LOADERSCOPE_API std::int64_t lsg_ask(std::int32_t iterator, std::int32_t generation);
+// It was given the batch, when. `count` is that of FactKind::take.
+LOADERSCOPE_API std::int64_t lsg_take(std::int32_t iterator, std::int32_t generation,
+                                      std::int64_t batch, std::int64_t count);
+// The sampler has chosen, since `begin`, when the thread had used `cpu` ns. When.
+LOADERSCOPE_API std::int64_t lsg_chosen(std::int32_t iterator, std::int32_t generation,
+                                        std::int64_t begin, std::int64_t cpu);
+// By the thread that makes it, in front of `lsg_begin_work`, which it calls: FactKind::begun, and
+// with `is_own` the dispatching. `is_whole`: its samples are not told apart. Whether stages are
+// timed.
+LOADERSCOPE_API int lsg_begin_batch(std::int32_t iterator, std::int32_t generation,
+                                    std::int32_t worker, std::int64_t batch,
+                                    std::int64_t rested_since, std::int64_t begun, int is_own,
+                                    int is_whole);
 
 // The device of a trainer of ours, as in loaderscope/device.h. What waits may be called without the
 // GIL; what it did is reported by `lsg_device_collect`. `taken`: the last batch that the DataLoader

@@ -1,5 +1,7 @@
 #include "guest/library/this_thread.h"
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 
@@ -13,6 +15,8 @@ namespace {
 thread_local std::unique_ptr<ThreadLog> own_log;
 thread_local std::unique_ptr<StageStack> own_stack;
 thread_local std::optional<RunQueueMeter> own_run_queue;
+thread_local CpuMeter own_cpu;
+thread_local std::int64_t own_number = 0;
 
 }  // namespace
 
@@ -35,7 +39,14 @@ StageStack* made_stack() {
 
 Nanos delay_of_thread() {
   if (!own_run_queue) own_run_queue.emplace();
-  return own_run_queue->read();
+  return own_run_queue->read_if_it_left();
+}
+
+Nanos cpu_of_thread() { return own_cpu.read().cpu; }
+
+std::int64_t number_of_thread() {
+  if (own_number == 0) own_number = ::gettid();
+  return own_number;
 }
 
 // Its files under /proc are those of the parent's thread.
@@ -43,6 +54,8 @@ void forget_parent() {
   own_stack.reset();
   own_log.reset();
   own_run_queue.reset();
+  own_cpu = {};
+  own_number = 0;
   opened::forget();
   operators::forget();
   membership().leave();

@@ -24,26 +24,26 @@ class CoreStayTest : public ::testing::Test {
 };
 
 TEST_F(CoreStayTest, EndsWithASleep) {
-  CoreStay::begin();
+  const std::uint64_t first = CoreStay::number();
   sleep_until(monotonic_now() + 2 * kMillisecond);
-  EXPECT_FALSE(CoreStay::unbroken());
-  CoreStay::begin();
+  const std::uint64_t second = CoreStay::number();
+  EXPECT_NE(second, first);
   sleep_until(monotonic_now() + 2 * kMillisecond);
-  EXPECT_FALSE(CoreStay::unbroken());
+  EXPECT_NE(CoreStay::number(), second);
 }
 
 TEST_F(CoreStayTest, LastsWhileAThreadOnlyComputes) {
   int unbroken = 0;
   for (int i = 0; i < 1000; ++i) {
-    CoreStay::begin();
+    const std::uint64_t stay = CoreStay::number();
     burn_cpu(2 * kMicrosecond, kNoStop);
-    unbroken += CoreStay::unbroken() ? 1 : 0;
+    unbroken += CoreStay::number() == stay ? 1 : 0;
   }
   EXPECT_GT(unbroken, 500);
 }
 
-// The promise that CPU times rest on: a stay is never called unbroken when the thread was off its
-// core meanwhile.
+// The promise that CPU times rest on: a stay is never called the same one when the thread was off
+// its core meanwhile.
 TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
   cpu_set_t usable, one;
   ASSERT_EQ(::sched_getaffinity(0, sizeof usable, &usable), 0);
@@ -63,11 +63,11 @@ TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
     use_one_core();
     RunQueueMeter meter;
     for (int i = 0; i < 100; ++i) {
-      CoreStay::begin();
+      const std::uint64_t stay = CoreStay::number();
       meter.read();
       burn_cpu(kMillisecond, kNoStop);
       const Nanos delay = meter.read();
-      if (CoreStay::unbroken()) {
+      if (CoreStay::number() == stay) {
         off_core_unseen += delay;
       } else {
         ++broken;
@@ -81,10 +81,29 @@ TEST_F(CoreStayTest, EndsWhenAnotherThreadTakesTheCore) {
 }
 
 TEST_F(CoreStayTest, IsOfEachThreadAlone) {
-  CoreStay::begin();
-  bool unbroken = true;
-  std::thread([&] { unbroken = CoreStay::unbroken(); }).join();
-  EXPECT_FALSE(unbroken);
+  const std::uint64_t stay = CoreStay::number();
+  std::thread([] {
+    CoreStay::number();
+    sleep_until(monotonic_now() + 2 * kMillisecond);
+    CoreStay::number();
+  }).join();
+  EXPECT_LE(CoreStay::number(), stay + 1);  // it waited for the other one
+}
+
+// Two meters of one thread: what the one finds out the other one is not kept from.
+TEST_F(CoreStayTest, IsNewForEveryMeterOfAThread) {
+  RunQueueMeter one, other;
+  CpuMeter cpu;
+  one.read_if_it_left();
+  other.read_if_it_left();
+  const Nanos before = cpu.read().cpu;
+  const CpuMeter::Reading slept_from = cpu.read();
+  sleep_until(monotonic_now() + 2 * kMillisecond);
+  one.read_if_it_left();
+  other.read_if_it_left();
+  const CpuMeter::Reading slept_to = cpu.read();
+  EXPECT_GE(slept_from.cpu, before);
+  EXPECT_LT(slept_to.cpu - slept_from.cpu, (slept_to.at - slept_from.at) / 2);
 }
 
 }  // namespace

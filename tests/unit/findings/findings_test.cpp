@@ -371,6 +371,35 @@ TEST(Findings, ManySmallTensorsAreToldApartFromPickledObjects) {
   }
 }
 
+// Shares of sending.
+std::string advice_for_sending(double pickled, double copied) {
+  RunRecord record =
+      run(COMPUTE "workers = 4\nexecutor = processes\ncost = transport=20ms\ncost = decode=8ms");
+  add_metric(record, "transport.pickled_share", pickled);
+  add_metric(record, "transport.pickled_bytes", 4'100'000);
+  add_metric(record, "transport.copied_share", copied);
+  add_metric(record, "transport.copied_bytes", 12'000'000);
+  const Analysis analysis = analyse(record);
+  const std::optional<Candidate> seen = serialisation_tax(Facts(record, analysis));
+  return seen ? seen->evidence + "; " + seen->pytorch : "";
+}
+
+TEST(Findings, TensorsThatAreCopiedWhenTheyAreSentAreToldFromPickledObjects) {
+  const std::string copied = advice_for_sending(0.2, 0.7);
+  EXPECT_NE(
+      copied.find("of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into "
+                  "shared memory 70.0 %"),
+      copied.npos)
+      << copied;
+  EXPECT_NE(copied.find("default_collate"), copied.npos) << copied;
+  const std::string pickled = advice_for_sending(0.9, 0.05);
+  EXPECT_NE(pickled.find("of sending, pickling 4.10 MB is 90.0 %; "), pickled.npos) << pickled;
+  EXPECT_NE(pickled.find("tensors in place of arrays"), pickled.npos) << pickled;
+  const std::string neither = advice_for_sending(0.05, 0.05);
+  EXPECT_FALSE(neither.empty());
+  EXPECT_EQ(neither.find("of sending"), neither.npos) << neither;
+}
+
 TEST(Findings, ATrainerThatWaitsForItsSamplerIsNotSlowItself) {
   RunRecord record = run(COMPUTE "workers = 4\nin-flight = 1\ncost = launch=5ms:sleep");
   add_metric(record, "sampler.s", 0.004);

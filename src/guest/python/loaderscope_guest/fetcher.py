@@ -1,14 +1,14 @@
 """What a process makes batches with: its data set, which gives samples one by one, and what collates them."""
 
 import functools
+import weakref
 from types import ModuleType
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable, Dict
 
-from loaderscope_guest import inject, library, making, messages, wrong_data_samples
+from loaderscope_guest import inject, library, making, messages, stages, user_code
 from loaderscope_guest.fastai_loader import is_fastai_stand_in
-from loaderscope_guest.library import SAMPLE
 from loaderscope_guest.sizes import length_of, padding
-from loaderscope_guest.stages import COLLATE
+from loaderscope_guest.streams import Samples, count_alone_in
 
 
 class _Dataset:
@@ -41,55 +41,18 @@ class _Dataset:
         return getattr(self._loaderscope_dataset, name)
 
 
-class _Samples:
-    """The iterator of an iterable data set."""
-
-    def __init__(self, iterator: Iterator[Any], dataset: Any, gives_batches: bool, maker: making.Making) -> None:
-        from torch.utils.data import get_worker_info
-
-        self._iterator = iterator
-        self._making = maker
-        self._gives_batches = gives_batches
-        self._tells_samples = is_fastai_stand_in(dataset)
-        self._count = 0
-        info = get_worker_info()
-        self._identity = wrong_data_samples.Stream(info.num_workers if info else 1, dataset)
-
-    def stand_for(self, iterator: Iterator[Any]) -> None:
-        self._iterator = iterator
-
-    def __iter__(self) -> "_Samples":
-        return self
-
-    def __next__(self) -> Any:
-        if self._tells_samples:
-            self._making.batch_of_told_samples()
-        elif self._gives_batches:
-            self._making.whole_batch()
-        else:
-            self._making.next_sample(self._count, is_name=False)
-        self._count += 1
-        try:
-            sample = next(self._iterator)
-        except StopIteration:
-            self._making.samples = max(0, (self._making.samples or 0) - 1)
-            self._identity.end(self._making)
-            raise
-        self._identity.add(self._making, sample)
-        return sample
-
-
 def _timed_collate(collate: Callable[[Any], Any], maker: making.Making) -> Callable[[Any], Any]:
+    named = library.timed(collate, stages.COLLATE, False, True, False, False, None, None)
+    user_code.spending.watch("collate", user_code.quick_name_of(collate), named)
+
     @functools.wraps(collate, updated=())
     def timed(samples: Any) -> Any:
-        if not library.flags.timing or not maker.is_here():
+        if not library.enter_behind_samples(stages.COLLATE):
             return collate(samples)
-        library.sample(SAMPLE.between)
-        library.enter(COLLATE)
         if inject.ANY:
             inject.apply("collate", maker.worker)
         try:
-            batch = collate(samples)
+            batch = named(samples)
         finally:
             library.leave(0)
         if padding.is_due():
@@ -134,6 +97,10 @@ def _hidden(fetcher: Any) -> Any:
 def watch(fetcher: Any, maker: making.Making) -> None:
     """Whether it is worth its while that samples are told apart; a data set that gives whole batches does not."""
     hidden = _hidden(fetcher)
+    samples = getattr(fetcher, "dataset_iter", None)
+    if hidden is None and isinstance(samples, Samples) and fetcher.auto_collation and not samples.tells_samples:
+        maker.tell_samples_apart(functools.partial(count_alone_in, weakref.ref(fetcher)))
+        return
     dataset = hidden.stand_ins.get("dataset") if hidden else getattr(fetcher, "dataset", None)
     if isinstance(dataset, _Dataset) and fetcher.auto_collation and not hasattr(dataset, "__getitems__"):
         maker.tell_samples_apart(functools.partial(_give_own_dataset, fetcher))
@@ -141,12 +108,13 @@ def watch(fetcher: Any, maker: making.Making) -> None:
         maker.tell_samples_apart(None)
 
 
-def _give_own_dataset(fetcher: Any) -> None:
+def _give_own_dataset(fetcher: Any) -> bool:
     hidden = _hidden(fetcher)
     if hidden:
         hidden.stand_ins.clear()
     else:
         fetcher.dataset = fetcher.dataset._loaderscope_dataset
+    return True
 
 
 def _hook(fetcher: Any, maker: making.Making) -> Any:
@@ -155,7 +123,8 @@ def _hook(fetcher: Any, maker: making.Making) -> Any:
     own = {name: getattr(fetcher, name) for name in ("dataset", "dataset_iter") if hasattr(fetcher, name)}
     gives_batches = not getattr(fetcher, "auto_collation", True)  # batch_size=None
     if hasattr(fetcher, "dataset_iter"):
-        fetcher.dataset_iter = _Samples(fetcher.dataset_iter, maker.dataset, gives_batches, maker)
+        fetcher.dataset_iter = Samples(fetcher.dataset_iter, maker.dataset, gives_batches, maker)
+        watch(fetcher, maker)
     elif hasattr(fetcher, "dataset"):
         fetcher.dataset = _Dataset(fetcher.dataset, gives_batches, maker)
         watch(fetcher, maker)

@@ -28,6 +28,9 @@ def _uses_gpu() -> bool:
                for kind in (getattr(torch, "cuda", None), getattr(torch, "xpu", None)))
 
 
+_LOOK_EVERY = 1_000_000  # ns; whether the program has begun to use a GPU takes 1 us to ask
+
+
 class Watch:
     def __init__(self, uses_cuda: Callable[[], bool] = _uses_cuda) -> None:
         self._uses_cuda = uses_cuda
@@ -35,9 +38,11 @@ class Watch:
         self._is_told = self._decided
         self._records = True
         self.sees = False
+        self.not_before = 0  # ns: when to look again
 
-    def look(self) -> None:
-        """Once per batch."""
+    def look(self, at: int = 0) -> None:
+        """With a batch, `at` which it was taken."""
+        self.not_before = at + _LOOK_EVERY
         if not self._is_told and _uses_gpu():
             self._is_told = True
             library.say(what=MESSAGE.uses_gpu)
@@ -100,7 +105,7 @@ class Step:
     """From the time a batch is taken until the next one is asked for."""
 
     def __init__(self) -> None:
-        self.iteration: Any = None  # whose batch it is
+        self.iteration: Any = None  # None: there is no such step
         self.copied = 0  # ns, of all steps
         self._batch = -1
         self._thread = 0

@@ -62,12 +62,11 @@ class Iteration:
 
 def ask(iteration: Iteration) -> int:
     """When the loop asked, which ends its step."""
-    if library.flags.must_stop():
+    at: int = library.ask(iteration.number, iteration.generation)
+    if at == 0:
         gpu.watch.finish()
         _end_program()
-    at = now()
-    gpu.step.end()
-    iteration.fact(FACT.ask, begin=at, count=threading.get_native_id())
+    gpu.step.iteration = None
     return at
 
 
@@ -75,22 +74,24 @@ def given_again(iteration: Iteration) -> Any:
     """A batch that was delivered before, where it is its turn: see `replay`."""
     number, batch = replay.take()
     iteration.fact(FACT.replayed, number, begin=now())
-    _begin_step(iteration, -1, batch, 0)
+    _begin_step(iteration, -1, batch, now(), 0)
     return batch
 
 
 def given(iteration: Iteration, number: int, batch: Any, asked: int, with_gradients: bool = False) -> None:
-    at = now()
-    iteration.fact(FACT.take, number, begin=at, count=int(with_gradients) | training.waits)
-    training.given(iteration)
+    at = library.take(iteration.number, iteration.generation, number, with_gradients | training.waits)
+    if not training.has_begun:
+        training.given(iteration)
     iteration.taken += 1
-    replay.taken(batch)
-    _begin_step(iteration, number, batch, at - asked)
+    if replay.ANY:
+        replay.taken(batch)
+    _begin_step(iteration, number, batch, at, at - asked)
 
 
-def _begin_step(iteration: Iteration, number: int, batch: Any, waited: int) -> None:
+def _begin_step(iteration: Iteration, number: int, batch: Any, at: int, waited: int) -> None:
     delivered.add(batch, waited)
-    gpu.watch.look()
+    if at >= gpu.watch.not_before:
+        gpu.watch.look(at)
     gpu.step.begin(iteration, number)
 
 

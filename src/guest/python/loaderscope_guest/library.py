@@ -61,10 +61,15 @@ def _callables() -> Dict[str, Any]:
 _library = functions(ctypes.PyDLL)
 vars(_library).update(_callables())
 thread_cpu_ns = _library.thread_cpu_ns
+ask = _library.ask
+take = _library.take
+chosen = _library.chosen
+begin_batch = _library.begin_batch
 begin_work = _library.begin_work
 sample = _library.sample
 enter = _library.enter
 leave = _library.leave
+enter_behind_samples = _library.enter_behind_samples
 is_in_stage = _library.is_in_stage
 end_work = _library.end_work
 start_up = _library.start_up
@@ -93,7 +98,7 @@ class Flags:
     def __init__(self) -> None:
         self.joined_pid = 0
         self.role = ""  # a ROLE
-        self.timing = True  # of the batch that is made; looked at once per batch
+        self.timing = True  # of the batch that is made
 
     def joined(self, role: str) -> None:
         self.joined_pid = os.getpid()
@@ -101,9 +106,6 @@ class Flags:
 
     def forget(self) -> None:
         self.joined_pid = 0
-
-    def must_stop(self) -> bool:
-        return _library.must_stop() != 0
 
     def timing_wanted(self) -> bool:
         return _library.timing_wanted() != 0
@@ -113,9 +115,6 @@ class Flags:
 
     def is_worker(self) -> bool:
         return self.is_joined() and self.role == ROLE.worker
-
-    def look(self) -> None:
-        self.timing = _library.timing_wanted() != 0
 
 
 flags = Flags()

@@ -28,7 +28,8 @@ class Making:
         self.named = True  # samples have numbers that all processes know them by
         self.goes_on = False  # where an earlier run has stopped, with the random numbers that it had
         self.thread = 0  # that makes it
-        self._stop_telling: Optional[Callable[[], None]] = None
+        self._stop_telling: Optional[Callable[[], bool]] = None
+        self._count: Optional[Callable[[], int]] = None  # of the samples of the batch, where they are not told apart
         self._begun = 0
         self._tells_samples = True
         self._batches = 0  # of this epoch
@@ -43,19 +44,24 @@ class Making:
         library.fact(kind, self.iterator, self.generation, self.worker, self.batch if batch < 0 else batch, begin,
                      end, cpu, count, size)
 
-    def tell_samples_apart(self, stop: Optional[Callable[[], None]]) -> None:
-        """`stop`: called where that costs about as much as making them; None: it never does."""
+    def tell_samples_apart(self, stop: Optional[Callable[[], bool]]) -> None:
+        """`stop`: called where that costs about as much as making them; False: not yet. None: it never does."""
         self._tells_samples = True
         self._stop_telling = stop
+        self._count = None
+
+    def count_by(self, count: Callable[[], int]) -> None:
+        self._count = count
 
     def _stop_telling_samples_apart(self) -> None:
-        stop, self._stop_telling = self._stop_telling, None
-        if stop is not None:
-            stop()
+        if self._stop_telling is None or not self._stop_telling():
+            return
+        self._stop_telling = None
         self._tells_samples = False
         messages.degraded("samples take so little time that they are not told apart: their time is their batch's")
 
-    def begin(self, batch: int, rested_since: int, begun: int, keys: Any) -> None:
+    def begin(self, batch: int, rested_since: int, begun: int, keys: Any, is_own: bool = False) -> None:
+        """`is_own`: nobody has dispatched it."""
         entered = now()
         if self._batches == 0:
             self._begin_epoch()
@@ -63,15 +69,14 @@ class Making:
         self.batch = batch
         self.samples = 0
         self.thread = get_ident()
-        library.flags.look()
-        library.begin_work(self.iterator, self.generation, batch, library.flags.timing)
-        if not library.flags.timing or not self._tells_samples:
-            library.sample(SAMPLE.whole_batch)  # opaque, all of it
-        self._begun = begun + now() - entered  # what we did ourselves is none of its time
-        self.fact(FACT.begun, rested_since, begun)
+        library.flags.timing = library.begin_batch(self.iterator, self.generation, self.worker, batch, rested_since,
+                                                   begun, is_own, not self._tells_samples) != 0
+        if self._stop_telling is not None:
+            self._begun = begun + now() - entered  # what we did ourselves is none of its time
         if not self._tells_samples:
             self.samples = length_of(keys) or None
-            self._begin_stages(self.samples or 1)
+            if inject.ANY:
+                self._begin_stages(self.samples or 1)
 
     def _begin_epoch(self) -> None:
         with messages.never_failing("the random numbers of a worker are"):
@@ -92,19 +97,24 @@ class Making:
         self.thread = 0
         if self._stop_telling is not None and now() - self._begun < _TINY * self.samples and not inject.ANY:
             self._stop_telling_samples_apart()
-        library.end_work(by_trainer)
+        elif self._count is not None:
+            self.samples = self._count()
+        at = library.end_work(by_trainer)
         count = samples_of(data) if self.samples is None else self.samples
-        self.fact(FACT.finished, now(), count=count, size=bytes_of(data))
+        library.fact(FACT.finished, self.iterator, self.generation, self.worker, self.batch, at, 0, 0, count,
+                     bytes_of(data))
         if self._draws is not None:
             self._end_first_batch()
-        spending.say()
+        if at >= spending.not_before:
+            spending.say(at)
 
     def whole_batch(self, samples: Optional[int] = None) -> None:
         messages.degraded("the data set gives whole batches: their samples are not told apart")
         self.samples = samples
         if library.flags.timing:
             library.sample(SAMPLE.whole_batch)
-        self._begin_stages(self.samples or 1)
+        if inject.ANY:
+            self._begin_stages(self.samples or 1)
 
     def batch_of_told_samples(self) -> None:
         """Of a data set that gives whole batches, and says itself when it makes each of their samples."""
@@ -113,8 +123,7 @@ class Making:
             library.sample(SAMPLE.between)
 
     def _begin_stages(self, samples_at_once: int) -> None:
-        if not inject.ANY:
-            return
+        """Where delays are injected."""
         self.samples_at_once = samples_at_once
         self.injected.clear()
         for _ in range(samples_at_once):

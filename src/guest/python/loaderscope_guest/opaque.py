@@ -128,7 +128,7 @@ class Opaque:
 
     def _take(self, make: Callable[[], Any], iteration: Iteration) -> Any:
         asked = ask(iteration)
-        if replay.is_next():
+        if replay.ANY and replay.is_next():
             return given_again(iteration)
         before, making.current = making.current, self._making
         self._making.begin(iteration.taken, asked, asked, ())

@@ -10,7 +10,7 @@ import threading
 import weakref
 from typing import Any, Callable, Iterator, NamedTuple
 
-from loaderscope_guest import inject, library, lines, making, messages
+from loaderscope_guest import inject, library, lines, making, messages, sharing
 from loaderscope_guest.library import FACT, now
 
 
@@ -46,7 +46,7 @@ class Tasks:
         at = now()
         library.rest(since, at)
         if isinstance(task, tuple) and len(task) == 2:
-            making.current.begin(task[0], since, now(), self._keys_of(task[1]))
+            making.current.begin(task[0], since, at, self._keys_of(task[1]))
         elif type(task).__name__ == "_ResumeIteration":
             making.current.next_epoch()
         return task
@@ -62,13 +62,16 @@ class Results:
         self._queue = queue
         self._data_of = spoken.data_of
         self._sending = _Sending(queue)
+        self._is_watched = False
 
     def put(self, result: Any, *arguments: Any, **named: Any) -> None:
         if isinstance(result, tuple) and len(result) == 2 and isinstance(result[0], int):
             making.current.finish(self._data_of(result[1]), by_trainer=False)
         self._queue.put(result, *arguments, **named)
-        with messages.never_failing("the lines of a worker's code are"):
-            lines.watch(making.current)
+        if not self._is_watched:
+            self._is_watched = True
+            with messages.never_failing("the lines of a worker's code are"):
+                lines.watch(making.current)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._queue, name)
@@ -90,17 +93,33 @@ class _Sending:
             @staticmethod
             def dumps(obj: Any, *more: Any) -> Any:
                 sending.begin(obj)
-                return pickler.dumps(obj, *more)
+                pickled = pickler.dumps(obj, *more)
+                sending.say_pickled(pickled)
+                return pickled
 
         multiprocessing.queues._ForkingPickler = Pickler  # type: ignore[attr-defined]
+        sharing.time_copies()
 
     def begin(self, obj: Any) -> None:
         thread = self._thread
         thread.batch = obj[0] if isinstance(obj, tuple) and len(obj) == 2 and isinstance(obj[0], int) else None
         thread.generation = making.current.generation
+        sharing.copied.begin()
         thread.begun, thread.cpu = now(), library.thread_cpu_ns()
         if inject.ANY and thread.batch is not None:
             inject.apply("transport", making.current.worker)
+        thread.pickled_from = now()
+
+    def say_pickled(self, data: Any) -> None:
+        thread = self._thread
+        if thread.batch is None:
+            return
+        maker, copied = making.current, sharing.copied
+        library.fact(FACT.pickled, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from, now(), 0, 1,
+                     len(data))
+        if copied.count:
+            library.fact(FACT.shared, maker.iterator, thread.generation, maker.worker, -1, thread.pickled_from,
+                         thread.pickled_from + copied.spent, 0, copied.count, copied.bytes)
 
     def send_bytes(self, data: Any, *more: Any) -> None:
         self._send_bytes(data, *more)
@@ -169,8 +188,8 @@ def time_receiving(queue: Any, iteration: Any, by_pin_thread: bool = False) -> N
                                count=_answers.count)
             if inject.ANY:
                 inject.apply("transport.recv")
-            iteration.fact(FACT.received, batch, begin=begun[0], end=now(),
-                           cpu=library.thread_cpu_ns() - begun[1], count=int(by_pin_thread))
+            library.fact(FACT.received, iteration.number, iteration.generation, 0, batch, begun[0], now(),
+                         library.thread_cpu_ns() - begun[1], by_pin_thread, 0)
         return result
 
     queue._recv_bytes, queue.get = timed_receive, timed_get

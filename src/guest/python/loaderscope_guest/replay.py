@@ -82,5 +82,6 @@ class Kept:
         return number, fresh(self._batches[number])
 
 
+ANY = REPLAY is not None
 _kept = Kept(REPLAY)
 taken, is_next, take = _kept.taken, _kept.is_next, _kept.take

@@ -20,6 +20,7 @@ class Row(NamedTuple):
     steps: bool = False  # it gives a generator, and each of its steps is the stage's
     inherited: bool = False  # by this class, from one of which other classes stay as they are
     tells_bytes: bool = True  # of a read: as many as what it gives has
+    called: str = ""  # a part of the stage, which no delay is injected into; "": by its module and name
     looks: Optional[Callable[..., None]] = None  # at what it gives in a batch; then come its own arguments
 
 
@@ -126,6 +127,7 @@ TABLE: Tuple[Row, ...] = (
     Row("s3torchconnector.s3reader.dcp_optimized", "DCPOptimizedS3Reader.read DCPOptimizedS3Reader.readinto", READ),
     Row("webdataset.gopen", "Pipe.read Pipe.readline", READ),
     Row("webdataset.autodecode", "Decoder.decode1", DECODE),
+    Row("torch.storage", "_StorageBase._new_shared", COLLATE, called="making shared memory for the batch"),
     Row("fastai.data.load", "fa_collate fa_convert", COLLATE, outermost=True),
     Row("tarfile", "TarFile.next _FileInFile.read _FileInFile.readinto", READ),
     Row("zlib", "decompress", DECOMPRESS),

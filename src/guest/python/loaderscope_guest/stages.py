@@ -58,13 +58,14 @@ def _inject(stage: str) -> None:
 
 
 def timed(function: Callable[..., Any], stage: int, outermost: bool = False, called: str = "", has_name: bool = True,
-          tells_bytes: bool = True, instead: Optional[Callable[..., Any]] = None) -> Callable[..., Any]:
+          tells_bytes: bool = True, instead: Optional[Callable[..., Any]] = None,
+          injects: bool = True) -> Callable[..., Any]:
     """`function`, whose time is the stage's, where the calling thread makes a batch; there `instead` is called. It is
     known as `called`. Called in the stage itself it is part of the span that runs: small calls of one stage within
     another cost little."""
     name = NAMES[stage]
     is_method = hasattr(type(function), "__get__")
-    before = functools.partial(_inject, name) if inject.ANY else None
+    before = functools.partial(_inject, name) if inject.ANY and injects else None
     own = library.timed(function, stage, outermost, has_name, is_method, tells_bytes, before, instead)
     if called:
         user_code.spending.watch(name, called, own)
@@ -81,9 +82,9 @@ def _instead(function: Callable[..., Any], row: Row, called: str) -> Optional[Ca
 
 
 def _timed_by(row: Row, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    called = "" if row.entries else f"{row.module}.{name}"
+    called = "" if row.entries else row.called or f"{row.module}.{name}"
     return timed(function, row.stage, row.outermost, called, tells_bytes=row.tells_bytes and not row.steps,
-                 instead=_instead(function, row, called))
+                 instead=_instead(function, row, called), injects=not row.called)
 
 
 def _patch(module: ModuleType, row: Row) -> None:

@@ -27,7 +27,7 @@ def _next(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             iteration.batch_of(data)
             return data
         asked = ask(iteration)
-        if replay.is_next():
+        if replay.ANY and replay.is_next():
             return given_again(iteration)
         try:
             data = original(self)
@@ -130,7 +130,8 @@ def _try_put_index(original: Callable[[Any], None]) -> Callable[[Any], None]:
         batch, at = self._send_idx, now()
         original(self)
         if self._send_idx > batch:
-            iteration.fact(FACT.dispatched, batch, self._task_info[batch][0], begin=at)
+            library.fact(FACT.dispatched, iteration.number, iteration.generation, self._task_info[batch][0], batch, at,
+                         0, 0, 0, 0)
 
     return _try_put_index
 
@@ -149,9 +150,9 @@ def _next_index(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             if isinstance(maker, InTrainer):
                 maker.end()
             raise
-        iteration.fact(FACT.chosen, begin=begun, end=now(), cpu=library.thread_cpu_ns() - cpu)
-        if isinstance(maker, InTrainer):
-            maker.begin()
+        at = library.chosen(iteration.number, iteration.generation, begun, cpu)
+        if type(maker) is InTrainer:
+            maker.begin(at)
         if not iteration.order.is_said:
             iteration.order.add(iteration, index)
         return index

@@ -9,21 +9,21 @@ from loaderscope_guest.library import FACT, now
 class Training:
     def __init__(self) -> None:
         self.waits = 0  # 2: an optimizer is made, and none has made a step; else 0
-        self._has_begun = False
+        self.has_begun = False
         self._iteration: Any = None  # whose batch was taken last
 
     def given(self, iteration: Any) -> None:
-        if not self._has_begun:
-            self._iteration = iteration
+        """As long as it has not begun."""
+        self._iteration = iteration
 
     def has_optimizer(self) -> None:
-        if not self._has_begun:
+        if not self.has_begun:
             self.waits = 2
 
     def begins(self) -> None:
         """With an optimizer's first step."""
         iteration, self._iteration = self._iteration, None
-        self._has_begun, self.waits = True, 0
+        self.has_begun, self.waits = True, 0
         if iteration is not None and library.flags.is_joined():
             iteration.fact(FACT.trained, begin=now())
 

@@ -24,7 +24,7 @@ def name_of(thing: Any) -> str:
     while isinstance(thing, functools.partial):
         thing = thing.func
     code = getattr(thing, "__code__", None)
-    name = thing.__qualname__ if code is not None else type(thing).__qualname__
+    name = (thing if code is not None or isinstance(thing, type) else type(thing)).__qualname__
     return name[:_LONGEST] + _place(code)
 
 
@@ -35,7 +35,7 @@ def quick_name_of(thing: Any) -> str:
     """Never fails."""
     try:
         own = inspect.unwrap(thing) if hasattr(thing, "__wrapped__") else thing  # all that we wrap have our code
-        key = getattr(own, "__code__", type(own))
+        key = getattr(own, "__code__", own if isinstance(own, type) else type(own))
         name = _names.get(key)
         if name is None:
             name = _names[key] = name_of(thing)
@@ -89,7 +89,7 @@ class Spending:
         self._spent: Dict[Tuple[str, str], int] = {}
         self._timed: List[Tuple[str, str, Any]] = []  # by stage and name
         self.lines: Dict[str, int] = {}  # of the program, in `opaque`; another thread adds to it
-        self._said = 0
+        self.not_before = 0  # ns: when it is to be said again
         self.also: List[Callable[[], None]] = []  # is called when this is said, first behind the first batch
         self.inside = 0  # ns of entries within the entry that runs
 
@@ -112,11 +112,8 @@ class Spending:
         parts = [part for part in spent.items() if part[1] > 0]
         return sorted(parts, key=lambda part: part[1], reverse=True)[:_MOST]
 
-    def say(self) -> None:
-        at = now()
-        if at - self._said < _SAY_EVERY:
-            return
-        self._said = at
+    def say(self, at: int) -> None:
+        self.not_before = at + _SAY_EVERY
         counts.say()
         parts = [[stage, name, spent] for (stage, name), spent in self.parts()]
         lines = sorted(list(self.lines.items()), key=lambda line: line[1], reverse=True)

@@ -29,10 +29,10 @@ class InTrainer:
         self._batch = 0
         self._begun = 0
 
-    def begin(self) -> None:
+    def begin(self, at: int) -> None:
         """Once the sampler has said which samples are next."""
-        self._begun = now()
-        library.rest(self._begun, self._begun)
+        self._begun = at
+        library.rest(at, at)
 
     def end(self) -> None:
         """The sampler has none left."""
@@ -42,18 +42,18 @@ class InTrainer:
         library.end_work(True)
 
     def fetch(self, index: Any) -> Any:
-        before, making.current = making.current, self._making
+        maker = self._making
+        before, making.current = making.current, maker
         batch, self._batch = self._batch, self._batch + 1
         at, self._begun = self._begun or now(), 0
-        self._making.fact(FACT.dispatched, at, batch=batch)
-        self._making.begin(batch, at, at, index)
+        maker.begin(batch, at, at, index, is_own=True)
         data = None
         try:
             data = self._fetcher.fetch(index)
         finally:
-            self._making.finish(data, by_trainer=True)
+            maker.finish(data, by_trainer=True)
             making.current = before
-            in_hand.iteration, in_hand.batch = self._making, batch
+            in_hand.iteration, in_hand.batch = maker, batch
         return data
 
     def __getattr__(self, name: str) -> Any:

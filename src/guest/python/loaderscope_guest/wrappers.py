@@ -41,7 +41,8 @@ class _Outermost:
         if iteration is not None and own > 0 and library.flags.is_joined() and not library.flags.is_worker():
             iteration.fact(FACT.wrapped, begin=at - own, end=at)
             spending.add("launch", name, own)
-            spending.say()
+            if at >= spending.not_before:
+                spending.say(at)
 
 
 _outermost = _Outermost()

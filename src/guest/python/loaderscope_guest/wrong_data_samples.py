@@ -116,10 +116,10 @@ class Stream:
         if len(distinct) == self.MOST:
             self._say(making, "stream", hash=fingerprint(b"".join(self._first)))
 
-    def end(self, making: Any) -> None:
+    def end(self, making: Any, samples: int) -> None:
         """It may be asked again behind its end."""
         if self._generation != making.generation:
             self._generation = making.generation
             # Only here, and where it says something: some data sets go through all samples to count them.
             declared = length_of(self._dataset) if self._workers > 1 else 0
-            self._say(making, "stream_end", samples=self._samples, workers=self._workers, declared=declared)
+            self._say(making, "stream_end", samples=samples, workers=self._workers, declared=declared)

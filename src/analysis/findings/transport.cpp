@@ -1,0 +1,146 @@
+// Findings about batches on their way from the workers to the trainer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analysis/findings/facts.h"
+#include "analysis/totals.h"
+#include "analysis/verdict.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+// Of the workers, without what they waited for a core.
+Nanos made_in(const Facts& facts) {
+  Nanos sum = 0;
+  for (const Stage stage : kMakingStages)
+    sum += facts.stages[stage].wall - facts.stages[stage].queued;
+  return sum;
+}
+
+// Threads write into the batch that the trainer takes: nothing is sent.
+bool hands_over_places(const Facts& facts) {
+  return facts.config.loader.executor == Executor::threads &&
+         facts.stages[Stage::transport].count == 0 &&
+         facts.stages[Stage::transport_recv].count == 0;
+}
+
+// Of a program's batches, in memory that is passed on by descriptors: the trainer asks the worker
+// for each of them.
+struct Pieces {
+  double of_batch = 0, asked_s = 0;  // without waits for a worker that goes on making batches
+  bool are_many = false;             // to ask for them is what a batch takes long for
+};
+
+Pieces pieces_of(const Facts& facts) {
+  constexpr double kMany = 16, kMostly = 0.5;
+  const StageStats& received = facts.stages[Stage::transport_recv];
+  Pieces pieces;
+  pieces.of_batch = facts.metric("transport.descriptors");
+  pieces.asked_s =
+      facts.metric("transport.descriptors_s") - facts.metric("transport.busy_worker_s");
+  if (received.count == 0) return pieces;
+  const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
+  pieces.asked_s = std::min(pieces.asked_s, mean_s);
+  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostly * mean_s;
+  return pieces;
+}
+
+// "; a batch is in 300 pieces of shared memory, and the trainer asks its worker for each, 38 ms"
+std::string pieces_words(const Pieces& pieces) {
+  if (!pieces.are_many) return "";
+  return fmt::format(
+      "; a batch is in {:.0f} pieces of shared memory, and the trainer asks its "
+      "worker for each, {} all together",
+      pieces.of_batch, show_duration(std::llround(pieces.asked_s * static_cast<double>(kSecond))));
+}
+
+// What a worker does to send a batch, as far as it is known: shares of that time.
+struct Packed {
+  double pickled = 0, pickled_bytes = 0, copied = 0, copied_bytes = 0;
+  // Most of it is ...
+  bool is_pickling() const { return pickled > 0.5; }
+  bool is_copying() const { return copied > 0.5; }
+};
+
+Packed packed_by(const Facts& facts) {
+  return {facts.metric("transport.pickled_share"), facts.metric("transport.pickled_bytes"),
+          facts.metric("transport.copied_share"), facts.metric("transport.copied_bytes")};
+}
+
+// "; of sending, pickling 4.10 MB is 20.0 % and copying 12.0 MB of tensors into shared memory 70.0
+// %"
+std::string packed_words(const Packed& packed) {
+  constexpr double kWorthSayingOfIt = 0.1;
+  std::vector<std::string> words;
+  const auto add = [&](const char* what, double bytes, const char* of_what, double share) {
+    if (share < kWorthSayingOfIt) return;
+    words.push_back(fmt::format("{} {}{}{} {}", what, show_size(bytes), of_what,
+                                words.empty() ? " is" : "", show_percent(share)));
+  };
+  add("pickling", packed.pickled_bytes, "", packed.pickled);
+  add("copying", packed.copied_bytes, " of tensors into shared memory", packed.copied);
+  return words.empty() ? "" : fmt::format("; of sending, {}", fmt::join(words, " and "));
+}
+
+constexpr const char* kFewerPieces =
+    "few large tensors per batch in place of many small ones; else "
+    "torch.multiprocessing.set_sharing_strategy(\"file_system\"), by which nothing is asked for";
+
+std::string way_to_send_less(const Pieces& pieces, const Packed& packed) {
+  if (pieces.are_many) return kFewerPieces;
+  if (packed.is_copying())
+    return "end collate_fn with torch.utils.data.default_collate, which stacks samples where the "
+           "trainer finds them; other tensors are copied into shared memory when they are sent";
+  if (packed.is_pickling())
+    return "tensors in place of arrays, strings and lists of Python objects: a batch's tensors "
+           "travel in shared memory, all else is pickled, written into a pipe and unpickled";
+  return "few large tensors per batch, which travel in shared memory; "
+         "lists of Python objects are pickled";
+}
+
+// Batches that take longer to hand over than to make are better made where they are needed.
+std::optional<Candidate> without_hand_over(const Facts& facts) {
+  const StageStats &sent = facts.stages[Stage::transport],
+                   &received = facts.stages[Stage::transport_recv];
+  const Nanos made = made_in(facts);
+  if (sent.count == 0 || made == 0 || facts.config.loader.executor != Executor::processes)
+    return std::nullopt;
+  if (made >= sent.wall + received.wall) return std::nullopt;
+  const Pieces pieces = pieces_of(facts);
+  const Packed packed = packed_by(facts);
+  const bool has_other_way = pieces.are_many || packed.is_copying() || packed.is_pickling();
+  return Candidate{
+      fmt::format("batches take {} to make and longer to hand over, sending {} and "
+                  "receiving {}; the trainer waits {} of the time for that{}{}",
+                  show_duration(made / sent.count), mean_words(sent), mean_words(received),
+                  show_percent(facts.share(Cause::transport)), pieces_words(pieces),
+                  packed_words(packed)),
+      {{number("num-workers", 0)}},
+      fmt::format("{}, without {} and {}{}", loader_words(facts.record, {"num_workers={}"}),
+                  argument_name(facts.record, "prefetch_factor"),
+                  argument_name(facts.record, "persistent_workers"),
+                  has_other_way ? "; or " + way_to_send_less(pieces, packed) : "")};
+}
+
+}  // namespace
+
+std::optional<Candidate> serialisation_tax(const Facts& facts) {
+  if (facts.share(Cause::transport) < kWorthSaying || hands_over_places(facts)) return std::nullopt;
+  if (std::optional<Candidate> without = without_hand_over(facts)) return without;
+  const Pieces pieces = pieces_of(facts);
+  const Packed packed = packed_by(facts);
+  return Candidate{fmt::format("finished batches are on their way between workers and trainer {} "
+                               "of the time: sending {}, receiving {}{}{}",
+                               show_percent(facts.share(Cause::transport)),
+                               mean_words(facts.stages[Stage::transport]),
+                               mean_words(facts.stages[Stage::transport_recv]),
+                               pieces_words(pieces), packed_words(packed)),
+                   {{{"transport.speed", "1000"}, {"transport.recv.speed", "1000"}}},
+                   way_to_send_less(pieces, packed)};
+}
+
+}  // namespace loaderscope

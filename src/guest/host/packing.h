@@ -1,0 +1,28 @@
+// What workers do to send the batches that they have made, beside writing them into a pipe.
+#pragma once
+
+#include <vector>
+
+#include "guest/protocol/page.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::guest {
+
+class Packing {
+ public:
+  void take(const Fact& fact);  // of whatever kind
+  void add(const Packing& other);
+  // Bytes per batch, and shares of the time to send it.
+  std::vector<Metric> metrics() const;
+
+ private:
+  struct Part {
+    double times = 0, bytes = 0, spent_s = 0;
+    void add(const Part& other);
+  };
+  double sending_s_ = 0;
+  Part pickled_;  // batches; the time with that of `shared_`
+  Part shared_;   // tensors that were copied into shared memory
+};
+
+}  // namespace loaderscope::guest
