@@ -125,7 +125,7 @@ class RingReader final : public SampleReader {
     request.sample = sample;
     request.error.reset();
     request.extent = extents_.extent(sample);
-    if (ExtentOpener::holds_one_sample(request.extent)) {
+    if (opener_.is_opened_anew(request.extent)) {
       extents_.path_of(request.extent.object, request.path);
       open(request);
     } else {
