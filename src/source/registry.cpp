@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "source/file_source.h"
+#include "source/items.h"
 #include "source/npy.h"
 #include "source/readers.h"
 #include "source/tar.h"
+#include "source/tfrecord.h"
 #include "source/tokens.h"
 
 namespace loaderscope {
@@ -37,6 +39,8 @@ AccessRow row(FileAccess access, bool direct, bool looks_ahead,
 
 constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
+constexpr std::string_view kItemWords[] = {"column", "open"};
+constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
 constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
@@ -80,6 +84,29 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tokens>,
        .suffixes = source::kTokenSuffixes,
        .words = kTokenWords,
+       .is_packed = true},
+      {.row = {"mds",
+               "Shards of mosaicml-streaming, a folder with index.json; ?column=NAME: the images; "
+               "?open=sample: a shard is opened for each sample, as the library does it."},
+       .form = SampleForm::image,
+       .open = opened<open_mds>,
+       .words = kItemWords,
+       .is_packed = true},
+      {.row = {"litdata",
+               "Chunks of LitData, a folder with index.json; ?column=NAME: the images; "
+               "?open=sample: a chunk is opened for each sample."},
+       .form = SampleForm::image,
+       .open = opened<open_litdata>,
+       .words = kItemWords,
+       .is_packed = true},
+      {.row = {"tfrecord",
+               "TFRecord files of tf.train.Example, ?feature=NAME: the image; or, with ?value=raw, "
+               "of images.",
+               source::no_crc32c},
+       .form = SampleForm::image,
+       .open = opened<open_tfrecord>,
+       .suffixes = source::kTfrecordSuffixes,
+       .words = kTfrecordWords,
        .is_packed = true},
   };
   return rows;

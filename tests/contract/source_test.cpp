@@ -89,6 +89,54 @@ void make_tokens(const source::TempFolder& data, SourceOptions& options) {
   options.words["window"] = "500";
 }
 
+// Of two shards; `index` says what is in them.
+void make_item_shards(const source::TempFolder& data, SourceOptions& options,
+                      const std::function<std::string(std::int64_t)>& item,
+                      std::string (*index)(const std::vector<source::ItemShardFacts>&)) {
+  std::array<std::vector<std::string>, 2> items;
+  for (std::int64_t i = 0; i < kSamples; ++i) items[i < 20 ? 0 : 1].push_back(item(i));
+  std::vector<source::ItemShardFacts> facts;
+  for (const auto& shard : items) {
+    const std::string file = "shard." + std::to_string(facts.size());
+    const std::string bytes = source::item_shard(shard, "{}");
+    data.write(file, bytes);
+    facts.push_back({file, shard.size(), bytes.size()});
+  }
+  data.write("index.json", index(facts));
+  options.paths = {data.path()};
+}
+
+void make_mds(const source::TempFolder& data, SourceOptions& options) {
+  make_item_shards(
+      data, options,
+      [](std::int64_t i) {
+        const std::string image = bytes_of_sample(i);
+        return source::number_bytes(static_cast<std::uint32_t>(image.size())) +
+               source::number_bytes(i) + image;
+      },
+      source::mds_index);
+}
+
+void make_litdata(const source::TempFolder& data, SourceOptions& options) {
+  make_item_shards(
+      data, options,
+      [](std::int64_t i) {
+        return source::item_of({bytes_of_sample(i), source::number_bytes(i)});
+      },
+      source::litdata_index);
+}
+
+void make_tfrecords(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::string, 2> files;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    files[i < 20 ? 0 : 1] += source::tfrecord_bytes(
+        source::example_bytes({{"image/filename", "n"}, {"image/encoded", bytes_of_sample(i)}}));
+  }
+  data.write("0.tfrecord", files[0]);
+  data.write("1.tfrecord", files[1]);
+  options.paths = {data.path()};
+}
+
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"files", "", make_folder, bytes_of_sample},
@@ -96,6 +144,9 @@ const std::vector<Format>& formats() {
       {"tar", "", make_shards, bytes_of_sample},
       {"npy", "", make_arrays, row_of_sample},
       {"tokens", "", make_tokens, row_of_sample},
+      {"mds", "", make_mds, bytes_of_sample},
+      {"litdata", "", make_litdata, bytes_of_sample},
+      {"tfrecord", "", make_tfrecords, bytes_of_sample},
   };
   return kFormats;
 }
@@ -162,10 +213,12 @@ TEST_P(SourceContract, SaysWhereItsSamplesLie) {
     extents->path_of(extent.object, path);
     EXPECT_TRUE(source->describe(i).starts_with(path)) << source->describe(i);
     std::ifstream file(path, std::ios::binary);
-    std::string bytes(bytes_of(i).size(), '\0');
+    const bool is_whole = extent.length == Extent::kToEnd;
+    std::string bytes(is_whole ? bytes_of(i).size() : static_cast<std::size_t>(extent.length),
+                      '\0');
     file.seekg(extent.offset);
     file.read(bytes.data(), std::ssize(bytes));
-    EXPECT_EQ(bytes, bytes_of(i));
+    EXPECT_NE(bytes.find(bytes_of(i)), bytes.npos) << i;  // with more, in some formats
   }
 }
 
