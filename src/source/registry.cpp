@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "source/file_source.h"
+#include "source/hdf5.h"
 #include "source/items.h"
 #include "source/npy.h"
 #include "source/readers.h"
@@ -41,6 +42,7 @@ constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
 constexpr std::string_view kItemWords[] = {"column", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
+constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
 constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
@@ -48,6 +50,19 @@ template <auto open>
 std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext& context) {
   return open(options, context);
 }
+
+using Open = std::unique_ptr<Source> (*)(const SourceOptions&, const SourceContext&);
+using Unavailable = std::optional<std::string> (*)();
+
+#ifdef LOADERSCOPE_WITH_HDF5
+constexpr Open kOpenHdf5 = open_hdf5;
+constexpr Unavailable kNoHdf5 = nullptr;
+#else
+constexpr Open kOpenHdf5 = nullptr;
+constexpr Unavailable kNoHdf5 = []() -> std::optional<std::string> {
+  return "built without HDF5; install libhdf5-dev and build again.";
+};
+#endif
 
 }  // namespace
 
@@ -107,6 +122,16 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tfrecord>,
        .suffixes = source::kTfrecordSuffixes,
        .words = kTfrecordWords,
+       .is_packed = true},
+      {.row = {"hdf5",
+               "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
+               "?dataset=NAME, a sample a row; &window=N, &stride=N as of npy; "
+               "&chunk-cache=SIZE.",
+               kNoHdf5},
+       .form = SampleForm::array,
+       .open = kOpenHdf5,
+       .suffixes = source::kHdf5Suffixes,
+       .words = kHdf5Words,
        .is_packed = true},
   };
   return rows;
