@@ -5,6 +5,7 @@
 #include "source/file_source.h"
 #include "source/hdf5.h"
 #include "source/items.h"
+#include "source/lmdb.h"
 #include "source/npy.h"
 #include "source/readers.h"
 #include "source/tar.h"
@@ -43,6 +44,7 @@ constexpr std::string_view kNpyWords[] = {"window", "stride"};
 constexpr std::string_view kItemWords[] = {"column", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
 constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
+constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
@@ -61,6 +63,16 @@ constexpr Unavailable kNoHdf5 = nullptr;
 constexpr Open kOpenHdf5 = nullptr;
 constexpr Unavailable kNoHdf5 = []() -> std::optional<std::string> {
   return "built without HDF5; install libhdf5-dev and build again.";
+};
+#endif
+
+#ifdef LOADERSCOPE_WITH_LMDB
+constexpr Open kOpenLmdb = open_lmdb;
+constexpr Unavailable kNoLmdb = nullptr;
+#else
+constexpr Open kOpenLmdb = nullptr;
+constexpr Unavailable kNoLmdb = []() -> std::optional<std::string> {
+  return "built without LMDB; install liblmdb-dev and build again.";
 };
 #endif
 
@@ -132,6 +144,15 @@ std::span<const SourceRow> source_table() {
        .open = kOpenHdf5,
        .suffixes = source::kHdf5Suffixes,
        .words = kHdf5Words,
+       .is_packed = true},
+      {.row = {"lmdb",
+               "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; "
+               "?value=datum: values are Caffe's Datum and not images.",
+               kNoLmdb},
+       .form = SampleForm::image,
+       .open = kOpenLmdb,
+       .suffixes = source::kLmdbSuffixes,
+       .words = kLmdbWords,
        .is_packed = true},
   };
   return rows;

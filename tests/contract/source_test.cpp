@@ -17,6 +17,7 @@
 #include "unit/source/access_names.h"
 #include "unit/source/container_bytes.h"
 #include "unit/source/hdf5_writer.h"
+#include "unit/source/lmdb_writer.h"
 #include "unit/source/packed_bytes.h"
 #include "unit/source/temp_folder.h"
 
@@ -148,6 +149,17 @@ void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
 }
 #endif
 
+#ifdef LOADERSCOPE_WITH_LMDB
+void make_lmdb(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::vector<std::pair<std::string, std::string>>, 2> files;
+  for (std::int64_t i = 0; i < kSamples; ++i)
+    files[i < 20 ? 0 : 1].emplace_back(std::to_string(1000 + i), bytes_of_sample(i));
+  source::write_lmdb(data / "0.mdb", files[0]);
+  source::write_lmdb(data / "1.mdb", files[1]);
+  options.paths = {data / "0.mdb", data / "1.mdb"};
+}
+#endif
+
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"files", "", make_folder, bytes_of_sample},
@@ -158,6 +170,9 @@ const std::vector<Format>& formats() {
       {"mds", "", make_mds, bytes_of_sample},
       {"litdata", "", make_litdata, bytes_of_sample},
       {"tfrecord", "", make_tfrecords, bytes_of_sample},
+#ifdef LOADERSCOPE_WITH_LMDB
+      {"lmdb", "", make_lmdb, bytes_of_sample},
+#endif
 #ifdef LOADERSCOPE_WITH_HDF5
       {"hdf5", "", make_hdf5, row_of_sample},
 #endif
