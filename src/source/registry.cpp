@@ -90,7 +90,7 @@ std::span<const SourceRow> source_table() {
            {"tar",
             "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
             "?stream=1&shuffle=N: no index, read in order through a buffer of N samples, also of "
-            ".tar.gz and .tar.zst."},
+            ".tar.gz, .tar.zst and .tar.lz4."},
        .form = SampleForm::image,
        .open = opened<open_tar>,
        .suffixes = source::kTarSuffixes,

@@ -6,9 +6,11 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "loaderscope/errors.h"
 #include "source/items.h"
+#include "source/lmdb.h"
 #include "source/shard_bytes.h"
 #include "source/tfrecord.h"
 
@@ -91,6 +93,19 @@ void read_records(Stored bytes) {
   }
 }
 
+// A value of Caffe's, and a pattern of keys.
+void read_datum(Stored bytes, std::string_view text) {
+  std::vector<std::byte> image;
+  try {
+    touch(source::image_of_datum(bytes, image));
+  } catch (const SampleError&) {
+  }
+  try {
+    source::fits_key(text.substr(0, text.size() / 2), text.substr(text.size() / 2));
+  } catch (const ValueError&) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -100,5 +115,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   read_index(source::parse_litdata_index, text);
   read_shard(bytes);
   read_records(bytes);
+  read_datum(bytes, text);
   return 0;
 }
