@@ -11,15 +11,14 @@
 #include "loaderscope/errors.h"
 
 namespace loaderscope::source {
-namespace {
 
 // What the library gave a number, which it takes back.
-class Held {
+class Hdf5Id {
  public:
-  Held(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Held(Held&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Held& operator=(Held&&) = delete;
-  ~Held() {
+  Hdf5Id(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Hdf5Id(Hdf5Id&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Hdf5Id& operator=(Hdf5Id&&) = delete;
+  ~Hdf5Id() {
     if (id_ >= 0) close_(id_);
   }
   operator hid_t() const { return id_; }  // NOLINT: reads like the number
@@ -28,6 +27,8 @@ class Held {
   hid_t id_;
   herr_t (*close_)(hid_t);
 };
+
+namespace {
 
 herr_t keep_first_reason(unsigned, const H5E_error2_t* error, void* reason) {
   auto& text = *static_cast<std::string*>(reason);
@@ -43,15 +44,15 @@ herr_t keep_first_reason(unsigned, const H5E_error2_t* error, void* reason) {
       fmt::format("{}: {}", doing, reason.empty() ? "HDF5 does not say why" : shown_text(reason)));
 }
 
-Held held_or_fail(hid_t id, herr_t (*close)(hid_t), std::string_view doing) {
+Hdf5Id held_or_fail(hid_t id, herr_t (*close)(hid_t), std::string_view doing) {
   if (id < 0) fail_by_hdf5(doing);
   return {id, close};
 }
 
 // Of a lock on the file there is no need, and some network file systems refuse it.
-Held opened_file(const std::string& path) {
+Hdf5Id opened_file(const std::string& path) {
   ::H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // prints by itself otherwise; of this thread
-  const Held access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose);
+  const Hdf5Id access(::H5Pcreate(H5P_FILE_ACCESS), ::H5Pclose);
 #if H5_VERSION_GE(1, 10, 7)
   ::H5Pset_file_locking(access, false, true);
 #endif
@@ -65,13 +66,13 @@ struct Found {
 };
 
 int rank_of(hid_t dataset) {
-  const Held space(::H5Dget_space(dataset), ::H5Sclose);
+  const Hdf5Id space(::H5Dget_space(dataset), ::H5Sclose);
   return ::H5Sget_simple_extent_ndims(space);
 }
 
 herr_t note_dataset(hid_t file, const char* name, const H5L_info_t* link, void* to) {
   if (link->type != H5L_TYPE_HARD) return 0;
-  const Held object(::H5Oopen(file, name, H5P_DEFAULT), ::H5Oclose);
+  const Hdf5Id object(::H5Oopen(file, name, H5P_DEFAULT), ::H5Oclose);
   if (object < 0 || ::H5Iget_type(object) != H5I_DATASET) return 0;
   auto& found = *static_cast<Found*>(to);
   found.names.emplace_back(name);
@@ -135,7 +136,7 @@ void describe_chunks(hid_t creation, std::span<const hsize_t> most, Bytes value_
 }
 
 Hdf5Layout layout_of(hid_t dataset, std::string name) {
-  const Held type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose),
+  const Hdf5Id type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose),
       creation(::H5Dget_create_plist(dataset), ::H5Pclose);
   const H5T_class_t kind = ::H5Tget_class(type);
   if (kind != H5T_INTEGER && kind != H5T_FLOAT)
@@ -159,8 +160,8 @@ Hdf5Layout layout_of(hid_t dataset, std::string name) {
   return layout;
 }
 
-Held opened_dataset(hid_t file, const std::string& name, Bytes cache) {
-  const Held access(::H5Pcreate(H5P_DATASET_ACCESS), ::H5Pclose);
+Hdf5Id opened_dataset(hid_t file, const std::string& name, Bytes cache) {
+  const Hdf5Id access(::H5Pcreate(H5P_DATASET_ACCESS), ::H5Pclose);
   if (cache > 0)
     ::H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, static_cast<std::size_t>(cache),
                          H5D_CHUNK_CACHE_W0_DEFAULT);
@@ -176,15 +177,15 @@ std::mutex& hdf5_mutex() {
 }
 
 struct Hdf5Dataset::Handles {
-  Held file, dataset, type, space;
+  Hdf5Id file, dataset, type, space;
 };
 
 Hdf5Dataset::Hdf5Dataset(const std::string& path, std::string_view name, Bytes cache) {
-  Held file = opened_file(path);
+  Hdf5Id file = opened_file(path);
   const std::string chosen = name.empty() ? only_dataset(file) : std::string(name);
-  Held dataset = opened_dataset(file, chosen, cache);
+  Hdf5Id dataset = opened_dataset(file, chosen, cache);
   layout_ = layout_of(dataset, chosen);
-  Held type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose);
+  Hdf5Id type(::H5Dget_type(dataset), ::H5Tclose), space(::H5Dget_space(dataset), ::H5Sclose);
   open_.reset(new Handles{std::move(file), std::move(dataset), std::move(type), std::move(space)});
 }
 
@@ -196,7 +197,8 @@ void Hdf5Dataset::read(std::int64_t row, std::span<std::byte> to) {
   ::H5Sget_simple_extent_dims(open_->space, count.data(), nullptr);
   begin[0] = static_cast<hsize_t>(row);
   count[0] = to.size() / static_cast<std::size_t>(layout_.array.row_bytes);
-  const Held memory(::H5Screate_simple(static_cast<int>(rank), count.data(), nullptr), ::H5Sclose);
+  const Hdf5Id memory(::H5Screate_simple(static_cast<int>(rank), count.data(), nullptr),
+                      ::H5Sclose);
   ::H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   if (::H5Sselect_hyperslab(open_->space, H5S_SELECT_SET, begin.data(), nullptr, count.data(),
                             nullptr) < 0 ||
