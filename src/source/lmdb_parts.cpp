@@ -26,12 +26,13 @@ Datum parsed_datum(std::span<const std::byte> bytes) {
       protozero::data_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   while (reader.next()) {
     const bool is_number = reader.wire_type() == protozero::pbf_wire_type::varint;
+    const bool is_text = reader.wire_type() == protozero::pbf_wire_type::length_delimited;
     if (is_number && reader.tag() <= 3) {
       std::int64_t& side = reader.tag() == 1   ? datum.channels
                            : reader.tag() == 2 ? datum.height
                                                : datum.width;
       side = reader.get_int32();
-    } else if (!is_number && reader.tag() == 4) {
+    } else if (is_text && reader.tag() == 4) {
       const auto data = reader.get_view();
       datum.data = std::as_bytes(std::span(data.data(), data.size()));
     } else if (is_number && reader.tag() == 7) {
