@@ -32,7 +32,7 @@ void expect_all_samples(const std::string& data) {
     ASSERT_EQ(ended.exit_code, 0) << data << ": " << ended.err;
     const json result = json::parse(ended.out, nullptr, false);
     EXPECT_EQ(result.at("ranks").at(0).at("samples"), 2 * source::kFixtureSamples) << data;
-    EXPECT_EQ(result.at("ranks").at(0).at("skipped_samples"), 0) << data;
+    EXPECT_EQ(result.at("errors").at("skipped_samples"), 0) << data;
   }
 }
 
