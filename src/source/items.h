@@ -77,6 +77,20 @@ struct OpenShard {
   std::vector<std::uint32_t> offsets;  // of one that is not compressed
 };
 
+// What one of --data names. Its shards are compressed, or they are not: those that are not are
+// taken where all of them are there, as a library leaves them that has read all.
+struct ItemFolder {
+  std::string index_path;
+  std::vector<ItemField> fields;
+  std::vector<OpenShard> shards;
+  bool is_packed = false;
+};
+using ParseIndex = ItemIndex (*)(std::string_view);
+// Throw RunError.
+ItemFolder open_item_folder(const std::string& path, ParseIndex parse);
+void read_offsets_of(OpenShard& shard);
+const CompressionRow& compression_of_shard(const OpenShard& shard);
+
 // What is read of compressed shards, which one that reads keeps unpacked, the last one.
 struct PackedItems {
   const std::vector<OpenShard>& shards;
