@@ -28,13 +28,15 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
   const double unpacked = facts.metric("source.bytes_unpacked");
   const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
   if (ratio < kMuchMore || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
-  const bool by_unpacking = unpacked > brought;
-  const std::string change = by_unpacking ? "read.decompress.speed" : "read.speed";
+  const bool by_unpacking = unpacked > kMuchMore * used;  // and read as much
+  const std::string factor = fmt::format("{:.3g}", ratio);
+  Changes changes = {{"read.speed", factor}};
+  if (by_unpacking) changes.push_back({"read.decompress.speed", factor});
   return Candidate{
       fmt::format("reading {} {:.1f} bytes for each that is used: {} of the time",
                   by_unpacking ? "unpacks" : "brings", ratio,
                   show_percent(facts.share(Cause::read))),
-      {{{change, fmt::format("{:.3g}", ratio)}}},
+      {changes},
       by_unpacking ? "store the shards as they are, not compressed, or read the samples of a shard "
                      "one after another: shuffle shards, and samples within them"
                    : "store pieces of about a sample (HDF5: h5repack -l NAME:CHUNK=1x...), or "

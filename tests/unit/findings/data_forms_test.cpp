@@ -101,7 +101,7 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   packed.metrics = chunks.metrics;
   packed.metrics.push_back({"source.bytes_unpacked", "bytes", "", 100e6});
   EXPECT_EQ(look(read_amplification, packed).value().options.front(),
-            (Changes{{"read.decompress.speed", "100"}}));
+            (Changes{{"read.speed", "100"}, {"read.decompress.speed", "100"}}));
 }
 
 TEST(DataForms, OfALibrarysLockThreadsAreTold) {
