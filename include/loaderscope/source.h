@@ -38,6 +38,10 @@ class SampleReader {
   virtual void expect(std::span<const std::int64_t> samples) { static_cast<void>(samples); }
   // How many of them it reads ahead; 0: nothing comes of naming any.
   virtual int looks_ahead() const { return 0; }
+  // Who is told, from now on, which part of reading it is at; outlives it. Else nobody is.
+  virtual void report_to(StageSink& stages) { static_cast<void>(stages); }
+  // What the last call read of what is stored, where that is not just the sample.
+  virtual std::optional<Bytes> stored_bytes() const { return std::nullopt; }
 };
 
 // Where the stored bytes of one sample lie: `length` bytes of an object (a file, a shard).
@@ -63,6 +67,8 @@ class Objects {
 class Extents : public Objects {
  public:
   virtual Extent extent(std::int64_t sample) const = 0;
+  // Whether an object is opened for each of its samples, as a library may do it.
+  virtual bool opens_for_each_sample() const { return false; }
 };
 
 // Whose stream it is: the worker's of a rank, numbers from 0.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/raw_image.h"
 #include "dataset/pixels.h"
 
 namespace loaderscope::dataset {
@@ -29,9 +30,6 @@ void encode_jpeg(const RgbImage& image, const LossySettings& settings, std::vect
 void encode_png(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 void encode_webp(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 
-// "LSRAW1\0\0", width and height as little-endian 32-bit numbers, then rows of 8-bit RGB.
-inline constexpr std::array<char, 8> kRawMagic = {'L', 'S', 'R', 'A', 'W', '1', '\0', '\0'};
-inline constexpr std::size_t kRawHeader = 16;
 void encode_raw(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 
 }  // namespace loaderscope::dataset

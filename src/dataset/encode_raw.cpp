@@ -1,22 +1,10 @@
-#include <cstring>
-
 #include "dataset/encode.h"
 
 namespace loaderscope::dataset {
-namespace {
-
-void put_u32(std::byte* out, std::uint32_t value) {
-  for (int i = 0; i < 4; ++i) out[i] = static_cast<std::byte>(value >> (8 * i));
-}
-
-}  // namespace
 
 void encode_raw(const RgbImage& image, const LossySettings&, std::vector<std::byte>& out) {
-  out.resize(kRawHeader + image.rgb.size());
-  std::memcpy(out.data(), kRawMagic.data(), kRawMagic.size());
-  put_u32(out.data() + 8, static_cast<std::uint32_t>(image.width));
-  put_u32(out.data() + 12, static_cast<std::uint32_t>(image.height));
-  std::memcpy(out.data() + kRawHeader, image.rgb.data(), image.rgb.size());
+  put_raw_image(static_cast<std::uint32_t>(image.width), static_cast<std::uint32_t>(image.height),
+                3, std::as_bytes(std::span(image.rgb)), out);
 }
 
 }  // namespace loaderscope::dataset

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/raw_image.h"
+
 namespace loaderscope {
 namespace {
 
@@ -14,7 +16,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kJpeg = "\xFF\xD8\xFF"sv;
 constexpr std::string_view kPng = "\x89PNG\r\n\x1A\n"sv;
-constexpr std::string_view kRaw = "LSRAW1\0\0"sv;
+constexpr std::string_view kRaw(kRawMagic.data(), kRawMagic.size());
 constexpr std::size_t kLongestMagic = 12;
 
 std::string_view as_text(std::span<const std::byte> stored, std::size_t longest) {

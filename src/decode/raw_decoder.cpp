@@ -1,15 +1,14 @@
-// "LSRAW1\0\0", width and height as little-endian 32-bit numbers, then rows of 8-bit RGB.
 #include <cstdint>
 #include <string>
 
+#include "base/raw_image.h"
 #include "decode/decoders.h"
 #include "decode/limits.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMagicBytes = 8;
-constexpr std::size_t kHeaderBytes = 16;
+constexpr std::size_t kMagicBytes = kRawMagic.size();
 constexpr std::uint32_t kLongestSide = 1U << 24;
 
 std::uint32_t little_endian(std::span<const std::byte, 4> bytes) {
@@ -23,7 +22,7 @@ class RawDecoder final : public Decoder {
   explicit RawDecoder(const DecodeOptions& options) : options_(options) {}
 
   ImageHeader open(std::span<const std::byte> stored) override {
-    if (stored.size() < kHeaderBytes) {
+    if (stored.size() < kRawHeader) {
       throw SampleError(SampleError::Kind::truncated, "its raw header ends early");
     }
     const std::uint32_t width = little_endian(stored.subspan<kMagicBytes, 4>());
@@ -31,7 +30,7 @@ class RawDecoder final : public Decoder {
     check_sides(width, height);
     header_ = {static_cast<int>(width), static_cast<int>(height)};
     check_size(header_, options_);
-    pixels_ = stored.subspan(kHeaderBytes);
+    pixels_ = stored.subspan(kRawHeader);
     check_length(std::size_t{width} * height * kChannels);
     return header_;
   }

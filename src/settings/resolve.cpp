@@ -86,7 +86,7 @@ std::string_view format_of(const std::string& text, std::string_view source) {
 // Data that is given says what the source is.
 void fill_source(RunConfig& c) {
   if (!c.has_data()) {
-    if (source_row(c.data.source.value).open != nullptr)
+    if (source_row(c.data.source.value).form != SampleForm::declared)
       refuse(c, "source", "has no data; give --data PATH");
     return;
   }
@@ -94,7 +94,7 @@ void fill_source(RunConfig& c) {
   for (const std::string& text : c.data.paths.value) format = format_of(text, format);
   c.data.source.value = format.empty() ? "files" : std::string(format);
   const SourceRow& row = source_row(c.data.source.value);
-  if (row.open == nullptr)
+  if (row.form == SampleForm::declared)
     refuse(c, "source", "reads no data; leave out --data, or give --source files");
   if (c.data.index.given && !row.takes_list)
     refuse(c, "index", "is a list of files; give --source files");

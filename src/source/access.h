@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,7 @@ class Access {
     counts_.count_request(bytes, work);
   }
   void count_sample(Bytes bytes) const { counts_.count_sample(bytes); }
+  const ReadCounts& counts() const { return counts_; }
 
  private:
   struct Met {
@@ -64,6 +67,11 @@ class Access {
   Placed<Met> met_;
 };
 
+// Which of the bytes of a sample's extent are the sample, valid as long as they are and until the
+// next call. Throws SampleError.
+using PartOfExtent = std::function<std::span<const std::byte>(std::int64_t sample,
+                                                              std::span<const std::byte> extent)>;
+
 // A source that says where its samples lie; an Access reads them.
 class ExtentSource : public Source, public Extents {
  public:
@@ -80,6 +88,9 @@ class ExtentSource : public Source, public Extents {
 
  protected:
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
+  // Of a format that stores more with a sample than the sample.
+  std::unique_ptr<SampleReader> make_reader_of_parts(PartOfExtent part) const;
+  const Access& reading() const { return access_; }
 
  private:
   Access access_;

@@ -32,7 +32,7 @@ Windows windows_of(const GivenWords& words, std::int64_t length_otherwise);
 void check_length(const ArrayFile& array, Bytes file_bytes);
 
 // Of arrays that are alike, one after another; no window spans two of them.
-class ArraySource final : public ExtentSource {
+class ArraySource : public ExtentSource {
  public:
   // Throws RunError: arrays that are not alike, or none that holds a window.
   ArraySource(const SourceOptions& options, const std::vector<ArrayFile>& files, Windows windows);

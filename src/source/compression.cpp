@@ -31,6 +31,16 @@ constexpr Unavailable kNoZstd = []() -> std::optional<std::string> {
 };
 #endif
 
+#ifdef LOADERSCOPE_WITH_LZ4
+constexpr auto kMakeLz4 = source::make_lz4_unpacker;
+constexpr Unavailable kNoLz4 = nullptr;
+#else
+constexpr std::unique_ptr<source::Unpacker> (*kMakeLz4)() = nullptr;
+constexpr Unavailable kNoLz4 = []() -> std::optional<std::string> {
+  return "built without liblz4; install liblz4-dev and build again.";
+};
+#endif
+
 std::optional<std::string> is_only_known() {
   return "it is recognised and not read; pack with zstd instead.";
 }
@@ -41,14 +51,18 @@ constexpr std::size_t kLongestMagic = 6;
 
 std::span<const CompressionRow> compression_table() {
   static const CompressionRow rows[] = {
-      {{"gzip", "Shards of a stream packed by gzip, pigz or bgzip, unpacked by zlib.", kNoGzip},
+      {{"gzip", "Shards packed by gzip, pigz or bgzip, unpacked by zlib.", kNoGzip},
        "\x1f\x8b",
        "gunzip",
        kMakeGzip},
-      {{"zstd", "Shards of a stream packed by zstd or pzstd, unpacked by libzstd.", kNoZstd},
+      {{"zstd", "Shards packed by zstd or pzstd, unpacked by libzstd.", kNoZstd},
        "\x28\xb5\x2f\xfd",
        "unzstd",
        kMakeZstd},
+      {{"lz4", "Shards packed by lz4, unpacked by liblz4.", kNoLz4},
+       "\x04\x22\x4d\x18",
+       "unlz4",
+       kMakeLz4},
       {{"xz", "Files packed by xz.", is_only_known},
        "\xfd"
        "7zXZ",

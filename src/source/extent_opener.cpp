@@ -106,14 +106,18 @@ std::shared_ptr<const OpenObject> ExtentOpener::kept_object(std::int64_t object)
 
 OpenExtent ExtentOpener::open(std::int64_t sample) {
   const Extent extent = access_.extents().extent(sample);
-  return checked(
-      extent, holds_one_sample(extent) ? open_object(extent.object) : kept_object(extent.object));
+  return checked(extent,
+                 is_opened_anew(extent) ? open_object(extent.object) : kept_object(extent.object));
+}
+
+bool ExtentOpener::is_opened_anew(const Extent& extent) const {
+  return extent.length == Extent::kToEnd || access_.extents().opens_for_each_sample();
 }
 
 OpenExtent ExtentOpener::checked(const Extent& extent,
                                  std::shared_ptr<const OpenObject> object) const {
   const auto has = static_cast<Bytes>(object->size);
-  const Bytes size = holds_one_sample(extent) ? has : extent.length;
+  const Bytes size = extent.length == Extent::kToEnd ? has : extent.length;
   if (size <= 0) throw SampleError(Kind::truncated, "is empty");
   if (size > access_.largest_sample()) {
     throw SampleError(Kind::too_large, "has " + std::to_string(size) + " bytes, more than the " +

@@ -33,7 +33,7 @@ struct OpenExtent {
 
 // Opens objects so that reading leaves no trace (no access time where that is allowed). What holds
 // one sample is opened for that sample, as a loader of files does it; of objects that hold several
-// the last ones used stay open.
+// the last ones used stay open, unless their source says that each sample opens its own.
 class ExtentOpener {
  public:
   explicit ExtentOpener(const Access& access) : access_(access) {}
@@ -46,7 +46,7 @@ class ExtentOpener {
   bool may_try_again(int flags, int error);
   OpenExtent checked(const Extent& extent, std::shared_ptr<const OpenObject> object) const;
   std::shared_ptr<const OpenObject> open_object(std::int64_t object);
-  static bool holds_one_sample(const Extent& extent) { return extent.length == Extent::kToEnd; }
+  bool is_opened_anew(const Extent& extent) const;  // by `open`, for this one sample
 
  private:
   using Kept = std::pair<std::int64_t, std::shared_ptr<const OpenObject>>;

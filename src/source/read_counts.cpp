@@ -18,7 +18,17 @@ std::vector<Metric> ReadCounts::metrics() const {
     metrics.push_back({"source.unpacked_per_byte", "1",
                        "bytes that came of each byte of compressed shards", unpacked / packed});
   }
+  if (const double waited = count(counts_->waited_for_lock); waited > 0) {
+    metrics.push_back({"source.waited_for_lock_s", "s",
+                       "what readers waited for their library, which lets in one at a time",
+                       waited * 1e-9});
+  }
   return metrics;
+}
+
+double ReadCounts::share_of_lock() const {
+  const auto waited = static_cast<double>(counts_->waited_for_lock.load());
+  return waited > 0 ? waited / (waited + static_cast<double>(counts_->in_library.load())) : 0;
 }
 
 }  // namespace loaderscope::source

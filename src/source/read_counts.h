@@ -25,10 +25,17 @@ class ReadCounts {
   }
   // One call of the kernel's, or one mapping, and what it brought.
   void count_request(Bytes bytes, WorkCounts& work = thread_counts) const {
-    add(counts_->requests, 1);
-    add(counts_->bytes_brought, bytes);
-    ++work.requests;
+    count_requests(1, bytes, work);
   }
+  void count_requests(std::int64_t calls, Bytes bytes, WorkCounts& work = thread_counts) const {
+    add(counts_->requests, calls);
+    add(counts_->bytes_brought, bytes);
+    work.requests += calls;
+  }
+  // Of a library that lets in one reader at a time: what others waited for that.
+  void count_waited_for_lock(Nanos waited) const { add(counts_->waited_for_lock, waited); }
+  void count_in_library(Nanos spent) const { add(counts_->in_library, spent); }
+  double share_of_lock() const;  // of the time in it, and before it
   void count_sample(Bytes bytes) const { add(counts_->bytes_of_samples, bytes); }
   void count_unpacked(Bytes packed, Bytes unpacked) const {
     add(counts_->packed, packed);
@@ -43,7 +50,7 @@ class ReadCounts {
   using Count = std::atomic<std::int64_t>;
   struct Counts {
     Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, packed{0}, unpacked{0},
-        left_out{0};
+        left_out{0}, waited_for_lock{0}, in_library{0};
   };
   static void add(Count& count, std::int64_t more) {
     count.fetch_add(more, std::memory_order_relaxed);

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 #include "source/file_source.h"
+#include "source/hdf5.h"
+#include "source/items.h"
+#include "source/lmdb.h"
 #include "source/npy.h"
 #include "source/readers.h"
 #include "source/tar.h"
+#include "source/tfrecord.h"
 #include "source/tokens.h"
 
 namespace loaderscope {
@@ -37,6 +41,10 @@ AccessRow row(FileAccess access, bool direct, bool looks_ahead,
 
 constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
+constexpr std::string_view kItemWords[] = {"column", "open"};
+constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
+constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
+constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
@@ -44,6 +52,29 @@ template <auto open>
 std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext& context) {
   return open(options, context);
 }
+
+using Open = std::unique_ptr<Source> (*)(const SourceOptions&, const SourceContext&);
+using Unavailable = std::optional<std::string> (*)();
+
+#ifdef LOADERSCOPE_WITH_HDF5
+constexpr Open kOpenHdf5 = open_hdf5;
+constexpr Unavailable kNoHdf5 = nullptr;
+#else
+constexpr Open kOpenHdf5 = nullptr;
+constexpr Unavailable kNoHdf5 = []() -> std::optional<std::string> {
+  return "built without HDF5; install libhdf5-dev and build again.";
+};
+#endif
+
+#ifdef LOADERSCOPE_WITH_LMDB
+constexpr Open kOpenLmdb = open_lmdb;
+constexpr Unavailable kNoLmdb = nullptr;
+#else
+constexpr Open kOpenLmdb = nullptr;
+constexpr Unavailable kNoLmdb = []() -> std::optional<std::string> {
+  return "built without LMDB; install liblmdb-dev and build again.";
+};
+#endif
 
 }  // namespace
 
@@ -59,7 +90,7 @@ std::span<const SourceRow> source_table() {
            {"tar",
             "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
             "?stream=1&shuffle=N: no index, read in order through a buffer of N samples, also of "
-            ".tar.gz and .tar.zst."},
+            ".tar.gz, .tar.zst and .tar.lz4."},
        .form = SampleForm::image,
        .open = opened<open_tar>,
        .suffixes = source::kTarSuffixes,
@@ -80,6 +111,48 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tokens>,
        .suffixes = source::kTokenSuffixes,
        .words = kTokenWords,
+       .is_packed = true},
+      {.row = {"mds",
+               "Shards of mosaicml-streaming, a folder with index.json; ?column=NAME: the images; "
+               "?open=sample: a shard is opened for each sample, as the library does it."},
+       .form = SampleForm::image,
+       .open = opened<open_mds>,
+       .words = kItemWords,
+       .is_packed = true},
+      {.row = {"litdata",
+               "Chunks of LitData, a folder with index.json; ?column=NAME: the images; "
+               "?open=sample: a chunk is opened for each sample."},
+       .form = SampleForm::image,
+       .open = opened<open_litdata>,
+       .words = kItemWords,
+       .is_packed = true},
+      {.row = {"tfrecord",
+               "TFRecord files of tf.train.Example, ?feature=NAME: the image; or, with ?value=raw, "
+               "of images.",
+               source::no_crc32c},
+       .form = SampleForm::image,
+       .open = opened<open_tfrecord>,
+       .suffixes = source::kTfrecordSuffixes,
+       .words = kTfrecordWords,
+       .is_packed = true},
+      {.row = {"hdf5",
+               "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
+               "?dataset=NAME, a sample a row; &window=N, &stride=N as of npy; "
+               "&chunk-cache=SIZE.",
+               kNoHdf5},
+       .form = SampleForm::array,
+       .open = kOpenHdf5,
+       .suffixes = source::kHdf5Suffixes,
+       .words = kHdf5Words,
+       .is_packed = true},
+      {.row = {"lmdb",
+               "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; "
+               "?value=datum: values are Caffe's Datum and not images.",
+               kNoLmdb},
+       .form = SampleForm::image,
+       .open = kOpenLmdb,
+       .suffixes = source::kLmdbSuffixes,
+       .words = kLmdbWords,
        .is_packed = true},
   };
   return rows;

@@ -21,7 +21,7 @@ class Access;
 struct SourceRow {
   Row row;
   SampleForm form = SampleForm::declared;
-  // Null: there is nothing to open.
+  // Null: there is nothing to open, or the row is not available.
   std::unique_ptr<Source> (*open)(const SourceOptions& options,
                                   const SourceContext& context) = nullptr;
   std::span<const std::string_view> suffixes = {};  // a path that ends so is one of these

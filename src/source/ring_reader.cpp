@@ -128,7 +128,7 @@ class RingReader final : public SampleReader {
     request.error.reset();
     request.work = {};
     request.extent = extents_.extent(sample);
-    if (ExtentOpener::holds_one_sample(request.extent)) {
+    if (opener_.is_opened_anew(request.extent)) {
       extents_.path_of(request.extent.object, request.path);
       open(request);
     } else {

@@ -37,7 +37,7 @@ class TarSource final : public ExtentSource {
   Extent extent(std::int64_t sample) const override {
     thread_local std::string name;
     const StoredExtent where = index_.extent(sample).value_or(StoredExtent{});
-    return {index_.file(sample, name), Bytes{where.begin} * StoredExtent::kUnit, where.bytes};
+    return {index_.file(sample, name), Bytes{where.begin} * kTarBlock, where.bytes};
   }
   void path_of(std::int64_t object, std::string& path) const override {
     path = shards_[static_cast<std::size_t>(object)];

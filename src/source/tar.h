@@ -19,7 +19,10 @@
 
 namespace loaderscope::source {
 
-inline constexpr std::string_view kTarSuffixes[] = {".tar", ".tar.gz", ".tgz", ".tar.zst"};
+inline constexpr std::string_view kTarSuffixes[] = {".tar", ".tar.gz", ".tgz", ".tar.zst",
+                                                    ".tar.lz4"};
+
+inline constexpr Bytes kTarBlock = 512;  // members begin with one
 
 struct TarMember {
   std::string name;

@@ -58,7 +58,7 @@ ShardListing list_shard(const std::string& path, std::string_view wanted) {
 }
 
 StoredExtent stored(const TarMember& member) {
-  return {static_cast<std::uint32_t>(member.begin / StoredExtent::kUnit),
+  return {static_cast<std::uint32_t>(member.begin / kTarBlock),
           static_cast<std::uint32_t>(std::min<Bytes>(member.size, StoredExtent::kMost))};
 }
 
@@ -75,7 +75,7 @@ Index index_shards(const std::vector<std::string>& shards, std::string_view memb
   for (std::uint32_t i = 0; i < shards.size(); ++i) {
     const std::uint32_t shard = builder.add_folder({i, "", 0, listings[i].stamp});
     for (const TarMember& sample : listings[i].samples) {
-      if (sample.begin / StoredExtent::kUnit > std::numeric_limits<std::uint32_t>::max())
+      if (sample.begin / kTarBlock > std::numeric_limits<std::uint32_t>::max())
         throw RunError(shown_text(shards[i]) + ": is larger than 2 TiB; split it into shards");
       builder.add(shard, sample.name);
       builder.place_last(stored(sample));

@@ -23,7 +23,7 @@ constexpr std::size_t kOthersNamed = 5;
 // A tar file ends with blocks of zeros: one that was cut, or whose writer died, mostly does not. Of
 // a compressed one reading tells.
 bool ends_as_a_tar(const std::string& path) {
-  std::array<char, StoredExtent::kUnit> last{};
+  std::array<char, kTarBlock> last{};
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat facts {};
   if (fd < 0 || ::fstat(fd, &facts) != 0) return true;  // whoever reads it will say why

@@ -12,7 +12,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::size_t kBlockBytes = StoredExtent::kUnit;
+constexpr std::size_t kBlockBytes = kTarBlock;
 constexpr Bytes kLongestText = 1 << 20;
 
 std::string_view until_zero(std::string_view field) { return field.substr(0, field.find('\0')); }

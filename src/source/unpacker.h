@@ -26,6 +26,7 @@ class Unpacker {
 };
 
 std::unique_ptr<Unpacker> make_gzip_unpacker();  // also of several members, as pigz and bgzip write
+std::unique_ptr<Unpacker> make_lz4_unpacker();   // likewise, as lz4 writes them
 std::unique_ptr<Unpacker> make_zstd_unpacker();  // also of several frames, as pzstd writes
 
 }  // namespace loaderscope::source

@@ -16,6 +16,8 @@
 #include "unit/dataset/contents.h"
 #include "unit/source/access_names.h"
 #include "unit/source/container_bytes.h"
+#include "unit/source/hdf5_writer.h"
+#include "unit/source/lmdb_writer.h"
 #include "unit/source/packed_bytes.h"
 #include "unit/source/temp_folder.h"
 
@@ -89,6 +91,75 @@ void make_tokens(const source::TempFolder& data, SourceOptions& options) {
   options.words["window"] = "500";
 }
 
+// Of two shards; `index` says what is in them.
+void make_item_shards(const source::TempFolder& data, SourceOptions& options,
+                      const std::function<std::string(std::int64_t)>& item,
+                      std::string (*index)(const std::vector<source::ItemShardFacts>&)) {
+  std::array<std::vector<std::string>, 2> items;
+  for (std::int64_t i = 0; i < kSamples; ++i) items[i < 20 ? 0 : 1].push_back(item(i));
+  std::vector<source::ItemShardFacts> facts;
+  for (const auto& shard : items) {
+    const std::string file = "shard." + std::to_string(facts.size());
+    const std::string bytes = source::item_shard(shard, "{}");
+    data.write(file, bytes);
+    facts.push_back({file, shard.size(), bytes.size()});
+  }
+  data.write("index.json", index(facts));
+  options.paths = {data.path()};
+}
+
+void make_mds(const source::TempFolder& data, SourceOptions& options) {
+  make_item_shards(
+      data, options,
+      [](std::int64_t i) {
+        const std::string image = bytes_of_sample(i);
+        return source::number_bytes(static_cast<std::uint32_t>(image.size())) +
+               source::number_bytes(i) + image;
+      },
+      source::mds_index);
+}
+
+void make_litdata(const source::TempFolder& data, SourceOptions& options) {
+  make_item_shards(
+      data, options,
+      [](std::int64_t i) {
+        return source::item_of({bytes_of_sample(i), source::number_bytes(i)});
+      },
+      source::litdata_index);
+}
+
+void make_tfrecords(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::string, 2> files;
+  for (std::int64_t i = 0; i < kSamples; ++i) {
+    files[i < 20 ? 0 : 1] += source::tfrecord_bytes(
+        source::example_bytes({{"image/filename", "n"}, {"image/encoded", bytes_of_sample(i)}}));
+  }
+  data.write("0.tfrecord", files[0]);
+  data.write("1.tfrecord", files[1]);
+  options.paths = {data.path()};
+}
+
+#ifdef LOADERSCOPE_WITH_HDF5
+void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::string, 2> rows;
+  for (std::int64_t i = 0; i < kSamples; ++i) rows[i < 20 ? 0 : 1] += row_of_sample(i);
+  source::write_hdf5(data / "0.h5", rows[0], {20, 100, 10}, {3, 100, 10});
+  source::write_hdf5(data / "1.h5", rows[1], {30, 100, 10}, {});
+  options.paths = {data.path()};
+}
+#endif
+
+#ifdef LOADERSCOPE_WITH_LMDB
+void make_lmdb(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::vector<std::pair<std::string, std::string>>, 2> files;
+  for (std::int64_t i = 0; i < kSamples; ++i)
+    files[i < 20 ? 0 : 1].emplace_back(std::to_string(1000 + i), bytes_of_sample(i));
+  source::write_lmdb(data / "0.mdb", files[0]);
+  source::write_lmdb(data / "1.mdb", files[1]);
+  options.paths = {data / "0.mdb", data / "1.mdb"};
+}
+#endif
+
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"files", "", make_folder, bytes_of_sample},
@@ -96,6 +167,15 @@ const std::vector<Format>& formats() {
       {"tar", "", make_shards, bytes_of_sample},
       {"npy", "", make_arrays, row_of_sample},
       {"tokens", "", make_tokens, row_of_sample},
+      {"mds", "", make_mds, bytes_of_sample},
+      {"litdata", "", make_litdata, bytes_of_sample},
+      {"tfrecord", "", make_tfrecords, bytes_of_sample},
+#ifdef LOADERSCOPE_WITH_LMDB
+      {"lmdb", "", make_lmdb, bytes_of_sample},
+#endif
+#ifdef LOADERSCOPE_WITH_HDF5
+      {"hdf5", "", make_hdf5, row_of_sample},
+#endif
   };
   return kFormats;
 }
@@ -117,7 +197,18 @@ struct SourceContract : testing::TestWithParam<WayToOpen> {
   }
   static std::string bytes_of(std::int64_t sample) { return GetParam().format->bytes(sample); }
   static void expect_all_read(const Source& source, std::int64_t first);
+  void expect_in_objects() const;
 };
+
+void SourceContract::expect_in_objects() const {
+  const Objects* objects = source->stored_in();
+  ASSERT_NE(objects, nullptr);
+  std::string first, last;
+  objects->path_of(0, first);
+  objects->path_of(objects->objects() - 1, last);
+  EXPECT_TRUE(source->describe(0).starts_with(first)) << source->describe(0);
+  EXPECT_TRUE(source->describe(kSamples - 1).starts_with(last)) << source->describe(kSamples - 1);
+}
 
 // What is expected is a hint: the second half of it is wrong.
 void SourceContract::expect_all_read(const Source& source, std::int64_t first) {
@@ -154,7 +245,7 @@ TEST_P(SourceContract, DescribesEverySampleDifferently) {
 
 TEST_P(SourceContract, SaysWhereItsSamplesLie) {
   const Extents* extents = source->extents();
-  ASSERT_NE(extents, nullptr);
+  if (extents == nullptr) return expect_in_objects();  // a library reads them
   for (std::int64_t i = 0; i < kSamples; ++i) {
     const Extent extent = extents->extent(i);
     ASSERT_LT(extent.object, extents->objects());
@@ -162,22 +253,38 @@ TEST_P(SourceContract, SaysWhereItsSamplesLie) {
     extents->path_of(extent.object, path);
     EXPECT_TRUE(source->describe(i).starts_with(path)) << source->describe(i);
     std::ifstream file(path, std::ios::binary);
-    std::string bytes(bytes_of(i).size(), '\0');
+    const bool is_whole = extent.length == Extent::kToEnd;
+    std::string bytes(is_whole ? bytes_of(i).size() : static_cast<std::size_t>(extent.length),
+                      '\0');
     file.seekg(extent.offset);
     file.read(bytes.data(), std::ssize(bytes));
-    EXPECT_EQ(bytes, bytes_of(i));
+    EXPECT_NE(bytes.find(bytes_of(i)), bytes.npos) << i;  // with more, in some formats
   }
 }
 
 TEST_P(SourceContract, SamplesOfArraysAreAllAlike) {
   const bool is_array = source_row(GetParam().format->row).form == SampleForm::array;
   EXPECT_EQ(source->sample_bytes() > 0, is_array);
-  for (std::int64_t i = 0; is_array && i < kSamples; ++i)
+  for (std::int64_t i = 0; is_array && source->extents() != nullptr && i < kSamples; ++i)
     EXPECT_EQ(source->extents()->extent(i).length, source->sample_bytes());
 }
 
 // After an error the reader is as good as new.
+TEST_P(SourceContract, AMissingObjectIsAnErrorOfItsSamplesOnly) {
+  const Objects* objects = source->stored_in();
+  std::string path;
+  objects->path_of(0, path);
+  std::filesystem::remove(path);
+  const auto reader = source->make_reader();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THROW(reader->read(0), SampleError);
+    if (objects->objects() == 1) continue;
+    EXPECT_EQ(reader->read(kSamples - 1).size(), bytes_of(kSamples - 1).size());
+  }
+}
+
 TEST_P(SourceContract, AMissingSampleIsAnErrorOfThisSampleOnly) {
+  if (source->extents() == nullptr) return;  // a library reads it, and finds what is missing
   const Extent extent = source->extents()->extent(3);
   std::string path;
   source->extents()->path_of(extent.object, path);
@@ -305,7 +412,9 @@ TEST(SourceTable, EveryRowThatOpensIsHeldToTheContract) {
         std::any_of(formats().begin(), formats().end(),
                     [&](const Format& format) { return format.row == row.row.name; });
     EXPECT_EQ(has_format, row.open != nullptr) << row.row.name;
-    EXPECT_EQ(row.form == SampleForm::declared, row.open == nullptr) << row.row.name;
+    EXPECT_EQ(row.form == SampleForm::declared || row.row.reason_not_available().has_value(),
+              row.open == nullptr)
+        << row.row.name;
   }
 }
 

@@ -133,6 +133,8 @@ std::optional<Candidate> read_on_cpu(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
 std::optional<Candidate> indices_mapping(const Facts& facts);
 std::optional<Candidate> decompression(const Facts& facts);
+std::optional<Candidate> read_amplification(const Facts& facts);
+std::optional<Candidate> library_lock(const Facts& facts);
 
 std::optional<Candidate> order_stall(const Facts& facts);
 std::optional<Candidate> prefetch_too_shallow(const Facts& facts);

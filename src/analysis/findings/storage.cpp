@@ -161,8 +161,8 @@ std::optional<Candidate> decompression(const Facts& facts) {
                   show_percent(part), show_percent(facts.share(Cause::read))),
       {{{"read.decompress.speed", "4"}}},
       facts.config.has_data() && facts.is_packed()
-          ? "store the shards as plain .tar files (JPEG and PNG are compressed already), or with "
-            "zstd, which is unpacked several times faster than gzip"
+          ? "store the shards as they are (JPEG and PNG are compressed already), or with zstd or "
+            "lz4, which are unpacked several times faster than gzip"
           : "store with zstd or lz4 in place of gzip, and images not packed a second time"};
 }
 

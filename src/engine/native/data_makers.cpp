@@ -9,7 +9,7 @@
 namespace loaderscope::native {
 namespace {
 
-// Hands on what a stream says to the scope in which it reads.
+// Hands on what who reads says to the scope in which it does.
 class ReadStages final : public StageSink {
  public:
   void begin(StageScope& scope) { scope_ = &scope; }
@@ -23,7 +23,9 @@ class ReadStages final : public StageSink {
 class DataMaker : public SampleMaker {
  public:
   DataMaker(const DataPipeline& pipeline, const std::atomic<int>& stop)
-      : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {}
+      : pipeline_(pipeline), reader_(pipeline.source->make_reader()), sleeper_(stop) {
+    if (reader_) reader_->report_to(stages_);
+  }
 
   void expect(std::span<const std::int64_t> samples) override { reader_->expect(samples); }
   int looks_ahead() const override {
@@ -75,12 +77,14 @@ class DataMaker : public SampleMaker {
   std::span<const std::byte> read(const SampleTask& task, const Origin& origin, SpanWriter& spans,
                                   const Use& use) {
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
+    stages_.begin(scope);
     const std::span<const std::byte> stored =
         stream_ ? origin.streamed : reader_->read(origin.sample);
     use(stored);
     inject(Stage::read, task.execution, scope);
     inject_part(Stage::read_decompress, task.execution, scope);
-    scope.handled(stream_ ? stream_->stored_bytes() : std::ssize(stored));
+    scope.handled(stream_ ? stream_->stored_bytes()
+                          : reader_->stored_bytes().value_or(std::ssize(stored)));
     return stored;
   }
 
@@ -155,8 +159,8 @@ class DataMaker : public SampleMaker {
     pipeline_.errors->count(epoch, sample, name, error);
   }
 
-  std::unique_ptr<SampleReader> reader_;  // null: the data is streamed
   ReadStages stages_;
+  std::unique_ptr<SampleReader> reader_;  // null: the data is streamed
   std::unique_ptr<SampleStream> stream_;
   bool stream_ended_ = false;
   Sleeper sleeper_;

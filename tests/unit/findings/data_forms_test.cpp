@@ -73,7 +73,7 @@ TEST(DataForms, OfCompressedShardsItIsSaidHowTheyAre) {
   const Candidate candidate = look(decompression, shards).value();
   EXPECT_THAT(candidate.evidence,
               HasSubstr("unpacking what is stored (gzip) takes 9.000 ms each, 90"));
-  EXPECT_THAT(candidate.pytorch, HasSubstr("plain .tar files"));
+  EXPECT_THAT(candidate.pytorch, HasSubstr("store the shards as they are"));
   EXPECT_THAT(look(decompression, reading("synthetic", scenario)).value().pytorch,
               HasSubstr("zstd or lz4"));
 }
@@ -85,6 +85,36 @@ TEST(DataForms, ArraysAreNoImages) {
               HasSubstr("smaller images"));
   EXPECT_THAT(look(storage_bandwidth, reading("npy", full)).value().pytorch,
               Not(HasSubstr("image")));
+}
+
+TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
+  const std::string waits = COMPUTE "workers = 2\ncost = read=8ms";
+  RunRecord chunks = reading("hdf5", waits);
+  EXPECT_FALSE(look(read_amplification, chunks));
+  chunks.metrics.push_back({"source.bytes_of_samples", "bytes", "", 1e6});
+  chunks.metrics.push_back({"source.bytes_brought", "bytes", "", 64e6});
+  const Candidate candidate = look(read_amplification, chunks).value();
+  EXPECT_THAT(candidate.evidence, HasSubstr("brings 64.0 bytes for each that is used"));
+  EXPECT_EQ(candidate.options.front(), (Changes{{"read.speed", "64"}}));
+  EXPECT_THAT(candidate.pytorch, HasSubstr("h5repack"));
+  RunRecord packed = reading("mds", waits);
+  packed.metrics = chunks.metrics;
+  packed.metrics.push_back({"source.bytes_unpacked", "bytes", "", 100e6});
+  EXPECT_EQ(look(read_amplification, packed).value().options.front(),
+            (Changes{{"read.speed", "100"}, {"read.decompress.speed", "100"}}));
+}
+
+TEST(DataForms, OfALibrarysLockThreadsAreTold) {
+  RunRecord record = reading("hdf5", COMPUTE "workers = 4\ncost = read=8ms:sleep");
+  record.details.push_back({"read", "waiting for HDF5's lock", 0.75});
+  EXPECT_FALSE(look(library_lock, record));
+  record.metrics.push_back({"source.waited_for_lock_s", "s", "", 3});
+  const Candidate candidate = look(library_lock, record).value();
+  EXPECT_THAT(candidate.evidence, HasSubstr("75.0 % of reading is waiting for its lock"));
+  EXPECT_EQ(candidate.options.front(), (Changes{{"read.speed", "4"}}));
+  EXPECT_EQ(candidate.to_run, (Changes{{"executor", "processes"}}));
+  record.config.loader.executor.value = Executor::processes;
+  EXPECT_THAT(look(library_lock, record).value().to_run, IsEmpty());
 }
 
 // --transfer is for images: a run of arrays refuses it.

@@ -159,6 +159,18 @@ const Case kCases[] = {
        add_metric(record, "requests.worker_first_s", 15);
        add_metric(record, "requests.throttled", 12);
      }},
+    {"read-amplification", COMPUTE "workers = 2\ncost = read=9ms",
+     COMPUTE "workers = 2\ncost = read=9ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "source.bytes_of_samples", 1e6);
+       add_metric(record, "source.bytes_brought", 64e6);
+     }},
+    {"library-lock", COMPUTE "workers = 2\ncost = read=9ms", COMPUTE "workers = 2\ncost = read=9ms",
+     false,
+     [](RunRecord& record) {
+       add_metric(record, "source.waited_for_lock_s", 1);
+       record.details.push_back({"read", "waiting for HDF5's lock", 0.5});
+     }},
     {"first-epoch-startup", COMPUTE "workers = 4\ncost = startup=20s\ncost = decode=1ms",
      COMPUTE "workers = 4\ncost = startup=100ms\ncost = decode=1ms", false},
     {"much-pickled", COMPUTE "workers = 4\ncost = decode=1ms",

@@ -6,6 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#ifdef LOADERSCOPE_WITH_LZ4
+#include <lz4frame.h>
+#endif
 #ifdef LOADERSCOPE_WITH_ZLIB
 #include <zlib.h>
 #endif
@@ -59,11 +62,28 @@ inline std::string zstd_bytes_of(std::string_view text, int window_log) {
 inline std::string zstd_bytes(std::string_view text) { return zstd_bytes_of(text, 0); }
 #endif
 
+#ifdef LOADERSCOPE_WITH_LZ4
+// With the checksum that lz4(1) adds.
+inline std::string lz4_bytes(std::string_view text) {
+  LZ4F_preferences_t as_lz4{};
+  as_lz4.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
+  std::string packed(::LZ4F_compressFrameBound(text.size(), &as_lz4), '\0');
+  const std::size_t size =
+      ::LZ4F_compressFrame(packed.data(), packed.size(), text.data(), text.size(), &as_lz4);
+  if (::LZ4F_isError(size) != 0) throw std::runtime_error("LZ4F_compressFrame");
+  packed.resize(size);
+  return packed;
+}
+#endif
+
 // Of those that this program was built with.
 inline const std::vector<Packing>& packings() {
   static const std::vector<Packing> all = {
 #ifdef LOADERSCOPE_WITH_ZLIB
       {"gzip", ".tar.gz", gzip_bytes},
+#endif
+#ifdef LOADERSCOPE_WITH_LZ4
+      {"lz4", ".tar.lz4", lz4_bytes},
 #endif
 #ifdef LOADERSCOPE_WITH_ZSTD
       {"zstd", ".tar.zst", zstd_bytes},

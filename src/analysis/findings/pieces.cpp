@@ -1,0 +1,63 @@
+// Findings about files that are read in larger pieces than samples, or by a library of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/findings/facts.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kMuchMore = 2;          // bytes read for each that is used
+constexpr double kNoticeableWait = 0.2;  // of reading
+
+// Of the stage's time, the part that the first of its details with a share names.
+double named_share(const Facts& facts, std::string_view stage) {
+  for (const Detail& detail : facts.record.details) {
+    if (detail.about == stage && detail.share > 0) return detail.share;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Candidate> read_amplification(const Facts& facts) {
+  const double used = facts.metric("source.bytes_of_samples");
+  const double brought = facts.metric("source.bytes_brought");
+  const double unpacked = facts.metric("source.bytes_unpacked");
+  const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
+  if (ratio < kMuchMore || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  const bool by_unpacking = unpacked > kMuchMore * used;  // and read as much
+  const std::string factor = fmt::format("{:.3g}", ratio);
+  Changes changes = {{"read.speed", factor}};
+  if (by_unpacking) changes.push_back({"read.decompress.speed", factor});
+  return Candidate{
+      fmt::format("reading {} {:.1f} bytes for each that is used: {} of the time",
+                  by_unpacking ? "unpacks" : "brings", ratio,
+                  show_percent(facts.share(Cause::read))),
+      {changes},
+      by_unpacking ? "store the shards as they are, not compressed, or read the samples of a shard "
+                     "one after another: shuffle shards, and samples within them"
+                   : "store pieces of about a sample (HDF5: h5repack -l NAME:CHUNK=1x...), or "
+                     "read the samples of a piece one after another, with a cache that holds it"};
+}
+
+std::optional<Candidate> library_lock(const Facts& facts) {
+  if (facts.metric("source.waited_for_lock_s") <= 0) return std::nullopt;
+  const double share = named_share(facts, name_of(Stage::read));
+  if (share < kNoticeableWait || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
+  Candidate candidate{
+      fmt::format("a library lets in one thread at a time, and {} of reading is waiting for its "
+                  "lock: {} of the time",
+                  show_percent(share), show_percent(facts.share(Cause::read))),
+      {{{"read.speed", fmt::format("{:.3g}", 1 / std::max(1 - share, 0.01))}}},
+      "workers that are processes have a lock each (DataLoader's are): open the file in the "
+      "worker, "
+      "at its first sample, never before the fork"};
+  if (facts.config.loader.executor == Executor::threads)
+    candidate.to_run = {{"executor", "processes"}};
+  return candidate;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,189 @@
+// HDF5 files as a source.
+#include "source/hdf5.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/thread_io.h"
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+#include "source/hdf5_file.h"
+#include "source/named_files.h"
+
+namespace loaderscope::source {
+namespace {
+
+using Kind = SampleError::Kind;
+
+// What all readers open.
+struct Hdf5Plan {
+  std::string dataset;
+  Bytes chunk_cache = 0;
+};
+
+// A file is opened at the first of its samples: in the process that reads it, whatever that was
+// forked from.
+class Hdf5Reader final : public SampleReader {
+ public:
+  Hdf5Reader(const ArraySource& source, const Hdf5Plan& plan, const ReadCounts& counts)
+      : source_(source), plan_(plan), counts_(counts) {}
+  ~Hdf5Reader() override {
+    const std::lock_guard lock(hdf5_mutex());
+    open_.clear();
+  }
+  Hdf5Reader(const Hdf5Reader&) = delete;
+  Hdf5Reader& operator=(const Hdf5Reader&) = delete;
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    const Extent extent = source_.extent(sample);
+    row_.resize(static_cast<std::size_t>(extent.length));
+    if (!io_) io_.emplace();
+    const std::unique_lock lock = waited_for_lock();
+    const Nanos begin = monotonic_now();
+    io_->since_last();
+    try {
+      Hdf5Dataset& dataset = dataset_of(extent.object);
+      dataset.read(extent.offset / dataset.layout().array.row_bytes, row_);
+    } catch (const ValueError& error) {
+      throw SampleError(Kind::damaged, error.what());
+    }
+    const std::optional<ThreadIo::Reads> reads = io_->since_last();
+    counts_.count_in_library(monotonic_now() - begin);
+    if (reads) counts_.count_requests(reads->calls, reads->bytes);
+    stored_bytes_ = reads ? std::optional(reads->bytes) : std::nullopt;
+    counts_.count_sample(extent.length);
+    return row_;
+  }
+  std::optional<Bytes> stored_bytes() const override { return stored_bytes_; }
+
+ private:
+  static constexpr std::size_t kMostOpen = 16;
+  using Open = std::pair<std::int64_t, std::unique_ptr<Hdf5Dataset>>;
+
+  std::unique_lock<std::mutex> waited_for_lock() const {
+    std::unique_lock lock(hdf5_mutex(), std::try_to_lock);
+    if (lock) return lock;
+    const Nanos begin = monotonic_now();
+    lock.lock();
+    counts_.count_waited_for_lock(monotonic_now() - begin);
+    return lock;
+  }
+
+  Hdf5Dataset& dataset_of(std::int64_t file) {
+    const auto found = std::find_if(open_.begin(), open_.end(),
+                                    [&](const Open& one) { return one.first == file; });
+    if (found != open_.end()) {
+      std::rotate(open_.begin(), found, found + 1);
+    } else {
+      std::string path;
+      source_.path_of(file, path);
+      auto opened = std::make_unique<Hdf5Dataset>(path, plan_.dataset, plan_.chunk_cache);
+      counts_.count_opened();
+      if (open_.size() == kMostOpen) open_.pop_back();
+      open_.emplace(open_.begin(), file, std::move(opened));
+    }
+    return *open_.front().second;
+  }
+
+  const ArraySource& source_;
+  const Hdf5Plan& plan_;
+  const ReadCounts& counts_;
+  std::vector<Open> open_;  // the one used last comes first
+  std::vector<std::byte> row_;
+  std::optional<ThreadIo> io_;
+  std::optional<Bytes> stored_bytes_;
+};
+
+class Hdf5Source final : public ArraySource {
+ public:
+  Hdf5Source(const SourceOptions& options, const std::vector<ArrayFile>& files, Windows windows,
+             Hdf5Plan plan)
+      : ArraySource(options, files, windows), plan_(std::move(plan)) {
+    if (options.access == FileAccess::pread) return;
+    add_note(fmt::format("--access {} is for files that are read here; HDF5 reads its own",
+                         name_of(options.access)));
+  }
+
+  std::unique_ptr<SampleReader> make_reader() const override {
+    return std::make_unique<Hdf5Reader>(*this, plan_, reading().counts());
+  }
+  const Extents* extents() const override { return nullptr; }
+  const Objects* stored_in() const override { return this; }
+  std::optional<FileAccess> access() const override { return FileAccess::pread; }
+  Bytes bytes_read_ahead() const override { return plan_.chunk_cache; }
+  std::vector<Detail> details() const override {
+    const double share = reading().counts().share_of_lock();
+    if (share <= 0) return {};
+    return {{std::string(name_of(Stage::read)), "waiting for HDF5's lock", share}};
+  }
+
+ private:
+  Hdf5Plan plan_;
+};
+
+Hdf5Layout looked_at(const std::string& path, std::string_view dataset, bool has_window) {
+  try {
+    const std::lock_guard lock(hdf5_mutex());
+    Hdf5Layout layout = Hdf5Dataset(path, dataset, 0).layout();
+    if (layout.array.is_flat && !has_window)
+      throw ValueError(layout.name +
+                       " is one long row of numbers; say how many make a sample: "
+                       "hdf5:PATH?dataset=NAME&window=1024");
+    return layout;
+  } catch (const ValueError& error) {
+    throw RunError(shown_text(path) + ": " + error.what());
+  }
+}
+
+Bytes chunk_cache_of(const GivenWords& words) {
+  constexpr Bytes kUsual = Bytes{1} << 20;  // the library's
+  const auto word = words.find("chunk-cache");
+  if (word == words.end()) return kUsual;
+  try {
+    return parse_size(word->second);
+  } catch (const ValueError& error) {
+    throw UsageError("data: chunk-cache=" + shown_text(word->second) + ": " + error.what());
+  }
+}
+
+// Where more is read than a sample.
+std::string note_of_chunks(const Hdf5Layout& layout, const Hdf5Plan& plan) {
+  if (layout.chunk_rows == 0) return "";
+  const bool fits = layout.chunk_bytes <= plan.chunk_cache;
+  return fmt::format("{}: chunks of {} ({}{}), each read as a whole{}", shown_text(layout.name),
+                     plural(layout.chunk_rows, "row"),
+                     show_size(static_cast<double>(layout.chunk_bytes)),
+                     layout.packed_by.empty() ? "" : ", " + shown_text(layout.packed_by),
+                     fits ? ""
+                          : "; more than the chunk cache holds, so for each sample: give "
+                            "chunk-cache=SIZE");
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_hdf5(const SourceOptions& options, const SourceContext& context) {
+  const source::Windows windows = source::windows_of(options.words, 1);
+  const auto word = options.words.find("dataset");
+  source::Hdf5Plan plan{word == options.words.end() ? "" : word->second,
+                        source::chunk_cache_of(options.words)};
+  std::vector<source::ArrayFile> arrays;
+  std::string note;
+  for (const std::string& path : source::named_files(options.paths, source::kHdf5Suffixes)) {
+    context.throw_if_stopped();
+    source::Hdf5Layout layout =
+        source::looked_at(path, plan.dataset, options.words.contains("window"));
+    if (arrays.empty()) note = source::note_of_chunks(layout, plan);
+    plan.dataset = layout.name;
+    arrays.push_back({path, std::move(layout.array)});
+  }
+  auto source = std::make_unique<source::Hdf5Source>(options, arrays, windows, std::move(plan));
+  if (!note.empty()) source->add_note(std::move(note));
+  return source;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,162 @@
+// Folders of shards of items as a source.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "source/access.h"
+#include "source/items.h"
+#include "source/parallel.h"
+
+namespace loaderscope::source {
+namespace {
+
+[[noreturn]] void fail_in_folder(const std::string& path, const std::string& why) {
+  throw RunError(shown_text(path) + ": " + why);
+}
+
+bool opens_each_time(const GivenWords& words) {
+  const auto word = words.find("open");
+  if (word == words.end() || word->second == "once") return false;
+  if (word->second == "sample") return true;
+  throw UsageError("data: open=" + shown_text(word->second) +
+                   ": expected once (a reader keeps its shards open) or sample (opens one for "
+                   "each sample, as the library does)");
+}
+
+class ItemSource final : public ExtentSource {
+ public:
+  ItemSource(const SourceOptions& options, std::vector<OpenShard> shards, ItemPart part)
+      : ExtentSource(options),
+        roots_(options.paths),
+        shards_(std::move(shards)),
+        part_(std::move(part)),
+        opens_each_time_(source::opens_each_time(options.words)) {
+    for (OpenShard& shard : shards_) {
+      shard.first = samples_;
+      samples_ += shard.about.items;
+    }
+  }
+
+  void read_all_offsets(const SourceContext& context) {
+    for_each_index(std::ssize(shards_), "reading where samples begin", context,
+                   [&](std::int64_t i) { read_offsets_of(shards_[static_cast<std::size_t>(i)]); });
+    settle_access();
+  }
+
+  // Instead of that.
+  void set_packed(const SourceOptions& options) {
+    packed_.emplace(PackedItems{shards_, compression_of_shard(shards_.front()), reading().counts(),
+                                options.largest_sample});
+    if (options.access == FileAccess::pread) return;
+    add_note(
+        fmt::format("--access {} is for shards that are not compressed; these are read with "
+                    "pread",
+                    name_of(options.access)));
+  }
+
+  std::int64_t size() const override { return samples_; }
+  std::string describe(std::int64_t sample) const override {
+    const OpenShard& shard = shard_of(shards_, sample);
+    return fmt::format("{}: sample {}", shard.path, sample - shard.first);
+  }
+  std::unique_ptr<SampleReader> make_reader() const override {
+    if (packed_) return make_unpacking_reader(*packed_, part_);
+    return make_reader_of_parts(
+        [part = part_](std::int64_t, std::span<const std::byte> item) mutable {
+          return part.of(item);
+        });
+  }
+
+  const Extents* extents() const override { return packed_ ? nullptr : this; }
+  const Objects* stored_in() const override { return this; }
+  std::optional<FileAccess> access() const override {
+    return packed_ ? FileAccess::pread : ExtentSource::access();
+  }
+  Bytes bytes_read_ahead() const override {
+    return packed_ ? packed_->memory() : ExtentSource::bytes_read_ahead();
+  }
+  std::vector<Detail> details() const override {
+    if (!packed_) return {};
+    return {
+        {std::string(name_of(Stage::read_decompress)), std::string(packed_->compression.row.name)}};
+  }
+
+  std::int64_t objects() const override { return std::ssize(shards_); }
+  void path_of(std::int64_t object, std::string& path) const override {
+    path = shards_[static_cast<std::size_t>(object)].path;
+  }
+  std::vector<std::string> roots() const override { return roots_; }
+  Extent extent(std::int64_t sample) const override {
+    const OpenShard& shard = shard_of(shards_, sample);
+    const auto place = static_cast<std::size_t>(sample - shard.first);
+    return {&shard - shards_.data(), shard.offsets[place],
+            Bytes{shard.offsets[place + 1]} - shard.offsets[place]};
+  }
+  bool opens_for_each_sample() const override { return opens_each_time_; }
+
+ private:
+  std::vector<std::string> roots_;
+  std::vector<OpenShard> shards_;
+  ItemPart part_;
+  bool opens_each_time_;
+  std::int64_t samples_ = 0;
+  std::optional<PackedItems> packed_;
+};
+
+ItemPart part_of(const ItemFolder& folder, std::string_view wanted) {
+  try {
+    return {folder.fields, wanted};
+  } catch (const ValueError& error) {
+    fail_in_folder(folder.index_path, std::string(error.what()) + "; choose one with ?column=NAME");
+  }
+}
+
+bool are_alike(const ItemFolder& a, const ItemFolder& b) {
+  return a.is_packed == b.is_packed && a.fields == b.fields;
+}
+
+std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
+                                   ParseIndex parse) {
+  std::optional<ItemFolder> all;
+  for (const std::string& path : options.paths) {
+    ItemFolder folder = open_item_folder(path, parse);
+    if (!all) {
+      all = std::move(folder);
+      continue;
+    }
+    if (!are_alike(folder, *all))
+      fail_in_folder(folder.index_path, "has other columns, or is compressed otherwise, than " +
+                                            shown_text(all->index_path) + "; measure them apart");
+    std::move(folder.shards.begin(), folder.shards.end(), std::back_inserter(all->shards));
+  }
+  std::erase_if(all->shards, [](const OpenShard& shard) { return shard.about.items == 0; });
+  if (all->shards.empty()) fail_in_folder(all->index_path, "names no sample");
+  const auto word = options.words.find("column");
+  auto source =
+      std::make_unique<ItemSource>(options, std::move(all->shards),
+                                   part_of(*all, word == options.words.end() ? "" : word->second));
+  if (all->is_packed) {
+    source->set_packed(options);
+  } else {
+    source->read_all_offsets(context);
+  }
+  return source;
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_mds(const SourceOptions& options, const SourceContext& context) {
+  return source::open_items(options, context, source::parse_mds_index);
+}
+
+std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceContext& context) {
+  return source::open_items(options, context, source::parse_litdata_index);
+}
+
+}  // namespace loaderscope

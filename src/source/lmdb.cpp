@@ -1,0 +1,198 @@
+// LMDB files as a source.
+#include "source/lmdb.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "source/access.h"
+#include "source/folder_listing.h"
+#include "source/index_builder.h"
+#include "source/index_cache.h"
+#include "source/lmdb_file.h"
+#include "source/readers.h"
+#include "source/walk.h"
+
+namespace loaderscope::source {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = SampleError::Kind;
+
+// Raised whenever the same keys would be listed in another way.
+constexpr std::string_view kKeyRules = "1";
+
+// Of a folder the file that LMDB keeps there.
+std::string data_file(const std::string& path) {
+  std::error_code ignored;
+  const std::string inner = join_path(path, "data.mdb");
+  if (fs::is_regular_file(path, ignored)) return path;
+  if (fs::is_regular_file(inner, ignored)) return inner;
+  throw RunError(shown_text(path) +
+                 ": is no LMDB file, nor a folder that holds data.mdb; check the path given with "
+                 "--data");
+}
+
+struct LmdbPlan {
+  std::vector<std::string> files;
+  std::string pattern;  // of keys; "": all but those that begin with "__"
+  bool holds_datums = false;
+};
+
+Index index_keys(const LmdbPlan& plan, std::string_view identity, const SourceContext& context) {
+  IndexBuilder builder;
+  for (std::uint32_t i = 0; i < plan.files.size(); ++i) {
+    const std::string& path = plan.files[i];
+    struct stat facts {};
+    ::stat(path.c_str(), &facts);
+    const std::uint32_t file = builder.add_folder({i, "", 0, stamp_of(facts)});
+    try {
+      LmdbFile(path).for_each_key([&](std::string_view key) {
+        const bool takes =
+            plan.pattern.empty() ? !key.starts_with("__") : fits_key(plan.pattern, key);
+        if (takes) builder.add(file, key);
+        if (builder.samples() % 65536 == 0) context.throw_if_stopped();
+      });
+    } catch (const ValueError& error) {
+      throw RunError(shown_text(path) + ": " + error.what());
+    }
+  }
+  if (builder.samples() == 0) {
+    throw RunError(
+        fmt::format("{}: has no key{}", shown_text(plan.files.front()),
+                    plan.pattern.empty() ? "" : " of the form " + shown_text(plan.pattern)));
+  }
+  return builder.finish(identity);
+}
+
+class LmdbReader final : public SampleReader {
+ public:
+  LmdbReader(const LmdbPlan& plan, const Index& index, Bytes largest, const ReadCounts& counts)
+      : plan_(plan), index_(index), largest_(largest), counts_(counts) {}
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    const auto file = static_cast<std::size_t>(index_.file(sample, key_));
+    try {
+      const auto value = file_of(file).value_of(key_);
+      if (!value) throw SampleError(Kind::unreadable, "its key is gone since the keys were listed");
+      return image_of(*value);
+    } catch (const ValueError& error) {
+      throw SampleError(Kind::damaged, error.what());
+    }
+  }
+
+ private:
+  std::span<const std::byte> image_of(std::string_view value) {
+    if (value.empty()) throw SampleError(Kind::truncated, "is empty");
+    if (std::ssize(value) > largest_) {
+      throw SampleError(Kind::too_large,
+                        fmt::format("has {} bytes, more than the {} that a sample may have",
+                                    value.size(), largest_));
+    }
+    const std::span<std::byte> copy = copy_.take(value.size());
+    if (copy_guarded(copy, reinterpret_cast<const std::byte*>(value.data())) < copy.size())
+      throw SampleError(Kind::truncated, "its file shrank while it was read");
+    counts_.count_request(std::ssize(value));
+    const std::span<const std::byte> image =
+        plan_.holds_datums ? image_of_datum(copy, pixels_) : std::span<const std::byte>(copy);
+    counts_.count_sample(std::ssize(image));
+    return image;
+  }
+
+  // Opened at the first of its samples, by the process that reads it.
+  LmdbFile& file_of(std::size_t file) {
+    if (open_.size() <= file) open_.resize(plan_.files.size());
+    if (!open_[file]) {
+      open_[file] = std::make_unique<LmdbFile>(plan_.files[file]);
+      counts_.count_opened();
+    }
+    return *open_[file];
+  }
+
+  const LmdbPlan& plan_;
+  const Index& index_;
+  Bytes largest_;
+  const ReadCounts& counts_;
+  std::vector<std::unique_ptr<LmdbFile>> open_;
+  std::string key_;
+  SampleBuffer copy_;
+  std::vector<std::byte> pixels_;
+};
+
+class LmdbSource final : public Source, public Objects {
+ public:
+  LmdbSource(const SourceOptions& options, LmdbPlan plan, Index index)
+      : plan_(std::move(plan)), index_(std::move(index)), largest_(options.largest_sample) {
+    if (options.access == FileAccess::pread || options.access == FileAccess::mmap) return;
+    notes_.push_back(fmt::format("--access {} is for files that are read here; LMDB maps its own",
+                                 name_of(options.access)));
+  }
+
+  std::int64_t size() const override { return index_.samples(); }
+  std::string describe(std::int64_t sample) const override {
+    std::string key;
+    const auto file = static_cast<std::size_t>(index_.file(sample, key));
+    return plan_.files[file] + ": " + key;
+  }
+  std::unique_ptr<SampleReader> make_reader() const override {
+    return std::make_unique<LmdbReader>(plan_, index_, largest_, counts_);
+  }
+  const Objects* stored_in() const override { return this; }
+  std::int64_t objects() const override { return std::ssize(plan_.files); }
+  void path_of(std::int64_t object, std::string& path) const override {
+    path = plan_.files[static_cast<std::size_t>(object)];
+  }
+  std::vector<std::string> roots() const override { return plan_.files; }
+  std::optional<FileAccess> access() const override { return FileAccess::mmap; }
+  std::vector<std::string> notes() const override { return notes_; }
+  std::vector<Metric> metrics() const override { return counts_.metrics(); }
+
+ private:
+  LmdbPlan plan_;
+  Index index_;
+  Bytes largest_;
+  ReadCounts counts_;
+  std::vector<std::string> notes_;
+};
+
+LmdbPlan plan_of(const SourceOptions& options) {
+  LmdbPlan plan;
+  for (const std::string& path : options.paths) plan.files.push_back(data_file(path));
+  if (const auto word = options.words.find("key"); word != options.words.end()) {
+    plan.pattern = word->second;
+    try {
+      fits_key(plan.pattern, "");
+    } catch (const ValueError& error) {
+      throw UsageError("data: key=" + shown_text(plan.pattern) + ": " + error.what());
+    }
+  }
+  const auto value = options.words.find("value");
+  if (value == options.words.end() || value->second == "raw") return plan;
+  if (value->second != "datum")
+    throw UsageError("data: value=" + shown_text(value->second) +
+                     ": expected raw (a value is an image) or datum (Caffe's)");
+  plan.holds_datums = true;
+  return plan;
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_lmdb(const SourceOptions& options, const SourceContext& context) {
+  source::LmdbPlan plan = source::plan_of(options);
+  std::string key =
+      fmt::format("lmdb {} {}:{}", source::kKeyRules, plan.pattern.size(), plan.pattern);
+  for (const std::string& file : plan.files) source::append_path(key, file);
+  source::Index index = source::cached_index(options, key, key, plan.files, 0, context, [&] {
+                          return source::index_keys(plan, key, context);
+                        }).index;
+  return std::make_unique<source::LmdbSource>(options, std::move(plan), std::move(index));
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,171 @@
+// TFRecord files as a source.
+#include "source/tfrecord.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/fd.h"
+#include "loaderscope/errors.h"
+#include "source/access.h"
+#include "source/compression.h"
+#include "source/folder_listing.h"
+#include "source/index_builder.h"
+#include "source/index_cache.h"
+#include "source/named_files.h"
+#include "source/parallel.h"
+
+namespace loaderscope::source {
+namespace {
+
+// Raised whenever the same files would be listed in another way.
+constexpr std::string_view kRecordRules = "1";
+// Where a record begins is kept as 32 bits: of a larger file each such part is a folder of the
+// index, numbered by its label.
+constexpr int kPartBits = 32;
+
+struct RecordListing {
+  FolderStamp stamp;
+  std::vector<StoredRecord> records;
+};
+
+RecordListing list_records(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (fd < 0 || ::fstat(fd, &facts) != 0)
+    throw RunError(shown_text(path) + ": cannot be opened: " +
+                   std::generic_category().message(errno) + "; check the path given with --data");
+  RecordListing listing{stamp_of(facts), {}};
+  PiecesOfShard bytes(fd);
+  RecordWalk walk(bytes);
+  try {
+    if (const CompressionRow* row = compression_of(bytes)) throw ValueError(why_not_indexed(*row));
+    while (const auto record = walk.next()) listing.records.push_back(*record);
+  } catch (const ValueError& error) {
+    throw RunError(shown_text(path) + ": " + error.what());
+  }
+  return listing;
+}
+
+void add_listing(const RecordListing& listing, std::uint32_t file, IndexBuilder& builder) {
+  std::uint32_t folder = 0;
+  Bytes part = -1;
+  std::int64_t number = 0;
+  for (const StoredRecord& record : listing.records) {
+    if (record.begin >> kPartBits != part) {
+      part = record.begin >> kPartBits;
+      folder = builder.add_folder({file, "", static_cast<std::int32_t>(part), listing.stamp});
+    }
+    builder.add(folder, std::to_string(number++));
+    builder.place_last(
+        {static_cast<std::uint32_t>(record.begin),
+         static_cast<std::uint32_t>(std::min<Bytes>(record.size, StoredExtent::kMost))});
+  }
+}
+
+Index index_records(const std::vector<std::string>& files, std::string_view identity,
+                    const SourceContext& context) {
+  std::vector<RecordListing> listings(files.size());
+  for_each_index(std::ssize(files), "listing records", context, [&](std::int64_t i) {
+    const auto place = static_cast<std::size_t>(i);
+    listings[place] = list_records(files[place]);
+  });
+  IndexBuilder builder;
+  for (std::uint32_t i = 0; i < files.size(); ++i) add_listing(listings[i], i, builder);
+  if (builder.samples() == 0) throw RunError(shown_text(files.front()) + ": holds no record");
+  return builder.finish(identity);
+}
+
+bool takes_whole_records(const GivenWords& words) {
+  const auto word = words.find("value");
+  if (word == words.end() || word->second == "example") return false;
+  if (word->second == "raw") return true;
+  throw UsageError("data: value=" + shown_text(word->second) +
+                   ": expected example (a feature of it is the image) or raw (a record is one)");
+}
+
+class TfrecordSource final : public ExtentSource {
+ public:
+  TfrecordSource(const SourceOptions& options, std::vector<std::string> files, Index index)
+      : ExtentSource(options),
+        files_(std::move(files)),
+        index_(std::move(index)),
+        whole_(takes_whole_records(options.words)) {
+    const auto word = options.words.find("feature");
+    if (word == options.words.end()) return;
+    if (whole_) throw UsageError("data: feature is of value=example; leave one of them out");
+    feature_ = word->second;
+  }
+
+  // By the first record, where no word says it. Throws RunError.
+  void choose_feature() {
+    if (whole_ || !feature_.empty()) return;
+    feature_ = "image/encoded";
+    try {
+      const auto reader = ExtentSource::make_reader();
+      feature_ = image_feature(checked_record(reader->read(0)));
+    } catch (const SampleError&) {  // the run will name it
+      return;
+    }
+    if (feature_.empty())
+      throw RunError(describe(0) + ": has no feature that holds bytes, and no image");
+    add_note(fmt::format("the feature {} of each record is decoded", shown_text(feature_)));
+  }
+
+  std::int64_t size() const override { return index_.samples(); }
+  std::string describe(std::int64_t sample) const override {
+    std::string number;
+    const FolderEntry part = index_.folder(index_.file(sample, number));
+    return fmt::format("{}: record {}", files_[part.root], number);
+  }
+  std::unique_ptr<SampleReader> make_reader() const override {
+    return make_reader_of_parts([this](std::int64_t, std::span<const std::byte> stored) {
+      const std::span<const std::byte> record = checked_record(stored);
+      return whole_ ? record : feature_of(record, feature_);
+    });
+  }
+
+  std::int64_t objects() const override { return std::ssize(files_); }
+  Extent extent(std::int64_t sample) const override {
+    thread_local std::string number;
+    const FolderEntry part = index_.folder(index_.file(sample, number));
+    const StoredExtent where = index_.extent(sample).value_or(StoredExtent{});
+    return {part.root, Bytes{part.label} << kPartBits | where.begin, where.bytes};
+  }
+  void path_of(std::int64_t object, std::string& path) const override {
+    path = files_[static_cast<std::size_t>(object)];
+  }
+  std::vector<std::string> roots() const override { return files_; }
+
+ private:
+  std::vector<std::string> files_;
+  Index index_;
+  bool whole_;
+  std::string feature_;
+};
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_tfrecord(const SourceOptions& options, const SourceContext& context) {
+  std::vector<std::string> files = source::named_files(options.paths, source::kTfrecordSuffixes);
+  std::string key = fmt::format("tfrecord {} ", source::kRecordRules);
+  for (const std::string& file : files) source::append_path(key, file);
+  source::Index index = source::cached_index(options, key, key, files, 0, context, [&] {
+                          return source::index_records(files, key, context);
+                        }).index;
+  auto source =
+      std::make_unique<source::TfrecordSource>(options, std::move(files), std::move(index));
+  source->settle_access();
+  source->choose_feature();
+  return source;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,158 @@
+// HDF5: what h5py wrote, its chunks, its lock, and files that cannot be used.
+#ifdef LOADERSCOPE_WITH_HDF5
+#include "source/hdf5.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "base/thread_io.h"
+#include "fixtures.h"
+#include "hdf5_writer.h"
+#include "loaderscope/errors.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::unique_ptr<Source> open(const std::string& path, const GivenWords& words = {}) {
+  SourceOptions options = without_cache({path});
+  options.words = words;
+  return open_hdf5(options, {});
+}
+std::string why_not(const std::string& path, const GivenWords& words = {}) {
+  return message_of<RunError>([&] { open(path, words); });
+}
+double metric(const Source& source, std::string_view name) {
+  return value_of(source.metrics(), name).value_or(-1);
+}
+
+TEST(Hdf5, RowsOfH5pyAreReadInAnyOrder) {
+  const auto source = open(fixture("hdf5/images.h5"));
+  ASSERT_EQ(source->size(), kFixtureSamples);
+  EXPECT_EQ(source->sample_bytes(), 60);
+  const auto reader = source->make_reader();
+  for (const std::int64_t row : {6, 0, 3, 5, 1}) {
+    std::string bytes;
+    for (std::int64_t i = 0; i < 60; ++i) bytes += static_cast<char>((row * 60 + i) % 251);
+    EXPECT_EQ(read_sample(*reader, row), bytes) << row;
+  }
+  EXPECT_THAT(source->notes(),
+              ElementsAre("train/images: chunks of 2 rows (120 B, deflate), each read as a "
+                          "whole"));
+  EXPECT_THAT(source->describe(3), HasSubstr("images.h5[3]"));
+}
+
+TEST(Hdf5, ADataSetIsNamedWhereThereAreSeveral) {
+  EXPECT_THAT(why_not(fixture("hdf5/two.h5")),
+              HasSubstr("holds the data sets images, masks, names; choose one with ?dataset=NAME"));
+  EXPECT_EQ(open(fixture("hdf5/two.h5"), {{"dataset", "masks"}})->size(), kFixtureSamples);
+  EXPECT_THAT(why_not(fixture("hdf5/two.h5"), {{"dataset", "names"}}),
+              HasSubstr("names holds no plain numbers"));
+  EXPECT_THAT(why_not(fixture("hdf5/two.h5"), {{"dataset", "x"}}), HasSubstr("x cannot be opened"));
+  EXPECT_THAT(why_not(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}}),
+              HasSubstr("one long row of numbers"));
+  const auto windows =
+      open(fixture("hdf5/images.h5"), {{"dataset", "train/labels"}, {"window", "3"}});
+  EXPECT_EQ(windows->size(), 2);
+  EXPECT_EQ(windows->sample_bytes(), 24);
+}
+
+TEST(Hdf5, AFilterThatIsMissingIsSaid) {
+  EXPECT_THAT(why_not(fixture("hdf5/lzf.h5")),
+              testing::AllOf(HasSubstr("is packed by the filter 32000 (lzf)"),
+                             HasSubstr("HDF5_PLUGIN_PATH")));
+}
+
+TEST(Hdf5, ChunksThatDoNotFitIntoTheirCacheAreReadForEverySample) {
+  const TempFolder data;
+  const std::string path = data / "rows.h5";
+  std::string bytes;
+  std::uint64_t noise = 1;
+  for (int i = 0; i < 64 * 1000; ++i) {
+    noise = noise * 6364136223846793005u + 1442695040888963407u;
+    bytes += static_cast<char>(noise >> 56);
+  }
+  write_hdf5(path, bytes, {64, 1000}, {64, 1000});
+  const auto read_all = [&](const char* cache) {
+    const auto source = open(path, {{"chunk-cache", cache}});
+    const auto reader = source->make_reader();
+    for (std::int64_t i = 0; i < 64; ++i)
+      EXPECT_EQ(read_sample(*reader, i), bytes.substr(static_cast<std::size_t>(i) * 1000, 1000));
+    return metric(*source, "source.bytes_brought") / metric(*source, "source.bytes_of_samples");
+  };
+  if (!ThreadIo().is_known()) GTEST_SKIP() << "this kernel does not count what a thread reads";
+  EXPECT_NEAR(read_all("1MiB"), 1, 0.2);
+  EXPECT_NEAR(read_all("1KiB"), 64, 2);
+  EXPECT_THAT(open(path, {{"chunk-cache", "1KiB"}})->notes(),
+              ElementsAre(HasSubstr("more than the chunk cache holds")));
+}
+
+TEST(Hdf5, ThreadsWaitForEachOther) {
+  const TempFolder data;
+  write_hdf5(data / "rows.h5", std::string(100 * 50'000, 'x'), {100, 50'000}, {1, 50'000});
+  const auto source = open(data / "rows.h5");
+  EXPECT_TRUE(source->details().empty());
+  {
+    std::vector<std::jthread> threads;
+    for (std::int64_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        const auto reader = source->make_reader();
+        for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(reader->read(i).size(), 50'000u);
+      });
+    }
+  }
+  EXPECT_GT(metric(*source, "source.waited_for_lock_s"), 0);
+  ASSERT_EQ(source->details().size(), 1u);
+  EXPECT_EQ(source->details().front().text, "waiting for HDF5's lock");
+}
+
+// The pitfall of its users: a file that was opened before the fork.
+TEST(Hdf5, AReaderOfAForkedProcessOpensTheFileItself) {
+  const auto source = open(fixture("hdf5/images.h5"));
+  const auto before = source->make_reader();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto reader = source->make_reader();
+    ::_exit(reader->read(1).size() == 60 ? 0 : 1);
+  }
+  EXPECT_EQ(before->read(2).size(), 60u);
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Hdf5, WhatIsNoneOrCutIsRefused) {
+  const TempFolder data;
+  EXPECT_THAT(
+      why_not(data.write("0.h5", "no HDF5")),
+      testing::AllOf(HasSubstr("is no HDF5 file that can be read"), HasSubstr("signature")));
+  const std::string whole = content_of_fixture("hdf5/images.h5");
+  for (const std::size_t size : {std::size_t{100}, whole.size() / 2, whole.size() - 1})
+    EXPECT_NE(why_not(data.write("0.h5", whole.substr(0, size))), "") << size;
+  std::string changed = whole;
+  for (std::size_t i = 0; i < changed.size(); i += 97) {
+    changed[i] = static_cast<char>(changed[i] ^ 0x55);
+    // Of a file that cannot be closed either the library keeps what it knew of it.
+    const std::string path = data.write(std::to_string(i) + ".h5", changed);
+    try {  // refused, or samples that can or cannot be read: never the end of the program
+      const auto source = open(path, {{"dataset", "train/images"}});
+      const auto reader = source->make_reader();
+      for (std::int64_t row = 0; row < std::min<std::int64_t>(source->size(), 7); ++row)
+        reader->read(row);
+    } catch (const RunError&) {
+    } catch (const SampleError&) {
+    }
+    changed[i] = whole[i];
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+#endif

@@ -1,0 +1,200 @@
+// Shards of items: what mosaicml-streaming and LitData wrote, and what is damaged.
+#include "source/items.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "container_bytes.h"
+#include "fixtures.h"
+#include "loaderscope/errors.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = SampleError::Kind;
+
+SourceOptions options_of(const std::string& path, const GivenWords& words = {}) {
+  SourceOptions options = without_cache({path});
+  options.words = words;
+  return options;
+}
+std::unique_ptr<Source> mds(const std::string& path, const GivenWords& words = {}) {
+  return open_mds(options_of(path, words), {});
+}
+std::unique_ptr<Source> litdata(const std::string& path, const GivenWords& words = {}) {
+  return open_litdata(options_of(path, words), {});
+}
+std::string why_no_mds(const std::string& path, const GivenWords& words = {}) {
+  return message_of<RunError>([&] { mds(path, words); });
+}
+double value_of(const Source& source, std::string_view metric) {
+  for (const Metric& one : source.metrics()) {
+    if (one.name == metric) return one.value;
+  }
+  return -1;
+}
+
+TEST(Items, OfStreamingAndLitDataAreReadAsTheyWereWritten) {
+  expect_fixture_images(*mds(fixture("mds")));
+  expect_fixture_images(*mds(fixture("mds/index.json"), {{"column", "image"}}));
+  expect_fixture_images(*litdata(fixture("litdata")));
+  expect_fixture_images(*litdata(fixture("litdata"), {{"column", "image"}, {"open", "sample"}}));
+  EXPECT_THAT(mds(fixture("mds"))->describe(4), HasSubstr("/mds/shard.00001.mds: sample 1"));
+}
+
+TEST(Items, OnlyTheColumnThatIsDecodedIsUsed) {
+  const auto source = mds(fixture("mds"));
+  const auto reader = source->make_reader();
+  const std::string image = read_sample(*reader, 3);
+  // The class, two sizes and a note "nnn".
+  EXPECT_EQ(reader->stored_bytes(), std::ssize(image) + 8 + 8 + 3);
+  EXPECT_EQ(value_of(*source, "source.bytes_brought"), *reader->stored_bytes());
+  EXPECT_EQ(value_of(*source, "source.bytes_of_samples"), std::ssize(image));
+}
+
+TEST(Items, AShardIsOpenedOnceOrForEachSampleAsStreamingDoes) {
+  for (const auto& [word, opened] : {std::pair("once", 3), std::pair("sample", 7)}) {
+    const auto source = mds(fixture("mds"), {{"open", word}});
+    expect_fixture_images(*source);
+    EXPECT_EQ(value_of(*source, "source.opened"), opened) << word;
+  }
+  EXPECT_THAT(message_of<UsageError>([] {
+                mds(fixture("mds"), {{"open", "2"}});
+              }),
+              HasSubstr("expected once"));
+}
+
+TEST(Items, PixelsBecomeImagesThatAreNotCoded) {
+  const auto pixels = mds(fixture("mds_pixels"), {{"column", "pixels"}});
+  const std::string image = read_sample(*pixels->make_reader(), 2);
+  ASSERT_EQ(image.size(), 16u + 9 * 7 * 3);
+  EXPECT_EQ(image.substr(0, 8), std::string_view("LSRAW1\0\0", 8));
+  EXPECT_EQ(image.substr(8, 8), number_bytes(9u) + number_bytes(7u));
+  const std::string grey =
+      read_sample(*mds(fixture("mds_pixels"), {{"column", "grey"}})->make_reader(), 2);
+  ASSERT_EQ(grey.size(), image.size());
+  for (std::size_t i = 16; i < grey.size(); i += 3) {
+    EXPECT_EQ(grey[i], grey[i + 1]);
+    EXPECT_EQ(grey[i], grey[i + 2]);
+  }
+  EXPECT_THAT(read_sample(*mds(fixture("mds_pixels"), {{"column", "png"}})->make_reader(), 0),
+              testing::StartsWith("\x89PNG"));
+}
+
+void expect_unpacked(const Source& source, std::string_view by) {
+  expect_fixture_images(source);
+  EXPECT_EQ(source.extents(), nullptr);
+  ASSERT_NE(source.stored_in(), nullptr);
+  EXPECT_EQ(source.stored_in()->objects(), 3);
+  ASSERT_EQ(source.details().size(), 1u);
+  EXPECT_EQ(source.details().front().text, by);
+  EXPECT_GT(value_of(source, "source.bytes_unpacked"), 0);
+}
+
+TEST(Items, OfCompressedShardsAreUnpackedAShardAtATime) {
+#ifdef LOADERSCOPE_WITH_ZSTD
+  expect_unpacked(*mds(fixture("mds_zstd")), "zstd");
+  expect_unpacked(*litdata(fixture("litdata_zstd")), "zstd");
+#endif
+#ifdef LOADERSCOPE_WITH_ZLIB
+  expect_unpacked(*mds(fixture("mds_gz")), "gzip");
+#endif
+  EXPECT_THAT(why_no_mds(fixture("mds_br")), HasSubstr("is compressed by 'br', which is not read"));
+  EXPECT_THAT(message_of<RunError>([] { litdata(fixture("litdata_batch")); }),
+              HasSubstr("compressed by the batch"));
+}
+
+#ifdef LOADERSCOPE_WITH_ZSTD
+TEST(Items, AShardThatCannotBeUnpackedIsWrongInEachOfItsSamples) {
+  const TempFolder data;
+  std::filesystem::copy(fixture("mds_zstd"), data.path());
+  std::filesystem::resize_file(data / "shard.00001.mds.zstd", 900);
+  const auto source = mds(data.path());
+  const auto reader = source->make_reader();
+  for (const std::int64_t i : {3, 4, 5, 3}) {
+    try {
+      reader->read(i);
+      ADD_FAILURE() << i;
+    } catch (const SampleError& error) {
+      EXPECT_EQ(error.kind, Kind::truncated);
+      EXPECT_THAT(error.what(), HasSubstr("zstd data end early"));
+    }
+  }
+  EXPECT_EQ(value_of(*source, "source.opened"), 1);  // once for all of them
+  EXPECT_EQ(read_sample(*reader, 6), content_of_fixture("images/6.jpg"));
+}
+#endif
+
+struct DamagedItems : testing::Test {
+  TempFolder data;
+  std::string why_not(const std::string& shard, std::size_t items) {
+    data.write("0.mds", shard);
+    data.write("index.json", mds_index({{"0.mds", items, shard.size()}}));
+    return why_no_mds(data.path());
+  }
+  std::string why_not_sample(const std::string& item) {
+    const std::string shard = item_shard({item});
+    EXPECT_EQ(why_not(shard, 1), "");
+    return message_of<SampleError>([&] { mds(data.path())->make_reader()->read(0); });
+  }
+};
+
+TEST_F(DamagedItems, AreRefusedWhenTheyAreOpened) {
+  const std::string shard = item_shard({std::string(20, 'a'), std::string(30, 'b')});
+  EXPECT_EQ(why_not(shard, 2), "");
+  EXPECT_THAT(why_not(shard, 3), HasSubstr("has 2 samples, and index.json says 3"));
+  EXPECT_THAT(why_not(shard.substr(0, 10), 2), HasSubstr("is cut off"));
+  EXPECT_THAT(why_not("", 1), HasSubstr("has 0 samples"));
+  std::string disordered = shard;
+  disordered[8] = 127;
+  EXPECT_THAT(why_not(disordered, 2), HasSubstr("do not lie one behind another"));
+  std::filesystem::remove(data / "0.mds");
+  EXPECT_THAT(why_no_mds(data.path()), HasSubstr("index.json names it"));
+}
+
+TEST_F(DamagedItems, OrSkippedOneByOne) {
+  const std::string number(8, '\0');
+  EXPECT_EQ(why_not_sample(number_bytes(3u) + number + "abc"), "");
+  EXPECT_THAT(why_not_sample(number_bytes(4u) + number + "abc"),
+              HasSubstr("has 15 bytes, and its columns have 16"));
+  EXPECT_THAT(why_not_sample("ab"), HasSubstr("ends within the sizes"));
+  EXPECT_THAT(why_not_sample(number_bytes(0u) + number), HasSubstr("is empty"));
+}
+
+TEST(ItemIndexes, ThatCannotBeMeantAreRefused) {
+  const auto why = [](const std::string& text) {
+    return message_of<ValueError>([&] { parse_mds_index(text); });
+  };
+  const std::string good = mds_index({{"0.mds", 1, 100}});
+  EXPECT_EQ(why(good), "");
+  EXPECT_THAT(why(""), HasSubstr("it holds no object"));
+  EXPECT_THAT(why(R"({"shards": []})"), HasSubstr("'shards' is no list"));
+  const auto with = [&](std::string_view old, std::string_view other) {
+    std::string text = good;
+    return text.replace(text.find(old), old.size(), other);
+  };
+  EXPECT_THAT(why(with("0.mds", "../0.mds")), HasSubstr("no file below its folder"));
+  EXPECT_THAT(why(with("0.mds", "/etc/passwd")), HasSubstr("no file below its folder"));
+  EXPECT_THAT(why(with("\"samples\": 1", "\"samples\": -1")), HasSubstr("no number of a shard"));
+  EXPECT_THAT(why(with("\"format\": \"mds\"", "\"format\": \"csv\"")), HasSubstr("are 'csv'"));
+  EXPECT_THAT(why(with("[8, null]", "[8]")), HasSubstr("unequal numbers"));
+  EXPECT_THAT(message_of<ValueError>([] {
+                parse_litdata_index(R"({"chunks": [], "config": {"data_format": ["int"],
+                    "data_spec": null, "item_loader": "TokensLoader"}})");
+              }),
+              HasSubstr("of a TokensLoader"));
+}
+
+TEST(ItemIndexes, NameTheColumnsWhereNoneIsAnImage) {
+  EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "picture"}}),
+              HasSubstr("has no column picture; its columns: class (int), image (jpeg), note (str);"
+                        " choose one with ?column=NAME"));
+  EXPECT_THAT(why_no_mds(fixture("mds"), {{"column", "class"}}), HasSubstr("is no image"));
+  EXPECT_THAT(why_no_mds(fixture("images")), HasSubstr("index.json: cannot be read"));
+}
+
+}  // namespace
+}  // namespace loaderscope::source
