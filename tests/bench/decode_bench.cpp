@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "dataset/encode.h"
 #include "loaderscope/decode.h"
 #include "unit/decode/made_jpeg.h"
 
@@ -18,7 +19,7 @@ constexpr int kHeight = 375;
 constexpr int kImages = 24;
 
 struct Sample {
-  made::ByteVector stored;
+  made::ByteVector stored, with_restarts;
   Region crop;
 };
 
@@ -48,7 +49,9 @@ std::vector<Sample> make_samples(bool progressive) {
   const made::JpegWish wish{.quality = 90, .progressive = progressive};
   for (unsigned i = 0; i < kImages; ++i) {
     samples.push_back({made::encode_jpeg(made::photograph(kWidth, kHeight, i, 1.6), wish),
+                       {},
                        random_resized_crop(random)});
+    dataset::add_restarts_to_jpeg(samples.back().stored, samples.back().with_restarts);
   }
   return samples;
 }
@@ -90,6 +93,21 @@ void crop_scaled_for_112(benchmark::State& state) {
 }
 void whole_progressive(benchmark::State& state) { decode(state, {}, true, true); }
 void crop_progressive(benchmark::State& state) { decode(state, {}, true, false); }
+
+// As data pack --restart-rows writes them.
+void crop_with_restarts(benchmark::State& state) {
+  const std::vector<Sample>& samples = samples_of(false);
+  const auto decoder = make_any_decoder({});
+  std::size_t i = 0;
+  for (auto _ : state) {
+    const Sample& sample = samples[i++ % samples.size()];
+    decoder->open(sample.with_restarts);
+    benchmark::DoNotOptimize(decoder->decode(sample.crop).data);
+  }
+  state.counters["images/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+BENCHMARK(crop_with_restarts)->Unit(benchmark::kMicrosecond);
 
 BENCHMARK(whole_image)->Unit(benchmark::kMicrosecond);
 BENCHMARK(crop)->Unit(benchmark::kMicrosecond);
