@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 
 #include "dataset/encode.h"
+#include "dataset/options.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -43,6 +44,13 @@ unsigned mcus_across(const jpeg_decompress_struct& from) {
   return (from.image_width + width - 1) / width;
 }
 
+// All coefficients are held in memory. A Huffman code has at least one bit for each block of 8 x 8.
+bool is_too_large(const jpeg_decompress_struct& from, std::size_t stored) {
+  constexpr double kMostPixelsPerByte = 8 * 64;
+  const double pixels = static_cast<double>(from.image_width) * from.image_height;
+  return pixels > kMostPixels || pixels > kMostPixelsPerByte * static_cast<double>(stored);
+}
+
 void keep_what_stands_beside(jpeg_decompress_struct& from) {
   constexpr unsigned kLongest = 0xffff;
   jpeg_save_markers(&from, JPEG_COM, kLongest);
@@ -76,6 +84,7 @@ bool transcode(std::span<const std::byte> stored, unsigned char** buffer, unsign
   jpeg_mem_dest(&to, buffer, size);
   keep_what_stands_beside(from);
   jpeg_read_header(&from, TRUE);
+  if (is_too_large(from, stored.size())) escape(reinterpret_cast<j_common_ptr>(&from));
   jvirt_barray_ptr* coefficients = jpeg_read_coefficients(&from);
   jpeg_copy_critical_parameters(&from, &to);
   to.optimize_coding = TRUE;

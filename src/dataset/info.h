@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,18 @@ struct DamagedFile {
   std::string path, cause;
 };
 
+// How well streams mix what lies side by side, by where stored neighbours come in a stream.
+struct ShuffleQuality {
+  std::int64_t streams = 0;  // all of an epoch together
+  double distance = 0;       // of their distances' distribution from a uniform shuffle's: 0 to 1
+  double by_chance = 0;      // a uniform one has less, but once in a thousand
+  double apart = 0;          // samples between neighbours, median
+  double uniform_apart = 0;  // of a uniform one
+  Bytes memory = 0;          // of one stream's buffer, about
+};
+// `orders`: of each stream the samples as they came, by a number that counts up where they lie.
+std::optional<ShuffleQuality> shuffle_quality(const std::vector<std::vector<std::int64_t>>& orders);
+
 struct DatasetInfo {
   std::string path;
   std::string format = "files";  // the row of its source
@@ -64,7 +77,8 @@ struct DatasetInfo {
   std::int64_t objects = 0;      // files, where each holds several samples
   Measure object_bytes;          // of them
   Bytes stored = 0;              // of all of them
-  std::vector<std::string> notes;  // of the source
+  std::vector<std::string> notes;         // of the source
+  std::optional<ShuffleQuality> shuffle;  // of what is streamed
   std::int64_t images = 0, damaged = 0, other_files = 0;
   std::int64_t unreadable_folders = 0;
   Bytes bytes = 0;  // of the images that are not damaged, as all below

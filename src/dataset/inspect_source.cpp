@@ -36,6 +36,8 @@ class SourceInspection {
       look_at_all(streams);
     }
     measure_objects();
+    info_.shuffle = shuffle_quality(orders_);
+    if (info_.shuffle) info_.shuffle->memory = source_->bytes_read_ahead();
     info_.interrupted = team_.stopping();
     info_.notes = source_->notes();
     return std::move(info_);
@@ -116,13 +118,18 @@ class SourceInspection {
   void look_at_streams(const Streams& streams) {
     Inspector inspector("", context_);
     StageSink stages;
+    std::vector<std::int64_t> order;
     for (std::int64_t part = next_++; part < parts_ && !team_.stopping(); part = next_++) {
       StreamPart own;
       own.worker = static_cast<std::int32_t>(part);
       own.workers = parts_;
       const auto stream = streams.make_stream(own, stages);
       stream->begin_epoch(0);
-      while (!team_.stopping() && look_at_next(inspector, *stream)) ++looked_at_;
+      order.clear();
+      for (; !team_.stopping() && look_at_next(inspector, *stream); ++looked_at_)
+        order.push_back(stream->sample());
+      const std::lock_guard lock(mutex_);
+      if (!order.empty()) orders_.push_back(order);
     }
     merge(inspector);
   }
@@ -163,6 +170,7 @@ class SourceInspection {
   std::int32_t parts_ = 1;
   std::atomic<std::int64_t> next_{0}, looked_at_{0};
   std::mutex mutex_;
+  std::vector<std::vector<std::int64_t>> orders_;  // of the samples of each stream
   DatasetInfo info_;  // what samples add to is behind mutex_ while threads run
 };
 

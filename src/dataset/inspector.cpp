@@ -1,17 +1,14 @@
 #include "dataset/inspector.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "base/fd.h"
-#include "base/shortage.h"
 #include "dataset/encode.h"
+#include "dataset/stored_image.h"
 #include "decode/limits.h"
 #include "loaderscope/errors.h"
 
@@ -22,22 +19,6 @@ constexpr std::size_t kFirstRead = 4096;
 constexpr std::size_t kLongestHeader = std::size_t{32} << 20;  // pictures within pictures, profiles
 constexpr std::size_t kTail = 512;
 constexpr Bytes kLargestChecked = Bytes{2} << 30;
-
-// -1 with errno.
-int opened_file(const std::string& path) {
-  int fd = -1;
-  do {
-    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
-}
-
-// Why a file cannot be opened. What the machine has too little of is no fault of the file.
-int cause_of(const std::string& path, int error) {
-  const std::string remedy = shortage_remedy(error);
-  if (remedy.empty()) return error;
-  throw RunError(shown_text(path) + ": cannot be read: " + std::strerror(error) + "; " + remedy);
-}
 
 std::string cannot_be_read(int error) {
   return std::string("it cannot be read: ") + std::strerror(error);
@@ -54,28 +35,7 @@ bool named_like_an_image(std::string_view path) {
 
 }  // namespace
 
-// Bytes of a file, from some place on, or of memory.
-struct Inspector::Stored {
-  int fd = -1;  // -1: memory
-  Bytes begin = 0, size = 0;
-  int error = 0;
-  std::span<const std::byte> bytes;
-  std::vector<std::byte>& buffer;
-
-  // Up to `count` bytes from `offset`; fewer at the end, or after an error.
-  std::span<const std::byte> read(Bytes offset, std::size_t count) {
-    const Bytes left = std::max<Bytes>(size - offset, 0);
-    count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
-    if (fd < 0)
-      return count == 0 ? bytes.first(0) : bytes.subspan(static_cast<std::size_t>(offset), count);
-    if (buffer.size() < count) buffer.resize(count);
-    const ReadAt got = read_at(fd, begin + offset, {buffer.data(), count});
-    if (got.error != 0) error = got.error;
-    return {buffer.data(), got.bytes};
-  }
-};
-
-ImageFacts Inspector::facts_of(Stored& stored) {
+ImageFacts Inspector::facts_of(StoredImage& stored) {
   std::size_t count = kFirstRead;
   while (true) {
     const auto begin = stored.read(0, count);
@@ -89,7 +49,7 @@ ImageFacts Inspector::facts_of(Stored& stored) {
   }
 }
 
-std::string Inspector::damage_in_pixels(Stored& stored) {
+std::string Inspector::damage_in_pixels(StoredImage& stored) {
   if (stored.size > kLargestChecked) return "it is too large to be checked";
   try {
     const auto bytes = stored.read(0, static_cast<std::size_t>(stored.size));
@@ -101,7 +61,7 @@ std::string Inspector::damage_in_pixels(Stored& stored) {
   return "";
 }
 
-std::string Inspector::damage_of(Stored& stored, const ImageFacts& facts) {
+std::string Inspector::damage_of(StoredImage& stored, const ImageFacts& facts) {
   if (!facts.damage.empty()) return std::string(facts.damage);
   if (facts.kind == Kind::raw) {
     // Sides of 32 bits: the product may not fit into 64.
@@ -162,7 +122,7 @@ void Inspector::tell(const std::string& name, const ImageFacts& facts, Bytes siz
 }
 
 // `is_file`: it may be no image at all.
-void Inspector::look(const std::string& name, Stored& stored, bool is_file) {
+void Inspector::look(const std::string& name, StoredImage& stored, bool is_file) {
   const ImageFacts facts = facts_of(stored);
   if (stored.error == 0 && facts.kind == Kind::unknown) {
     if (is_file && !named_like_an_image(name)) {
@@ -192,7 +152,7 @@ Bytes Inspector::inspect(const std::string& path) {
     book_damaged(path, cannot_be_read(cause_of(whole, errno)));
     return 0;
   }
-  Stored stored{file, 0, status.st_size, 0, {}, buffer_};
+  StoredImage stored{file, 0, status.st_size, 0, {}, buffer_};
   look(path, stored, true);
   return stored.size;
 }
@@ -210,12 +170,12 @@ void Inspector::inspect(const std::string& name, const std::string& object, cons
   }
   const Bytes size =
       extent.length == Extent::kToEnd ? status.st_size - extent.offset : extent.length;
-  Stored stored{object_file_, extent.offset, size, 0, {}, buffer_};
+  StoredImage stored{object_file_, extent.offset, size, 0, {}, buffer_};
   look(name, stored, false);
 }
 
 void Inspector::inspect(const std::string& name, std::span<const std::byte> stored) {
-  Stored in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
+  StoredImage in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
   look(name, in_memory, false);
 }
 

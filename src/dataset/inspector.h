@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "dataset/image_facts.h"
 #include "dataset/info.h"
+#include "dataset/stored_image.h"
 #include "loaderscope/source.h"
 
 namespace loaderscope::dataset {
@@ -33,12 +34,11 @@ class Inspector {
   const DatasetInfo& seen() const { return seen_; }
 
  private:
-  struct Stored;
-  void look(const std::string& name, Stored& stored, bool is_file);
+  void look(const std::string& name, StoredImage& stored, bool is_file);
   void tell(const std::string& name, const ImageFacts& facts, Bytes size, bool is_damaged) const;
-  ImageFacts facts_of(Stored& stored);
-  std::string damage_of(Stored& stored, const ImageFacts& facts);
-  std::string damage_in_pixels(Stored& stored);
+  ImageFacts facts_of(StoredImage& stored);
+  std::string damage_of(StoredImage& stored, const ImageFacts& facts);
+  std::string damage_in_pixels(StoredImage& stored);
   void book(const ImageFacts& facts, Bytes size);
   static std::string group_of(const std::string& path);
 

@@ -45,6 +45,27 @@ void describe_damaged(Form& form, DatasetInfo& info) {
   });
 }
 
+void describe_shuffle(Form& form, DatasetInfo& info) {
+  form.optional("shuffle", info.shuffle, Missing::left_out, [&](ShuffleQuality& shuffle) {
+    form.object(
+        "shuffle", "how well streams mix what lies side by side",
+        [&] {
+          form.shown("streams", shuffle.streams, "all of an epoch together");
+          form.shown("distance", shuffle.distance,
+                     "of the places of stored neighbours from those of a uniform shuffle, by "
+                     "Kolmogorov and Smirnov",
+                     kShare);
+          form.shown("by_chance", shuffle.by_chance,
+                     "a uniform shuffle has less, but once in a thousand", kNotNegative);
+          form.shown("apart", shuffle.apart, "samples between stored neighbours, median",
+                     kNotNegative);
+          form.shown("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
+          form.shown("memory_bytes", shuffle.memory, "of one stream's buffer, about");
+        },
+        Lines::one);
+  });
+}
+
 }  // namespace
 
 void describe_info(Form& form, DatasetInfo& info) {
@@ -80,6 +101,7 @@ void describe_info(Form& form, DatasetInfo& info) {
   form.shown("other_files", info.other_files, "files that are no images");
   form.shown("unreadable_folders", info.unreadable_folders, "whose files are not counted");
   describe_damaged(form, info);
+  describe_shuffle(form, info);
   form.texts("notes", info.notes, "of the source, one sentence each");
 }
 

@@ -94,6 +94,19 @@ void add_classes(TextTable& table, const DatasetInfo& info) {
   table.add({"classes", fmt::format("{}, of {} to {} images", info.classes.size(), least, most)});
 }
 
+void add_shuffle(TextTable& table, const DatasetInfo& info) {
+  if (!info.shuffle) return;
+  const ShuffleQuality& shuffle = *info.shuffle;
+  const bool is_uniform = shuffle.distance <= shuffle.by_chance;
+  table.add(
+      {"shuffle",
+       fmt::format("{} from uniform{}: stored neighbours come {:.0f} samples apart in a stream, "
+                   "uniformly {:.0f} ({}, {} each)",
+                   fmt::format("{:.2f}", shuffle.distance), is_uniform ? " (within chance)" : "",
+                   shuffle.apart, shuffle.uniform_apart, plural(shuffle.streams, "stream"),
+                   show_bytes(shuffle.memory))});
+}
+
 void add_faults(TextTable& table, const DatasetInfo& info) {
   const char* how =
       info.checked ? "all decoded" : "headers and ends looked at; --check decodes all";
@@ -149,6 +162,7 @@ void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle&) {
   if (info.images > 0) add_shape(table, info);
   if (info.images > 0) add_classes(table, info);
   add_place(table, info);
+  add_shuffle(table, info);
   add_faults(table, info);
   screen.table(Worth::evidence, table);
   add_damaged(screen, info);

@@ -120,6 +120,36 @@ void tokens_memcpy(benchmark::State& state) {
 }
 BENCHMARK(tokens_memcpy);
 
+// Of 4 KiB each, past the page cache, 64 under way. fio with the same parameters, of a file there:
+// fio --name=r --filename=FILE --rw=randread --bs=4k --ioengine=io_uring --iodepth=64 --direct=1
+//   --size=64M --time_based --runtime=5
+void ring_direct_depth_64(benchmark::State& state) {
+  constexpr std::int64_t kAtOnce = 2048, kPage = 2048;  // tokens
+  SourceOptions options;
+  options.paths = {data().path("tokens.bin")};
+  options.words = {{"window", std::to_string(kPage)}};
+  options.access = FileAccess::io_uring_direct;
+  options.queue_depth = 64;
+  const auto source = source_row("tokens").open(options, {});
+  if (source->access() != FileAccess::io_uring_direct)
+    return state.SkipWithError("the kernel or the file system refuses");
+  const auto reader = source->make_reader();
+  std::mt19937_64 random(4);
+  std::vector<std::int64_t> next(kAtOnce);
+  std::size_t at = next.size();
+  for (auto _ : state) {
+    if (at == next.size()) {
+      for (std::int64_t& one : next)
+        one = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(source->size()));
+      reader->expect(next);
+      at = 0;
+    }
+    benchmark::DoNotOptimize(reader->read(next[at++]).data());
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations()));
+}
+BENCHMARK(ring_direct_depth_64)->UseRealTime();
+
 // Of a thousand shards, as it lies in the cache folder.
 const source::Index& large_index() {
   static const source::Index index = [] {

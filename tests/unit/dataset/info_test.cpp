@@ -8,7 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <sstream>
 
 #include "dataset/drift.h"
@@ -196,6 +199,7 @@ TEST(Info, LooksIntoShards) {
     EXPECT_EQ(info.images, 3) << words;
     EXPECT_EQ(info.progressive, 1);
     EXPECT_EQ(info.objects, 2);
+    EXPECT_EQ(info.shuffle.has_value(), *words != '\0');
     EXPECT_EQ(info.stored, std::ssize(content_of(shards + "/0.tar")) +
                                std::ssize(content_of(shards + "/1.tar")));
     EXPECT_EQ(info.qualities.least, 94);
@@ -223,6 +227,29 @@ TEST(Info, LooksIntoArrays) {
   context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
   EXPECT_EQ(inspect_dataset(path, context).samples, 3) << "arrays are read, not decoded";
   EXPECT_EQ(inspect_dataset(path + "?window=2", {}).layout, "2 x (2,) of <f4");
+}
+
+// In order, through a buffer of some, and wholly shuffled.
+TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
+  std::mt19937 random(1);
+  std::vector<std::int64_t> order(2000);
+  std::iota(order.begin(), order.end(), 0);
+  const auto in_order = shuffle_quality({order});
+  ASSERT_TRUE(in_order);
+  EXPECT_NEAR(in_order->distance, 1, 0.01);
+  EXPECT_NEAR(in_order->apart, 1, 1e-9);
+  for (std::size_t i = 0; i + 100 < order.size(); ++i)  // a buffer of 100
+    std::swap(order[i], order[i + random() % 100]);
+  const auto buffered = shuffle_quality({order});
+  EXPECT_GT(buffered->distance, 0.5);
+  EXPECT_GT(buffered->apart, 20);
+  std::shuffle(order.begin(), order.end(), random);
+  const auto uniform = shuffle_quality({order, order});
+  EXPECT_LT(uniform->distance, uniform->by_chance);
+  EXPECT_NEAR(uniform->apart, uniform->uniform_apart, 60);
+  EXPECT_EQ(uniform->streams, 2);
+  EXPECT_FALSE(shuffle_quality({}));
+  EXPECT_FALSE(shuffle_quality({{7}}));
 }
 
 DatasetInfo made_set(const source::TempFolder& folder, const MakeOptions& wish) {

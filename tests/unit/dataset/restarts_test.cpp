@@ -58,6 +58,15 @@ TEST(Restarts, AreNotGivenToWhatIsDamaged) {
     EXPECT_FALSE(add_restarts_to_jpeg(made::first(stored, size), made)) << size;
 }
 
+TEST(Restarts, ABombIsRefusedBeforeMemoryIsTaken) {
+  ByteVector bomb = made::encode_jpeg(made::photograph(64, 64, 1), {});
+  const std::byte frame[] = {std::byte{0xFF}, std::byte{0xC0}};
+  const auto at = std::search(bomb.begin(), bomb.end(), frame, frame + 2);
+  std::fill_n(at + 5, 4, std::byte{0xFD});  // both sides 65021
+  std::vector<std::byte> made;
+  EXPECT_FALSE(add_restarts_to_jpeg(bomb, made));
+}
+
 }  // namespace
 }  // namespace loaderscope::dataset
 #endif  // LOADERSCOPE_WITH_JPEG
