@@ -219,14 +219,14 @@ TEST(Info, LooksIntoArrays) {
   const DatasetInfo info = inspect_dataset(path, {});
   EXPECT_EQ(info.samples, 3);
   EXPECT_EQ(info.images, 0);
-  EXPECT_EQ(info.layout, "(2,) of <f4");
+  EXPECT_EQ(info.layout, "(2) of <f4");
   std::ostringstream text;
   write_table(text, result_of(info, ""), {});
   EXPECT_THAT(text.str(), HasSubstr("a.npy: 3 samples, 152 B in 1 file (npy)"));
   InfoContext context;
   context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
   EXPECT_EQ(inspect_dataset(path, context).samples, 3) << "arrays are read, not decoded";
-  EXPECT_EQ(inspect_dataset(path + "?window=2", {}).layout, "2 x (2,) of <f4");
+  EXPECT_EQ(inspect_dataset(path + "?window=2", {}).layout, "2 x (2) of <f4");
 }
 
 // In order, through a buffer of some, and wholly shuffled.

@@ -207,12 +207,18 @@ TEST(JpegDecoder, DamageIsSeen) {
   EXPECT_TRUE(made::regions_are_exact(*jpeg, good, whole, 3));
 }
 
+bool is_restart(const ByteVector& jpeg, std::size_t at) {
+  return jpeg[at] == std::byte{0xFF} && (jpeg[at + 1] & std::byte{0xF8}) == std::byte{0xD0};
+}
+
 // Of an image of 9 x 7 MCUs with a marker behind each.
 TEST(JpegDecoder, WhatLiesOutsideOfMarkersIsNotLookedAt) {
   const ByteVector good = good_jpeg({.restart_interval = 1});
   const Image whole = made::decode_whole_jpeg(good);
   ByteVector bad = good;
-  for (std::size_t i = 700; i < 740; ++i) bad[i] = std::byte{0xFE};  // in the first row
+  std::size_t at = 0;
+  while (!is_restart(bad, at)) ++at;
+  for (at += 2; !is_restart(bad, at); ++at) bad[at] = std::byte{0xFE};  // the second MCU
   const auto jpeg = jpeg_decoder();
   EXPECT_EQ(made::outcome_of(*jpeg, bad).error, Kind::damaged);
   jpeg->open(bad);
@@ -221,11 +227,9 @@ TEST(JpegDecoder, WhatLiesOutsideOfMarkersIsNotLookedAt) {
 
 TEST(JpegDecoder, MarkersOutOfOrderAreDamage) {
   ByteVector bad = good_jpeg({.restart_interval = 1});
-  for (std::size_t i = bad.size() / 2; i + 1 < bad.size(); ++i) {
-    if (bad[i] != std::byte{0xFF} || (bad[i + 1] & std::byte{0xF8}) != std::byte{0xD0}) continue;
-    bad[i + 1] ^= std::byte{4};
-    break;
-  }
+  std::size_t at = bad.size() / 2;
+  while (!is_restart(bad, at)) ++at;
+  bad[at + 1] ^= std::byte{4};
   const auto jpeg = jpeg_decoder();
   jpeg->open(bad);
   EXPECT_THROW(jpeg->decode({70, 60, 61, 39}), SampleError);
