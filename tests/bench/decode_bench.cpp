@@ -48,9 +48,10 @@ std::vector<Sample> make_samples(bool progressive, int scale = 1) {
   std::vector<Sample> samples;
   const made::JpegWish wish{.quality = 90, .progressive = progressive};
   for (unsigned i = 0; i < kImages / static_cast<unsigned>(scale); ++i) {
-    samples.push_back({made::encode_jpeg(made::photograph(kWidth, kHeight, i, 1.6), wish),
-                       {},
-                       random_resized_crop(random, scale * kWidth, scale * kHeight)});
+    samples.push_back(
+        {made::encode_jpeg(made::photograph(scale * kWidth, scale * kHeight, i, 1.6), wish),
+         {},
+         random_resized_crop(random, scale * kWidth, scale * kHeight)});
     dataset::add_restarts_to_jpeg(samples.back().stored, samples.back().with_restarts);
   }
   return samples;
