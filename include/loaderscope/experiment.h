@@ -23,6 +23,14 @@ struct Axis {
 };
 using Axes = std::vector<Axis>;
 
+// How a run read its stored samples.
+struct CaseReading {
+  Nanos per_sample = 0;  // of one worker, mean
+  double in_flight = 0;  // samples that workers were reading at a time, mean over the window
+  double requests = 0;   // that the kernel was asked for, per sample
+  double touched = 0;    // bytes that they brought, per byte of samples
+};
+
 // What is kept of one run of a case.
 struct CaseRun {
   int round = 0;
@@ -35,7 +43,8 @@ struct CaseRun {
   double other_cpu_s = 0;       // of other programs meanwhile; 0 where it is not known
   Bytes resident = 0;           // at the end of the window
   Bytes slots = 0, pinned = 0, shared = 0;
-  Bytes of_worker = 0;  // memory of one worker process; 0: not known
+  Bytes of_worker = 0;                 // memory of one worker process; 0: not known
+  std::optional<CaseReading> reading;  // of stored data
   Nanos first_batch = 0;
   Nanos took = 0;        // with its start and warm-up; virtual where the time of the run is
   std::string bound_by;  // "" when it cannot be told
@@ -49,6 +58,22 @@ struct Case {
   std::vector<CaseRun> runs;
 };
 
+// A data set that an experiment compares with others.
+struct DataFacts {
+  std::string data;          // as the axis has it
+  bool is_packed = false;    // many samples lie in one file
+  std::int64_t samples = 0;  // 0: not known
+  Bytes disk = 0;            // that its files take, about
+  Nanos index = 0;           // until it is known where every sample lies, without a kept index
+};
+
+// What it takes to make shards of the first of them, measured on some of its samples.
+struct Repacking {
+  std::int64_t samples = 0;  // packed
+  Nanos took = 0;
+  Nanos of_all = 0;  // that all samples would take
+};
+
 struct Experiment {
   RunConfig base;  // as given, not resolved
   Axes axes;
@@ -56,7 +81,9 @@ struct Experiment {
   std::vector<Case> cases;
   Nanos spent = 0;
   bool interrupted = false;
-  bool budget_spent = false;       // with work left
+  bool budget_spent = false;    // with work left
+  std::vector<DataFacts> data;  // where the data is what varies
+  std::optional<Repacking> repacking;
   std::vector<std::string> notes;  // of the machine, and of what happened between the cases
 };
 

@@ -128,6 +128,8 @@ class Source {
   // What not every source has.
   virtual const Streams* streams() const { return nullptr; }
   virtual Bytes sample_bytes() const { return 0; }  // of each sample, where they are arrays
+  // Of them likewise, for people: "(3, 224, 224) of <f4".
+  virtual std::string layout() const { return {}; }
   virtual const Extents* extents() const { return nullptr; }
   virtual const Objects* stored_in() const { return extents(); }
   virtual std::optional<FileAccess> access() const { return std::nullopt; }  // in force

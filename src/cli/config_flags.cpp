@@ -2,6 +2,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
+
+#include "experiment/axes.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 
@@ -34,6 +37,23 @@ CLI::Option* add_flag(CLI::App& app, const Field& field) {
   return option;
 }
 
+// The values that a flag names where they are several; else nothing.
+std::optional<ListedFlag> listed_in(const Field& field, const std::vector<std::string>& given) {
+  if (field.repeats) {
+    if (given.size() < 2 || !field.is_about(about::kWhichData)) return std::nullopt;
+    return ListedFlag{field.name, given};
+  }
+  const std::string& text = given.back();
+  if (text.find_first_of(",|") == text.npos) return std::nullopt;
+  try {
+    RunConfig scratch;
+    set_field(scratch, "", field.name, text);
+    return std::nullopt;
+  } catch (const UsageError&) {
+    return ListedFlag{field.name, parted_values(text)};
+  }
+}
+
 }  // namespace
 
 ConfigFlags::ConfigFlags(CLI::App& app, Wanted wanted) {
@@ -61,13 +81,19 @@ RunConfig ConfigFlags::config() const {
   return config(none);
 }
 
-RunConfig ConfigFlags::config(OtherKeys& others) const {
+RunConfig ConfigFlags::config(OtherKeys& others, std::vector<ListedFlag>* listed) const {
   RunConfig config;
   for (const auto& [field, option] : flags_) {
     if (option->count() == 0) continue;
     std::vector<std::string> values = option->results();
     if (!field->implied.empty() && (values.empty() || values.back().empty()))
       values.emplace_back(field->implied);
+    if (listed != nullptr && !values.empty()) {
+      if (auto several = listed_in(*field, values)) {
+        listed->push_back(std::move(*several));
+        continue;
+      }
+    }
     // The last one wins, so that a script's flags can be overridden behind them.
     const std::size_t first = field->repeats ? 0 : values.size() - 1;
     for (std::size_t i = first; i < values.size(); ++i)

@@ -16,6 +16,12 @@ class Option;
 
 namespace loaderscope {
 
+// A flag that names several values of a setting: --data A --data B, --cache cold,warm.
+struct ListedFlag {
+  std::string_view name;
+  std::vector<std::string> values;
+};
+
 class ConfigFlags {
  public:
   using Wanted = bool (*)(const Field&);
@@ -25,8 +31,9 @@ class ConfigFlags {
 
   // The configuration that flags and scenario give, not yet resolved. Throws UsageError.
   RunConfig config() const;
-  // The same for a command that has keys of its own in a scenario.
-  RunConfig config(OtherKeys& others) const;
+  // The same for a command that has keys of its own in a scenario. `listed`: of one that varies
+  // settings, takes flags that name several values, each a setting of its own.
+  RunConfig config(OtherKeys& others, std::vector<ListedFlag>* listed = nullptr) const;
 
   // Of the result. The scenario is what it is made from, and the files that `config` names.
   OutputRules output_rules(const RunConfig& config) const;

@@ -16,7 +16,7 @@ namespace {
 // Texts as given; the data set's own parsers read them.
 struct PackFlags {
   std::string from, to, encode, max_side, shard_size, seed, threads;
-  bool in_order = false;
+  bool in_order = false, restart_rows = false;
 };
 
 dataset::PackOptions pack_options(const PackFlags& flags) {
@@ -35,6 +35,7 @@ dataset::PackOptions pack_options(const PackFlags& flags) {
   if (flags.in_order && !flags.seed.empty())
     throw UsageError("--seed: contradicts --in-order; give one of them");
   options.in_order = flags.in_order;
+  options.restart_rows = flags.restart_rows;
   return options;
 }
 
@@ -76,6 +77,9 @@ Action declare_data_pack(CLI::App& app) {
       "bytes as they are.");
   add("--max-side", flags->max_side, "PIXELS",
       "Shrink images whose longer side is more, with --encode.");
+  app.add_flag("--restart-rows", flags->restart_rows,
+               "Give JPEG images restart markers, without loss: a crop of one is decoded without "
+               "what lies outside it.");
   app.add_flag("--in-order", flags->in_order,
                "Keep the order of the folder. Default: shuffled, so that shards can be read one "
                "after another.");

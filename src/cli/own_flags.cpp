@@ -29,7 +29,9 @@ OwnFlags::OwnFlags(CLI::App& app, std::span<const OwnFlag> flags) {
   }
 }
 
-RunConfig OwnFlags::read(const ConfigFlags& base) { return base.config(scenario_); }
+RunConfig OwnFlags::read(const ConfigFlags& base, std::vector<ListedFlag>* listed) {
+  return base.config(scenario_, listed);
+}
 
 std::vector<std::string> OwnFlags::texts(std::string_view name) const {
   for (const Flag& flag : flags_) {

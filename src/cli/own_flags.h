@@ -31,7 +31,7 @@ class OwnFlags {
 
   // The settings of a run from `base`, and with its scenario what the command line does not say of
   // the flags here. Call once, before the others.
-  RunConfig read(const ConfigFlags& base);
+  RunConfig read(const ConfigFlags& base, std::vector<ListedFlag>* listed = nullptr);
 
   std::vector<std::string> texts(std::string_view name) const;
   std::string text(std::string_view name) const;  // the last one, or ""

@@ -5,11 +5,13 @@
 
 #include "cli/command.h"
 #include "cli/experiments.h"
+#include "cli/interrupt.h"
 #include "cli/limits.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/axes.h"
+#include "experiment/data_facts.h"
 #include "machine/machine.h"
 #include "report/kinds.h"
 #include "report/results.h"
@@ -49,18 +51,23 @@ SweepOptions sweep_options(const OwnFlags& flags, const RunConfig& given) {
   return options;
 }
 
-Axes axes_of(const OwnFlags& flags) {
-  const std::vector<std::string> texts = flags.texts("vary");
-  if (texts.empty())
+// Those of flags that name several values first, then those of --vary.
+Axes axes_of(const OwnFlags& flags, const std::vector<ListedFlag>& listed) {
+  Axes axes;
+  for (const ListedFlag& flag : listed)
+    axes.push_back(axis_of(flag.name, flag.values, "--" + std::string(flag.name)));
+  axes = parse_axes(flags.texts("vary"), std::move(axes));
+  if (axes.empty())
     throw UsageError("--vary: nothing varies; give an axis, such as --vary num-workers=0,1,2,4");
-  return parse_axes(texts);
+  return axes;
 }
 
 ExitCode sweep(SweepFlags& flags) {
-  const RunConfig given = flags.own.read(flags.base);
+  std::vector<ListedFlag> listed;
+  const RunConfig given = flags.own.read(flags.base, &listed);
   refuse_flags_of_run(given);
   const SweepOptions options = sweep_options(flags.own, given);
-  const Axes axes = axes_of(flags.own);
+  const Axes axes = axes_of(flags.own, listed);
   const std::string& json = given.answer.json.value;
   check_places(places_of(given), "sweep", flags.base.output_rules(given));
 
@@ -73,7 +80,9 @@ ExitCode sweep(SweepFlags& flags) {
     write_output(json,
                  [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });
   });
+  experiment.data = facts_of_data(experiment, catch_stop_signals());
   run_sweep(experiment, runner.context(), options);
+  measure_repacking(experiment, catch_stop_signals());
   runner.add_notes(experiment, true);
   const std::string nothing = reason_for_nothing(experiment);
   if (!nothing.empty() && !experiment.interrupted)

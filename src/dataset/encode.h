@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,13 @@ using Encode = void (*)(const RgbImage& image, const LossySettings& settings,
 void encode_jpeg(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 void encode_png(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 void encode_webp(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
+
+// Of a stored image: the same pixels with restart markers within its rows, so that a crop is
+// decoded without what lies beside and above it. For every other decoder it stays what it was; what
+// stands beside the pixels stays, too. Of one in scans a baseline one is made. False: it cannot be
+// had of this image, as it is damaged or something else; then `out` is of no use.
+using AddRestarts = bool (*)(std::span<const std::byte> stored, std::vector<std::byte>& out);
+bool add_restarts_to_jpeg(std::span<const std::byte> stored, std::vector<std::byte>& out);
 
 void encode_raw(const RgbImage& image, const LossySettings& settings, std::vector<std::byte>& out);
 

@@ -8,8 +8,10 @@ namespace {
 
 #ifdef LOADERSCOPE_WITH_JPEG
 constexpr Encode kEncodeJpeg = encode_jpeg;
+constexpr AddRestarts kAddRestarts = add_restarts_to_jpeg;
 #else
 constexpr Encode kEncodeJpeg = nullptr;
+constexpr AddRestarts kAddRestarts = nullptr;
 #endif
 #ifdef LOADERSCOPE_WITH_PNG
 constexpr Encode kEncodePng = encode_png;
@@ -23,7 +25,11 @@ constexpr Encode kEncodeWebp = nullptr;
 #endif
 
 constexpr std::array<FormatRow, 4> kTable = {{
-    {{"jpeg", "JPEG, baseline or progressive.", kJpegUnavailable}, ".jpg", true, kEncodeJpeg},
+    {{"jpeg", "JPEG, baseline or progressive.", kJpegUnavailable},
+     ".jpg",
+     true,
+     kEncodeJpeg,
+     kAddRestarts},
     {{"png", "PNG, without losses.", kPngUnavailable}, ".png", false, kEncodePng},
     {{"webp", "WebP with losses.", kWebpUnavailable}, ".webp", true, kEncodeWebp},
     {{"raw", "A 16-byte header and the pixels: nothing to decode."}, ".lsraw", false, encode_raw},

@@ -18,6 +18,7 @@ struct ImageFacts {
   std::int64_t width = 0, height = 0;
   std::string_view subsampling;   // of JPEG: "420" "422" "444" "440" "411" "grey" "cmyk" "other"
   bool progressive = false;       // of JPEG
+  int quality = 0;                // of JPEG, as libjpeg counts it, from its tables; 0: not known
   std::string_view damage;        // "" or what is wrong, in words
   bool more_needed = false;       // the bytes end before the facts do
   std::int64_t header_bytes = 0;  // of JPEG: where the first scan begins

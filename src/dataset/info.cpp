@@ -34,6 +34,7 @@ void DatasetInfo::name_damaged(DamagedFile file) {
 }
 
 void DatasetInfo::merge(const DatasetInfo& other) {
+  samples += other.samples;
   images += other.images;
   damaged += other.damaged;
   other_files += other.other_files;
@@ -44,6 +45,8 @@ void DatasetInfo::merge(const DatasetInfo& other) {
   stored_bytes.merge(other.stored_bytes);
   widths.merge(other.widths);
   heights.merge(other.heights);
+  aspects.merge(other.aspects);
+  qualities.merge(other.qualities);
   add(formats, other.formats);
   add(subsamplings, other.subsamplings);
   add(classes, other.classes);

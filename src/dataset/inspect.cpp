@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <utility>
 
@@ -43,6 +44,7 @@ class Inspection {
  private:
   // The files that a run would find, and those beside them.
   void list() {
+    const auto begin = std::chrono::steady_clock::now();
     SourceContext listing;
     listing.stop_signal = context_.stop_signal;
     try {
@@ -54,6 +56,7 @@ class Inspection {
     } catch (const RunError&) {
       if (!listing.stopped()) throw;
     }
+    info_.index = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     for (const source::WalkedFolder& folder : folders_) {
       add_portions(folder, folder.images, portions_);
       add_portions(folder, folder.others, portions_);
@@ -61,7 +64,7 @@ class Inspection {
   }
 
   void look() {
-    Inspector inspector(info_.path, context_.make_decoder ? context_.make_decoder() : nullptr);
+    Inspector inspector(info_.path, context_);
     for (std::size_t at = next_++; at < portions_.size(); at = next_++) {
       const Portion& portion = portions_[at];
       for (std::size_t i = portion.begin; i < portion.end && !team_.stopping(); ++i) {
@@ -90,7 +93,7 @@ class Inspection {
 
 }  // namespace
 
-DatasetInfo inspect_dataset(const std::string& path, const InfoContext& context) {
+DatasetInfo inspect_folder(const std::string& path, const InfoContext& context) {
   return Inspection(path, context).run();
 }
 

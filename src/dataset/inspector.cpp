@@ -1,17 +1,14 @@
 #include "dataset/inspector.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
-#include "base/fd.h"
-#include "base/shortage.h"
 #include "dataset/encode.h"
+#include "dataset/stored_image.h"
 #include "decode/limits.h"
 #include "loaderscope/errors.h"
 
@@ -22,6 +19,10 @@ constexpr std::size_t kFirstRead = 4096;
 constexpr std::size_t kLongestHeader = std::size_t{32} << 20;  // pictures within pictures, profiles
 constexpr std::size_t kTail = 512;
 constexpr Bytes kLargestChecked = Bytes{2} << 30;
+
+std::string cannot_be_read(int error) {
+  return std::string("it cannot be read: ") + std::strerror(error);
+}
 
 bool named_like_an_image(std::string_view path) {
   const std::size_t dot = path.rfind('.');
@@ -34,52 +35,10 @@ bool named_like_an_image(std::string_view path) {
 
 }  // namespace
 
-struct Inspector::File {
-  int fd = -1;
-  Bytes size = 0;
-  int error = 0;
-  std::vector<std::byte>& buffer;
-
-  File(const std::string& path, std::vector<std::byte>& memory) : buffer(memory) {
-    do {
-      fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    } while (fd < 0 && errno == EINTR);
-    struct stat status {};
-    if (fd < 0 || ::fstat(fd, &status) != 0) {
-      fail(path, errno);
-    } else {
-      size = status.st_size;
-    }
-  }
-  ~File() {
-    if (fd >= 0) ::close(fd);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  // What the machine has too little of is no fault of the file.
-  void fail(const std::string& path, int of) {
-    error = of;
-    const std::string remedy = shortage_remedy(of);
-    if (remedy.empty()) return;
-    throw RunError(shown_text(path) + ": cannot be read: " + std::strerror(of) + "; " + remedy);
-  }
-
-  // Up to `count` bytes from `offset`; fewer at the end of the file, or after an error.
-  std::span<const std::byte> read(Bytes offset, std::size_t count) {
-    const Bytes left = std::max<Bytes>(size - offset, 0);
-    count = static_cast<std::size_t>(std::min<Bytes>(left, static_cast<Bytes>(count)));
-    if (buffer.size() < count) buffer.resize(count);
-    const ReadAt got = read_at(fd, offset, {buffer.data(), count});
-    if (got.error != 0) error = got.error;
-    return {buffer.data(), got.bytes};
-  }
-};
-
-ImageFacts Inspector::facts_of(File& file) {
+ImageFacts Inspector::facts_of(StoredImage& stored) {
   std::size_t count = kFirstRead;
   while (true) {
-    const auto begin = file.read(0, count);
+    const auto begin = stored.read(0, count);
     ImageFacts facts = image_facts(begin);
     if (!facts.more_needed) return facts;
     if (begin.size() < count || count >= kLongestHeader) {
@@ -90,11 +49,11 @@ ImageFacts Inspector::facts_of(File& file) {
   }
 }
 
-std::string Inspector::damage_in_pixels(File& file) {
-  if (file.size > kLargestChecked) return "it is too large to be checked";
+std::string Inspector::damage_in_pixels(StoredImage& stored) {
+  if (stored.size > kLargestChecked) return "it is too large to be checked";
   try {
-    const auto stored = file.read(0, static_cast<std::size_t>(file.size));
-    const ImageHeader header = decoder_->open(stored);
+    const auto bytes = stored.read(0, static_cast<std::size_t>(stored.size));
+    const ImageHeader header = decoder_->open(bytes);
     decoder_->decode({0, 0, header.width, header.height});
   } catch (const SampleError& error) {
     return error.what();
@@ -102,13 +61,13 @@ std::string Inspector::damage_in_pixels(File& file) {
   return "";
 }
 
-std::string Inspector::damage_of(File& file, const ImageFacts& facts) {
+std::string Inspector::damage_of(StoredImage& stored, const ImageFacts& facts) {
   if (!facts.damage.empty()) return std::string(facts.damage);
   if (facts.kind == Kind::raw) {
     // Sides of 32 bits: the product may not fit into 64.
     const double expected =
         3.0 * static_cast<double>(facts.width) * static_cast<double>(facts.height);
-    const double found = static_cast<double>(file.size) - static_cast<double>(kRawHeader);
+    const double found = static_cast<double>(stored.size) - static_cast<double>(kRawHeader);
     if (found < expected) return "it ends early";
     return found > expected ? "it is longer than its header says" : "";
   }
@@ -117,61 +76,107 @@ std::string Inspector::damage_of(File& file, const ImageFacts& facts) {
   } catch (const SampleError& error) {
     return error.what();
   }
-  if (decoder_) return damage_in_pixels(file);
+  if (decoder_) return damage_in_pixels(stored);
   if (facts.kind != Kind::jpeg) return "";
   // The end marker is nearly always the last thing; some cameras put more behind it.
   // Never before the scan: a thumbnail in the header has an end marker of its own.
-  const Bytes tail = std::max(file.size - static_cast<Bytes>(kTail), facts.header_bytes);
-  if (has_jpeg_end(file.read(tail, kTail))) return "";
+  const Bytes tail = std::max(stored.size - static_cast<Bytes>(kTail), facts.header_bytes);
+  if (has_jpeg_end(stored.read(tail, kTail))) return "";
   if (tail > facts.header_bytes && tail <= kLargestChecked) {
     const auto count = static_cast<std::size_t>(tail - facts.header_bytes + 1);
-    if (has_jpeg_end(file.read(facts.header_bytes, count))) return "";
+    if (has_jpeg_end(stored.read(facts.header_bytes, count))) return "";
   }
   return "it has no end marker: it is cut off";
 }
 
-void Inspector::book_damaged(const std::string& path, std::string cause) {
+void Inspector::book_damaged(const std::string& name, std::string cause) {
   ++seen_.damaged;
-  seen_.name_damaged({path, std::move(cause)});
+  seen_.name_damaged({name, std::move(cause)});
 }
 
-void Inspector::book(const std::string& path, const ImageFacts& facts, Bytes size) {
+void Inspector::book(const ImageFacts& facts, Bytes size) {
   ++seen_.images;
   seen_.bytes += size;
   seen_.pixels += facts.width * facts.height;
   seen_.stored_bytes.add(size);
   seen_.widths.add(facts.width);
   seen_.heights.add(facts.height);
+  seen_.aspects.add(1000 * facts.width / facts.height);
   ++seen_.formats[std::string(kKindNames[static_cast<std::size_t>(facts.kind)])];
   if (facts.kind == Kind::jpeg) {
     ++seen_.subsamplings[std::string(facts.subsampling)];
     seen_.progressive += facts.progressive ? 1 : 0;
-  }
-  if (const std::size_t slash = path.find('/'); slash != std::string::npos) {
-    ++seen_.classes[path.substr(0, slash)];
+    if (facts.quality > 0) seen_.qualities.add(facts.quality);
   }
 }
 
-Bytes Inspector::inspect(const std::string& path) {
-  File file(root_ + "/" + path, buffer_);
-  ImageFacts facts;
-  if (file.error == 0) facts = facts_of(file);
-  if (file.error == 0 && facts.kind == Kind::unknown) {
-    if (named_like_an_image(path)) {
-      book_damaged(path, file.size == 0 ? "it is empty" : "it is no image of a known format");
-    } else {
+// The folder in the root that a file lies in; "" for one beside them.
+std::string Inspector::group_of(const std::string& path) {
+  const std::size_t slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+void Inspector::tell(const std::string& name, const ImageFacts& facts, Bytes size,
+                     bool is_damaged) const {
+  if (on_image_) on_image_({name, root_.empty() ? "" : group_of(name), facts, size, is_damaged});
+}
+
+// `is_file`: it may be no image at all.
+void Inspector::look(const std::string& name, StoredImage& stored, bool is_file) {
+  const ImageFacts facts = facts_of(stored);
+  if (stored.error == 0 && facts.kind == Kind::unknown) {
+    if (is_file && !named_like_an_image(name)) {
       ++seen_.other_files;
+      return;
     }
-    return file.size;
+    book_damaged(name, stored.size == 0 ? "it is empty" : "it is no image of a known format");
+    tell(name, facts, stored.size, true);
+    return;
   }
-  std::string damage = file.error == 0 ? damage_of(file, facts) : "";
-  if (file.error != 0) damage = std::string("it cannot be read: ") + std::strerror(file.error);
-  if (damage.empty()) {
-    book(path, facts, file.size);
-  } else {
-    book_damaged(path, std::move(damage));
+  std::string damage = stored.error == 0 ? damage_of(stored, facts) : "";
+  if (stored.error != 0) damage = cannot_be_read(stored.error);
+  tell(name, facts, stored.size, !damage.empty());
+  if (!damage.empty()) {
+    book_damaged(name, std::move(damage));
+    return;
   }
-  return file.size;
+  book(facts, stored.size);
+  if (is_file && !group_of(name).empty()) ++seen_.classes[group_of(name)];
+}
+
+Bytes Inspector::inspect(const std::string& path) {
+  const std::string whole = root_ + "/" + path;
+  const Fd file(opened_file(whole));
+  struct stat status {};
+  if (file < 0 || ::fstat(file, &status) != 0) {
+    book_damaged(path, cannot_be_read(cause_of(whole, errno)));
+    return 0;
+  }
+  StoredImage stored{file, 0, status.st_size, 0, {}, buffer_};
+  look(path, stored, true);
+  return stored.size;
+}
+
+void Inspector::inspect(const std::string& name, const std::string& object, const Extent& extent) {
+  if (object != object_) {
+    object_file_ = Fd(opened_file(object));
+    object_ = object;
+  }
+  struct stat status {};
+  if (object_file_ < 0 || ::fstat(object_file_, &status) != 0) {
+    object_.clear();
+    book_damaged(name, cannot_be_read(cause_of(object, errno)));
+    return;
+  }
+  const Bytes size =
+      extent.length == Extent::kToEnd ? status.st_size - extent.offset : extent.length;
+  StoredImage stored{object_file_, extent.offset, size, 0, {}, buffer_};
+  look(name, stored, false);
+}
+
+void Inspector::inspect(const std::string& name, std::span<const std::byte> stored) {
+  StoredImage in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
+  look(name, in_memory, false);
 }
 
 }  // namespace loaderscope::dataset

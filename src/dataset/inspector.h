@@ -1,38 +1,54 @@
-// One thread's eye on files.
+// One thread's eye on images.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/fd.h"
 #include "dataset/image_facts.h"
 #include "dataset/info.h"
+#include "dataset/stored_image.h"
+#include "loaderscope/source.h"
 
 namespace loaderscope::dataset {
 
 class Inspector {
  public:
-  // `decoder` may be null: headers and lengths only.
-  Inspector(std::string root, std::unique_ptr<Decoder> decoder)
-      : root_(std::move(root)), decoder_(std::move(decoder)) {}
+  // Of files below `root`; the context outlives it. Images are decoded where it has decoders.
+  Inspector(std::string root, const InfoContext& context)
+      : root_(std::move(root)),
+        on_image_(context.on_image),
+        decoder_(context.make_decoder ? context.make_decoder() : nullptr) {}
 
   // Books the file at `path`, relative to the root. Returns its size.
   Bytes inspect(const std::string& path);
+  // Books a sample that lies in an object, or in memory. `name` is what messages call it.
+  void inspect(const std::string& name, const std::string& object, const Extent& extent);
+  void inspect(const std::string& name, std::span<const std::byte> stored);
+  // Books one that cannot be had.
+  void book_damaged(const std::string& name, std::string cause);
+  void book_array() { ++seen_.samples; }
 
   const DatasetInfo& seen() const { return seen_; }
 
  private:
-  struct File;
-  ImageFacts facts_of(File& file);
-  std::string damage_of(File& file, const ImageFacts& facts);
-  std::string damage_in_pixels(File& file);
-  void book(const std::string& path, const ImageFacts& facts, Bytes size);
-  void book_damaged(const std::string& path, std::string cause);
+  void look(const std::string& name, StoredImage& stored, bool is_file);
+  void tell(const std::string& name, const ImageFacts& facts, Bytes size, bool is_damaged) const;
+  ImageFacts facts_of(StoredImage& stored);
+  std::string damage_of(StoredImage& stored, const ImageFacts& facts);
+  std::string damage_in_pixels(StoredImage& stored);
+  void book(const ImageFacts& facts, Bytes size);
+  static std::string group_of(const std::string& path);
 
   std::string root_;
+  const std::function<void(SeenImage)>& on_image_;
   std::unique_ptr<Decoder> decoder_;
   DatasetInfo seen_;
   std::vector<std::byte> buffer_;
+  std::string object_;  // that is open
+  Fd object_file_;
 };
 
 }  // namespace loaderscope::dataset

@@ -1,5 +1,8 @@
 #include "dataset/image_facts.h"
 
+#include <algorithm>
+#include <array>
+
 namespace loaderscope::dataset {
 namespace {
 
@@ -10,7 +13,7 @@ unsigned word_at(std::span<const std::byte> bytes, std::size_t i) {
   return byte_at(bytes, i) << 8 | byte_at(bytes, i + 1);
 }
 
-constexpr unsigned kStartOfScan = 0xda, kEndOfImage = 0xd9;
+constexpr unsigned kStartOfScan = 0xda, kEndOfImage = 0xd9, kQuantization = 0xdb;
 
 bool is_frame(unsigned marker) {
   return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
@@ -56,6 +59,42 @@ void read_frame(std::span<const std::byte> frame, ImageFacts& facts) {
   if (facts.width == 0 || facts.height == 0) facts.damage = "its header says that it has no pixels";
 }
 
+// Of brightness, from annex K of the standard: what libjpeg scales by a quality.
+constexpr std::array<int, 64> kBrightness = {
+    16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
+    14, 13, 16, 24, 40,  57,  69,  56,  14, 17, 22, 29, 51,  87,  80,  62,
+    18, 22, 37, 56, 68,  109, 103, 77,  24, 35, 55, 64, 81,  104, 113, 92,
+    49, 64, 78, 87, 103, 121, 120, 101, 72, 92, 95, 98, 112, 100, 103, 99};
+
+int sum_of_table(int quality) {
+  const int scale = quality < 50 ? 5000 / quality : 200 - 2 * quality;
+  int sum = 0;
+  for (const int value : kBrightness) sum += std::clamp((value * scale + 50) / 100, 1, 255);
+  return sum;
+}
+
+// The quality whose table is nearest; other programs have tables of their own.
+int quality_of(int sum) {
+  int quality = 1;
+  while (quality < 100 && sum_of_table(quality) + sum_of_table(quality + 1) > 2 * sum) ++quality;
+  return quality;
+}
+
+// Of a segment without its length: of its tables the first one, which is that of brightness.
+void read_tables(std::span<const std::byte> tables, ImageFacts& facts) {
+  while (!tables.empty()) {
+    const std::size_t bytes = byte_at(tables, 0) >= 0x10 ? 2 : 1;
+    if (tables.size() < 1 + 64 * bytes) return;
+    if ((byte_at(tables, 0) & 15U) == 0) {
+      int sum = 0;
+      for (std::size_t i = 0; i < 64; ++i)
+        sum += static_cast<int>(bytes == 2 ? word_at(tables, 1 + 2 * i) : byte_at(tables, 1 + i));
+      facts.quality = quality_of(sum);
+    }
+    tables = tables.subspan(1 + 64 * bytes);
+  }
+}
+
 }  // namespace
 
 ImageFacts jpeg_facts(std::span<const std::byte> begin) {
@@ -87,6 +126,10 @@ ImageFacts jpeg_facts(std::span<const std::byte> begin) {
       if (at + length > begin.size()) break;
       facts.progressive = is_progressive(marker);
       read_frame(begin.subspan(at + 2, length - 2), facts);
+    }
+    if (marker == kQuantization) {
+      if (at + length > begin.size()) break;
+      read_tables(begin.subspan(at + 2, length - 2), facts);
     }
     at += length;
   }

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/team.h"
 #include "dataset/files.h"
+#include "dataset/fill.h"
 #include "dataset/manifest.h"
 #include "dataset/plan.h"
 #include "dataset/quality.h"
@@ -47,11 +47,11 @@ bool has_all_images(const MakeOptions& options) {
   return true;
 }
 
-class Maker {
+class Maker final : public ImageMaker {
  public:
   Maker(const MakeOptions& options, const QualityCurve* curve) : options_(options), curve_(curve) {}
 
-  const std::vector<std::byte>& make(std::int64_t index) {
+  std::span<const std::byte> make(std::int64_t index) override {
     const PlannedImage plan = plan_image(options_, index);
     const RgbImage& image = photographer_.take(plan.subject);
     if (options_.bytes_per_pixel) {
@@ -70,44 +70,14 @@ class Maker {
   std::vector<std::byte> bytes_;
 };
 
-struct Counters {
-  std::atomic<std::int64_t> next{0}, made{0}, found{0}, bytes{0};
-};
-
-// One thread's share: the next image, until there is none.
-void make_images(const MakeOptions& options, const QualityCurve* curve, Counters& counters,
-                 const Team& team) {
-  Maker maker(options, curve);
-  while (!team.stopping()) {
-    const std::int64_t index = counters.next.fetch_add(1);
-    if (index >= options.count) return;
-    const std::string path = options.path + "/" + image_path(options, index);
-    if (is_written(path)) {
-      counters.found.fetch_add(1);
-      continue;
-    }
-    const std::vector<std::byte>& bytes = maker.make(index);
-    write_whole(path, bytes);
-    counters.bytes.fetch_add(static_cast<std::int64_t>(bytes.size()));
-    counters.made.fetch_add(1);
-  }
-}
-
 MakeResult fill(const MakeOptions& options, const QualityCurve* curve, const MakeContext& context) {
-  Counters counters;
-  Team team(context.stop_signal);
-  const auto show = [&] {
-    if (!context.on_progress) return;
-    context.on_progress({counters.made + counters.found, options.count, counters.bytes});
-  };
-  team.run(
-      options.threads, [&] { make_images(options, curve, counters, team); }, show);
-  MakeResult result;
-  result.made = counters.made;
-  result.found = counters.found;
-  result.bytes = counters.bytes;
-  result.complete = result.made + result.found == options.count;
-  return result;
+  Filling filling;
+  filling.folder = options.path;
+  filling.count = options.count;
+  filling.threads = options.threads;
+  filling.path_of = [&](std::int64_t index) { return image_path(options, index); };
+  filling.make_maker = [&] { return std::make_unique<Maker>(options, curve); };
+  return fill_folder(filling, context);
 }
 
 }  // namespace
@@ -137,14 +107,13 @@ MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) 
   return result;
 }
 
-std::string describe(const MakeOptions& options, const MakeResult& result) {
-  const std::string place = shown_text(options.path);
+std::string describe(const std::string& path, std::int64_t count, const MakeResult& result) {
+  const std::string place = shown_text(path);
   if (!result.complete) {
     return fmt::format("{}: stopped with {} of {} images; the same command goes on", place,
-                       result.made + result.found, options.count);
+                       result.made + result.found, count);
   }
-  if (result.made == 0)
-    return fmt::format("{}: holds these {} images already", place, options.count);
+  if (result.made == 0) return fmt::format("{}: holds these {} images already", place, count);
   return fmt::format(
       "{}: {} images made, {} ({} each){}", place, result.made,
       show_size(static_cast<double>(result.bytes)),

@@ -34,7 +34,7 @@ struct MakeResult {
 // take the images.
 MakeResult make_dataset(const MakeOptions& options, const MakeContext& context);
 
-// One sentence for people.
-std::string describe(const MakeOptions& options, const MakeResult& result);
+// One sentence for people, of a folder that was to have `count` images.
+std::string describe(const std::string& path, std::int64_t count, const MakeResult& result);
 
 }  // namespace loaderscope::dataset

@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "loaderscope.dataset/1";
+constexpr std::string_view kTwinSchema = "loaderscope.twin/1";
 constexpr std::string_view kPackSchema = "loaderscope.pack/1";
 
 Json wanted(const MakeOptions& options) {
@@ -45,6 +46,7 @@ Json wanted(const PackOptions& options, const PackPlan& plan) {
           {"shards", plan.shards},
           {"encode", options.encode ? spell_encoding(*options.encode) : "keep"},
           {"max-side", options.max_side},
+          {"restart-rows", options.restart_rows},
           {"in-order", options.in_order},
           {"seed", options.seed}};
 }
@@ -91,6 +93,15 @@ MadeFolder made_folder(const MakeOptions& options) {
 
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan) {
   return {options.to, "data pack", wanted(options, plan).dump()};
+}
+
+MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uint64_t digest) {
+  const Json wanted = {{"schema", kTwinSchema},
+                       {"generator", kGenerator},
+                       {"images", images},
+                       {"facts", digest},
+                       {"seed", options.seed}};
+  return {options.path, "data make --like", wanted.dump()};
 }
 
 FolderState state_of_folder(const MadeFolder& folder) {

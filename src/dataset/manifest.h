@@ -6,6 +6,7 @@
 
 #include "dataset/options.h"
 #include "dataset/pack_options.h"
+#include "dataset/twin.h"
 
 namespace loaderscope::dataset {
 
@@ -22,6 +23,8 @@ struct MadeFolder {
 };
 MadeFolder made_folder(const MakeOptions& options);
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan);
+// `digest`: of all that is known of the images that the twin is like.
+MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uint64_t digest);
 
 enum class FolderState { fresh, incomplete, complete };
 

@@ -19,7 +19,8 @@ struct FormatRow {
   Row row;
   std::string_view suffix;
   bool has_quality;
-  Encode encode;  // null where the row is not available
+  Encode encode;                       // null where the row is not available
+  AddRestarts add_restarts = nullptr;  // null where the format has none
 };
 std::span<const FormatRow> format_table();
 inline const FormatRow& row_of(Format format) {

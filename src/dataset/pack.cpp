@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <mutex>
@@ -33,7 +34,7 @@ std::string shard_path(const std::string& folder, std::int64_t shard) {
 class Packer {
  public:
   Packer(const source::FileSource& source, const PackOptions& options)
-      : source_(source), reader_(source.make_reader()) {
+      : source_(source), reader_(source.make_reader()), restart_rows_(options.restart_rows) {
     if (options.encode) recoder_.emplace(*options.encode, options.max_side);
     if (options.encode) suffix_ = row_of(options.encode->format).suffix;
   }
@@ -42,7 +43,11 @@ class Packer {
   std::span<const std::byte> pack(std::int64_t sample) {
     const std::span<const std::byte> stored = reader_->read(sample);
     stored_bytes = std::ssize(stored);
-    return recoder_ ? recoder_->recode(stored) : stored;
+    const std::span<const std::byte> made = recoder_ ? recoder_->recode(stored) : stored;
+    if (!restart_rows_) return made;
+    if (row_of(Format::jpeg).add_restarts(made, with_restarts_)) return with_restarts_;
+    ++as_they_were;
+    return made;
   }
   void measure_error() {
     if (recoder_) recoder_->measure_error();
@@ -58,12 +63,15 @@ class Packer {
     return suffix;
   }
 
-  Bytes stored_bytes = 0;  // of the last one
+  Bytes stored_bytes = 0;         // of the last one
+  std::int64_t as_they_were = 0;  // got no restart markers
 
  private:
   const source::FileSource& source_;
   std::unique_ptr<SampleReader> reader_;
   std::optional<Recoder> recoder_;
+  bool restart_rows_;
+  std::vector<std::byte> with_restarts_;
   std::string suffix_;  // of all; "": of each the file's own
 };
 
@@ -97,6 +105,7 @@ PackPlan plan_of(const source::FileSource& source, const PackOptions& options) {
     plan.digest = mixed(plan.digest, source.label(sample));
     plan.has_labels = plan.has_labels || source.label(sample) != source.label(0);
   }
+  if (options.most > 0) plan.samples = std::min(plan.samples, options.most);
   const double members = plan.has_labels ? 2 : 1;
   plan.bytes =
       static_cast<double>(plan.samples) * (bytes_of_sample(source, options) + members * kPerMember);
@@ -105,8 +114,9 @@ PackPlan plan_of(const source::FileSource& source, const PackOptions& options) {
   return plan;
 }
 
-std::vector<std::int64_t> order_of(const PackPlan& plan, const PackOptions& options) {
-  std::vector<std::int64_t> order(static_cast<std::size_t>(plan.samples));
+// Of all samples: the first of it are packed.
+std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& options) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(samples));
   std::iota(order.begin(), order.end(), 0);
   if (options.in_order) return order;
   Random random(options.seed, 0);
@@ -124,14 +134,16 @@ class Packing {
       : source_(source),
         options_(options),
         context_(context),
-        order_(order_of(plan, options)),
+        order_(order_of(source.size(), options)),
         team_(context.stop_signal) {
     result_.plan = plan;
   }
 
   PackResult run() {
+    const auto begin = std::chrono::steady_clock::now();
     team_.run(
         options_.threads, [this] { pack_shards(); }, [this] { show(); });
+    result_.took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
     result_.complete = written_ + result_.shards_found == result_.plan.shards;
     return std::move(result_);
   }
@@ -152,6 +164,7 @@ class Packing {
     }
     const std::lock_guard lock(mutex_);
     result_.error.merge(packer.error());
+    result_.as_they_were += packer.as_they_were;
   }
 
   void pack_shard(Packer& packer, std::int64_t shard) {
@@ -224,6 +237,9 @@ std::string what_became(const PackResult& result) {
       show_size(static_cast<double>(result.bytes)), show_size(static_cast<double>(result.stored)));
   if (result.shards_found > 0)
     text += fmt::format(" ({} were there)", plural(result.shards_found, "shard"));
+  if (result.as_they_were > 0)
+    text += fmt::format("; {} got no restart markers: no JPEG, or not as libjpeg writes it",
+                        plural(result.as_they_were, "sample"));
   if (result.error.squares > 0)
     text += fmt::format("; the pixels of {} are {:.1f} dB (PSNR) from what they were made from",
                         plural(result.error.images, "image"), result.error.decibels());

@@ -26,6 +26,8 @@ struct PackResult {
   std::int64_t shards_found = 0;  // there already
   std::int64_t samples = 0;       // packed by this call
   Bytes stored = 0, bytes = 0;    // of those samples before; of the shards written
+  Nanos took = 0;                 // without what it takes to find them
+  std::int64_t as_they_were = 0;  // samples that got no restart markers, though asked for
   PixelError error;               // of some of them
   SkippedSamples skipped;         // that could not be read or decoded
   bool complete = false;          // false: stopped; the same call goes on

@@ -44,6 +44,13 @@ void check_options(const PackOptions& options) {
                  "--encode with it, such as --encode jpeg:90: what is shrunk is encoded anew");
   demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
                  "0 (all cores) to 4096");
+  if (options.restart_rows) {
+    const FormatRow& jpeg = row_of(Format::jpeg);
+    if (const auto reason = jpeg.row.reason_not_available())
+      throw UsageError("--restart-rows: " + *reason);
+    demand_of_pack(!options.encode || row_of(options.encode->format).add_restarts != nullptr,
+                   "--restart-rows", "--encode jpeg:QUALITY or none: no other format has them");
+  }
   if (!options.encode) return;
   if (const auto reason = row_of(options.encode->format).row.reason_not_available())
     throw UsageError("--encode: " + *reason);

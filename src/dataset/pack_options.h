@@ -24,6 +24,10 @@ struct PackOptions {
   std::optional<Encoding> encode;  // nothing: the stored bytes as they are
   int max_side = 0;                // larger images are shrunk to it; 0: none. Needs `encode`
   Bytes shard_size = Bytes{256} << 20;
+  // JPEG images get restart markers within their rows, without loss: crops of them are decoded
+  // faster.
+  bool restart_rows = false;
+  std::int64_t most = 0;  // samples that are packed; 0: all
   bool in_order = false;  // else shuffled by `seed`
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core that this process may use; never changes what is written

@@ -15,9 +15,6 @@ using Kind = SampleError::Kind;
 // long as a whole baseline image.
 constexpr int kMostScans = 64;
 
-// Fancy upsampling looks one chroma sample to the left and to the right.
-constexpr int kMargin = 2;
-
 // The end of the data, for a decoder that must not wait for more.
 constexpr std::array<JOCTET, 2> kEndOfImage = {0xFF, JPEG_EOI};
 
@@ -172,8 +169,8 @@ void JpegCodec::start_now() {
 void JpegCodec::choose_columns() {
   const int image_width = static_cast<int>(codec_.output_width);
   const Region& wanted = job_.wanted;
-  const int right = std::min(wanted.x + wanted.width + kMargin, image_width);
-  const int left = std::max(0, wanted.x - kMargin);
+  const int right = std::min(wanted.x + wanted.width + kJpegMargin, image_width);
+  const int left = std::max(0, wanted.x - kJpegMargin);
   auto first = static_cast<JDIMENSION>(left);
   auto width = static_cast<JDIMENSION>(right - left);
   jpeg_crop_scanline(&codec_, &first, &width);  // moves `first` to the left, to whole iMCUs

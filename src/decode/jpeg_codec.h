@@ -25,6 +25,9 @@ struct JpegJob {
   Region wanted;  // in the pixels of the scaled image
 };
 
+// Fancy upsampling looks one chroma sample to each side.
+inline constexpr int kJpegMargin = 2;
+
 // One image: read_header, start, read_rows. Each step says false when it failed; then `failure`
 // says why, and the object is of no further use. Making one costs a tenth of a microsecond, and a
 // fresh one cannot take over the tables of the image before, so there is one per image.
@@ -39,6 +42,7 @@ class JpegCodec {
 
   bool read_header(const unsigned char* data, std::size_t size) noexcept;
   const jpeg_decompress_struct& header() const { return codec_; }
+  std::size_t left() const { return source_.bytes_in_buffer; }  // of the data
 
   bool start(const JpegJob& job) noexcept;
   // After start: the columns that come out, which cover job.wanted and are right within it.

@@ -4,6 +4,7 @@
 
 #include "decode/decoders.h"
 #include "decode/jpeg_codec.h"
+#include "decode/jpeg_parts.h"
 #include "decode/limits.h"
 
 namespace loaderscope {
@@ -40,8 +41,8 @@ class JpegDecoder final : public Decoder {
 
   ImageHeader open(std::span<const std::byte> stored) override {
     codec_.emplace();
-    const auto* data = reinterpret_cast<const unsigned char*>(stored.data());
-    if (!codec_->read_header(data, stored.size())) give_up();
+    stored_ = {reinterpret_cast<const unsigned char*>(stored.data()), stored.size()};
+    if (!codec_->read_header(stored_.data(), stored_.size())) give_up();
     const jpeg_decompress_struct& read = codec_->header();
     header_ = {static_cast<int>(read.image_width), static_cast<int>(read.image_height)};
     check_size(header_, options_);
@@ -52,7 +53,9 @@ class JpegDecoder final : public Decoder {
   Pixels decode(const Region& region) override {
     check_region(region, header_);
     const int denominator = scale_for(region);
-    const Region wanted = scaled(region, denominator);
+    const JpegParts::Part part = part_for(region, denominator);
+    const Region within{region.x - part.x, region.y - part.y, region.width, region.height};
+    Region wanted = scaled(within, denominator);
     if (!codec_->start({denominator, options_.fast_upsampling, wanted})) give_up();
 
     const std::size_t stride = std::size_t{codec_->columns()} * codec_->bytes_per_pixel();
@@ -64,6 +67,8 @@ class JpegDecoder final : public Decoder {
     }
     const std::size_t margin = static_cast<unsigned>(wanted.x) - codec_->first_column();
     codec_.reset();
+    wanted.x += part.x / denominator;
+    wanted.y += part.y / denominator;
     return {rows + margin * kChannels, stride, wanted, denominator};
   }
 
@@ -75,6 +80,17 @@ class JpegDecoder final : public Decoder {
     return side / 2 >= options_.wanted ? 2 : 1;
   }
 
+  // What is decoded for the region: all of the image, or a part that its restart markers allow.
+  JpegParts::Part part_for(const Region& region, int denominator) {
+    const std::size_t begin = stored_.size() - codec_->left();
+    const auto part =
+        parts_.part(stored_, codec_->header(), begin, region, kJpegMargin * denominator);
+    if (!part) return {0, 0, stored_};
+    codec_.emplace();
+    if (!codec_->read_header(part->stored.data(), part->stored.size())) give_up();
+    return *part;
+  }
+
   [[noreturn]] void give_up() {
     const SampleError error(codec_->failure().kind, codec_->failure().text);
     codec_.reset();
@@ -83,7 +99,9 @@ class JpegDecoder final : public Decoder {
 
   DecodeOptions options_;
   std::optional<JpegCodec> codec_;  // from open to the end of decode
+  std::span<const unsigned char> stored_;
   ImageHeader header_;
+  JpegParts parts_;
   PixelBuffer buffer_;
 };
 

@@ -12,17 +12,6 @@
 namespace loaderscope {
 namespace {
 
-std::vector<std::string> parted(std::string_view list) {
-  const char separator = list.find('|') != list.npos ? '|' : ',';
-  std::vector<std::string> values;
-  while (true) {
-    const auto end = list.find(separator);
-    values.emplace_back(list.substr(0, end));
-    if (end == list.npos) return values;
-    list.remove_prefix(end + 1);
-  }
-}
-
 constexpr std::size_t kMostCases = 10'000;
 
 // How the value is spelled when it is read, so that 1s and 1000ms are one. Throws UsageError.
@@ -100,34 +89,49 @@ bool is_base_value(const RunConfig& base, const std::string& key, const std::str
 
 }  // namespace
 
+std::vector<std::string> parted_values(std::string_view list) {
+  const char separator = list.find('|') != list.npos ? '|' : ',';
+  std::vector<std::string> values;
+  while (true) {
+    const auto end = list.find(separator);
+    values.emplace_back(list.substr(0, end));
+    if (end == list.npos) return values;
+    list.remove_prefix(end + 1);
+  }
+}
+
+Axis axis_of(std::string_view key, const std::vector<std::string>& values,
+             const std::string& place) {
+  Axis axis;
+  axis.key = name_of_key(std::string(key), place);
+  std::vector<std::vector<std::string>> spelled;
+  for (const std::string& value : values) {
+    if (value.empty())
+      throw UsageError(place + ": a value of the list is empty; leave out a separator");
+    std::vector<std::string> spelling = spelling_of(std::string(key), value, place);
+    if (std::find(spelled.begin(), spelled.end(), spelling) != spelled.end())
+      throw UsageError(place + ": " + shown_text(value) + " stands there twice");
+    spelled.push_back(std::move(spelling));
+    axis.values.push_back(value);
+  }
+  return axis;
+}
+
 Axis parse_axis(std::string_view text) {
   const std::string place = "--vary " + shown_text(text);
   const auto equals = text.find('=');
   if (equals == text.npos || equals == 0)
     throw UsageError(place + ": expected KEY=VALUE,VALUE..., such as num-workers=0,1,2,4");
-  Axis axis;
-  std::vector<std::vector<std::string>> spelled;
-  const std::string key(text.substr(0, equals));
-  axis.key = name_of_key(key, place);
-  const std::string_view list = text.substr(equals + 1);
+  const std::string_view key = text.substr(0, equals), list = text.substr(equals + 1);
   if (list.empty()) {
+    name_of_key(std::string(key), place);
     throw UsageError(place + ": the list is empty; give values, such as " + shown_text(key) +
                      "=1,2,4");
   }
-  for (std::string& value : parted(list)) {
-    if (value.empty())
-      throw UsageError(place + ": a value of the list is empty; leave out a separator");
-    std::vector<std::string> spelling = spelling_of(key, value, place);
-    if (std::find(spelled.begin(), spelled.end(), spelling) != spelled.end())
-      throw UsageError(place + ": " + shown_text(value) + " stands there twice");
-    spelled.push_back(std::move(spelling));
-    axis.values.push_back(std::move(value));
-  }
-  return axis;
+  return axis_of(key, parted_values(list), place);
 }
 
-Axes parse_axes(const std::vector<std::string>& texts) {
-  Axes axes;
+Axes parse_axes(const std::vector<std::string>& texts, Axes axes) {
   for (const std::string& text : texts) {
     Axis axis = parse_axis(text);
     for (const Axis& other : axes) {

@@ -9,10 +9,17 @@
 
 namespace loaderscope {
 
-// "workers=0,1,2"; values that hold commas are parted by '|'. Throws UsageError for an unknown key,
-// an empty list, and a value that cannot be read or stands there twice.
+// The values of "0,1,2"; where there is a '|', those that it parts.
+std::vector<std::string> parted_values(std::string_view list);
+
+// `place` names it in messages: "--vary workers=0,1". Throws UsageError for an unknown key, an
+// empty list, and a value that cannot be read or stands there twice.
+Axis axis_of(std::string_view key, const std::vector<std::string>& values,
+             const std::string& place);
+// "workers=0,1,2"; values that hold commas are parted by '|'.
 Axis parse_axis(std::string_view text);
-Axes parse_axes(const std::vector<std::string>& texts);  // refuses the same key twice
+// Behind those that are there already. Refuses the same key twice.
+Axes parse_axes(const std::vector<std::string>& texts, Axes axes = {});
 
 // Every combination. What has no meaning in a combination (a prefetch factor without workers) is
 // left out of it, so that there may be fewer than the product.

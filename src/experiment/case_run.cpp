@@ -54,6 +54,27 @@ std::int64_t steps_of(const RunRecord& record) {
   return record.ranks.empty() ? 0 : record.ranks.front().steps();
 }
 
+std::optional<CaseReading> reading_of(const RunRecord& record) {
+  const auto metric = [&](std::string_view name) {
+    return value_of(record.metrics, name).value_or(0);
+  };
+  const StageStats read = job_stages(record)[Stage::read];
+  const double brought = metric("source.bytes_brought"), used = metric("source.bytes_of_samples");
+  if (read.count == 0 || read.bytes <= 0 || used <= 0) return std::nullopt;
+  CaseReading reading;
+  reading.per_sample = read.wall / read.count;
+  Nanos window = 0;
+  for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
+  if (window > 0) reading.in_flight = static_cast<double>(read.wall) / static_cast<double>(window);
+  // Of packed shards a sample has taken its packed bytes.
+  const bool is_packed = metric("source.bytes_unpacked") > 0;
+  const double of_sample = static_cast<double>(read.bytes) / static_cast<double>(read.count);
+  const double samples = (is_packed ? brought : used) / of_sample;
+  reading.requests = metric("source.requests") / samples;
+  reading.touched = brought / used;
+  return reading;
+}
+
 // A time that is only shown: it ends where numbers do.
 Nanos product(Nanos time, std::int64_t times) {
   Nanos result = 0;
@@ -104,6 +125,7 @@ CaseRun kept_of(const RunRecord& record) {
   run.of_worker = bytes_of(record, "memory.worker_private_bytes");
   run.slots = bytes_of(record, "memory.host_bytes");
   if (run.slots == 0) run.slots = bytes_of(record, "memory.needed_bytes");
+  run.reading = reading_of(record);
   run.first_batch = analysis.first_batch_wall;
   run.bound_by = analysis.verdict.bound_by.value_or("");
   run.withheld = analysis.verdict.withheld_reason.value_or("");

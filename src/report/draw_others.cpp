@@ -1,4 +1,4 @@
-// The pictures of a what-if, a self-test, a link matrix and a folder of images.
+// The pictures of a what-if, a self-test, a link matrix and data sets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -111,6 +111,22 @@ std::string draw_info(const DatasetInfo& info) {
                                 static_cast<double>(std::max(info.widths.most, info.heights.most)));
   stored.note = pixels.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
   return drawn(stored) + drawn(pixels);
+}
+
+std::string draw_drift(const Drift& drift) {
+  if (drift.a.images == 0 || drift.b.images == 0) return "";
+  page::Ranges stored, widths;
+  stored.title = "How many bytes an image has";
+  stored.rows = {range_of("A", drift.a.stored_bytes), range_of("B", drift.b.stored_bytes)};
+  const auto most = std::max(drift.a.stored_bytes.most, drift.b.stored_bytes.most);
+  stored.scale = page::scale_of("bytes", page::Unit::bytes, 0, static_cast<double>(most));
+  widths.title = "How wide images are";
+  widths.rows = {range_of("A", drift.a.widths), range_of("B", drift.b.widths)};
+  widths.scale =
+      page::scale_of("pixels", page::Unit::number, 0,
+                     static_cast<double>(std::max(drift.a.widths.most, drift.b.widths.most)));
+  stored.note = widths.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
+  return drawn(stored) + drawn(widths);
 }
 
 }  // namespace loaderscope::dataset

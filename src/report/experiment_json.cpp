@@ -50,6 +50,21 @@ void describe_sizes(Form& form, CaseRun& run) {
              "memory of one worker process with its part of what it shares; 0: not known");
 }
 
+void describe_reading(Form& form, std::optional<CaseReading>& reading) {
+  form.optional("reading", reading, Missing::left_out, [&](CaseReading& read) {
+    form.object(
+        "reading", "of stored data",
+        [&] {
+          form.seconds("per_sample_s", read.per_sample, "that a worker took for a sample");
+          form.real("in_flight", read.in_flight, "samples that were being read at a time",
+                    {0, kLargest});
+          form.real("requests", read.requests, "reads of a sample", {0, kLargest});
+          form.real("touched", read.touched, "bytes read for each byte of samples", {0, kLargest});
+        },
+        Lines::one);
+  });
+}
+
 void describe_run_of_case(Form& form, CaseRun& run) {
   constexpr std::int64_t kLastRound = 1000;
   std::int64_t round = run.round;
@@ -63,6 +78,7 @@ void describe_run_of_case(Form& form, CaseRun& run) {
   form.optional("cpu_s", run.cpu_s, Missing::null,
                 [&](double& seconds) { form.real("cpu_s", seconds, "CPU time of the window"); });
   describe_sizes(form, run);
+  describe_reading(form, run.reading);
   form.seconds("first_batch_s", run.first_batch, "from the first ask to the first batch");
   form.seconds("took_s", run.took, "with start and warm-up; virtual with the model");
   form.text("bound_by", run.bound_by, "compute or a cause; empty when it cannot be told");
@@ -177,6 +193,33 @@ void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
 void describe_stops(Form& form, Experiment& experiment) {
   form.shown("interrupted", experiment.interrupted, "stopped by a signal");
   form.shown("budget_spent", experiment.budget_spent, "the budget ended before the work");
+}
+
+void describe_data(Form& form, Experiment& experiment) {
+  form.list("data", experiment.data, "the data sets, where they are what varies",
+            [&](DataFacts& facts) {
+              form.object(
+                  "", "",
+                  [&] {
+                    form.shown("data", facts.data, "as the axis has it");
+                    form.shown("samples", facts.samples, "0: not known");
+                    form.shown("disk_bytes", facts.disk, "that its files take, about");
+                    form.shown_seconds("index_s", facts.index,
+                                       "until it is known where every sample lies, without an "
+                                       "index that was kept");
+                  },
+                  Lines::one);
+            });
+  form.optional("repacking", experiment.repacking, Missing::left_out, [&](Repacking& repacking) {
+    form.object(
+        "repacking", "what it takes to make shards of the first data set",
+        [&] {
+          form.shown("samples", repacking.samples, "packed to measure it");
+          form.shown_seconds("took_s", repacking.took, "for them");
+          form.shown_seconds("of_all_s", repacking.of_all, "that all samples would take");
+        },
+        Lines::one);
+  });
 }
 
 void describe_notes(Form& form, Experiment& experiment) {

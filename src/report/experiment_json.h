@@ -38,6 +38,7 @@ void describe_runs(Form& form, std::vector<CaseRun>& runs);
 void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
                 Form::Sentence sentence);
 void describe_stops(Form& form, Experiment& experiment);  // whether it ended early
+void describe_data(Form& form, Experiment& experiment);
 void describe_notes(Form& form, Experiment& experiment);
 
 }  // namespace loaderscope

@@ -45,20 +45,53 @@ void describe_damaged(Form& form, DatasetInfo& info) {
   });
 }
 
+void describe_shuffle(Form& form, DatasetInfo& info) {
+  form.optional("shuffle", info.shuffle, Missing::left_out, [&](ShuffleQuality& shuffle) {
+    form.object(
+        "shuffle", "how well streams mix what lies side by side",
+        [&] {
+          form.shown("streams", shuffle.streams, "all of an epoch together");
+          form.shown("distance", shuffle.distance,
+                     "of the places of stored neighbours from those of a uniform shuffle, by "
+                     "Kolmogorov and Smirnov",
+                     kShare);
+          form.shown("by_chance", shuffle.by_chance,
+                     "a uniform shuffle has less, but once in a thousand", kNotNegative);
+          form.shown("apart", shuffle.apart, "samples between stored neighbours, median",
+                     kNotNegative);
+          form.shown("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
+          form.shown("memory_bytes", shuffle.memory, "of one stream's buffer, about");
+        },
+        Lines::one);
+  });
+}
+
 }  // namespace
 
 void describe_info(Form& form, DatasetInfo& info) {
-  form.shown("path", info.path, "the folder");
-  form.shown("checked", info.checked,
-             "every image was decoded; false: headers and lengths were looked at");
+  form.shown("path", info.path, "the folder, or the files");
+  form.shown("format", info.format, "the format that it is in");
+  form.shown(
+      "checked", info.checked,
+      "every image was decoded, every array read; false: headers and lengths were looked at");
   form.shown("interrupted", info.interrupted, "stopped by a signal: there is more");
-  form.shown("images", info.images, "files that are images and not damaged");
+  form.shown_seconds("index_s", info.index,
+                     "until it is known where every sample lies, by no index of an earlier run");
+  form.shown("samples", info.samples, "arrays, which are no images");
+  form.shown("layout", info.layout, "of each of them; empty: there are none");
+  form.shown("objects", info.objects, "files where each holds several samples, else 0");
+  form.shown("objects_bytes", info.stored, "of those files together");
+  describe_measure(form, "object_bytes", info.object_bytes, "of such a file");
+  form.shown("images", info.images, "images that are not damaged");
   form.shown("bytes", info.bytes, "of them");
   form.shown("pixels", info.pixels, "of them");
   describe_measure(form, "stored_bytes", info.stored_bytes,
-                   "size of an image's file: the extremes, and percentiles within 1 %");
+                   "stored size of an image: the extremes, and percentiles within 1 %");
   describe_measure(form, "width", info.widths, "of an image, likewise");
   describe_measure(form, "height", info.heights, "of an image, likewise");
+  describe_measure(form, "aspect", info.aspects, "width to height in thousandths, likewise");
+  describe_measure(form, "quality", info.qualities,
+                   "of JPEG images as libjpeg counts it, by their tables, likewise");
   describe_counts(form, "formats", info.formats, "images by format");
   describe_counts(form, "subsampling", info.subsamplings,
                   "JPEG images by how their colours are subsampled");
@@ -68,6 +101,30 @@ void describe_info(Form& form, DatasetInfo& info) {
   form.shown("other_files", info.other_files, "files that are no images");
   form.shown("unreadable_folders", info.unreadable_folders, "whose files are not counted");
   describe_damaged(form, info);
+  describe_shuffle(form, info);
+  form.texts("notes", info.notes, "of the source, one sentence each");
+}
+
+void describe_drift(Form& form, Drift& drift) {
+  const auto difference = [&](Difference& one) {
+    form.object(
+        "", "",
+        [&] {
+          form.shown("what", one.what, "the property");
+          form.shown("a", one.a, "what it is in a");
+          form.shown("b", one.b, "what it is in b");
+          form.shown("share", one.share, "of the samples that would have to be others, at least",
+                     kShare);
+          form.shown("by_chance", one.by_chance,
+                     "two draws from one source differ by less, but once in a thousand",
+                     kNotNegative);
+          form.shown("real", one.is_real(), "it is beyond chance");
+        },
+        Lines::one);
+  };
+  form.list("differences", drift.differences, "of what both have: the largest first", difference);
+  form.object("a", "the first data set", [&] { describe_info(form, drift.a); });
+  form.object("b", "the second", [&] { describe_info(form, drift.b); });
 }
 
 }  // namespace loaderscope::dataset

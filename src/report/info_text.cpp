@@ -58,7 +58,30 @@ void add_contents(TextTable& table, const DatasetInfo& info) {
              fmt::format("{:.1f} % of the JPEG images", share_of(info.progressive, jpeg->second))});
 }
 
+void add_shape(TextTable& table, const DatasetInfo& info) {
+  table.add(
+      {"aspect", fmt::format("{:.2f} to {:.2f}, median {:.2f}",
+                             static_cast<double>(info.aspects.least) / 1000,
+                             static_cast<double>(info.aspects.most) / 1000,
+                             static_cast<double>(info.aspects.histogram.quantile(0.5)) / 1000)});
+  if (info.qualities.histogram.count() > 0)
+    table.add(
+        {"quality", fmt::format("{} to {}, median {}", info.qualities.least, info.qualities.most,
+                                info.qualities.histogram.quantile(0.5))});
+}
+
+// Where the samples lie.
+void add_place(TextTable& table, const DatasetInfo& info) {
+  if (!info.layout.empty()) table.add({"a sample", info.layout});
+  if (info.objects > 0)
+    table.add({"files",
+               fmt::format("{}, {} to {} each", info.objects, show_bytes(info.object_bytes.least),
+                           show_bytes(info.object_bytes.most))});
+  table.add({"index", show_duration(info.index) + (info.objects > 0 ? " without a kept one" : "")});
+}
+
 void add_classes(TextTable& table, const DatasetInfo& info) {
+  if (info.objects > 0) return;
   if (info.classes.empty()) {
     table.add({"classes", "none: no folders"});
     return;
@@ -69,6 +92,19 @@ void add_classes(TextTable& table, const DatasetInfo& info) {
     most = std::max(most, count);
   }
   table.add({"classes", fmt::format("{}, of {} to {} images", info.classes.size(), least, most)});
+}
+
+void add_shuffle(TextTable& table, const DatasetInfo& info) {
+  if (!info.shuffle) return;
+  const ShuffleQuality& shuffle = *info.shuffle;
+  const bool is_uniform = shuffle.distance <= shuffle.by_chance;
+  table.add(
+      {"shuffle",
+       fmt::format("{} from uniform{}: stored neighbours come {:.0f} samples apart in a stream, "
+                   "uniformly {:.0f} ({}, {} each)",
+                   fmt::format("{:.2f}", shuffle.distance), is_uniform ? " (within chance)" : "",
+                   shuffle.apart, shuffle.uniform_apart, plural(shuffle.streams, "stream"),
+                   show_bytes(shuffle.memory))});
 }
 
 void add_faults(TextTable& table, const DatasetInfo& info) {
@@ -89,20 +125,66 @@ void add_damaged(Screen& screen, const DatasetInfo& info) {
   if (more > 0) screen.raw(Worth::detail, fmt::format("    and {} more damaged", more));
 }
 
+Bytes bytes_of(const DatasetInfo& info) { return info.objects > 0 ? info.stored : info.bytes; }
+
+// "photos: 1,000 images, 72 MB, in 4 files (tar)"
+std::string headline_of(const DatasetInfo& info) {
+  const bool is_array = !info.layout.empty();
+  std::string text =
+      fmt::format("{}: {} {}, {}", shown_text(info.path), is_array ? info.samples : info.images,
+                  is_array ? "samples" : "images", show_bytes(bytes_of(info)));
+  if (info.objects > 0)
+    text += fmt::format(" in {} ({})", plural(info.objects, "file"), info.format);
+  return info.interrupted ? text + " so far (interrupted)" : text;
+}
+
+std::string answer_of(const Drift& drift) {
+  std::string text;
+  std::size_t told = 0;
+  for (const Difference& one : drift.differences) {
+    if (!one.is_real() || told++ >= 3) continue;
+    text += fmt::format("{}{} ({} against {}, {:.0f} %)", text.empty() ? "They differ in " : ", ",
+                        one.what, one.a, one.b, 100 * one.share);
+  }
+  if (told > 3) text += fmt::format(" and {} more", told - 3);
+  if (!text.empty()) return text;
+  return drift.differences.empty() ? "Nothing of them can be compared"
+                                   : "No difference beyond chance";
+}
+
 }  // namespace
 
 void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle&) {
   Screen& screen = reading.body;
-  screen.headline(
-      fmt::format("{}: {} images, {}{}", shown_text(info.path), info.images, show_bytes(info.bytes),
-                  info.interrupted ? " so far (interrupted)" : ""),
-      Tone::plain);
+  screen.headline(headline_of(info), Tone::plain);
   TextTable table("lw");
   if (info.images > 0) add_contents(table, info);
+  if (info.images > 0) add_shape(table, info);
   if (info.images > 0) add_classes(table, info);
+  add_place(table, info);
+  add_shuffle(table, info);
   add_faults(table, info);
   screen.table(Worth::evidence, table);
   add_damaged(screen, info);
+  for (const std::string& note : info.notes) screen.line(Worth::detail, "note: " + note);
+}
+
+void tell_drift(Reading& reading, const Drift& drift, const ReportStyle&) {
+  Screen& screen = reading.body;
+  screen.wrapped_headline(answer_of(drift), Tone::plain);
+  TextTable table("lrrrl", {"", "A", "B", "differ", ""});
+  table.add({"stored as", drift.a.format, drift.b.format, "", ""});
+  table.add({"samples", std::to_string(drift.a.images + drift.a.samples),
+             std::to_string(drift.b.images + drift.b.samples), "", ""});
+  table.add({"bytes", show_bytes(bytes_of(drift.a)), show_bytes(bytes_of(drift.b)), "", ""});
+  for (const Difference& one : drift.differences)
+    table.add({one.what, one.a, one.b, fmt::format("{:.1f} %", 100 * one.share),
+               one.is_real() || one.share == 0 ? "" : "within chance"});
+  screen.table(Worth::evidence, table);
+  screen.line(Worth::basis, "A: " + headline_of(drift.a));
+  screen.line(Worth::basis, "B: " + headline_of(drift.b));
+  screen.line(Worth::detail,
+              "differ: the share of one's samples that would have to be others, at least");
 }
 
 }  // namespace loaderscope::dataset

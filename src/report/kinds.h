@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "dataset/info.h"
+#include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
@@ -88,10 +88,14 @@ void describe_link(Form& form, LinkMatrix& matrix);
 
 namespace loaderscope::dataset {
 
-// --- What is in a folder of images, for people and as JSON.
+// --- What is in a data set, and in what two differ, for people and as JSON.
 
 void tell_info(Reading& reading, const DatasetInfo& info, const ReportStyle& style);
 std::string draw_info(const DatasetInfo& info);
 void describe_info(Form& form, DatasetInfo& info);
+
+void tell_drift(Reading& reading, const Drift& drift, const ReportStyle& style);
+std::string draw_drift(const Drift& drift);
+void describe_drift(Form& form, Drift& drift);
 
 }  // namespace loaderscope::dataset

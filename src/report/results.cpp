@@ -89,4 +89,9 @@ AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_vers
                    dataset::draw_info);
 }
 
+AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version) {
+  return result_of("dataset-drift", drift, tool_version, dataset::describe_drift,
+                   dataset::tell_drift, dataset::draw_drift);
+}
+
 }  // namespace loaderscope

@@ -1,7 +1,7 @@
 // Results of all kinds, for the rows of report_table().
 #pragma once
 
-#include "dataset/info.h"
+#include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
@@ -21,5 +21,6 @@ AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version);
+AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version);
 
 }  // namespace loaderscope

@@ -35,7 +35,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 8> kinds = {{
+  static const std::array<ResultKind, 9> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
@@ -60,9 +60,11 @@ std::span<const ResultKind> result_kinds() {
         "How fast batches of each size get to the GPU from each kind of host memory: saved by "
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>},
-      {{"dataset-info",
-        "What is in a folder of images: printed by 'loaderscope data info --json'."},
+      {{"dataset-info", "What is in a data set: printed by 'loaderscope data info --json'."},
        explain<dataset::DatasetInfo, dataset::describe_info>},
+      {{"dataset-drift",
+        "In what two data sets differ: printed by 'loaderscope data info A B --json'."},
+       explain<dataset::Drift, dataset::describe_drift>},
   }};
   return kinds;
 }

@@ -144,6 +144,7 @@ void describe_sweep(Form& form, Experiment& experiment) {
              "index of the cheapest case whose interval reaches within 3 % of the best");
   form.shown_seconds("spent_s", experiment.spent, "all runs together");
   describe_stops(form, experiment);
+  describe_data(form, experiment);
   std::vector<SweptCase> cases = swept_cases(experiment, answer);
   describe_cases(form, cases);
   describe_notes(form, experiment);

@@ -13,6 +13,7 @@
 #include "report/experiment_text.h"
 #include "report/kinds.h"
 #include "report/screen.h"
+#include "report/sweep_formats.h"
 #include "report/text_table.h"
 
 namespace loaderscope {
@@ -190,8 +191,11 @@ std::vector<std::string> skipped_lines(const Experiment& experiment) {
 void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyle& style) {
   const SweepAnswer answer = judge_sweep(experiment);
   Screen& screen = reading.body;
-  screen.wrapped_headline(answer_line(experiment, answer), Tone::plain);
+  const std::string formats = format_answer(experiment, answer);
+  if (!formats.empty()) screen.wrapped_headline(formats, Tone::plain);
+  if (formats.empty()) screen.wrapped_headline(answer_line(experiment, answer), Tone::plain);
   screen.line(Worth::advice, runs_line(experiment));
+  if (!formats.empty()) add_formats(screen, experiment, answer);
   if (answer.best) {
     add_cases(screen, experiment, answer, style);
     if (!style.drawn) add_map(screen, experiment, answer);

@@ -61,6 +61,13 @@ void ArraySource::add(const ArrayFile& file) {
     samples_ += (layout.rows - windows_.length) / windows_.stride + 1;
 }
 
+std::string ArraySource::layout() const {
+  const ArrayLayout& row = arrays_.front().file.layout;
+  if (row.is_flat) return fmt::format("({},) of {}", windows_.length, row.type);
+  if (windows_.length == 1) return fmt::format("{} of {}", row.shape, row.type);
+  return fmt::format("{} x {} of {}", windows_.length, row.shape, row.type);
+}
+
 std::string ArraySource::describe(std::int64_t sample) const {
   const Array& array = array_of(sample);
   return fmt::format("{}[{}]", array.file.path, (sample - array.first_sample) * windows_.stride);

@@ -42,6 +42,7 @@ class ArraySource : public ExtentSource {
   Bytes sample_bytes() const override {
     return windows_.length * arrays_.front().file.layout.row_bytes;
   }
+  std::string layout() const override;
   std::string describe(std::int64_t sample) const override;  // "a.npy[32]": from this row on
 
   std::int64_t objects() const override { return std::ssize(arrays_); }

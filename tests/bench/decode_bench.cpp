@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "dataset/encode.h"
 #include "loaderscope/decode.h"
 #include "unit/decode/made_jpeg.h"
 
@@ -18,37 +19,40 @@ constexpr int kHeight = 375;
 constexpr int kImages = 24;
 
 struct Sample {
-  made::ByteVector stored;
+  made::ByteVector stored, with_restarts;
   Region crop;
 };
 
 // As torchvision's: area 0.08 to 1, ratio 3/4 to 4/3; of ten tries without one that fits, the whole
 // image.
-Region random_resized_crop(std::mt19937& random) {
+Region random_resized_crop(std::mt19937& random, int width_of_image, int height_of_image) {
   std::uniform_real_distribution<double> area(0.08, 1.0);
   std::uniform_real_distribution<double> log_ratio(std::log(0.75), std::log(4.0 / 3.0));
   for (int attempt = 0; attempt < 10; ++attempt) {
-    const double target = area(random) * kWidth * kHeight;
+    const double target = area(random) * width_of_image * height_of_image;
     const double ratio = std::exp(log_ratio(random));
     const int width = static_cast<int>(std::lround(std::sqrt(target * ratio)));
     const int height = static_cast<int>(std::lround(std::sqrt(target / ratio)));
-    if (width > kWidth || height > kHeight) continue;
+    if (width > width_of_image || height > height_of_image) continue;
     const auto below = [&](int end) {
       return static_cast<int>(random() % static_cast<unsigned>(end + 1));
     };
-    return {below(kWidth - width), below(kHeight - height), width, height};
+    return {below(width_of_image - width), below(height_of_image - height), width, height};
   }
-  return {0, 0, kWidth, kHeight};
+  return {0, 0, width_of_image, height_of_image};
 }
 
 // About 72 KiB each.
-std::vector<Sample> make_samples(bool progressive) {
+std::vector<Sample> make_samples(bool progressive, int scale = 1) {
   std::mt19937 random(1);
   std::vector<Sample> samples;
   const made::JpegWish wish{.quality = 90, .progressive = progressive};
-  for (unsigned i = 0; i < kImages; ++i) {
-    samples.push_back({made::encode_jpeg(made::photograph(kWidth, kHeight, i, 1.6), wish),
-                       random_resized_crop(random)});
+  for (unsigned i = 0; i < kImages / static_cast<unsigned>(scale); ++i) {
+    samples.push_back(
+        {made::encode_jpeg(made::photograph(scale * kWidth, scale * kHeight, i, 1.6), wish),
+         {},
+         random_resized_crop(random, scale * kWidth, scale * kHeight)});
+    dataset::add_restarts_to_jpeg(samples.back().stored, samples.back().with_restarts);
   }
   return samples;
 }
@@ -90,6 +94,34 @@ void crop_scaled_for_112(benchmark::State& state) {
 }
 void whole_progressive(benchmark::State& state) { decode(state, {}, true, true); }
 void crop_progressive(benchmark::State& state) { decode(state, {}, true, false); }
+
+// As data pack --restart-rows writes them, and as they were: of 500x375, and of 2000x1500.
+void crop_of(benchmark::State& state, const std::vector<Sample>& samples,
+             made::ByteVector Sample::*stored) {
+  const auto decoder = make_any_decoder({});
+  std::size_t i = 0;
+  for (auto _ : state) {
+    const Sample& sample = samples[i++ % samples.size()];
+    decoder->open(sample.*stored);
+    benchmark::DoNotOptimize(decoder->decode(sample.crop).data);
+  }
+  state.counters["images/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+const std::vector<Sample>& large_samples() {
+  static const std::vector<Sample> large = make_samples(false, 4);
+  return large;
+}
+void crop_with_restarts(benchmark::State& state) {
+  crop_of(state, samples_of(false), &Sample::with_restarts);
+}
+void large_crop(benchmark::State& state) { crop_of(state, large_samples(), &Sample::stored); }
+void large_crop_with_restarts(benchmark::State& state) {
+  crop_of(state, large_samples(), &Sample::with_restarts);
+}
+BENCHMARK(crop_with_restarts)->Unit(benchmark::kMicrosecond);
+BENCHMARK(large_crop)->Unit(benchmark::kMicrosecond);
+BENCHMARK(large_crop_with_restarts)->Unit(benchmark::kMicrosecond);
 
 BENCHMARK(whole_image)->Unit(benchmark::kMicrosecond);
 BENCHMARK(crop)->Unit(benchmark::kMicrosecond);

@@ -205,6 +205,38 @@ TEST(DataInfo, AFolderThatIsMissing) {
   EXPECT_EQ(run_binary({"data", "info"}).exit_code, 64);
 }
 
+TEST(DataMake, ATwinOfShards) {
+  const TestFolder folder;
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  ASSERT_EQ(run_binary(make(photos, {"--count", "20"})).exit_code, 0);
+  ASSERT_EQ(run_binary({"data", "pack", photos, shards}).exit_code, 0);
+  const std::string twin = folder.path("twin");
+  const Ended made = run_binary({"data", "make", twin, "--like", "tar:" + shards});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("20 images made"));
+  EXPECT_EQ(images_in(twin), 20);
+  const Ended size = run_binary({"data", "make", twin, "--like", photos, "--size", "40x30"});
+  EXPECT_EQ(size.exit_code, 64);
+  EXPECT_THAT(size.err, HasSubstr("--size: contradicts --like"));
+}
+
+TEST(DataInfo, ShardsAndHowTheyDifferFromTheirPhotos) {
+  const TestFolder folder;
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  ASSERT_EQ(run_binary(make(photos, {"--count", "40"})).exit_code, 0);
+  ASSERT_EQ(run_binary({"data", "pack", photos, shards}).exit_code, 0);
+  const Ended info = run_binary({"data", "info", "tar:" + shards, "--json"});
+  EXPECT_EQ(info.exit_code, 0) << info.err;
+  EXPECT_EQ(json::parse(info.out).at("images"), 40);
+  EXPECT_EQ(json::parse(info.out).at("objects"), 1);
+  const Ended drift = run_binary({"data", "info", photos, "tar:" + shards});
+  EXPECT_EQ(drift.exit_code, 0) << drift.err;
+  EXPECT_THAT(drift.out, testing::StartsWith("No difference beyond chance"));
+  const Ended page =
+      run_binary({"data", "info", photos, "tar:" + shards, "--html", folder.path("d.html")});
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+}
+
 TEST(DataInfo, NamesTheDamaged) {
   const TestFolder folder;
   const std::string path = folder.path("photos");

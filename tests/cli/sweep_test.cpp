@@ -248,5 +248,30 @@ TEST(SweepAndTune, RefuseInOneSentence) {
   }
 }
 
+TEST(SweepCommand, ComparesDataSetsOnTheirFlags) {
+  const TestFolder folder;
+  const std::string photos = folder.path("photos"), shards = folder.path("shards");
+  ASSERT_EQ(run_binary({"data", "make", photos, "--count", "64", "--size", "40x30"}).exit_code, 0);
+  ASSERT_EQ(run_binary({"data", "pack", photos, shards}).exit_code, 0);
+  const Ended ended = run_binary({"sweep", "--data", photos, "--data", "tar:" + shards, "--cache",
+                                  "warm,as-is", "--device", "null", "--num-workers", "1",
+                                  "--batch-size", "4", "--budget", "5s", "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json answer = json::parse(ended.out);
+  EXPECT_EQ(answer.at("axes").at("data").size(), 2U);
+  EXPECT_EQ(answer.at("axes").at("cache").size(), 2U);
+  EXPECT_EQ(answer.at("cases").size(), 4U);
+  EXPECT_GT(answer.at("cases").at(0).at("runs").at(0).at("reading").at("per_sample_s"), 0);
+  ASSERT_EQ(answer.at("data").size(), 2U);
+  EXPECT_EQ(answer.at("data").at(1).at("samples"), 64);
+  EXPECT_GT(answer.at("data").at(1).at("disk_bytes"), 0);
+  const Ended twice = run_binary({"sweep", "--data", photos, "--data", photos});
+  EXPECT_EQ(twice.exit_code, 64);
+  EXPECT_THAT(twice.err, HasSubstr("stands there twice"));
+  const Ended wrong = run_binary({"sweep", "--data", photos, "--cache", "cold,hot"});
+  EXPECT_EQ(wrong.exit_code, 64);
+  EXPECT_THAT(wrong.err, HasSubstr("hot"));
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cli/command.h"
+#include "experiment/axes.h"
 #include "loaderscope/settings.h"
 #include "manual/topics.h"
 #include "manual/words.h"
@@ -102,7 +103,10 @@ void expect_values(const Arguments& words) {
     const Field* field = find_field(words[i].substr(2));
     RunConfig config;
     if (field == nullptr || field->is_switch()) continue;
-    EXPECT_NO_THROW(set_field(config, "", words[i].substr(2), words[i + 1])) << words[i];
+    // A sweep takes lists of values.
+    const bool is_list = words.front() == "sweep" && !field->repeats;
+    for (const std::string& value : is_list ? parted_values(words[i + 1]) : Arguments{words[i + 1]})
+      EXPECT_NO_THROW(set_field(config, "", words[i].substr(2), value)) << words[i];
   }
 }
 

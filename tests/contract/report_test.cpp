@@ -215,6 +215,9 @@ TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
     std::ostringstream out;
     write_json(out, result_of(each, "1.0"));
     expect_valid(out.str(), "dataset-info.schema.json");
+    std::ostringstream drift;
+    write_json(drift, result_of(dataset::drift_between(each, info), "1.0"));
+    expect_valid(drift.str(), "dataset-drift.schema.json");
   }
 }
 

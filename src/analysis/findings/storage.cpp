@@ -19,11 +19,12 @@ constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
 
-// Reads that wait for the storage, not for a core.
+// Reads that wait for the storage, not for a core, nor for what is unpacked.
 bool reads_wait(const Facts& facts) {
   const StageStats& read = facts.stages[Stage::read];
-  return facts.share(Cause::read) >= kWorthSaying &&
-         static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(read.wall);
+  const Nanos reading = read.wall + facts.stages[Stage::read_decompress].wall;
+  return facts.share(Cause::read) >= kWorthSaying && reading > 0 &&
+         static_cast<double>(read.blocked()) >= kMostly * static_cast<double>(reading);
 }
 
 // Of what a worker does for a batch no part is waited for longer.

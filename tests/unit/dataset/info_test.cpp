@@ -8,15 +8,20 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 #include <sstream>
 
+#include "dataset/drift.h"
 #include "dataset/image_facts.h"
 #include "dataset/make.h"
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
 #include "source/file_source.h"
 #include "unit/dataset/contents.h"
+#include "unit/source/container_bytes.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope::dataset {
@@ -171,6 +176,139 @@ class RefusingDecoder : public Decoder {
   }
   Pixels decode(const Region&) override { return {}; }
 };
+
+// The same three good images and a cut one, in shards.
+std::string filled_shards(const source::TempFolder& folder) {
+  const std::string good = one_jpeg(folder, false), progressive = one_jpeg(folder, true);
+  put(folder / "shards/0.tar", source::TarBytes()
+                                   .add("a.jpg", good)
+                                   .add("a.cls", "1")
+                                   .add("b.jpg", good.substr(0, good.size() - 20))
+                                   .finish());
+  put(folder / "shards/1.tar",
+      source::TarBytes().add("c.jpg", progressive).add("d.jpg", good).finish());
+  return folder / "shards";
+}
+
+TEST(Info, LooksIntoShards) {
+  const source::TempFolder folder;
+  const std::string shards = filled_shards(folder);
+  for (const char* words : {"", "?stream=1"}) {
+    const DatasetInfo info = inspect_dataset("tar:" + shards + words, {});
+    EXPECT_EQ(info.format, "tar");
+    EXPECT_EQ(info.images, 3) << words;
+    EXPECT_EQ(info.progressive, 1);
+    EXPECT_EQ(info.objects, 2);
+    EXPECT_EQ(info.shuffle.has_value(), *words != '\0');
+    EXPECT_EQ(info.stored, std::ssize(content_of(shards + "/0.tar")) +
+                               std::ssize(content_of(shards + "/1.tar")));
+    EXPECT_EQ(info.qualities.least, 94);
+    EXPECT_EQ(info.aspects.most, 1333);
+    ASSERT_EQ(info.first_damaged.size(), 1U);
+    EXPECT_THAT(info.first_damaged[0].path, HasSubstr("0.tar"));
+    EXPECT_THAT(info.first_damaged[0].cause, HasSubstr("cut off"));
+  }
+  EXPECT_THROW(inspect_dataset("tar:" + shards + "?window=2", {}), UsageError);
+  EXPECT_THROW(inspect_dataset("synthetic:", {}), UsageError);
+}
+
+TEST(Info, LooksIntoArrays) {
+  const source::TempFolder folder;
+  put(folder / "a.npy", source::npy_bytes("<f4", "(3, 2)", std::string(24, 'x')));
+  const std::string path = folder / "a.npy";
+  const DatasetInfo info = inspect_dataset(path, {});
+  EXPECT_EQ(info.samples, 3);
+  EXPECT_EQ(info.images, 0);
+  EXPECT_EQ(info.layout, "(2) of <f4");
+  std::ostringstream text;
+  write_table(text, result_of(info, ""), {});
+  EXPECT_THAT(text.str(), HasSubstr("a.npy: 3 samples, 152 B in 1 file (npy)"));
+  InfoContext context;
+  context.make_decoder = [] { return std::make_unique<RefusingDecoder>(); };
+  EXPECT_EQ(inspect_dataset(path, context).samples, 3) << "arrays are read, not decoded";
+  EXPECT_EQ(inspect_dataset(path + "?window=2", {}).layout, "2 x (2) of <f4");
+}
+
+// In order, through a buffer of some, and wholly shuffled.
+TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
+  std::mt19937 random(1);
+  std::vector<std::int64_t> order(2000);
+  std::iota(order.begin(), order.end(), 0);
+  const auto in_order = shuffle_quality({order});
+  ASSERT_TRUE(in_order);
+  EXPECT_NEAR(in_order->distance, 1, 0.01);
+  EXPECT_NEAR(in_order->apart, 1, 1e-9);
+  for (std::size_t i = 0; i + 100 < order.size(); ++i)  // a buffer of 100
+    std::swap(order[i], order[i + random() % 100]);
+  const auto buffered = shuffle_quality({order});
+  EXPECT_GT(buffered->distance, 0.5);
+  EXPECT_GT(buffered->apart, 20);
+  std::shuffle(order.begin(), order.end(), random);
+  const auto uniform = shuffle_quality({order, order});
+  EXPECT_LT(uniform->distance, uniform->by_chance);
+  EXPECT_NEAR(uniform->apart, uniform->uniform_apart, 60);
+  EXPECT_EQ(uniform->streams, 2);
+  EXPECT_FALSE(shuffle_quality({}));
+  EXPECT_FALSE(shuffle_quality({{7}}));
+}
+
+DatasetInfo made_set(const source::TempFolder& folder, const MakeOptions& wish) {
+  MakeOptions options = wish;
+  options.path = folder / ("made" + std::to_string(wish.seed));
+  options.count = 60;
+  options.classes = 1;
+  make_dataset(options, {});
+  return inspect_dataset(options.path, {});
+}
+
+TEST(Drift, SaysWhatDiffersBeyondChance) {
+  const source::TempFolder folder;
+  MakeOptions plain;
+  plain.size = {64, 48, 0.2};
+  plain.quality = 90;
+  MakeOptions alike = plain, other = plain;
+  alike.seed = 1;
+  other.seed = 2;
+  other.quality = 60;
+  other.progressive_share = 1;
+  const DatasetInfo info = made_set(folder, plain);
+  const auto real = [&](const MakeOptions& options) {
+    std::vector<std::string> names;
+    for (const Difference& one : drift_between(info, made_set(folder, options)).differences) {
+      if (one.is_real()) names.push_back(one.what);
+    }
+    return names;
+  };
+  EXPECT_THAT(real(alike), testing::IsEmpty());
+  EXPECT_THAT(real(other), testing::UnorderedElementsAre("quality", "progressive", "stored size"));
+}
+
+TEST(Drift, SharesAndDistancesAreThoseOfTheCounts) {
+  DatasetInfo a, b;
+  a.images = b.images = 1000;
+  for (int i = 0; i < 1000; ++i) {
+    a.widths.add(i < 500 ? 100 : 200);
+    b.widths.add(i < 800 ? 100 : 200);
+  }
+  a.formats["jpeg"] = 1000;
+  b.formats["jpeg"] = 990;
+  b.formats["png"] = 10;
+  const Drift drift = drift_between(a, b);
+  ASSERT_GE(drift.differences.size(), 2U);
+  EXPECT_EQ(drift.differences[0].what, "width");
+  EXPECT_DOUBLE_EQ(drift.differences[0].share, 0.3);
+  EXPECT_TRUE(drift.differences[0].is_real());
+  EXPECT_EQ(drift.differences[1].what, "format jpeg");
+  EXPECT_NEAR(drift.differences[1].share, 0.01, 1e-12);
+  EXPECT_EQ(drift.differences[1].a, "100.0 %");
+  std::ostringstream text, json;
+  write_table(text, result_of(drift, ""), {});
+  EXPECT_THAT(text.str(),
+              testing::StartsWith("They differ in width (median 100 against median 100, 30 %)"));
+  write_json(json, result_of(drift, "1.0"));
+  EXPECT_EQ(nlohmann::json::parse(json.str())["differences"][0]["what"], "width");
+  EXPECT_THAT(drift_between({}, {}).differences, testing::IsEmpty());
+}
 
 TEST(Info, ChecksWithTheDecoderThatIsHandedIn) {
   const source::TempFolder folder;

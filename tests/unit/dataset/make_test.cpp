@@ -117,7 +117,8 @@ TEST(Make, DoesNothingTheSecondTime) {
   const MakeResult again = make_dataset(options, {});
   EXPECT_TRUE(again.complete);
   EXPECT_EQ(again.made, 0);
-  EXPECT_THAT(describe(options, again), HasSubstr("holds these 24 images already"));
+  EXPECT_THAT(describe(options.path, options.count, again),
+              HasSubstr("holds these 24 images already"));
 }
 
 TEST(Make, RefusesAFolderOfSomethingElse) {

@@ -137,6 +137,35 @@ TEST_F(Pack, EncodedAnewItIsSmallerAndSaysHowFarTheyAre) {
   }
 }
 
+TEST_F(Pack, WithRestartsItIsThePixels) {
+  options_.in_order = true;
+  options_.restart_rows = true;
+  put(options_.from + "/class_000/raw.lsraw", std::string("LSRAW1\0\0\1\0\0\0\1\0\0\0abc", 19));
+  const PackResult result = pack_dataset(options_, {});
+  EXPECT_EQ(result.samples, kImages + 1);
+  EXPECT_EQ(result.as_they_were, 1);
+  EXPECT_THAT(describe(options_, result), HasSubstr("1 sample got no restart markers"));
+  const std::string before = content_of(options_.from + "/class_000/img_0000000.jpg");
+  const std::string after = samples_of(options_.to).front();
+  EXPECT_NE(before, after);
+  const auto pixels = [](const std::string& stored) {
+    const auto decoder = make_any_decoder({});
+    decoder->open(std::as_bytes(std::span(stored)));
+    const Pixels decoded = decoder->decode({0, 0, 320, 240});
+    return std::vector<std::uint8_t>(decoded.data, decoded.data + decoded.stride * 240);
+  };
+  EXPECT_EQ(pixels(before), pixels(after));
+  options_.encode = parse_encoding("png");
+  EXPECT_THAT([&] { pack_dataset(options_, {}); },
+              ThrowsMessage<UsageError>(HasSubstr("--restart-rows: expected --encode jpeg")));
+}
+
+TEST_F(Pack, OnlySomeOfThem) {
+  options_.most = 7;
+  EXPECT_EQ(pack_dataset(options_, {}).samples, 7);
+  EXPECT_EQ(samples_of(options_.to).size(), 7U);
+}
+
 TEST_F(Pack, WithoutLossesItIsThePixels) {
   options_.encode = parse_encoding("png");
   const PackResult result = pack_dataset(options_, {});

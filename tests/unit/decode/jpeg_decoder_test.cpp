@@ -41,10 +41,11 @@ TEST_P(Sampling, RegionsAreThoseOfAFullDecode) {
     const auto jpeg = jpeg_decoder(options);
     for (const auto& [width, height] : kSizes) {
       const Image source = made::photograph(width, height, 3);
-      for (const int variant : {0, 1, 2, 3}) {
+      for (const int variant : {0, 1, 2, 3, 4, 5, 6}) {
         wish.progressive = variant == 1;
         wish.restart_rows = variant == 2 ? 1 : 0;
         wish.arithmetic = variant == 3;
+        wish.restart_interval = std::max(0, variant - 3);
         const ByteVector stored = made::encode_jpeg(source, wish);
         const Image whole = made::decode_whole_jpeg(stored, fast);
         ASSERT_TRUE(made::regions_are_exact(*jpeg, stored, whole, 40)) << fast << variant;
@@ -61,6 +62,7 @@ TEST_P(Sampling, ScaledRegionsAreThoseOfAScaledDecode) {
   std::mt19937 random(5);
   for (const int denominator : {2, 4}) {
     for (const auto& [width, height] : {std::tuple{131, 99}, {64, 64}, {49, 35}}) {
+      wish.restart_interval = width == 131 ? 1 : 0;
       const ByteVector stored = made::encode_jpeg(made::photograph(width, height, 3), wish);
       const Image whole = made::decode_whole_jpeg(stored, false, denominator);
       for (int i = 0; i < 60; ++i) {
@@ -203,6 +205,34 @@ TEST(JpegDecoder, DamageIsSeen) {
   EXPECT_EQ(error, Kind::damaged);
   EXPECT_THAT(message, HasSubstr("its JPEG data are wrong near row "));
   EXPECT_TRUE(made::regions_are_exact(*jpeg, good, whole, 3));
+}
+
+bool is_restart(const ByteVector& jpeg, std::size_t at) {
+  return jpeg[at] == std::byte{0xFF} && (jpeg[at + 1] & std::byte{0xF8}) == std::byte{0xD0};
+}
+
+// Of an image of 9 x 7 MCUs with a marker behind each.
+TEST(JpegDecoder, WhatLiesOutsideOfMarkersIsNotLookedAt) {
+  const ByteVector good = good_jpeg({.restart_interval = 1});
+  const Image whole = made::decode_whole_jpeg(good);
+  ByteVector bad = good;
+  std::size_t at = 0;
+  while (!is_restart(bad, at)) ++at;
+  for (at += 2; !is_restart(bad, at); ++at) bad[at] = std::byte{0xFE};  // the second MCU
+  const auto jpeg = jpeg_decoder();
+  EXPECT_EQ(made::outcome_of(*jpeg, bad).error, Kind::damaged);
+  jpeg->open(bad);
+  EXPECT_TRUE(made::same_as_in(whole, jpeg->decode({70, 60, 30, 30})));
+}
+
+TEST(JpegDecoder, MarkersOutOfOrderAreDamage) {
+  ByteVector bad = good_jpeg({.restart_interval = 1});
+  std::size_t at = bad.size() / 2;
+  while (!is_restart(bad, at)) ++at;
+  bad[at + 1] ^= std::byte{4};
+  const auto jpeg = jpeg_decoder();
+  jpeg->open(bad);
+  EXPECT_THROW(jpeg->decode({70, 60, 61, 39}), SampleError);
 }
 
 void set_sides(ByteVector& jpeg, unsigned height, unsigned width) {

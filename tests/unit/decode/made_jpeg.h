@@ -15,6 +15,7 @@ struct JpegWish {
   bool progressive = false;
   bool arithmetic = false;
   int restart_rows = 0;
+  int restart_interval = 0;  // in MCUs
   J_COLOR_SPACE stored_as = JCS_YCbCr;
   int scans = 0;           // of a progressive image: only the first so many; 0: all
   bool two_scans = false;  // of a grey image: its means, then the rest
@@ -51,6 +52,7 @@ inline ByteVector encode_jpeg(const Image& image, const JpegWish& wish = {}) {
   if (wish.scans > 0) jpeg.num_scans = wish.scans;
   jpeg.arith_code = wish.arithmetic ? TRUE : FALSE;
   jpeg.restart_in_rows = wish.restart_rows;
+  jpeg.restart_interval = static_cast<unsigned>(wish.restart_interval);
   jpeg_start_compress(&jpeg, TRUE);
   while (jpeg.next_scanline < jpeg.image_height) {
     auto* row = const_cast<JSAMPROW>(image.row(static_cast<int>(jpeg.next_scanline)));

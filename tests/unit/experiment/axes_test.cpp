@@ -91,5 +91,14 @@ TEST(Axes, ACaseThatCannotBeIsSkippedWithItsReason) {
   EXPECT_THAT(experiment.cases[1].skipped, HasSubstr("not one batch of 200 samples"));
 }
 
+TEST(Axes, FlagsThatNameSeveralValuesAreAxesToo) {
+  EXPECT_EQ(axis_of("data", {"a", "tar:b"}, "--data"), (Axis{"data", {"a", "tar:b"}}));
+  EXPECT_THROW(axis_of("data", {"a", "a"}, "--data"), UsageError);
+  const Axes axes = parse_axes({"workers=0,1"}, {axis_of("cache", {"cold", "warm"}, "--cache")});
+  EXPECT_EQ(axes.size(), 2U);
+  EXPECT_EQ(axes.front().key, "cache");
+  EXPECT_THROW(parse_axes({"cache=warm"}, axes), UsageError);
+}
+
 }  // namespace
 }  // namespace loaderscope

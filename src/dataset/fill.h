@@ -1,0 +1,34 @@
+// Fills a folder with images that are a pure function of their index, by many threads; goes on
+// where it was stopped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "dataset/make.h"
+
+namespace loaderscope::dataset {
+
+// Of one thread.
+class ImageMaker {
+ public:
+  virtual ~ImageMaker() = default;
+  // Valid until the next call. Throws RunError.
+  virtual std::span<const std::byte> make(std::int64_t index) = 0;
+};
+
+struct Filling {
+  std::string folder;
+  std::int64_t count = 0;
+  int threads = 0;                                         // 0: one per core
+  std::function<std::string(std::int64_t index)> path_of;  // relative to the folder
+  std::function<std::unique_ptr<ImageMaker>()> make_maker;
+};
+
+MakeResult fill_folder(const Filling& filling, const MakeContext& context);
+
+}  // namespace loaderscope::dataset

@@ -1,0 +1,195 @@
+// What lies in shards, arrays and containers: sample by sample, through their source.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "base/team.h"
+#include "dataset/info.h"
+#include "dataset/inspector.h"
+#include "source/registry.h"
+
+namespace loaderscope::dataset {
+namespace {
+
+constexpr int kMostStreams = 16;
+
+class SourceInspection {
+ public:
+  SourceInspection(const DataText& data, const InfoContext& context)
+      : data_(data), context_(context), team_(context.stop_signal) {
+    info_.path = data.path;
+    info_.format = data.row->row.name;
+    info_.checked = static_cast<bool>(context.make_decoder);
+  }
+
+  DatasetInfo run() {
+    open();
+    const bool is_array = data_.row->form == SampleForm::array;
+    if (is_array) info_.layout = source_->layout();
+    if (is_array && !info_.checked) {
+      info_.samples = std::max<std::int64_t>(source_->size(), 0);
+    } else {
+      const Streams* streams = source_->size() < 0 ? source_->streams() : nullptr;
+      look_at_all(streams);
+    }
+    measure_objects();
+    info_.shuffle = shuffle_quality(orders_);
+    if (info_.shuffle) info_.shuffle->memory = source_->bytes_read_ahead();
+    info_.interrupted = team_.stopping();
+    info_.notes = source_->notes();
+    return std::move(info_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Without the index that an earlier run left, so that its time is that of a first run.
+  void open() {
+    SourceOptions options;
+    options.paths = {data_.path};
+    options.words = data_.words;
+    options.use_index_cache = false;
+    SourceContext opening;
+    opening.stop_signal = context_.stop_signal;
+    opening.on_progress = [this](const SourceProgress& progress) {
+      if (context_.on_progress) context_.on_progress({progress.done, 0});
+    };
+    const auto begin = Clock::now();
+    source_ = data_.row->open(options, opening);
+    info_.index = std::chrono::nanoseconds(Clock::now() - begin).count();
+  }
+
+  void look_at_all(const Streams* streams) {
+    int threads = context_.threads;
+    if (streams != nullptr) {
+      parts_ =
+          static_cast<std::int32_t>(std::clamp<std::int64_t>(streams->shards(), 1, kMostStreams));
+      threads = threads > 0 ? std::min(threads, parts_) : 0;
+    }
+    team_.run(
+        threads, [&] { streams ? look_at_streams(*streams) : look_at_samples(); },
+        [this] {
+          if (context_.on_progress) context_.on_progress({looked_at_, 0});
+        });
+  }
+
+  void look_at_samples() {
+    constexpr std::int64_t kAtOnce = 128;
+    Inspector inspector("", context_);
+    std::unique_ptr<SampleReader> reader;
+    const bool reads_header = source_->extents() != nullptr && data_.row->form == SampleForm::image;
+    if (!reads_header) reader = source_->make_reader();
+    const std::int64_t size = source_->size();
+    for (std::int64_t at = next_.fetch_add(kAtOnce); at < size; at = next_.fetch_add(kAtOnce)) {
+      const std::int64_t end = std::min(at + kAtOnce, size);
+      for (std::int64_t i = at; i < end && !team_.stopping(); ++i, ++looked_at_)
+        reads_header ? look_at_extent(inspector, i) : read(inspector, *reader, i);
+    }
+    merge(inspector);
+  }
+
+  void look_at_extent(Inspector& inspector, std::int64_t sample) {
+    const Extents& extents = *source_->extents();
+    const Extent extent = extents.extent(sample);
+    std::string path;
+    extents.path_of(extent.object, path);
+    inspector.inspect(source_->describe(sample), path, extent);
+  }
+
+  void read(Inspector& inspector, SampleReader& reader, std::int64_t sample) {
+    try {
+      book(inspector, source_->describe(sample), reader.read(sample));
+    } catch (const SampleError& error) {
+      inspector.book_damaged(source_->describe(sample), error.what());
+    }
+  }
+
+  void book(Inspector& inspector, const std::string& name, std::span<const std::byte> stored) {
+    if (data_.row->form == SampleForm::image)
+      inspector.inspect(name, stored);
+    else
+      inspector.book_array();
+  }
+
+  // One part after another, each as a worker would have it.
+  void look_at_streams(const Streams& streams) {
+    Inspector inspector("", context_);
+    StageSink stages;
+    std::vector<std::int64_t> order;
+    for (std::int64_t part = next_++; part < parts_ && !team_.stopping(); part = next_++) {
+      StreamPart own;
+      own.worker = static_cast<std::int32_t>(part);
+      own.workers = parts_;
+      const auto stream = streams.make_stream(own, stages);
+      stream->begin_epoch(0);
+      order.clear();
+      for (; !team_.stopping() && look_at_next(inspector, *stream); ++looked_at_)
+        order.push_back(stream->sample());
+      const std::lock_guard lock(mutex_);
+      if (!order.empty()) orders_.push_back(order);
+    }
+    merge(inspector);
+  }
+
+  bool look_at_next(Inspector& inspector, SampleStream& stream) {
+    try {
+      const auto stored = stream.next();
+      if (stored) book(inspector, stream.place(), *stored);
+      return stored.has_value();
+    } catch (const SampleError& error) {
+      inspector.book_damaged(stream.place(), error.what());
+      return true;
+    }
+  }
+
+  void merge(const Inspector& inspector) {
+    const std::lock_guard lock(mutex_);
+    info_.merge(inspector.seen());
+  }
+
+  void measure_objects() {
+    const Objects* objects = source_->stored_in();
+    if (objects == nullptr || !data_.row->is_packed) return;
+    info_.objects = objects->objects();
+    std::string path;
+    for (std::int64_t i = 0; i < info_.objects && !team_.stopping(); ++i) {
+      objects->path_of(i, path);
+      struct stat status {};
+      if (::stat(path.c_str(), &status) == 0) info_.object_bytes.add(status.st_size);
+      info_.stored += status.st_size;
+    }
+  }
+
+  const DataText& data_;
+  const InfoContext& context_;
+  Team team_;
+  std::unique_ptr<Source> source_;
+  std::int32_t parts_ = 1;
+  std::atomic<std::int64_t> next_{0}, looked_at_{0};
+  std::mutex mutex_;
+  std::vector<std::vector<std::int64_t>> orders_;  // of the samples of each stream
+  DatasetInfo info_;  // what samples add to is behind mutex_ while threads run
+};
+
+DataText parsed(const std::string& data) {
+  try {
+    return parse_data(data, "");
+  } catch (const ValueError& error) {
+    throw UsageError(shown_text(data) + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+DatasetInfo inspect_dataset(const std::string& data, const InfoContext& context) {
+  const DataText said = parsed(data);
+  if (said.row == nullptr || said.row->takes_list) return inspect_folder(said.path, context);
+  if (said.row->open == nullptr)
+    throw UsageError(shown_text(data) + ": there is nothing to look at");
+  return SourceInspection(said, context).run();
+}
+
+}  // namespace loaderscope::dataset

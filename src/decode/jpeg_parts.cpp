@@ -1,0 +1,163 @@
+#include "decode/jpeg_parts.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace loaderscope {
+namespace {
+
+using Stored = std::span<const unsigned char>;
+
+constexpr int kBlock = 8;
+constexpr unsigned kFirstRestart = 0xD0, kRestarts = 8;
+
+int pieces_of(int length, int each) { return (length + each - 1) / each; }
+
+bool is_restart(unsigned marker) {
+  return marker >= kFirstRestart && marker < kFirstRestart + kRestarts;
+}
+
+// Pictures within pictures, profiles, comments: of no use to a decoder.
+bool is_beside_pixels(unsigned marker) {
+  return (marker > 0xE0 && marker < 0xEE) || marker == 0xEF || marker == 0xFE;
+}
+
+// Baseline or extended, whose first component has at most twice the samples of the others.
+bool can_be_parted(const jpeg_decompress_struct& header) {
+  const bool is_grey = header.num_components == 1;
+  return header.restart_interval > 0 && !header.progressive_mode && !header.arith_code &&
+         header.comps_in_scan == header.num_components && header.max_h_samp_factor <= 2 &&
+         header.max_v_samp_factor <= 2 &&
+         (!is_grey || (header.max_h_samp_factor == 1 && header.max_v_samp_factor == 1));
+}
+
+}  // namespace
+
+// The segments between two markers, as they lie in the image.
+struct JpegParts::Grid {
+  int width, height;  // of a segment, in pixels
+  int columns, rows;  // segments
+  int image_width, image_height;
+
+  // Nothing where markers do not part the rows evenly.
+  static std::optional<Grid> of(const jpeg_decompress_struct& header) {
+    const int mcu_width = kBlock * header.max_h_samp_factor;
+    const int mcu_height = kBlock * header.max_v_samp_factor;
+    const int image_width = static_cast<int>(header.image_width);
+    const int image_height = static_cast<int>(header.image_height);
+    const int across = pieces_of(image_width, mcu_width);
+    const int interval = static_cast<int>(header.restart_interval);
+    if (across % interval == 0) {
+      return Grid{interval * mcu_width, mcu_height,
+                  across / interval,    pieces_of(image_height, mcu_height),
+                  image_width,          image_height};
+    }
+    if (interval % across != 0) return std::nullopt;
+    const int height = interval / across * mcu_height;
+    return Grid{across * mcu_width, height,      1, pieces_of(image_height, height),
+                image_width,        image_height};
+  }
+};
+
+// Of segments, with the last ones.
+struct JpegParts::Range {
+  int left, right, top, bottom;
+
+  Range(const Grid& grid, const Region& region, int margin)
+      : left(std::max(0, region.x - margin) / grid.width),
+        right(std::min((region.x + region.width - 1 + margin) / grid.width, grid.columns - 1)),
+        top(std::max(0, region.y - margin) / grid.height),
+        bottom(std::min((region.y + region.height - 1 + margin) / grid.height, grid.rows - 1)) {}
+
+  // Rows below are not decoded anyway.
+  bool is_worth_it(const Grid& grid) const {
+    const double needed = static_cast<double>(right - left + 1) * (bottom - top + 1);
+    return needed < 0.9 * grid.columns * (bottom + 1);
+  }
+};
+
+std::optional<JpegParts::Part> JpegParts::part(Stored stored, const jpeg_decompress_struct& header,
+                                               std::size_t scan_begin, const Region& region,
+                                               int margin) {
+  if (!can_be_parted(header)) return std::nullopt;
+  const std::optional<Grid> grid = Grid::of(header);
+  if (!grid) return std::nullopt;
+  const Range range(*grid, region, margin);
+  if (!range.is_worth_it(*grid)) return std::nullopt;
+  const Stored scan = stored.subspan(scan_begin);
+  const auto last =
+      static_cast<std::size_t>(range.bottom) * static_cast<std::size_t>(grid->columns) +
+      static_cast<std::size_t>(range.right);
+  if (!find_segments(scan, last)) return std::nullopt;
+  Part part;
+  part.x = range.left * grid->width;
+  part.y = range.top * grid->height;
+  const int width = std::min((range.right + 1) * grid->width, grid->image_width) - part.x;
+  const int height = std::min((range.bottom + 1) * grid->height, grid->image_height) - part.y;
+  if (!put_header(stored.first(scan_begin), width, height)) return std::nullopt;
+  put_segments(scan, *grid, range);
+  part.stored = made_;
+  return part;
+}
+
+// Up to segment `last`; false where there are fewer, or markers are not in their order.
+bool JpegParts::find_segments(Stored scan, std::size_t last) {
+  begins_.assign(1, 0);
+  std::size_t at = 0;
+  while (begins_.size() < last + 2) {
+    if (at + 2 > scan.size()) return false;
+    const void* found = std::memchr(scan.data() + at, 0xFF, scan.size() - 1 - at);
+    if (found == nullptr) return false;
+    at = static_cast<std::size_t>(static_cast<const unsigned char*>(found) - scan.data());
+    const unsigned marker = scan[at + 1];
+    at += marker == 0xFF ? 1 : 2;
+    if (marker == 0 || marker == 0xFF) continue;
+    const bool in_order = marker == kFirstRestart + (begins_.size() - 1) % kRestarts;
+    if (!in_order && (is_restart(marker) || begins_.size() < last + 1)) return false;
+    begins_.push_back(at);  // of the last one its end
+  }
+  return true;
+}
+
+// The tables and the frame, with the size of the part. False where it is not as libjpeg writes it.
+bool JpegParts::put_header(Stored header, int width, int height) {
+  made_.assign(header.begin(), header.begin() + 2);
+  std::size_t at = 2;
+  while (at + 4 <= header.size()) {
+    const unsigned marker = header[at + 1];
+    const std::size_t length = 2 + (std::size_t{header[at + 2]} << 8 | header[at + 3]);
+    if (header[at] != 0xFF || marker == 0xFF || at + length > header.size()) return false;
+    const Stored segment = header.subspan(at, length);
+    at += length;
+    if (is_beside_pixels(marker)) continue;
+    made_.insert(made_.end(), segment.begin(), segment.end());
+    const bool is_frame = marker == 0xC0 || marker == 0xC1;
+    if (!is_frame) continue;
+    if (length < 9) return false;
+    unsigned char* sides = made_.data() + made_.size() - length + 5;
+    sides[0] = static_cast<unsigned char>(height >> 8);
+    sides[1] = static_cast<unsigned char>(height);
+    sides[2] = static_cast<unsigned char>(width >> 8);
+    sides[3] = static_cast<unsigned char>(width);
+  }
+  return at == header.size();
+}
+
+// With their markers counted anew.
+void JpegParts::put_segments(Stored scan, const Grid& grid, const Range& range) {
+  unsigned count = 0;
+  for (int row = range.top; row <= range.bottom; ++row) {
+    for (int column = range.left; column <= range.right; ++column) {
+      const auto segment = static_cast<std::size_t>(row) * static_cast<std::size_t>(grid.columns) +
+                           static_cast<std::size_t>(column);
+      const std::size_t begin = begins_[segment], end = begins_[segment + 1] - 2;
+      const Stored bytes = scan.subspan(begin, end - begin);
+      made_.insert(made_.end(), bytes.begin(), bytes.end());
+      made_.push_back(0xFF);
+      made_.push_back(static_cast<unsigned char>(kFirstRestart + count++ % kRestarts));
+    }
+  }
+  made_.back() = JPEG_EOI;
+}
+
+}  // namespace loaderscope

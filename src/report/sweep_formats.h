@@ -1,0 +1,17 @@
+// What a sweep says of the data sets that it compares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "loaderscope/experiment.h"
+#include "report/screen.h"
+
+namespace loaderscope {
+
+// "Repack as tar:...: cold 632 -> 1,733 samples/s"; "" where no data sets were compared.
+std::string format_answer(const Experiment& experiment, const SweepAnswer& answer);
+// Why, what repacking takes, and a row for each case: how it was read.
+void add_formats(Screen& screen, const Experiment& experiment, const SweepAnswer& answer);
+
+}  // namespace loaderscope
