@@ -65,6 +65,11 @@ std::span<const Command> command_table() {
       {{"report", "Show a saved result, also in another form."}, declare_report},
       {{"data", "Make a data set, look at one, or pack it into shards."}, nullptr, data_parts},
       {{"probe", "What this machine can do."}, nullptr, probe_parts},
+      {{"watch", "What a running job does, from outside: its limit, against thresholds."},
+       declare_watch,
+       {},
+       true,
+       true},
       {{"list", "Every row of every family, and why one is not available here."}, declare_list},
       {{"help", "The manual, by topic, or the flags of a command."}, declare_help},
   };

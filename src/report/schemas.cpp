@@ -35,7 +35,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 8> kinds = {{
+  static const std::array<ResultKind, 9> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
@@ -60,6 +60,10 @@ std::span<const ResultKind> result_kinds() {
         "How fast batches of each size get to the GPU from each kind of host memory: saved by "
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>},
+      {{"watch",
+        "A running job seen from outside: what its processes do, against thresholds, and what "
+        "limits it: saved by 'loaderscope watch --json FILE'."},
+       explain<watch::Watch, watch::describe_watch>},
       {{"dataset-info",
         "What is in a folder of images: printed by 'loaderscope data info --json'."},
        explain<dataset::DatasetInfo, dataset::describe_info>},
