@@ -81,7 +81,8 @@ std::string title_of(const WatchedProcess& process, bool has_ranks) {
 
 std::string where_of(const WatchedProcess& process) {
   if (process.has_ended) return "has ended";
-  return process.line.empty() ? process.where : process.line;
+  // The folder of a file is in the JSON: columns are narrow.
+  return process.line.empty() ? process.where : process.line.substr(process.line.rfind('/') + 1);
 }
 
 void tell_processes(Screen& screen, const Watch& watch) {

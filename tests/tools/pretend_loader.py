@@ -65,10 +65,14 @@ def main():
     for pipe in tasks:
         os.write(pipe, b"." * 2 * ask)
     print("up", flush=True)
-    while True:
-        number = take(answers)[0]
+    ready, turn = [0] * workers, 0
+    while True:  # in the order of the tasks
+        while not ready[turn]:
+            ready[take(answers)[0]] += 1
+        ready[turn] -= 1
         time.sleep(0.05 if how == "trainer" else 0.002)
-        os.write(tasks[number], b".")
+        os.write(tasks[turn], b".")
+        turn = (turn + 1) % workers
 
 
 main()

@@ -82,29 +82,49 @@ Verdict no_cores(const Watch& watch) {
           "fewer workers, or OMP_NUM_THREADS=1 in them"};
 }
 
+// Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
+struct Busy {
+  double computes, waits, storage, network;
+
+  double most() const { return std::max({computes, waits, storage, network}); }
+};
+
+Busy busy_of(const Shares& workers) {
+  return {workers.of(Doing::runs), workers.of(Doing::sleep) + workers.of(Doing::lock),
+          workers.of(Doing::storage), workers.of(Doing::network)};
+}
+
+// Without a core for long, and for at least half as long as what they do most.
+bool lack_cores(const Shares& workers) {
+  return workers.no_core >= kMuch && 2 * workers.no_core >= busy_of(workers).most();
+}
+
+std::string beside(const Watch& watch) {
+  if (watch.workers.no_core < kMuch) return "";
+  const std::string names = names_of_others(watch);
+  return fmt::format("; {} they have no core{}", show_percent(watch.workers.no_core),
+                     names.empty() ? "" : " (others: " + names + ")");
+}
+
 // Workers that never rest: by what they do most.
 Verdict busy_workers(const Watch& watch) {
-  const Shares& workers = watch.workers;
   const std::string begin =
       fmt::format("{}: workers never rest (capacity)", waits_for_batches(watch));
-  const double computes = workers.of(Doing::runs);
-  const double sleeps = workers.of(Doing::sleep) + workers.of(Doing::lock);
-  const double storage = workers.of(Doing::storage), network = workers.of(Doing::network);
-  const double most = std::max({computes, sleeps, storage, network});
-  const auto sentence = [&](double share, std::string_view what) {
-    return fmt::format("{}, and {} {} of theirs", begin, what, show_percent(share));
+  const Busy busy = busy_of(watch.workers);
+  const double most = busy.most();
+  const auto sentence = [&](std::string_view what) {
+    return fmt::format("{}, and {} {} of theirs{}", begin, what, show_percent(most), beside(watch));
   };
-  if (most == computes)
-    return {Limit::cpu, sentence(computes, "compute (decode, augment, collate)"),
-            more_workers(watch)};
-  if (most == storage)
-    return {Limit::storage, sentence(storage, "wait for storage"),
+  if (most == busy.computes)
+    return {Limit::cpu, sentence("compute (decode, augment, collate)"), more_workers(watch)};
+  if (most == busy.storage)
+    return {Limit::storage, sentence("wait for storage"),
             "a larger num_workers, as they wait and need no core; or fewer, larger files (data "
             "pack)"};
-  if (most == network)
-    return {Limit::network, sentence(network, "wait for the network"),
+  if (most == busy.network)
+    return {Limit::network, sentence("wait for the network"),
             "a larger num_workers, as they wait and need no core; or requests in parallel"};
-  return {Limit::waits, sentence(sleeps, "sleep or wait for locks"),
+  return {Limit::waits, sentence("sleep or wait for locks"),
           "a larger num_workers helps against sleeps, and not against a lock that they share"};
 }
 
@@ -129,7 +149,7 @@ Verdict verdict_of(const Watch& watch) {
             fmt::format("The training itself is likely the limit: workers rest {} of the time",
                         show_percent(rests)),
             ""};
-  if (watch.workers.no_core >= kMuch) return no_cores(watch);
+  if (lack_cores(watch.workers)) return no_cores(watch);
   if (rests >= kRests)
     return {
         Limit::handover,

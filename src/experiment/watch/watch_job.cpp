@@ -18,8 +18,14 @@ constexpr std::size_t kMostLines = 8;  // processes that are asked for their Pyt
 
 // A worker is watched through its trainer.
 pid_t job_of(const WatchOptions& options, std::vector<std::string>& notes) {
-  check_process(options.root, options.pid);
   const auto stat = read_process_stat(options.root / "proc" / std::to_string(options.pid));
+  if (options.child == nullptr) {
+    check_process(options.root, options.pid);
+  } else if (!stat || stat->has_ended()) {
+    throw RunError(
+        "the program behind -- ended at once, before there was anything to see; start it by itself "
+        "to see what it says");
+  }
   if (!stat || stat->name != kWorkerName || stat->parent <= 1) return options.pid;
   notes.push_back(fmt::format("process {} is a worker of process {}, which is watched", options.pid,
                               stat->parent));
