@@ -65,6 +65,9 @@ Doing doing_of_place(std::string_view wchan) {
 
 Doing doing_of_file(const SystemCall& call) {
   if (call.object.starts_with("pipe:")) return Doing::queue;
+  // Processes hand each other batches by sockets too: multiprocessing calls read() and recvmsg(),
+  // where clients of servers call recv().
+  if (call.is_socket && (call.name == "read" || call.name == "recvmsg")) return Doing::queue;
   if (call.is_socket) return Doing::network;
   return call.object.starts_with('/') ? Doing::storage : Doing::other;
 }

@@ -25,10 +25,23 @@ struct Verdict {
   std::string sentence, advice;
 };
 
+// Of the trainers, the mean: the device may wait for that too.
+double trainers_without_core(const Watch& watch) {
+  double sum = 0, trainers = 0;
+  for (const WatchedProcess& process : watch.processes) {
+    if (process.role != Role::trainer) continue;
+    sum += process.shares.no_core;
+    ++trainers;
+  }
+  return trainers > 0 ? sum / trainers : 0;
+}
+
 std::string waits_for_batches(const Watch& watch) {
-  return watch.waits.is_known ? fmt::format("The trainer waits for batches {} of the time",
-                                            show_percent(watch.waits.share))
-                              : std::string("Whether the trainer waits is not known");
+  if (!watch.waits.is_known) return "Whether the trainer waits is not known";
+  const double no_core = trainers_without_core(watch);
+  return fmt::format(
+      "The trainer waits for batches {} of the time{}", show_percent(watch.waits.share),
+      no_core < kHardly ? "" : fmt::format(" and for a core {}", show_percent(no_core)));
 }
 
 std::string names_of_others(const Watch& watch) {

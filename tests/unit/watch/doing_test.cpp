@@ -32,6 +32,7 @@ TEST(WatchDoing, IsReadOfStateCallAndPlace) {
       {'S', call("read", CallKind::reads, "pipe:[7]"), true, "", Doing::queue},
       {'S', call("read", CallKind::reads, "/data/a.jpg"), true, "", Doing::storage},
       {'S', call("recv", CallKind::reads, "socket:[7]", true), true, "", Doing::network},
+      {'S', call("recvmsg", CallKind::reads, "socket:[7]", true), true, "", Doing::queue},
       {'S', call("open", CallKind::opens, "/mnt/a"), true, "", Doing::storage},
       {'S', call("futex", CallKind::locks), true, "", Doing::lock},
       {'S', call("nanosleep", CallKind::sleeps), true, "", Doing::sleep},
