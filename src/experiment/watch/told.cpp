@@ -140,7 +140,7 @@ void JobSampler::tell_unseen(Watch& watch) const {
     watch.unseen.push_back(
         "which files and calls processes wait in: /proc/PID/syscall may not be read (another "
         "user's process, or kernel.yama.ptrace_scope); where in the kernel is what is told");
-  if (is_any(all, [](const Trace& one) { return !one.is_io_known(); }))
+  if (is_any(all, [](const Trace& one) { return !one.has_ended() && !one.is_io_known(); }))
     watch.unseen.push_back("what processes read: /proc/PID/io may not be read");
   if (!now_.load) watch.unseen.push_back("how busy the machine is: /proc/stat may not be read");
   if (watch.machine.others.empty() && watch.machine.other_cores > 0.1)
