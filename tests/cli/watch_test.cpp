@@ -25,7 +25,7 @@ class Job {
  public:
   Job(const std::string& how, int workers)
       : running_({kLoader, how, std::to_string(workers), folder_.path("fifo")},
-                 folder_.path("said"), kPython) {
+                 folder_.write("said", ""), kPython) {
     for (int i = 0; i < 3000 && folder_.read("said").empty(); ++i) ::usleep(10'000);
   }
   std::string pid() const { return std::to_string(running_.pid()); }
@@ -118,7 +118,7 @@ TEST(Watch, RefusesWithOneSentence) {
       {{"watch", "--pid", "99999999999"}, "expected the number of a process"},
       {{"watch", "--pid", "4194303"}, "there is no such process", 1},
       {{"watch", "--pid", "1", "--", "true"}, "give one of the two"},
-      {{"watch", "--pid", "1", "--interval", "1ms"}, "--interval 1ms: expected 100ms or more"},
+      {{"watch", "--pid", "1", "--interval", "1ms"}, "--interval 1ms: expected 0.1s or more"},
       {{"watch", "--pid", "1", "--duration", "never"}, "--duration never"},
       {{"watch", "--pid", "1", "--json", "/nowhere/a"}, "/nowhere/a", 1},
       {{"watch", "--", "/nowhere/program"}, "/nowhere/program: cannot be started", 1},

@@ -46,6 +46,7 @@ WORK = {
 
 def be_worker(how, number, tasks, results):
     name("pt_data_worker")
+    ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG: none outlives its trainer
     while True:
         take(tasks)
         WORK[how](number)
