@@ -34,6 +34,8 @@ bool shows_any = true;
 
 void ProgressPrinter::show_none() { shows_any = false; }
 
+bool ProgressPrinter::shows() { return shows_any; }
+
 ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
     : what_(std::move(what)),
       rewrites_(terminal == Terminal::own && isatty(STDERR_FILENO) == 1),

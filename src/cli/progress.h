@@ -30,6 +30,7 @@ class ProgressPrinter {
   ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
   static void show_none();  // from now on
+  static bool shows();
 
   // From one thread at a time. `fraction` 0: not known.
   void show(std::int64_t done, double fraction);

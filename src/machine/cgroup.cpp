@@ -41,9 +41,10 @@ void keep_smaller(std::optional<T>& best, std::optional<T> value) {
   if (value && (!best || *value < *best)) best = value;
 }
 
-// "/a/b" of the line of /proc/self/cgroup whose controllers include `controller` ("" for v2).
-std::optional<std::string> cgroup_path(const fs::path& root, std::string_view controller) {
-  std::ifstream in(root / "proc/self/cgroup");
+// "/a/b" of the line of /proc/PROCESS/cgroup whose controllers include `controller` ("" for v2).
+std::optional<std::string> cgroup_path(const fs::path& root, std::string_view controller,
+                                       std::string_view process) {
+  std::ifstream in(root / "proc" / process / "cgroup");
   for (std::string line; std::getline(in, line);) {  // "4:cpu,cpuacct:/a/b" or "0::/a/b"
     const auto first = line.find(':');
     const auto second = line.find(':', first + 1);
@@ -62,8 +63,8 @@ using Visit = std::function<void(const fs::path& folder)>;
 // Visits the folder of the cgroup of that controller under `mount`, and of each of its parents. In
 // a container the path of the host may not exist; the mount's root is then the group itself.
 void for_each_group(const fs::path& root, std::string_view controller, const char* mount,
-                    const Visit& visit) {
-  const auto group = cgroup_path(root, controller);
+                    const Visit& visit, std::string_view process = "self") {
+  const auto group = cgroup_path(root, controller, process);
   if (!group) return;
   fs::path relative = fs::path(*group).relative_path();
   for (; !relative.empty(); relative = relative.parent_path()) visit(root / mount / relative);
@@ -107,13 +108,15 @@ std::optional<Bytes> left_in(const fs::path& folder, const char* limit_file, con
 
 }  // namespace
 
-std::optional<double> cgroup_cores(const fs::path& root) {
+std::optional<double> cgroup_cores(const fs::path& root, std::string_view process) {
   std::optional<double> best;
-  for_each_group(root, "", kMount,
-                 [&](const fs::path& folder) { keep_smaller(best, quota_v2(folder)); });
+  for_each_group(
+      root, "", kMount, [&](const fs::path& folder) { keep_smaller(best, quota_v2(folder)); },
+      process);
   for (const char* mount : {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"}) {
-    for_each_group(root, "cpu", mount,
-                   [&](const fs::path& folder) { keep_smaller(best, quota_v1(folder)); });
+    for_each_group(
+        root, "cpu", mount, [&](const fs::path& folder) { keep_smaller(best, quota_v1(folder)); },
+        process);
   }
   return best;
 }
@@ -141,13 +144,14 @@ std::optional<Bytes> cgroup_memory_left(const fs::path& root) {
   return best;
 }
 
-std::optional<double> cgroup_throttled(const fs::path& root) {
+std::optional<double> cgroup_throttled(const fs::path& root, std::string_view process) {
   std::optional<double> own;  // of the group itself, the first that is visited and has the file
-  for_each_group(root, "", kMount, [&](const fs::path& folder) {
+  const auto look = [&](const fs::path& folder) {
     if (own) return;
     const auto held_back = value_in((folder / "cpu.stat").string(), "throttled_usec");
     if (held_back) own = static_cast<double>(*held_back) / 1e6;
-  });
+  };
+  for_each_group(root, "", kMount, look, process);
   return own;
 }
 

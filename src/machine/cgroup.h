@@ -1,16 +1,19 @@
-// What the cgroup of this process allows and has used up. `root` is "/", or a copy of /proc and
-// /sys for tests; cgroup v1 and v2. Nothing is thrown, whatever stands in those files.
+// What the cgroup of this process, or of another one by its number, allows and has used up. `root`
+// is "/", or a copy of /proc and /sys for tests; cgroup v1 and v2. Nothing is thrown, whatever
+// stands in those files.
 #pragma once
 
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "loaderscope/units.h"
 
 namespace loaderscope {
 
 // CPU quota in cores, the smallest of the cgroup and its parents; nothing when unlimited.
-std::optional<double> cgroup_cores(const std::filesystem::path& root);
+std::optional<double> cgroup_cores(const std::filesystem::path& root,
+                                   std::string_view process = "self");
 
 // Memory limit, found likewise.
 std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
@@ -19,6 +22,7 @@ std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 std::optional<Bytes> cgroup_memory_left(const std::filesystem::path& root);
 
 // Seconds for which the quota has held its threads back (v2).
-std::optional<double> cgroup_throttled(const std::filesystem::path& root);
+std::optional<double> cgroup_throttled(const std::filesystem::path& root,
+                                       std::string_view process = "self");
 
 }  // namespace loaderscope

@@ -28,6 +28,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
+  pid_t pid() const { return pid_; }
   // How it ended, as waitpid says; nothing while it runs.
   std::optional<int> status();
   void signal(int number) const;  // to the whole group

@@ -3,13 +3,19 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
-
-#include "base/cpu_set.h"
+#include <string_view>
 
 namespace loaderscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool have_common(const CpuSet& a, const CpuSet& b) {
+  return std::any_of(a.begin(), a.end(),
+                     [&](int cpu) { return std::binary_search(b.begin(), b.end(), cpu); });
+}
+
+}  // namespace
 
 CpuSet cpus_of_process(const fs::path& root, pid_t process) {
   constexpr std::string_view kKey = "Cpus_allowed_list:";
@@ -21,13 +27,6 @@ CpuSet cpus_of_process(const fs::path& root, pid_t process) {
   }
   return {};
 }
-
-bool have_common(const CpuSet& a, const CpuSet& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](int cpu) { return std::binary_search(b.begin(), b.end(), cpu); });
-}
-
-}  // namespace
 
 std::int64_t nodes_of_process(const fs::path& root, pid_t process) {
   const CpuSet allowed = cpus_of_process(root, process);

@@ -1,4 +1,4 @@
-// Where the memory is that is near to a process.
+// Which CPUs a process may run on, and where the memory is that is near to them.
 #pragma once
 
 #include <sys/types.h>
@@ -6,7 +6,11 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/cpu_set.h"
+
 namespace loaderscope {
+
+CpuSet cpus_of_process(const std::filesystem::path& root, pid_t process);  // empty: not known
 
 // NUMA nodes that have a CPU which the process may run on; 0 where that is not known.
 std::int64_t nodes_of_process(const std::filesystem::path& root, pid_t process);

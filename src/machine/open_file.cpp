@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace loaderscope {
 namespace {
@@ -27,11 +28,17 @@ std::string spelled_address(const std::string& text, bool wide) {
          std::to_string(std::stoul(text.substr(colon + 1), nullptr, 16));
 }
 
-std::string other_side(pid_t process, const std::string& inode) {
-  const std::string folder = "/proc/" + std::to_string(process) + "/net/";
+std::string other_side(const std::string& process_folder, const std::string& inode) {
+  const std::string folder = process_folder + "/net/";
   const std::string narrow = other_side_in(folder + "tcp", inode, false);
   return narrow.empty() ? other_side_in(folder + "tcp6", inode, true) : narrow;
 }
+
+std::string folder_of(pid_t process, const std::filesystem::path& root) {
+  return (root / "proc" / std::to_string(process)).string();
+}
+
+constexpr std::string_view kSocket = "socket:[";
 
 }  // namespace
 
@@ -50,17 +57,21 @@ std::string other_side_in(const std::string& path, const std::string& inode, boo
   return "";
 }
 
-OpenFile open_file(pid_t process, int descriptor) {
-  constexpr std::string_view kSocket = "socket:[";
+OpenFile open_file_here(pid_t process, int descriptor, const std::filesystem::path& root) {
   if (descriptor < 0) return {};
   std::error_code gone;
-  const std::string name =
-      std::filesystem::read_symlink(
-          "/proc/" + std::to_string(process) + "/fd/" + std::to_string(descriptor), gone)
-          .string();
-  if (!name.starts_with(kSocket)) return {name, false};
-  const std::string inode = name.substr(kSocket.size(), name.size() - kSocket.size() - 1);
-  return {other_side(process, inode), true};
+  std::string name = std::filesystem::read_symlink(
+                         folder_of(process, root) + "/fd/" + std::to_string(descriptor), gone)
+                         .string();
+  const bool is_socket = name.starts_with(kSocket);
+  return {std::move(name), is_socket};
+}
+
+OpenFile open_file(pid_t process, int descriptor, const std::filesystem::path& root) {
+  OpenFile file = open_file_here(process, descriptor, root);
+  if (!file.is_socket) return file;
+  const std::string inode = file.name.substr(kSocket.size(), file.name.size() - kSocket.size() - 1);
+  return {other_side(folder_of(process, root), inode), true};
 }
 
 }  // namespace loaderscope

@@ -12,6 +12,26 @@ namespace loaderscope {
 
 inline constexpr std::int64_t kKibi = 1024;  // bytes: the unit of amounts of memory there
 
+// All of a small file; "" where it cannot be read. Without a stream: some are read often.
+std::string text_of(const std::string& path);
+
+// Numbers between blanks, one after another.
+class NumbersIn {
+ public:
+  explicit NumbersIn(std::string_view text) : text_(text) {}  // which outlives this
+  explicit NumbersIn(std::string&&) = delete;
+
+  char letter();                       // a word of one letter
+  std::optional<std::int64_t> next();  // nothing where there is no number
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  void skip_blanks();
+
+  std::string_view text_;
+  bool has_failed_ = false;
+};
+
 // The numbers behind `keys`, in their order, in a file of "key value" or "key: value unit" lines.
 // It is read once: some of these files are dear to the kernel.
 std::vector<std::optional<std::int64_t>> values_in(const std::string& path,

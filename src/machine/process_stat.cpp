@@ -3,25 +3,25 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "machine/proc_file.h"
+
 namespace loaderscope {
 
-std::optional<ProcessStat> read_process_stat(const std::string& folder) {
-  std::ifstream file(folder + "/stat");
-  std::string text;
-  std::getline(file, text, '\0');
+std::optional<ProcessStat> process_stat_of(std::string_view text) {
   const auto name_begin = text.find('(');
   const auto name_end = text.rfind(')');  // a name may have blanks, brackets and ends of lines
   if (name_begin == text.npos || name_end == text.npos) return std::nullopt;
-  std::istringstream fields(text.substr(name_end + 1));
+  NumbersIn fields(text.substr(name_end + 1));
   ProcessStat stat;
   std::array<std::int64_t, 19> value{};  // from the parent's pid to the time of its start
-  fields >> stat.state;
-  for (std::int64_t& one : value) fields >> one;
-  if (!fields) return std::nullopt;
+  stat.state = fields.letter();
+  for (std::int64_t& one : value) one = fields.next().value_or(0);
+  if (fields.has_failed()) return std::nullopt;
   static const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const auto used = [&](std::size_t faults, std::size_t times) {
     return ProcessStat::Used{static_cast<double>(value[times]) / tick,
@@ -34,6 +34,34 @@ std::optional<ProcessStat> read_process_stat(const std::string& folder) {
   stat.own = used(6, 10);
   stat.children = used(7, 12);
   return stat;
+}
+
+std::optional<ProcessStat> read_process_stat(const std::string& folder) {
+  return process_stat_of(text_of(folder + "/stat"));
+}
+
+ProcessTable read_processes(const std::filesystem::path& root) {
+  ProcessTable processes;
+  std::error_code error;
+  const std::filesystem::directory_iterator end;
+  for (std::filesystem::directory_iterator at(root / "proc", error); !error && at != end;
+       at.increment(error)) {
+    const auto pid = static_cast<pid_t>(std::strtol(at->path().filename().c_str(), nullptr, 10));
+    if (pid <= 0) continue;
+    if (auto stat = read_process_stat(at->path().string())) processes.emplace(pid, *stat);
+  }
+  return processes;
+}
+
+std::set<pid_t> family_of(pid_t process, const ProcessTable& all) {
+  std::set<pid_t> family = {process};
+  for (std::size_t before = 0; before != family.size();) {
+    before = family.size();
+    for (const auto& [pid, stat] : all) {
+      if (family.contains(stat.parent)) family.insert(pid);
+    }
+  }
+  return family;
 }
 
 std::vector<pid_t> children_of(pid_t parent) {

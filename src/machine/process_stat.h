@@ -4,8 +4,12 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace loaderscope {
@@ -28,8 +32,16 @@ struct ProcessStat {
   bool has_ended() const { return state == 'Z' || state == 'X'; }  // and is not waited for yet
 };
 
+// Of the text of such a file; nothing where it is none.
+std::optional<ProcessStat> process_stat_of(std::string_view text);
 // `folder`: /proc/PID, or /proc/PID/task/TID. Nothing where it is gone.
 std::optional<ProcessStat> read_process_stat(const std::string& folder);
+
+// All that /proc shows. `root` is "/", or a folder with its own proc for tests.
+using ProcessTable = std::map<pid_t, ProcessStat>;
+ProcessTable read_processes(const std::filesystem::path& root);
+// `process` and its descendants among them.
+std::set<pid_t> family_of(pid_t process, const ProcessTable& all);
 
 // Those that have not been waited for.
 std::vector<pid_t> children_of(pid_t parent);

@@ -7,10 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <ctime>
 #include <sstream>
 
 #include "machine/open_file.h"
+#include "machine/proc_file.h"
 
 namespace loaderscope {
 namespace {
@@ -81,12 +82,32 @@ int first_polled(pid_t process, std::uint64_t address) {
   return copy_from(process, address, &first, sizeof first) == sizeof first ? first.fd : -1;
 }
 
-OpenFile file_of(pid_t process, Says says, const std::array<std::uint64_t, 2>& arguments) {
+using Arguments = std::array<std::uint64_t, 4>;
+
+OpenFile open_file_of(pid_t process, int descriptor, const CallLook& how) {
+  return how.other_side ? open_file(process, descriptor, how.root)
+                        : open_file_here(process, descriptor, how.root);
+}
+
+// The time that a wait for a lock is given up at is absolute.
+Nanos patience_of(pid_t process, const Arguments& arguments) {
+  const auto operation = static_cast<int>(arguments[1]);
+  timespec until{}, now{};
+  if ((operation & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET || arguments[3] == 0 ||
+      copy_from(process, arguments[3], &until, sizeof until) != sizeof until)
+    return 0;
+  ::clock_gettime((operation & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC, &now);
+  const Nanos left =
+      static_cast<Nanos>(until.tv_sec - now.tv_sec) * kSecond + (until.tv_nsec - now.tv_nsec);
+  return std::max<Nanos>(0, left);
+}
+
+OpenFile file_of(pid_t process, Says says, const Arguments& arguments, const CallLook& how) {
   switch (says) {
     case Says::descriptor:
-      return open_file(process, static_cast<int>(arguments[0]));
+      return open_file_of(process, static_cast<int>(arguments[0]), how);
     case Says::descriptors:
-      return open_file(process, first_polled(process, arguments[0]));
+      return open_file_of(process, first_polled(process, arguments[0]), how);
     case Says::path:
       return {text_at(process, arguments[0]), false};
     case Says::path_behind:
@@ -100,25 +121,25 @@ OpenFile file_of(pid_t process, Says says, const std::array<std::uint64_t, 2>& a
 }  // namespace
 
 // "202 0x7f11... 0x189 ...": the number of the call and its arguments; "running" has none.
-SystemCall system_call_of(pid_t process, std::string_view text) {
+SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& how) {
   std::istringstream words{std::string(text)};
   long number = -1;
-  std::array<std::uint64_t, 2> arguments{};
+  Arguments arguments{};
   if (!(words >> number >> std::hex >> arguments[0] >> arguments[1])) return {};
+  words >> arguments[2] >> arguments[3];
   const auto* row = std::find_if(std::begin(kCalls), std::end(kCalls),
                                  [&](const CallRow& one) { return one.number == number; });
   if (row == std::end(kCalls)) return {};
-  const bool is_shared = row->kind == CallKind::locks && (arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
-  OpenFile file = file_of(process, row->says, arguments);
+  const bool is_lock = row->kind == CallKind::locks;
+  const bool is_shared = is_lock && (arguments[1] & FUTEX_PRIVATE_FLAG) == 0;
+  OpenFile file = file_of(process, row->says, arguments, how);
   return {row->name, is_shared ? CallKind::locks_shared : row->kind, std::move(file.name),
-          file.is_socket};
+          file.is_socket, is_lock ? patience_of(process, arguments) : 0};
 }
 
-SystemCall system_call_of(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/syscall");
-  std::string text;
-  std::getline(file, text);
-  return system_call_of(process, text);
+SystemCall system_call_of(pid_t process, const CallLook& how) {
+  const std::string folder = (how.root / "proc" / std::to_string(process)).string();
+  return system_call_of(process, text_of(folder + "/syscall"), how);
 }
 
 }  // namespace loaderscope

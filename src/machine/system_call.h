@@ -4,8 +4,11 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+
+#include "loaderscope/units.h"
 
 namespace loaderscope {
 
@@ -28,11 +31,18 @@ struct SystemCall {
   CallKind kind = CallKind::other;
   std::string object;  // the file, or the other side of the socket; "": not known
   bool is_socket = false;
+  Nanos patience = 0;  // a lock is given up then; 0: never, or not known
+};
+
+// Where calls of other processes are looked up.
+struct CallLook {
+  std::filesystem::path root = "/";  // or a folder with its own proc for tests
+  bool other_side = true;            // of sockets, which is dear where connections are many
 };
 
 // Of the text of /proc/PID/syscall: what `process` has open and in memory is looked up.
-SystemCall system_call_of(pid_t process, std::string_view text);
+SystemCall system_call_of(pid_t process, std::string_view text, const CallLook& how = {});
 // Now. Nothing of what may not be read.
-SystemCall system_call_of(pid_t process);
+SystemCall system_call_of(pid_t process, const CallLook& how = {});
 
 }  // namespace loaderscope

@@ -10,6 +10,7 @@
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
+#include "experiment/watch/watch.h"
 #include "loaderscope/experiment.h"
 #include "loaderscope/report.h"
 #include "report/form.h"
@@ -85,6 +86,16 @@ std::string draw_link(const LinkMatrix& matrix);
 void describe_link(Form& form, LinkMatrix& matrix);
 
 }  // namespace loaderscope::probe
+
+namespace loaderscope::watch {
+
+// --- What a job does that is watched from outside, for people and as JSON.
+
+void tell_watch(Reading& reading, const Watch& watch, const ReportStyle& style);
+std::string draw_watch(const Watch& watch);
+void describe_watch(Form& form, Watch& watch);
+
+}  // namespace loaderscope::watch
 
 namespace loaderscope::dataset {
 

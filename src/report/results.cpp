@@ -84,6 +84,11 @@ AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_versi
                    probe::draw_link);
 }
 
+AnyResult result_of(const watch::Watch& watch, std::string_view tool_version) {
+  return result_of("watch", watch, tool_version, watch::describe_watch, watch::tell_watch,
+                   watch::draw_watch);
+}
+
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
   return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info,
                    dataset::draw_info);

@@ -6,6 +6,7 @@
 #include "experiment/probe/link.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
+#include "experiment/watch/watch.h"
 #include "loaderscope/report.h"
 #include "report/what_if_report.h"
 
@@ -20,6 +21,7 @@ AnyResult result_of(const compare::Comparison& comparison, std::string_view tool
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
+AnyResult result_of(const watch::Watch& watch, std::string_view tool_version);
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version);
 AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version);
 

@@ -60,6 +60,10 @@ std::span<const ResultKind> result_kinds() {
         "How fast batches of each size get to the GPU from each kind of host memory: saved by "
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>},
+      {{"watch",
+        "A running job seen from outside: what its processes do, against thresholds, and what "
+        "limits it: saved by 'loaderscope watch --json FILE'."},
+       explain<watch::Watch, watch::describe_watch>},
       {{"dataset-info", "What is in a data set: printed by 'loaderscope data info --json'."},
        explain<dataset::DatasetInfo, dataset::describe_info>},
       {{"dataset-drift",

@@ -221,6 +221,25 @@ TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
   }
 }
 
+TEST(ReportContract, AWatchedJobIsWhatItsSchemaSays) {
+  if (schema_python().empty())
+    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
+  watch::Watch full;
+  full.processes.resize(2);
+  full.processes[0].growth_per_s = 1.5;
+  full.gpus = {{"GPU", 0.5, 1e9, 2e9, true}};
+  full.machine.others = {{"cc1plus", 1.5}};
+  full.machine.quota = 2;
+  full.stands = {"standing for 12 s"};
+  full.unseen = full.notes = {"this"};
+  judge(full);
+  for (const watch::Watch& each : {full, watch::Watch{}}) {
+    std::ostringstream out;
+    write_json(out, result_of(each, "1.0"));
+    expect_valid(out.str(), "watch.schema.json");
+  }
+}
+
 TEST(ReportContract, SweepAndTuneAreWhatTheirSchemasSay) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";

@@ -13,7 +13,9 @@
 namespace loaderscope::guest {
 namespace {
 
-std::string folder_of(pid_t process) { return "/proc/" + std::to_string(process); }
+std::string folder_of(pid_t process, const std::filesystem::path& root = "/") {
+  return (root / "proc" / std::to_string(process)).string();
+}
 
 // "0" where the kernel does not show it, or the process runs.
 std::string wchan_of(const std::string& folder) {
@@ -31,7 +33,7 @@ std::int64_t open_files_of(const std::string& folder) {
 
 }  // namespace
 
-ProcessFacts look_at(pid_t process, const Doing* doing) {
+ProcessFacts look_at(pid_t process, const Doing* doing, const std::filesystem::path& root) {
   ProcessFacts facts;
   facts.pid = process;
   if (doing != nullptr) {
@@ -39,14 +41,14 @@ ProcessFacts look_at(pid_t process, const Doing* doing) {
     facts.sample = doing->sample.load(std::memory_order_relaxed);
     facts.stage = doing->stage.load(std::memory_order_relaxed);
   }
-  const std::string folder = folder_of(process);
+  const std::string folder = folder_of(process, root);
   const auto stat = read_process_stat(folder);
   facts.has_ended = !stat || stat->has_ended();
   if (facts.has_ended) return facts;
   facts.is_stopped = stat->state == 'T' || stat->state == 't';
   facts.is_in_kernel = stat->state == 'D';
   facts.wchan = wchan_of(folder);
-  facts.call = system_call_of(process);
+  facts.call = system_call_of(process, {.root = root});
   facts.open_files = open_files_of(folder);
   facts.most_files = value_in(folder + "/limits", "Max open files").value_or(0);
   return facts;

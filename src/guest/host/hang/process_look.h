@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <filesystem>
 
 #include "guest/host/hang/hang_facts.h"
 #include "guest/protocol/page.h"
@@ -11,7 +12,8 @@
 namespace loaderscope::guest {
 
 // All but what only the process itself or others know. `doing`: null where it makes no batches.
-ProcessFacts look_at(pid_t process, const Doing* doing);
+// `root` is "/", or a folder with its own proc for tests.
+ProcessFacts look_at(pid_t process, const Doing* doing, const std::filesystem::path& root = "/");
 
 // What grows while a process goes on, and stays while it hangs.
 struct Signs {

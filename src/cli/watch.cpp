@@ -1,0 +1,198 @@
+// loaderscope watch
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <sstream>
+
+#include "base/printable.h"
+#include "base/process_end.h"
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/live_screen.h"
+#include "cli/output.h"
+#include "cli/own_flags.h"
+#include "cli/progress.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "experiment/watch/roles.h"
+#include "report/results.h"
+
+namespace loaderscope {
+namespace {
+
+struct WatchFlags {
+  std::string pid, interval, duration, stall_after, json, html;
+  std::vector<std::string> command;
+  bool force = false, verbose = false;
+};
+
+Places places_of(const WatchFlags& flags) {
+  Places places;
+  if (!flags.json.empty()) places.push_back({"json", flags.json});
+  if (!flags.html.empty()) places.push_back({"html", flags.html});
+  return places;
+}
+
+template <class T>
+T value_of(const char* flag, const std::string& text, T (*parse)(std::string_view)) {
+  try {
+    return parse(text);
+  } catch (const ValueError& error) {
+    throw UsageError(fmt::format("{} {}: {}", flag, shown_text(text), error.what()));
+  }
+}
+
+Nanos time_of(const char* flag, const std::string& text, Nanos least) {
+  const Nanos time = value_of(flag, text, parse_duration);
+  if (time < least)
+    throw UsageError(
+        fmt::format("{} {}: expected {} or more", flag, shown_text(text), spell_duration(least)));
+  return time;
+}
+
+// Who names no job: those that there are may help.
+[[noreturn]] void refuse_no_job() {
+  std::string found;
+  for (const pid_t pid : watch::trainers_here("/"))
+    found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", pid,
+                         shown_text(watch::spelled_command("/", pid, "")));
+  throw UsageError("watch: expected --pid PID of a running job, or -- COMMAND; " +
+                   (found.empty() ? "no process here has workers of a PyTorch DataLoader"
+                                  : "with workers of a DataLoader here: " + found));
+}
+
+watch::WatchOptions options_of(const WatchFlags& flags) {
+  constexpr std::int64_t kMostPid = 1 << 22;
+  if (flags.pid.empty() == flags.command.empty()) {
+    if (flags.pid.empty()) refuse_no_job();
+    throw UsageError("watch: --pid and -- COMMAND: give one of the two");
+  }
+  watch::WatchOptions options;
+  options.interval = time_of("--interval", flags.interval, 100 * kMillisecond);
+  options.stall_after = time_of("--stall-after", flags.stall_after, kSecond);
+  if (!flags.duration.empty())
+    options.duration = time_of("--duration", flags.duration, kMillisecond);
+  if (flags.pid.empty()) return options;
+  const std::int64_t pid = value_of("--pid", flags.pid, parse_count);
+  if (pid < 1 || pid > kMostPid)
+    throw UsageError("--pid " + shown_text(flags.pid) + ": expected the number of a process");
+  options.pid = static_cast<pid_t>(pid);
+  watch::check_process(options.root, options.pid);
+  return options;
+}
+
+// While it goes on: a screen of a terminal, else a line now and then.
+class WatchProgress {
+ public:
+  // A program prints where a screen would be.
+  explicit WatchProgress(bool is_beside_program) {
+    if (!is_beside_program && LiveScreen::is_possible() && ProgressPrinter::shows())
+      screen_.emplace();
+  }
+
+  bool show(const watch::Watch& now) {  // false: enough
+    if (screen_) {
+      std::ostringstream text;
+      find_row("table", report_table())
+          .write(text, result_of(now, version_number()), standard_output_style(false));
+      screen_->show(text.str());
+      return !screen_->wants_to_quit();
+    }
+    const bool has_stopped = !now.stands.empty() && !stands_;
+    stands_ = !now.stands.empty();
+    if (has_stopped) {
+      for (const std::string& line : now.stands) say(line);
+    } else if (now.watched_s >= next_s_) {
+      say(fmt::format("{:.0f} s: {}", now.watched_s, now.sentence));
+    }
+    if (has_stopped || now.watched_s >= next_s_) next_s_ = now.watched_s + kEvery;
+    return true;
+  }
+
+ private:
+  static constexpr double kEvery = 10;  // seconds
+
+  static void say(const std::string& line) {
+    if (ProgressPrinter::shows())
+      std::fprintf(stderr, "loaderscope: %s\n", printable(line).c_str());
+  }
+
+  std::optional<LiveScreen> screen_;
+  double next_s_ = kEvery;
+  bool stands_ = false;
+};
+
+// Asked first; what does not end is killed with its child's object.
+void end_program(Child& child) {
+  constexpr Nanos kGoodbye = 5 * kSecond;
+  child.signal(SIGINT);
+  const Nanos until = monotonic_now() + kGoodbye;
+  while (!child.status() && monotonic_now() < until) sleep_until(monotonic_now() + kSecond / 50);
+}
+
+ExitCode exit_code_of(const WatchFlags& flags, const std::optional<int>& status) {
+  if (!status || (WIFEXITED(*status) && WEXITSTATUS(*status) == 0)) return ExitCode::ok;
+  throw RunError(fmt::format("{}: {}; what it said of it is above",
+                             shown_text(flags.command.front()), spell_end(*status)));
+}
+
+ExitCode run_watch(const WatchFlags& flags) {
+  watch::WatchOptions options = options_of(flags);
+  const Places places = places_of(flags);
+  check_places(places, "watch", {flags.force, flags.command});
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  std::optional<Child> child;
+  if (!flags.command.empty()) {
+    child.emplace(flags.command, Variables{}, STDERR_FILENO);
+    options.child = &*child;
+    options.pid = child->pid();
+  }
+  std::optional<WatchProgress> progress(std::in_place, child.has_value());
+  const watch::Watch result = watch::watch_job(
+      options, stop_signal, [&](const watch::Watch& now) { return progress->show(now); });
+  progress.reset();
+  const bool has_ended = !child || child->status();
+  if (!has_ended) end_program(*child);
+  write_answer(places, result_of(result, version_number()), standard_output_style(flags.verbose));
+  if (const int signal = stop_signal.load()) return exit_code_of_signal(signal);
+  return child && has_ended ? exit_code_of(flags, child->status()) : ExitCode::ok;
+}
+
+}  // namespace
+
+Action declare_watch(CLI::App& app) {
+  const auto flags = std::make_shared<WatchFlags>();
+  flags->interval = "1s";
+  flags->stall_after = "10s";
+  app.add_option("--pid", flags->pid,
+                 "The job: the number of its first process, or of its trainer.")
+      ->type_name("PID");
+  app.add_option("--command", flags->command,
+                 "A word of a program to start and watch; short: -- PROGRAM ... at the end. It "
+                 "ends with the watching.")
+      ->type_name("WORD")
+      ->allow_extra_args(false);
+  app.add_option("--duration", flags->duration, "How long to watch; else until the job ends.")
+      ->type_name("TIME");
+  app.add_option("--interval", flags->interval, "Between two readings (1s).")->type_name("TIME");
+  app.add_option("--stall-after", flags->stall_after,
+                 "Say where each process stands once nothing has gone on for so long (10s).")
+      ->type_name("TIME");
+  app.add_option("--json", flags->json, "Also write the result to this file; - prints only JSON.")
+      ->type_name("FILE");
+  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+      ->type_name("FILE");
+  app.add_flag("--force", flags->force,
+               "Let --json FILE and --html FILE replace files that are no results.");
+  add_verbose(app, flags->verbose);
+  return [flags] { return run_watch(*flags); };
+}
+
+}  // namespace loaderscope

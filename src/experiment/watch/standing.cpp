@@ -1,0 +1,110 @@
+#include "experiment/watch/standing.h"
+
+#include <fmt/format.h>
+
+#include "guest/host/hang/hang_report.h"
+#include "guest/host/hang/hang_words.h"
+#include "guest/host/hang/process_look.h"
+#include "machine/machine.h"
+
+namespace loaderscope::watch {
+namespace {
+
+using guest::HangFacts;
+using guest::RankFacts;
+using guest::WorkerFacts;
+
+std::vector<guest::PythonThread> threads_of(pid_t process, const PythonLooks& python) {
+  const auto look = python.find(process);
+  return look == python.end() ? std::vector<guest::PythonThread>{} : look->second.threads;
+}
+
+// A worker that waits for a task rests; any other makes a batch, or cannot.
+bool rests(const Trace& worker) {
+  return !worker.has_ended() && worker.latest_look().doing == Doing::queue;
+}
+
+WorkerFacts worker_facts(const std::filesystem::path& root, const Trace& worker,
+                         const PythonLooks& python) {
+  WorkerFacts facts;
+  const pid_t pid = worker.process().pid;
+  static_cast<guest::ProcessFacts&>(facts) = guest::look_at(pid, nullptr, root);
+  facts.number = static_cast<std::int32_t>(worker.process().number);
+  facts.threads = threads_of(pid, python);
+  if (!rests(worker)) facts.batch = 0;  // which one is not known
+  return facts;
+}
+
+RankFacts rank_facts(const std::filesystem::path& root, const Trace& trainer, bool is_alone,
+                     const JobSampler& sampler, const PythonLooks& python) {
+  RankFacts facts;
+  const pid_t pid = trainer.process().pid;
+  static_cast<guest::ProcessFacts&>(facts) = guest::look_at(pid, nullptr, root);
+  facts.rank = is_alone ? -1 : static_cast<std::int32_t>(trainer.process().rank);
+  facts.threads = threads_of(pid, python);
+  if (trainer.latest_look().doing == Doing::queue || is_alone)
+    facts.asking_for = sampler.stands_for();
+  for (const Trace* worker : sampler.traces(Role::worker)) {
+    if (worker->process().trainer == pid)
+      facts.workers.push_back(worker_facts(root, *worker, python));
+  }
+  facts.loader.num_workers = static_cast<std::int32_t>(facts.workers.size());
+  // Which batch is waited for is not seen: the first worker that does not rest has it.
+  for (const WorkerFacts& worker : facts.workers) {
+    if (worker.has_ended || worker.batch >= 0) {
+      guest::AwaitedBatch batch;
+      batch.worker = worker.number;
+      batch.begun = true;
+      facts.awaited.push_back(batch);
+      break;
+    }
+  }
+  return facts;
+}
+
+// The one whose worker does not rest keeps the others waiting.
+std::size_t root_among(const std::vector<RankFacts>& ranks) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].asking_for > 0 && ranks[i].maker() != nullptr) return i;
+  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i].asking_for > 0) return i;
+  }
+  return 0;
+}
+
+std::string answer_of(const HangFacts& facts) {
+  const RankFacts& rank = facts.rank();
+  const WorkerFacts* maker = rank.maker();
+  const std::string begin = fmt::format("standing for {} s: {}", facts.since / kSecond,
+                                        with_process(name_of(rank), rank));
+  if (rank.asking_for > 0 && maker != nullptr)
+    return fmt::format("{} waits for {}, which {}", begin, with_process(name_of(*maker), *maker),
+                       place_of(*maker));
+  if (rank.asking_for > 0 && !rank.workers.empty())
+    return fmt::format("{} waits for a batch though all workers rest, and {}", begin,
+                       place_of(rank));
+  return fmt::format("{} {}", begin, place_of(rank));
+}
+
+}  // namespace
+
+std::vector<std::string> lines_of_standing(const std::filesystem::path& root,
+                                           const JobSampler& sampler, const PythonLooks& python) {
+  HangFacts facts;
+  facts.since = sampler.stands_for();
+  const std::vector<const Trace*> trainers = sampler.traces(Role::trainer);
+  for (const Trace* trainer : trainers)
+    facts.ranks.push_back(rank_facts(root, *trainer, trainers.size() == 1, sampler, python));
+  if (facts.ranks.empty()) return {};
+  facts.root = root_among(facts.ranks);
+  if (const auto shared = read_shared_folder()) {
+    facts.shared_free = static_cast<double>(shared->free);
+    facts.shared_size = static_cast<double>(shared->free + shared->used);
+  }
+  guest::HangReport report = report_of(facts);
+  report.answer = answer_of(facts);
+  return report.lines();
+}
+
+}  // namespace loaderscope::watch

@@ -1,0 +1,193 @@
+// What limits a watched job, in the words of the account as far as they can be told from outside.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/wording.h"
+#include "experiment/watch/watch.h"
+
+namespace loaderscope::watch {
+namespace {
+
+constexpr double kHardly = 0.05;     // of the time: a trainer that waits less has no loader to mend
+constexpr double kRests = 0.5;       // of a worker's time
+constexpr double kMuch = 0.15;       // likewise, without a core
+constexpr double kThrottled = 0.05;  // of the time
+constexpr double kUnseen = 0.5;      // likewise, waiting for what may not be seen
+constexpr double kFewSeconds = 3;
+
+constexpr std::string_view kLimits[] = {"unknown", "trainer",    "cpu",   "storage",  "network",
+                                        "waits",   "contention", "quota", "handover", "standing"};
+
+struct Verdict {
+  Limit limit;
+  std::string sentence, advice;
+};
+
+// Of the trainers, the mean: the device may wait for that too.
+double trainers_without_core(const Watch& watch) {
+  double sum = 0, trainers = 0;
+  for (const WatchedProcess& process : watch.processes) {
+    if (process.role != Role::trainer) continue;
+    sum += process.shares.no_core;
+    ++trainers;
+  }
+  return trainers > 0 ? sum / trainers : 0;
+}
+
+std::string waits_for_batches(const Watch& watch) {
+  if (!watch.waits.is_known) return "Whether the trainer waits is not known";
+  const double no_core = trainers_without_core(watch);
+  return fmt::format(
+      "The trainer waits for batches {} of the time{}", show_percent(watch.waits.share),
+      no_core < kHardly ? "" : fmt::format(" and for a core {}", show_percent(no_core)));
+}
+
+std::string names_of_others(const Watch& watch) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, watch.machine.others.size()); ++i)
+    names += fmt::format("{}{} {:.2g}", i == 0 ? "" : ", ", watch.machine.others[i].name,
+                         watch.machine.others[i].cores);
+  return names;
+}
+
+double idle_cores(const Watch& watch) {
+  return std::max(0.0, watch.machine.cores - watch.machine.busy_cores);
+}
+
+std::string more_workers(const Watch& watch) {
+  const double idle = idle_cores(watch);
+  return idle >= 1 ? fmt::format("a larger num_workers: {:.1f} of {} are idle", idle,
+                                 show_cores(watch.machine.cores))
+                   : "less work per sample, or more cores: none is idle, so more workers give "
+                     "nothing";
+}
+
+Verdict trainer_limits(const Watch& watch) {
+  return {
+      Limit::trainer,
+      fmt::format("The training itself is the limit: {} of the time it waits for batches, and "
+                  "workers rest {} of theirs",
+                  show_percent(watch.waits.share), show_percent(watch.workers.of(Doing::queue))),
+      ""};
+}
+
+Verdict no_cores(const Watch& watch) {
+  const std::string lost =
+      fmt::format("{}: workers are ready and have no core {} of theirs", waits_for_batches(watch),
+                  show_percent(watch.workers.no_core));
+  if (watch.machine.throttled.value_or(0) >= kThrottled)
+    return {Limit::quota,
+            fmt::format("{}: the quota of {} holds them back", lost,
+                        show_cores(watch.machine.quota.value_or(watch.machine.cores))),
+            "fewer workers or threads, or a larger quota (Kubernetes limits.cpu, docker --cpus)"};
+  if (watch.machine.other_cores >= 0.1 * std::max(1.0, watch.machine.cores)) {
+    const std::string names = names_of_others(watch);
+    return {Limit::contention,
+            fmt::format("{}: other programs took {}{}", lost, show_cores(watch.machine.other_cores),
+                        names.empty() ? "" : " (" + names + ")"),
+            "end the other programs, or bind the job to cores of its own"};
+  }
+  return {Limit::contention,
+          fmt::format("{}: the job has more threads that run than {}", lost,
+                      show_cores(watch.machine.cores)),
+          "fewer workers, or OMP_NUM_THREADS=1 in them"};
+}
+
+// Of a worker's time: computing, sleeping and waiting for locks, storage, the network.
+struct Busy {
+  double computes, waits, storage, network;
+
+  double most() const { return std::max({computes, waits, storage, network}); }
+};
+
+Busy busy_of(const Shares& workers) {
+  return {workers.of(Doing::runs), workers.of(Doing::sleep) + workers.of(Doing::lock),
+          workers.of(Doing::storage), workers.of(Doing::network)};
+}
+
+// Without a core for long, and for at least half as long as what they do most.
+bool lack_cores(const Shares& workers) {
+  return workers.no_core >= kMuch && 2 * workers.no_core >= busy_of(workers).most();
+}
+
+std::string beside(const Watch& watch) {
+  if (watch.workers.no_core < kMuch) return "";
+  const std::string names = names_of_others(watch);
+  return fmt::format("; {} they have no core{}", show_percent(watch.workers.no_core),
+                     names.empty() ? "" : " (others: " + names + ")");
+}
+
+// Workers that never rest: by what they do most.
+Verdict busy_workers(const Watch& watch) {
+  const std::string begin =
+      fmt::format("{}: workers never rest (capacity)", waits_for_batches(watch));
+  const Busy busy = busy_of(watch.workers);
+  const double most = busy.most();
+  const auto sentence = [&](std::string_view what) {
+    return fmt::format("{}, and {} {} of theirs{}", begin, what, show_percent(most), beside(watch));
+  };
+  if (most == busy.computes)
+    return {Limit::cpu, sentence("compute (decode, augment, collate)"), more_workers(watch)};
+  if (most == busy.storage)
+    return {Limit::storage, sentence("wait for storage"),
+            "a larger num_workers, as they wait and need no core; or fewer, larger files (data "
+            "pack)"};
+  if (most == busy.network)
+    return {Limit::network, sentence("wait for the network"),
+            "a larger num_workers, as they wait and need no core; or requests in parallel"};
+  return {Limit::waits, sentence("sleep or wait for locks"),
+          "a larger num_workers helps against sleeps, and not against a lock that they share"};
+}
+
+Verdict verdict_of(const Watch& watch) {
+  if (!watch.stands.empty()) return {Limit::standing, watch.stands.front(), ""};
+  if (watch.workers_seen == 0)
+    return {Limit::unknown, "Cannot tell: " + watch.waits.basis,
+            "loaderscope run -- COMMAND measures such a loop from inside"};
+  if (watch.watched_s < kFewSeconds)
+    return {Limit::unknown, fmt::format("Cannot tell yet: watched for {:.1f} s", watch.watched_s),
+            "watch it for 10 s or longer"};
+  if (watch.workers.of(Doing::other) >= kUnseen)
+    return {
+        Limit::unknown,
+        fmt::format("Cannot tell: workers wait {} of the time for what cannot be seen from here",
+                    show_percent(watch.workers.of(Doing::other))),
+        "watch it as its own user, or as root"};
+  const double rests = watch.workers.of(Doing::queue);
+  if (watch.waits.is_known && watch.waits.share < kHardly) return trainer_limits(watch);
+  if (!watch.waits.is_known && rests >= kRests)
+    return {Limit::trainer,
+            fmt::format("The training itself is likely the limit: workers rest {} of the time",
+                        show_percent(rests)),
+            ""};
+  if (lack_cores(watch.workers)) return no_cores(watch);
+  if (rests >= kRests)
+    return {
+        Limit::handover,
+        fmt::format("{}, though workers rest {} of theirs: batches wait on their way (receiving, "
+                    "pin thread), for one slow worker, or for an epoch to begin",
+                    waits_for_batches(watch), show_percent(rests)),
+        "loaderscope run -- COMMAND tells these apart"};
+  return busy_workers(watch);
+}
+
+}  // namespace
+
+std::string_view name_of(Limit limit) { return kLimits[static_cast<std::size_t>(limit)]; }
+
+const std::vector<std::string_view>& limit_names() {
+  static const std::vector<std::string_view> names(std::begin(kLimits), std::end(kLimits));
+  return names;
+}
+
+void judge(Watch& watch) {
+  watch.thresholds = judge_thresholds(watch);
+  Verdict verdict = verdict_of(watch);
+  watch.limit = verdict.limit;
+  watch.sentence = std::move(verdict.sentence);
+  watch.advice = std::move(verdict.advice);
+}
+
+}  // namespace loaderscope::watch

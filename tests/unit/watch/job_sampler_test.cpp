@@ -1,0 +1,192 @@
+// What the readings of a made machine add up to, and what is concluded.
+#include "experiment/watch/job_sampler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiment/watch/standing.h"
+#include "unit/watch/pretend_job.h"
+
+namespace loaderscope::watch {
+namespace {
+
+using std::string_literals::operator""s;
+using test::Counters;
+using test::PretendJob;
+using testing::HasSubstr;
+
+constexpr int kTrainer = 5'000'000, kWorker = 5'000'001;
+const std::string kTrain = "python\0train.py\0"s;
+
+const GpuLoads& no_gpus() {
+  static const GpuLoads none("libnowhere.so.1");
+  return none;
+}
+
+std::optional<double> value_of(const Watch& watch, std::string_view threshold) {
+  for (const ThresholdOutcome& outcome : watch.thresholds) {
+    if (outcome.name == threshold) return outcome.told.value;
+  }
+  return std::nullopt;
+}
+
+// A trainer and a worker, for so many seconds of a sample each and 20 looks between.
+class WatchedJob : public testing::Test {
+ protected:
+  void set(const Counters& trainer, const Counters& worker) {
+    job_.process(kTrainer, 1, "python", kTrain, trainer);
+    job_.process(kWorker, kTrainer, "pt_data_worker", kTrain, worker, 60);
+    for (const int pid : {kTrainer, kWorker}) {
+      job_.open(pid, 5, "pipe:[77]");
+      job_.open(pid, 6, "/data/7.jpg");
+    }
+  }
+  // `per_s`: what each uses in a second.
+  JobSampler run(int seconds, const Counters& trainer, const Counters& worker,
+                 double others_s = 0) {
+    set(trainer, worker);
+    job_.machine(0);
+    JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
+    for (int s = 0; s <= seconds; ++s) {
+      set(grown(trainer, s), grown(worker, s));
+      job_.machine(s * (trainer.cpu_s + worker.cpu_s + others_s));
+      if (others_s > 0) job_.process(900, 1, "cc1plus", "cc1plus\0"s, {.cpu_s = s * others_s});
+      sampler.sample((s + 1) * kSecond);
+      for (int i = 0; i < 20 && s < seconds; ++i) sampler.look();
+    }
+    return sampler;
+  }
+  static Watch judged(const JobSampler& sampler) {
+    Watch watch = sampler.told();
+    judge(watch);
+    return watch;
+  }
+
+  PretendJob job_;
+
+ private:
+  static Counters grown(Counters per_s, int s) {
+    per_s.cpu_s *= s;
+    per_s.no_core_s *= s;
+    per_s.turns = 1 + s * per_s.turns;
+    per_s.rchar *= s;
+    per_s.storage *= s;
+    return per_s;
+  }
+};
+
+TEST_F(WatchedJob, WorkersThatComputeAreTheLimit) {
+  const Watch watch =
+      judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
+                 {.cpu_s = 0.9, .turns = 50, .rchar = 1e6, .storage = 1e4, .state = 'R'}));
+  EXPECT_EQ(watch.limit, Limit::cpu) << watch.sentence;
+  EXPECT_NEAR(watch.waits.share, 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.cpu(), 0.9, 0.01);
+  EXPECT_NEAR(watch.workers.of(Doing::runs), 0.9, 0.01);
+  EXPECT_NEAR(value_of(watch, "page-cache-hit").value_or(0), 0.99, 1e-3);
+  EXPECT_NEAR(value_of(watch, "worker-cpu").value_or(0), 0.9, 0.01);
+  EXPECT_FALSE(value_of(watch, "map-cache-hit"));
+  EXPECT_THAT(watch.program + watch.sentence, HasSubstr("never rest"));
+}
+
+TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
+  const Watch watch = judged(run(10, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
+                                 {.cpu_s = 0.1,
+                                  .turns = 50,
+                                  .state = 'D',
+                                  .syscall = test::kReadFile,
+                                  .wchan = "folio_wait_bit"}));
+  EXPECT_EQ(watch.limit, Limit::storage) << watch.sentence;
+  EXPECT_NEAR(watch.workers.of(Doing::storage), 0.9, 0.01);
+  EXPECT_EQ(watch.processes.back().where, "read() of /data/7.jpg");
+}
+
+TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
+  const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
+                                 {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));
+  EXPECT_EQ(watch.limit, Limit::trainer) << watch.sentence;
+  EXPECT_NEAR(watch.workers.of(Doing::queue), 0.8, 0.01);
+  EXPECT_EQ(watch.waits.waits, 0);
+}
+
+TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
+  const Watch watch =
+      judged(run(12, {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe},
+                 {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'}, 1.5));
+  EXPECT_EQ(watch.limit, Limit::contention) << watch.sentence;
+  EXPECT_THAT(watch.sentence, HasSubstr("cc1plus 1.5"));
+  EXPECT_NEAR(watch.machine.other_cores, 1.5, 0.1);
+}
+
+TEST_F(WatchedJob, AQuotaThatHoldsBackIsNamed) {
+  job_.write("proc/" + std::to_string(kTrainer) + "/cgroup", "0::/job\n");
+  job_.write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
+  job_.write("sys/fs/cgroup/job/cpu.stat", "throttled_usec 0\n");
+  const Counters trainer = {.cpu_s = 0.1, .turns = 25, .syscall = test::kReadPipe};
+  JobSampler sampler =
+      run(10, trainer, {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'});
+  job_.write("sys/fs/cgroup/job/cpu.stat", "throttled_usec 4000000\n");
+  sampler.sample(12 * kSecond);
+  const Watch watch = judged(sampler);
+  EXPECT_EQ(watch.limit, Limit::quota) << watch.sentence;
+  EXPECT_DOUBLE_EQ(watch.machine.quota.value_or(0), 1.5);
+}
+
+TEST_F(WatchedJob, AJobThatStandsIsNamedWithWhoKeepsIt) {
+  const JobSampler sampler =
+      run(12, {.turns = 0, .syscall = test::kReadPipe}, {.turns = 0, .syscall = test::kReadFile});
+  EXPECT_GE(sampler.stands_for(), 10 * kSecond);
+  const std::vector<std::string> lines = lines_of_standing(job_.path(), sampler, {});
+  ASSERT_FALSE(lines.empty());
+  EXPECT_THAT(lines.front(), HasSubstr("waits for worker 0 (process 5000001), which waits in "
+                                       "read() of /data/7.jpg"));
+  EXPECT_THAT(testing::PrintToString(lines), HasSubstr("no-answer"));
+}
+
+TEST_F(WatchedJob, OneThatMovesDoesNotStand) {
+  EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kReadPipe},
+                {.cpu_s = 0.5, .turns = 0, .syscall = test::kReadFile})
+                .stands_for(),
+            0);
+  EXPECT_EQ(run(12, {.turns = 0, .syscall = test::kSleep}, {.turns = 0}).stands_for(), 0);
+}
+
+// Another process has the number of the worker, and then of the job.
+TEST_F(WatchedJob, ANumberThatIsGivenAgainIsAnother) {
+  JobSampler sampler = run(3, {.cpu_s = 0.1, .syscall = test::kReadPipe}, {.cpu_s = 0.5});
+  job_.process(kWorker, 1, "editor", "vi\0"s, {.cpu_s = 99}, 700);
+  sampler.sample(20 * kSecond);
+  EXPECT_NEAR(sampler.told().workers.cpu(), 0.5, 0.01);
+  EXPECT_EQ(sampler.told().count(Role::worker), 0);
+  job_.process(kTrainer, 1, "editor", "vi\0"s, {}, 700);
+  sampler.sample(40 * kSecond);
+  EXPECT_TRUE(sampler.has_ended());
+}
+
+TEST_F(WatchedJob, WhatMayNotBeReadIsSaid) {
+  set({.syscall = ""}, {.syscall = ""});
+  job_.write("proc/" + std::to_string(kWorker) + "/io", "");
+  JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
+  for (int s = 1; s < 5; ++s) {
+    sampler.sample(s * kSecond);
+    for (int i = 0; i < 20; ++i) sampler.look();
+  }
+  const std::string unseen = testing::PrintToString(judged(sampler).unseen);
+  EXPECT_THAT(unseen, HasSubstr("/proc/PID/syscall may not be read"));
+  EXPECT_THAT(unseen, HasSubstr("/proc/PID/io may not be read"));
+  EXPECT_THAT(unseen, HasSubstr("/proc/stat may not be read"));
+}
+
+TEST(PythonLook, IsReadOfWhatPySpyPrints) {
+  const PythonLook look = parse_python_look(
+      "Warning: x\n[{\"os_thread_id\": 8, \"frames\": []}, {\"os_thread_id\": 7, \"frames\": "
+      "[{\"filename\": \"/a/train.py\", \"name\": \"step\", \"line\": 12}]}]",
+      7);
+  ASSERT_EQ(look.threads.size(), 2U);
+  EXPECT_EQ(look.threads[0].frames.at(0).line, 12);
+  for (const char* damaged : {"", "[", "{}", "[{}]", "[{\"frames\": [{\"line\": 1}]}]", "[]"})
+    EXPECT_NE(parse_python_look(damaged, 7).why_not, "") << damaged;
+}
+
+}  // namespace
+}  // namespace loaderscope::watch

@@ -1,0 +1,102 @@
+// What is printed of a watched job.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "experiment/watch/watch.h"
+#include "report/results.h"
+#include "unit/report/screen_rows.h"
+
+namespace loaderscope::watch {
+namespace {
+
+using loaderscope::test::kRowsOfScreen;
+using loaderscope::test::screen_rows;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// Eight ranks with eight workers each, which wait for storage.
+Watch node() {
+  Watch watch;
+  watch.pid = 4711;
+  watch.program = "torchrun --nproc-per-node 8 train.py";
+  watch.watched_s = 30;
+  watch.samples = 31;
+  watch.looks = 6000;
+  for (int rank = 0; rank < 8; ++rank) {
+    WatchedProcess trainer;
+    trainer.pid = 5000 + rank;
+    trainer.role = Role::trainer;
+    trainer.rank = rank;
+    watch.processes.push_back(trainer);
+    for (int i = 0; i < 8; ++i) {
+      WatchedProcess worker = trainer;
+      worker.role = Role::worker;
+      worker.number = i;
+      worker.where = "read() of /data/\x1b[31m.jpg";
+      watch.processes.push_back(worker);
+    }
+    watch.gpus.push_back({"NVIDIA H100", 0.4, 60e9, 80e9, true});
+  }
+  watch.workers_seen = 64;
+  watch.workers.waits[static_cast<std::size_t>(Doing::storage)] = 0.91;
+  watch.worker_read_per_s = 2e6;
+  watch.worker_storage_per_s = 1e6;
+  watch.waits = {true, 0.62, 300, 0.12, 0.05, "600 looks"};
+  watch.machine.cores = 112;
+  watch.machine.busy_cores = 12;
+  watch.unseen = {"this", "that"};
+  judge(watch);
+  return watch;
+}
+
+std::string table_of(const Watch& watch, bool verbose) {
+  ReportStyle style;
+  style.verbose = verbose;
+  std::ostringstream out;
+  find_row("table", report_table()).write(out, result_of(watch, "1.0"), style);
+  return out.str();
+}
+
+TEST(WatchReport, FitsAScreenWithTheAnswerFirst) {
+  const std::string text = table_of(node(), false);
+  EXPECT_THAT(text, StartsWith("The trainer waits for batches 62.0 % of the time: workers never "
+                               "rest (capacity)"));
+  EXPECT_LE(screen_rows(text), kRowsOfScreen) << text;
+  EXPECT_THAT(text, HasSubstr("gpu-busy"));
+  EXPECT_THAT(text, HasSubstr("MISSED"));
+  EXPECT_THAT(text, HasSubstr("rank 7"));
+}
+
+TEST(WatchReport, SaysAllWithVerbose) {
+  const std::string text = table_of(node(), true);
+  EXPECT_THAT(text, HasSubstr("worker 7.7"));
+  EXPECT_THAT(text, HasSubstr("not seen: that"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+}
+
+TEST(WatchReport, OfNothingIsSaid) {
+  Watch watch;
+  judge(watch);
+  EXPECT_THAT(table_of(watch, true), StartsWith("Cannot tell"));
+}
+
+TEST(WatchThresholds, AreHeldOnlyAgainstWhatIsKnown) {
+  Watch watch = node();
+  std::size_t missed = 0, unknown = 0;
+  for (const ThresholdOutcome& outcome : watch.thresholds) {
+    missed += !outcome.is_met;
+    unknown += !outcome.told.value;
+    EXPECT_EQ(outcome.told.value.has_value(), outcome.told.why_not.empty()) << outcome.name;
+  }
+  EXPECT_EQ(missed, 3U);   // GPU busy, batch fetch, page cache
+  EXPECT_EQ(unknown, 2U);  // disk, map cache
+  watch.gpus[3].busy = 0.1;
+  watch.gpus[3].is_of_job = false;  // another job's
+  EXPECT_DOUBLE_EQ(judge_thresholds(watch).front().told.value.value_or(0), 0.4);
+}
+
+}  // namespace
+}  // namespace loaderscope::watch
