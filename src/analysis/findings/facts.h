@@ -125,6 +125,7 @@ std::optional<Candidate> small_files(const Facts& facts);
 std::optional<Candidate> storage_concurrency(const Facts& facts);
 std::optional<Candidate> read_on_cpu(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
+std::optional<Candidate> cache_too_small(const Facts& facts);
 std::optional<Candidate> decompression(const Facts& facts);
 
 std::optional<Candidate> order_stall(const Facts& facts);
