@@ -10,8 +10,8 @@ namespace {
 
 // Of a first shard: those behind it are as it is.
 bool is_of_no_use(SampleError::Kind kind) {
-  using Kind = SampleError::Kind;
-  return kind == Kind::damaged || kind == Kind::unsupported || kind == Kind::too_large;
+  using Is = SampleError::Kind;
+  return kind == Is::damaged || kind == Is::unsupported || kind == Is::too_large;
 }
 
 class TarStreams final : public Source, public Streams, public Objects {
@@ -20,7 +20,7 @@ class TarStreams final : public Source, public Streams, public Objects {
       : shards_(std::move(shards)), buffer_(buffer) {
     const auto member = options.words.find("member");
     if (member != options.words.end()) reading_.member = member->second;
-    reading_.largest_sample = options.largest_sample;
+    reading_.access = options;
     if (options.access != FileAccess::pread) {
       notes_.push_back(fmt::format(
           "--access {} is for samples that are read by an index; a stream is read with pread",
@@ -33,7 +33,7 @@ class TarStreams final : public Source, public Streams, public Objects {
     const std::string& path = shards_.front();
     ShardReading looking;  // with counts of its own
     looking.member = reading_.member;
-    looking.largest_sample = reading_.largest_sample;
+    looking.access = reading_.access;
     HeldSample sample;
     StageSink nobody;
     try {
