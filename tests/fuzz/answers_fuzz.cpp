@@ -24,7 +24,8 @@ void read_headers(std::string_view text) {
   answer.take_reason(text);
   if (answer.length.value_or(0) < 0 || answer.retry_after.value_or(0) < 0) __builtin_trap();
   if (answer.range_begin && *answer.range_end <= *answer.range_begin) __builtin_trap();
-  if (answer.stamp().inode == 0 || source::trouble_of_status(answer).what.empty()) __builtin_trap();
+  if (answer.stamp().inode == 0 || source::trouble_of_status(answer, true).what.empty())
+    __builtin_trap();
 }
 
 void read_listing(std::string_view text) {

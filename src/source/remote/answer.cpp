@@ -117,14 +117,13 @@ FolderStamp Answer::stamp() const {
   return {inode != 0 ? inode : 1, date < 0 ? 0 : date * std::int64_t{1'000'000'000}};
 }
 
-Trouble trouble_of_status(const Answer& answer) {
+Trouble trouble_of_status(const Answer& answer, bool is_s3) {
   const int status = answer.status;
   const std::string said =
       fmt::format("the server answers {}{}{}", status, answer.code.empty() ? "" : " ", answer.code);
   if (status == 404 || status == 410) return {Kind::unreadable, said + ": is not there"};
   if (status == 401 || status == 403 || answer.code == "ExpiredToken" ||
       answer.code == "InvalidAccessKeyId") {
-    const bool is_s3 = !answer.code.empty();
     return {Kind::not_allowed, said + ": not allowed" + (is_s3 ? ", " + key_words() : "")};
   }
   if (status == 416) return {Kind::truncated, said + ": ends before what is asked for"};

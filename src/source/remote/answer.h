@@ -34,7 +34,7 @@ struct Trouble {
   bool may_pass = false;
 };
 
-// Of an answer that is no success.
-Trouble trouble_of_status(const Answer& answer);
+// Of an answer that is no success; of a store that speaks S3 it is said whose the key is.
+Trouble trouble_of_status(const Answer& answer, bool is_s3);
 
 }  // namespace loaderscope::source

@@ -295,7 +295,8 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
         fmt::format("the server is silent for {}", show_duration(options_.request_timeout)), true};
   if (result != CURLE_OK)
     return Trouble{Kind::unreadable, ::curl_easy_strerror(result), may_pass(result)};
-  if (answer.status / 100 != 2) return trouble_of_status(answer);
+  if (answer.status / 100 != 2)
+    return trouble_of_status(answer, fetch.where_ || fetch.path_.starts_with("s3:"));
   const bool whole = fetch.length_ == Extent::kToEnd;
   if (!whole && !fetch.may_be_shorter && std::ssize(fetch.bytes()) != fetch.length_)
     return Trouble{Kind::truncated, fmt::format("ends after {} of the {} bytes that are asked for",

@@ -15,8 +15,29 @@ WholeObject::WholeObject(const std::string& path, const AccessOptions& options,
       fetcher_(options, counts),
       most_(std::clamp(options.queue_depth, 1, kMostAhead)) {
   counts.count_opened();
-  begin_at(0);
+  if (options.kept) look();
   piece_at(0);
+}
+
+// What is kept is of use only if it is of this very object.
+void WholeObject::look() {
+  Fetch first;
+  first.may_be_shorter = true;
+  first.aim(path_, 0, 1);
+  fetcher_.start(first);
+  fetcher_.wait(first);
+  know(first);
+}
+
+void WholeObject::know(const Fetch& first) {
+  const Answer& answer = first.answer();
+  if (answer.status == 416 && answer.object_bytes == Bytes{0})
+    throw SampleError(SampleError::Kind::truncated, "is empty");
+  if (first.error()) throw SampleError(*first.error());
+  if (!answer.object_bytes)
+    throw SampleError(SampleError::Kind::unsupported, "the server does not say how long it is");
+  size_ = *answer.object_bytes;
+  stamp_ = answer.stamp().inode;
 }
 
 // The first piece says how long the object is, and nothing is asked for behind its end.
@@ -47,32 +68,20 @@ void WholeObject::begin_at(Bytes at) {
   next_ = at;
 }
 
-// Only what is known to be of this very object, and so not its first piece.
 bool WholeObject::take_kept(Fetch& piece) {
-  if (!options_.kept || size_ < 0) return false;
+  if (!options_.kept) return false;
   return options_.kept->find({path_, stamp_, piece.begin(), piece.length()},
                              [&](std::size_t bytes) { return piece.take_kept(bytes); });
 }
 
 void WholeObject::check(const Fetch& piece) {
-  if (piece.error()) {
-    if (size_ < 0 && piece.answer().status == 416 && piece.answer().object_bytes == Bytes{0})
-      throw SampleError(SampleError::Kind::truncated, "is empty");
-    throw SampleError(*piece.error());
-  }
   if (piece.was_kept()) return;
-  const Answer& answer = piece.answer();
-  const std::uint64_t stamp = answer.stamp().inode;
-  if (size_ < 0) {
-    if (!answer.object_bytes)
-      throw SampleError(SampleError::Kind::unsupported, "the server does not say how long it is");
-    size_ = *answer.object_bytes;
-    stamp_ = stamp;
-    if (std::ssize(piece.bytes()) != std::min(size_, kPiece))
-      throw SampleError(SampleError::Kind::truncated, "the server sends less than it says");
-  } else if (stamp != stamp_) {
+  if (size_ < 0) know(piece);
+  if (piece.error()) throw SampleError(*piece.error());
+  if (piece.answer().stamp().inode != stamp_)
     throw SampleError(SampleError::Kind::damaged, "changed while it was read");
-  }
+  if (std::ssize(piece.bytes()) != std::min(kPiece, size_ - piece.begin()))
+    throw SampleError(SampleError::Kind::truncated, "the server sends less than it says");
   if (options_.kept)
     options_.kept->keep({path_, stamp_, piece.begin(), std::ssize(piece.bytes())}, piece.bytes());
 }

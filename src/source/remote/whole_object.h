@@ -26,6 +26,8 @@ class WholeObject final : public WholeShard {
   void begin_at(Bytes at);
   Fetch& piece_at(Bytes at);
   bool take_kept(Fetch& piece);
+  void look();
+  void know(const Fetch& first);
   void check(const Fetch& piece);
 
   std::string path_;

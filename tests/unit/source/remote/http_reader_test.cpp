@@ -204,6 +204,20 @@ TEST_F(HttpReading, WhatIsKeptIsNotAskedForAgain) {
   EXPECT_EQ(metrics(*later)["range_cache.hits"], kRows);
 }
 
+TEST_F(HttpReading, StreamsAreKeptToo) {
+  options.kept = std::make_shared<RangeCache>(data / "kept-stream", Bytes{1} << 20);
+  const auto source = open("tar", server.url("a.tar"), "?stream=1");
+  EXPECT_EQ(source->access(), FileAccess::http);
+  StageSink nobody;
+  const auto stream = source->streams()->make_stream({}, nobody);
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    stream->begin_epoch(epoch);
+    for (int i = 0; i < kRows; ++i) ASSERT_TRUE(stream->next());
+  }
+  EXPECT_GE(metrics(*source)["range_cache.hits"], 2);  // once it was opened to be looked at
+  EXPECT_EQ(metrics(*source)["requests.bytes"], 2);    // each time the first byte, to know it again
+}
+
 TEST_F(HttpReading, AWayOfReadingFilesIsNotForServers) {
   options.access = FileAccess::mmap;
   EXPECT_THAT(open_rows()->notes(), ::testing::Contains(HasSubstr("--access mmap is for files")));

@@ -144,7 +144,7 @@ TEST(AnswerTest, SaysWhatWentWrongAndWhetherItMayPass) {
     Answer answer;
     answer.status = status;
     answer.code = code;
-    return trouble_of_status(answer);
+    return trouble_of_status(answer, true);
   };
   EXPECT_EQ(trouble(429, "").kind, Kind::throttled);
   EXPECT_TRUE(trouble(503, "SlowDown").may_pass);
