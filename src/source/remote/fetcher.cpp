@@ -390,8 +390,10 @@ void Fetcher::look() {
   if (!under_way_.empty() || !waiting_.empty()) turn(0);
 }
 
+void Fetcher::wait_a_while() { turn(milliseconds_to_wait()); }
+
 void Fetcher::wait(const Fetch& fetch) {
-  while (!fetch.done() && !fetch.idle()) turn(milliseconds_to_wait());
+  while (!fetch.done() && !fetch.idle()) wait_a_while();
 }
 
 void fetch_now(Fetcher& fetcher, Fetch& fetch) {

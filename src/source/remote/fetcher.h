@@ -86,6 +86,7 @@ class Fetcher {
   void start(Fetch& fetch);
   void drop(Fetch& fetch);        // nobody wants it any more: it is idle then
   void look();                    // at what has come, without waiting
+  void wait_a_while();            // for anything that is under way
   void wait(const Fetch& fetch);  // until it is done
 
  private:

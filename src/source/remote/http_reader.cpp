@@ -44,7 +44,7 @@ class HttpReader final : public SampleReader {
  public:
   explicit HttpReader(const Access& access)
       : access_(access), fetcher_(access.options(), access.counts()) {
-    pieces_.resize(static_cast<std::size_t>(access.queue_depth()) + 2);
+    pieces_.resize(2 * static_cast<std::size_t>(access.queue_depth()) + 1);
     for (auto& piece : pieces_) piece = std::make_unique<Piece>();
   }
 
@@ -61,7 +61,7 @@ class HttpReader final : public SampleReader {
     }
   }
 
-  int looks_ahead() const override { return access_.queue_depth(); }
+  int looks_ahead() const override { return 2 * access_.queue_depth(); }
 
   std::span<const std::byte> read(std::int64_t sample) override {
     if (in_hand_ != nullptr && !in_hand_->is_wanted()) free(*in_hand_);
@@ -72,7 +72,10 @@ class HttpReader final : public SampleReader {
     part.wanted = false;
     in_hand_ = &piece;
     start_ahead();
-    fetcher_.wait(piece.fetch);
+    while (!piece.fetch.done()) {
+      fetcher_.wait_a_while();
+      start_ahead();
+    }
     return bytes_of(piece, part.extent);
   }
 
@@ -161,14 +164,10 @@ class HttpReader final : public SampleReader {
 
   void start_ahead() {
     while (next_expected_ < expected_.size()) {
-      const std::int64_t sample = expected_[next_expected_];
-      if (sample == kBegun || piece_has(sample)) {
-        ++next_expected_;
-        continue;
-      }
       Piece* room = room_ahead();
       if (room == nullptr) return;
-      ++next_expected_;
+      const std::int64_t sample = expected_[next_expected_++];
+      if (sample == kBegun || piece_has(sample)) continue;
       try {
         begin(*room, sample);
       } catch (const SampleError&) {  // whoever asks for it will know
@@ -179,21 +178,24 @@ class HttpReader final : public SampleReader {
     }
   }
 
-  // Null: as much as may be is under way, or waits to be asked for. One is in the caller's hand,
-  // and one stays free for a sample that is not expected.
+  // Null: as much as may be is under way, or waits to be asked for. As many as are under way may
+  // have come before their turn, and one stays free for a sample that is not expected.
   Piece* room_ahead() const {
     Piece* room = nullptr;
     std::size_t used = 0;
+    std::int64_t under_way = 0;
     Bytes held = 0;
     for (const auto& piece : pieces_) {
       if (piece->parts.empty()) {
         room = piece.get();
-      } else {
-        ++used;
-        held += piece->bytes_held(largest_);
+        continue;
       }
+      ++used;
+      if (!piece->fetch.done()) ++under_way;
+      held += piece->bytes_held(largest_);
     }
-    return used + 1 >= pieces_.size() || held >= kMostReadAhead ? nullptr : room;
+    const bool is_full = under_way >= access_.queue_depth() || used + 1 >= pieces_.size();
+    return is_full || held >= kMostReadAhead ? nullptr : room;
   }
 
   RangeKey key_of(const Piece& piece, const Extent& extent) {
