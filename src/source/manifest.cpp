@@ -138,7 +138,12 @@ class ObjectText final : public std::streambuf {
   static constexpr std::size_t kAtOnce = std::size_t{1} << 20;
 
   int_type underflow() override {
-    const std::size_t got = object_.read(at_, std::as_writable_bytes(std::span(chunk_)));
+    std::size_t got = 0;
+    try {
+      got = object_.read(at_, std::as_writable_bytes(std::span(chunk_)));
+    } catch (const ValueError& error) {
+      throw std::ios_base::failure(error.what());
+    }
     at_ += static_cast<Bytes>(got);
     setg(chunk_.data(), chunk_.data(), chunk_.data() + got);
     return got == 0 ? traits_type::eof() : traits_type::to_int_type(chunk_.front());
