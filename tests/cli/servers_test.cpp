@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
+#include "cli/torch_python.h"
 #include "source/store.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/container_bytes.h"
@@ -79,6 +80,24 @@ TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
     EXPECT_THAT(ended.err, HasSubstr("~/.netrc"));
     EXPECT_THAT(ended.err + ended.out, Not(HasSubstr("hunter2")));
   }
+}
+
+// The store is moto's, where the Python of the tests has it.
+TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
+  if (!torch_python_has("moto") || !torch_python_has("boto3")) GTEST_SKIP() << "no moto";
+  const source::FaultServer store(folder_.path("served"), "s3_server.py", torch_python());
+  ASSERT_TRUE(store.runs());
+  const Environment key("AWS_ACCESS_KEY_ID", "testing-key");
+  const Environment secret("AWS_SECRET_ACCESS_KEY", "testing-secret");
+  const std::string url = store.url("");
+  const Environment endpoint("AWS_ENDPOINT_URL", url.substr(0, url.size() - 1));
+  for (const std::string data : {"s3://data/a.npy", "npy:s3://data/"}) {
+    const Ended ended = run(data, {"--json", "-"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_EQ(json::parse(ended.out).at("ranks").at(0).at("samples"), 80);
+    EXPECT_THAT(ended.out + ended.err, Not(HasSubstr("testing-secret")));
+  }
+  EXPECT_THAT(run("s3://data/none.tar", {}).err, HasSubstr("404 NoSuchKey"));
 }
 
 TEST_F(ServersCli, NoServerIsASentence) {

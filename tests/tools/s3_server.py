@@ -1,5 +1,5 @@
 """A store that speaks S3 on loopback, by moto: s3_server.py FOLDER uploads FOLDER to the bucket "data", prints its port,
-and serves until its input ends. It checks signatures: the key is testing-key with testing-secret."""
+and serves until its input ends."""
 
 import os
 import sys

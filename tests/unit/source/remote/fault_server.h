@@ -1,4 +1,4 @@
-// A server of a folder that misbehaves as its URLs say: tests/tools/fault_server.py, on loopback.
+// A server of a folder on loopback: one that misbehaves as its URLs say, or another of tests/tools.
 #pragma once
 
 #include <fcntl.h>
@@ -15,15 +15,16 @@ namespace loaderscope::source {
 
 class FaultServer {
  public:
-  explicit FaultServer(const std::string& folder) {
+  explicit FaultServer(const std::string& folder, const std::string& script = "fault_server.py",
+                       const std::string& python = "python3") {
+    const std::string path = LOADERSCOPE_SOURCE_DIR "/tests/tools/" + script;
     std::array<int, 2> in{}, out{};
     if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) return;
     pid_ = ::fork();
     if (pid_ == 0) {
       ::dup2(in[0], STDIN_FILENO);
       ::dup2(out[1], STDOUT_FILENO);
-      ::execlp("python3", "python3", LOADERSCOPE_SOURCE_DIR "/tests/tools/fault_server.py",
-               folder.c_str(), nullptr);
+      ::execlp(python.c_str(), python.c_str(), path.c_str(), folder.c_str(), nullptr);
       ::_exit(127);
     }
     ::close(in[0]);
