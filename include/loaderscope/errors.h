@@ -50,6 +50,7 @@ class SampleError : public std::runtime_error {
     unreadable,   // missing, a directory, an I/O error
     not_allowed,  // no permission
     timed_out,    // the storage did not answer in its time: trying again may help
+    throttled,    // a server refuses more requests for now: trying again later may help
     truncated,    // ends early, or shrank while it was read
     damaged,      // its bytes contradict themselves
     unsupported,  // a format, colour space or depth that no decoder here knows

@@ -57,7 +57,10 @@ struct DataConfig {
   Setting<std::vector<std::string>> paths;  // "[FORMAT:]PATH[?NAME=VALUE&...]"
   Setting<std::string> index;               // a manifest of the samples below the one path
   Setting<FileAccess> access{FileAccess::pread};
-  Setting<std::int64_t> queue_depth{8};          // per worker, with io_uring
+  Setting<std::int64_t> queue_depth{8};         // per worker, with io_uring or http
+  Setting<std::string> cache_dir;               // of what servers send; "": none
+  Setting<Bytes> cache_bytes{Bytes{10} << 30};  // that it may hold
+  Setting<Nanos> request_timeout{20'000'000'000};
   Setting<CacheState> cache{CacheState::as_is};  // of the data, when the run begins
   Setting<OnError> on_error{OnError::skip};
   Setting<std::int64_t> samples{0};  // per epoch and over all ranks; 0 = endless

@@ -61,6 +61,11 @@ class Objects {
   // The object's path, as it is: not fit to print. The memory of `path` is used again.
   virtual void path_of(std::int64_t object, std::string& path) const = 0;
   virtual std::vector<std::string> roots() const = 0;  // paths below which all objects lie
+  // By what the object is known as unchanged since the source was opened; 0: by nothing.
+  virtual std::uint64_t stamp_of(std::int64_t object) const {
+    static_cast<void>(object);
+    return 0;
+  }
 };
 
 // Of a source whose samples are extents of objects: every way of reading serves it.

@@ -73,7 +73,7 @@ enum class CopyMode : std::uint8_t { sync, async, stream };
 enum class StartMethod : std::uint8_t { fork, spawn, forkserver };
 enum class Transfer : std::uint8_t { u8, f16, f32 };
 enum class Layout : std::uint8_t { nchw, nhwc };
-enum class FileAccess : std::uint8_t { pread, mmap, direct, io_uring, io_uring_direct };
+enum class FileAccess : std::uint8_t { pread, mmap, direct, io_uring, io_uring_direct, http };
 enum class CacheState : std::uint8_t { as_is, warm, cold };
 enum class OnError : std::uint8_t { skip, fail };
 enum class OnOff : std::uint8_t { off, on };

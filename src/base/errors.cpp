@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/printable.h"
+#include "base/secret.h"
 
 namespace loaderscope {
 namespace {
@@ -68,8 +69,9 @@ std::string suggestion(std::string_view word, const std::vector<std::string_view
 
 std::string shown_text(std::string_view text) {
   constexpr std::size_t kLongest = 80;
-  const std::string shown = printable(text.substr(0, kLongest));
-  return text.size() > kLongest ? shown + "..." : shown;
+  const std::string open = without_secrets(text);
+  const std::string shown = printable(std::string_view(open).substr(0, kLongest));
+  return open.size() > kLongest ? shown + "..." : shown;
 }
 
 std::string_view name_of(SampleError::Kind kind) {
@@ -80,6 +82,8 @@ std::string_view name_of(SampleError::Kind kind) {
       return "not_allowed";
     case SampleError::Kind::timed_out:
       return "timed_out";
+    case SampleError::Kind::throttled:
+      return "throttled";
     case SampleError::Kind::truncated:
       return "truncated";
     case SampleError::Kind::damaged:

@@ -137,6 +137,9 @@ const std::vector<Word<FileAccess>>& Words<FileAccess>::table() {
       {FileAccess::io_uring, "io-uring",
        "Submit the opens and reads of a batch ahead, --queue-depth of them, with io_uring."},
       {FileAccess::io_uring_direct, "io-uring-direct", "The same, past the page cache."},
+      {FileAccess::http, "http",
+       "Ask servers for ranges of their objects, many at once; of itself for http://, https:// and "
+       "s3://."},
   };
   return words;
 }

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 // "files:in1k/train?x=1" names in1k/train of the folder that we work in, if that is there.
 std::string with_own_folder(const std::string& data) {
+  if (data.find("://") != data.npos) return data;
   const std::size_t colon = data.find(':');
   const std::size_t begin = colon == std::string::npos ? 0 : colon + 1;
   const std::string path = data.substr(begin);

@@ -35,7 +35,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 9> kinds = {{
+  static const std::array<ResultKind, 10> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},

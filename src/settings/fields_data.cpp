@@ -1,4 +1,5 @@
 // Fields: what runs, on which data.
+#include "base/secret.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/errors.h"
 #include "settings/field_rows.h"
@@ -18,6 +19,11 @@ void add_operation(std::vector<std::string>& operations, std::string_view text) 
 
 void add_data(std::vector<std::string>& paths, std::string_view text) {
   if (text.empty()) throw ValueError("expected a path");
+  if (holds_secret(text))
+    throw ValueError(
+        "the URL holds a password or a signature, which results would show; put them into "
+        "~/.netrc, "
+        "or read s3://BUCKET/KEY with a key from the environment");
   paths.emplace_back(text);
 }
 
@@ -108,20 +114,23 @@ void add_what_runs(Table& t) {
                    "A manifest of samples, CSV with the columns path,label or JSON lines.",
                    "none"},
                   &DataConfig::index, path_codec()));
-  t.push_back(one({"access",
-                   {},
-                   kWhat,
-                   kStored | kOwnLoader,
-                   "pread|mmap|direct|io-uring|io-uring-direct",
-                   "How files are read; pread where the kernel refuses, and the result says so."},
-                  &DataConfig::access, word_codec<FileAccess>()));
-  t.push_back(one({"queue-depth",
-                   {"iodepth"},
-                   kWhat,
-                   kStored | kOwnLoader,
-                   "N",
-                   "Samples of its batch that a worker reads ahead with --access io-uring."},
-                  &DataConfig::queue_depth, count_codec()));
+  t.push_back(
+      one({"access",
+           {},
+           kWhat,
+           kStored | kOwnLoader,
+           "pread|mmap|direct|io-uring|io-uring-direct|http",
+           "How files are read; pread where the kernel refuses, and the result says so. http: "
+           "URLs, of itself."},
+          &DataConfig::access, word_codec<FileAccess>()));
+  t.push_back(
+      one({"queue-depth",
+           {"iodepth"},
+           kWhat,
+           kStored | kOwnLoader,
+           "N",
+           "Samples of its batch that a worker reads ahead with --access io-uring, and of URLs."},
+          &DataConfig::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},
                    kWhat,
@@ -129,6 +138,28 @@ void add_what_runs(Table& t) {
                    "as-is|warm|cold",
                    "State of the page cache when the run begins; the result proves it."},
                   &DataConfig::cache, word_codec<CacheState>()));
+  t.push_back(one({"cache-dir",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "DIR",
+                   "A folder that keeps what servers send, for all ranks and later jobs.",
+                   "none"},
+                  &DataConfig::cache_dir, path_codec()));
+  t.push_back(one({"cache-bytes",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "SIZE",
+                   "What --cache-dir may hold; the longest unused goes first."},
+                  &DataConfig::cache_bytes, size_codec()));
+  t.push_back(one({"request-timeout",
+                   {},
+                   kWhat,
+                   kStored | kOwnLoader,
+                   "DURATION",
+                   "A server that sends nothing for so long is asked again, a few times."},
+                  &DataConfig::request_timeout, duration_codec()));
   t.push_back(one({"on-error",
                    {},
                    kWhat,

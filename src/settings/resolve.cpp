@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/secret.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/device.h"
 #include "loaderscope/errors.h"
@@ -96,6 +97,8 @@ void fill_source(RunConfig& c) {
   const SourceRow& row = source_row(c.data.source.value);
   if (row.form == SampleForm::declared)
     refuse(c, "source", "reads no data; leave out --data, or give --source files");
+  if (holds_secret(c.data.index.value))
+    refuse(c, "index", "the URL holds a password or a signature; put them into ~/.netrc");
   if (c.data.index.given && !row.takes_list)
     refuse(c, "index", "is a list of files; give --source files");
   if (is_model_engine(c.engine.value)) {
@@ -219,10 +222,14 @@ void check_counts(const RunConfig& c) {
   require_range(c, "steps", c.measure.steps, 0, kSteps);
 }
 
+constexpr Nanos kShortestSilence = 1'000'000'000, kLongestSilence = 3600 * kShortestSilence;
+
 void check_times(const RunConfig& c) {
   if (c.measure.duration > kLongestRun) refuse(c, "duration", "expected at most 100 years");
   if (c.measure.warmup.value.duration > kLongestRun)
     refuse(c, "warmup", "expected at most 100 years");
+  if (c.data.request_timeout < kShortestSilence || c.data.request_timeout > kLongestSilence)
+    refuse(c, "request-timeout", "expected 1s to 1h");
   if (c.declared.storage_latency > kLongestCost)
     refuse(c, "storage-latency", "expected at most 30 days");
   require_range(c, "warmup", c.measure.warmup.value.steps, 0, kSteps);

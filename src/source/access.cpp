@@ -1,11 +1,16 @@
 #include "source/access.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "source/extent_opener.h"
+#include "source/range_cache.h"
 #include "source/readers.h"
 #include "source/registry.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
@@ -29,6 +34,7 @@ std::string refusal_of_direct_reads(const Access& access) {
 
 Access::Access(const Extents& extents, const AccessOptions& options)
     : extents_(extents),
+      options_(options),
       way_(options.access),
       queue_depth_(options.queue_depth),
       largest_sample_(options.largest_sample),
@@ -39,6 +45,19 @@ std::unique_ptr<SampleReader> Access::make_reader() const { return access_row(wa
 
 Bytes Access::bytes_read_ahead() const { return access_row(way_).looks_ahead ? kMostReadAhead : 0; }
 
+std::vector<Metric> Access::metrics() const {
+  std::vector<Metric> metrics = counts_.metrics();
+  if (options_.kept) options_.kept->add_metrics(metrics);
+  return metrics;
+}
+
+bool Access::is_remote() const {
+  if (extents_.objects() == 0) return false;
+  std::string path;
+  extents_.path_of(0, path);
+  return source::is_remote(path);
+}
+
 std::string Access::refusal() const {
   const AccessRow& row = access_row(way_);
   if (row.refusal != nullptr) {
@@ -47,7 +66,17 @@ std::string Access::refusal() const {
   return row.direct ? refusal_of_direct_reads(*this) : "";
 }
 
+// Whoever reads of a server does it with requests.
 void Access::settle() {
+  const bool remote = is_remote();
+  if (remote != access_row(way_).remote) {
+    const FileAccess asked = std::exchange(way_, remote ? FileAccess::http : FileAccess::pread);
+    if (asked != FileAccess::pread)
+      notes_.push_back(fmt::format("--access {} is for {}, {} are read with {}", name_of(asked),
+                                   remote ? "files" : "objects of servers",
+                                   remote ? "objects of servers" : "files", name_of(way_)));
+  }
+  if (remote) return;
   const std::string reason = refusal();
   if (reason.empty()) return;
   notes_.push_back("--access " + std::string(name_of(way_)) +
@@ -63,6 +92,9 @@ void Access::count_reader_without_ring(const std::string& reason) const {
 
 std::vector<std::string> Access::notes() const {
   std::vector<std::string> notes = notes_;
+  if (options_.kept) {
+    for (std::string& note : options_.kept->notes()) notes.push_back(std::move(note));
+  }
   const std::string access = "--access " + std::string(name_of(way_));
   if (const std::int64_t reads = met_->reads_through_cache; reads > 0) {
     notes.push_back(access + ": " + std::to_string(reads) +

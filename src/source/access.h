@@ -31,9 +31,11 @@ class Access {
   std::unique_ptr<SampleReader> make_reader() const;
   Bytes bytes_read_ahead() const;  // by one reader, at most
   std::vector<std::string> notes() const;
-  std::vector<Metric> metrics() const { return counts_.metrics(); }
+  std::vector<Metric> metrics() const;
 
   // For readers.
+  const AccessOptions& options() const { return options_; }
+  const ReadCounts& counts() const { return counts_; }
   const Extents& extents() const { return extents_; }
   int queue_depth() const { return queue_depth_; }
   Bytes largest_sample() const { return largest_sample_; }
@@ -56,7 +58,10 @@ class Access {
   };
   std::string refusal() const;  // "" when there is none
 
+  bool is_remote() const;
+
   const Extents& extents_;
+  const AccessOptions options_;
   FileAccess way_;
   int queue_depth_;
   Bytes largest_sample_;

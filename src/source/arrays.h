@@ -20,6 +20,7 @@ struct ArrayLayout {
 struct ArrayFile {
   std::string path;
   ArrayLayout layout;
+  std::uint64_t stamp = 0;  // see Objects
 };
 
 // What the words of --data say of the windows.
@@ -49,6 +50,9 @@ class ArraySource : public ExtentSource {
   Extent extent(std::int64_t sample) const override;
   void path_of(std::int64_t object, std::string& path) const override;
   std::vector<std::string> roots() const override { return roots_; }
+  std::uint64_t stamp_of(std::int64_t object) const override {
+    return arrays_[static_cast<std::size_t>(object)].file.stamp;
+  }
 
  private:
   struct Array {

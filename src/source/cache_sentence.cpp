@@ -55,6 +55,9 @@ std::string shortfall(const CacheProof& state, const FileSystemKind& kind, Bytes
 }  // namespace
 
 std::string describe_cache(const CacheProof& state, const FileSystemKind& kind, Bytes memory) {
+  if (kind.remote)
+    return fmt::format("the data are objects of a server ({}), which the page cache does not hold",
+                       kind.name);
   std::string text = measured(state) + shortfall(state, kind, memory);
   if (kind.network) text += fmt::format("; a server's cache cannot be seen ({})", kind.name);
   return text;

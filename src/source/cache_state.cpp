@@ -16,6 +16,7 @@
 #include "source/cache_sentence.h"
 #include "source/extent_opener.h"
 #include "source/parallel.h"
+#include "source/store.h"
 
 namespace loaderscope {
 namespace {
@@ -79,6 +80,12 @@ class Preparation {
   CacheProof run() {
     const auto kind = file_system();
     state_.file_system = kind.name;
+    if (kind.remote) {
+      state_.files_checked = 0;
+      state_.method = "none";
+      state_.sentence = source::describe_cache(state_, kind, memory_);
+      return state_;
+    }
     state_.resident_before = look("looking at the page cache");
     state_.resident_after = state_.resident_before;
     if (options_.mode == CacheState::cold) evict_all();
@@ -100,8 +107,8 @@ class Preparation {
                                                                    : path.substr(0, slash + 1)};
     for (std::string& root : objects_.roots()) folders.push_back(std::move(root));
     for (const std::string& folder : folders) {
-      const source::FileSystemKind kind = source::file_system_of(folder);
-      if (kind.network || kind.in_memory) return kind;
+      const source::FileSystemKind kind = source::store_of(folder).file_system_of(folder);
+      if (kind.network || kind.in_memory || kind.remote) return kind;
     }
     return {};
   }

@@ -1,7 +1,6 @@
 #include "source/folders.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "loaderscope/errors.h"
 #include "source/index_builder.h"
 #include "source/registry.h"
+#include "source/store.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
@@ -21,11 +21,10 @@ struct KnownFormat {
 
 // The format of what lies there, by the ends of the names.
 std::optional<KnownFormat> format_of_files(const std::string& root) {
-  std::error_code error;
-  std::filesystem::directory_iterator entry(root, error);
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+  const FolderListing listing = store_of(root).list(root);
+  for (std::size_t i = 0; i < listing.others.size(); ++i) {
     for (const SourceRow& row : source_table()) {
-      const std::string_view suffix = row.suffix_of(entry->path().native());
+      const std::string_view suffix = row.suffix_of(listing.others[i]);
       if (!suffix.empty()) return KnownFormat{&row, suffix};
     }
   }

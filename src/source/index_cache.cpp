@@ -15,9 +15,9 @@
 
 #include "base/fd.h"
 #include "source/cache_folder.h"
-#include "source/folder_listing.h"
 #include "source/index_format.h"
 #include "source/parallel.h"
+#include "source/store.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
@@ -55,10 +55,11 @@ bool unchanged(const Index& index, const std::vector<std::string>& roots,
   for_each_index(index.folders(), "checking the index", context, [&](std::int64_t i) {
     const FolderEntry folder = index.folder(i);
     if (!same || folder.stamp.inode == 0) return;
-    struct stat facts {};
-    if (folder.root >= roots.size() || ::stat(path_of(folder, roots).c_str(), &facts) != 0 ||
-        stamp_of(facts) != folder.stamp) {
+    if (folder.root >= roots.size()) {
       same = false;
+    } else {
+      const std::string path = path_of(folder, roots);
+      if (store_of(path).look_at(path).stamp != folder.stamp) same = false;
     }
   });
   return same;

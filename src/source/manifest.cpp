@@ -1,13 +1,17 @@
 #include "source/manifest.h"
 
 #include <algorithm>
-#include <fstream>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <streambuf>
+#include <vector>
 
 #include "loaderscope/errors.h"
 #include "source/csv_reader.h"
 #include "source/index_builder.h"
 #include "source/label_names.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
@@ -125,12 +129,46 @@ void read_json_lines(std::istream& in, Rows& rows, std::int64_t& line) {
   }
 }
 
+// What cannot be read makes the stream bad.
+class ObjectText final : public std::streambuf {
+ public:
+  explicit ObjectText(StoredObject& object) : object_(object), chunk_(kAtOnce) {}
+
+ private:
+  static constexpr std::size_t kAtOnce = std::size_t{1} << 20;
+
+  int_type underflow() override {
+    std::size_t got = 0;
+    try {
+      got = object_.read(at_, std::as_writable_bytes(std::span(chunk_)));
+    } catch (const ValueError& error) {
+      throw std::ios_base::failure(error.what());
+    }
+    at_ += static_cast<Bytes>(got);
+    setg(chunk_.data(), chunk_.data(), chunk_.data() + got);
+    return got == 0 ? traits_type::eof() : traits_type::to_int_type(chunk_.front());
+  }
+
+  StoredObject& object_;
+  std::vector<char> chunk_;
+  Bytes at_ = 0;
+};
+
+std::unique_ptr<StoredObject> opened_manifest(const std::string& path) {
+  try {
+    return store_of(path).open(path);
+  } catch (const ValueError& error) {
+    throw RunError(shown_text(path) + ": " + error.what());
+  }
+}
+
 }  // namespace
 
 Index index_manifest(const std::string& path, std::string_view identity,
                      const SourceContext& context) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw RunError(shown_text(path) + ": cannot be read; check its permissions");
+  const std::unique_ptr<StoredObject> object = opened_manifest(path);
+  ObjectText text(*object);
+  std::istream in(&text);
   return index_manifest(in, path, identity, context);
 }
 

@@ -1,15 +1,12 @@
 #include "source/named_files.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "loaderscope/errors.h"
+#include "source/store.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
@@ -78,15 +75,12 @@ bool is_one_of(Suffixes suffixes, std::string_view name) {
 }
 
 std::vector<std::string> files_below(const std::string& folder, Suffixes suffixes) {
+  const FolderListing listing = store_of(folder).list(folder);
   std::vector<std::string> files;
-  std::error_code error;
-  std::filesystem::directory_iterator entries(folder, error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    const std::string name = entries->path().filename().string();
-    if (!name.starts_with('.') && is_one_of(suffixes, name))
-      files.push_back(join_path(folder, name));
+  for (std::size_t i = 0; i < listing.others.size(); ++i) {
+    if (is_one_of(suffixes, listing.others[i]))
+      files.push_back(join_path(folder, listing.others[i]));
   }
-  if (error) fail(folder, "cannot be listed: " + error.message());
   if (files.empty())
     fail(folder, fmt::format("holds no files named *{}", fmt::join(suffixes, ", *")));
   std::sort(files.begin(), files.end());
@@ -94,11 +88,10 @@ std::vector<std::string> files_below(const std::string& folder, Suffixes suffixe
 }
 
 void add(const std::string& path, Suffixes suffixes, std::vector<std::string>& to) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0)
-    fail(path, "cannot be opened: " + std::generic_category().message(errno));
-  if (S_ISREG(facts.st_mode)) return to.push_back(path);
-  if (!S_ISDIR(facts.st_mode)) fail(path, "is neither a file nor a folder");
+  const PathFacts facts = store_of(path).look_at(path);
+  if (facts.kind == PathFacts::Kind::nothing) fail(path, "cannot be opened: " + facts.why_nothing);
+  if (facts.kind == PathFacts::Kind::object) return to.push_back(path);
+  if (facts.kind == PathFacts::Kind::other) fail(path, "is neither a file nor a folder");
   for (std::string& file : files_below(path, suffixes)) to.push_back(std::move(file));
 }
 
@@ -107,8 +100,9 @@ void add(const std::string& path, Suffixes suffixes, std::vector<std::string>& t
 std::vector<std::string> named_files(const std::vector<std::string>& paths, Suffixes suffixes) {
   std::vector<std::string> files;
   for (const std::string& path : paths) {
-    struct stat facts {};
-    const bool is_there = ::stat(path.c_str(), &facts) == 0;  // whatever its name looks like
+    // Whatever its name looks like.
+    const bool is_there = path.find('{') == path.npos ||
+                          store_of(path).look_at(path).kind != PathFacts::Kind::nothing;
     for (const std::string& one : is_there ? std::vector{path} : expanded(path))
       add(one, suffixes, files);
   }

@@ -1,35 +1,29 @@
 #include "source/npy.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <system_error>
+#include <memory>
 #include <vector>
 
 #include "loaderscope/errors.h"
-#include "source/extent_opener.h"
 #include "source/named_files.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
 
 ArrayFile opened_array(const std::string& path, bool has_window) {
   const auto fail = [&](const std::string& why) { throw RunError(shown_text(path) + ": " + why); };
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::vector<std::byte> begin(kLargestNpyHeader);
-  struct stat facts {};
-  const ssize_t got = fd < 0 ? -1 : ::pread(fd, begin.data(), begin.size(), 0);
-  if (got < 0 || ::fstat(fd, &facts) != 0)
-    fail("cannot be read: " + std::generic_category().message(errno) +
-         "; check the path given with --data");
-  ArrayFile array{path, {}};
+  ArrayFile array{path, {}, 0};
+  Bytes size = 0;
   try {
-    array.layout = parse_npy_header(std::span(begin).first(static_cast<std::size_t>(got)));
+    const std::unique_ptr<StoredObject> object = store_of(path).open(path);
+    size = object->size();
+    array.stamp = object->stamp().inode;
+    array.layout = parse_npy_header(std::span(begin).first(object->read(0, begin)));
   } catch (const ValueError& error) {
     fail(error.what());
   }
-  check_length(array, facts.st_size);
+  check_length(array, size);
   if (array.layout.is_flat && !has_window)
     fail("is one long row of numbers; say how many make a sample: npy:PATH?window=1024");
   return array;

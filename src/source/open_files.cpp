@@ -1,17 +1,13 @@
 // From the user's paths to an open source: what is there, is its index still good, else list it.
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "loaderscope/errors.h"
 #include "source/file_source.h"
-#include "source/folder_listing.h"
 #include "source/folders.h"
 #include "source/index_cache.h"
 #include "source/manifest.h"
+#include "source/store.h"
 
 namespace loaderscope {
 namespace source {
@@ -20,12 +16,11 @@ namespace {
 // Raised whenever the same files would be listed in another way.
 constexpr std::string_view kRules = "1";
 
-struct stat facts_of(const std::string& path, std::string_view flag) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0) {
-    throw RunError((path.empty() ? "''" : shown_text(path)) +
-                   ": cannot be opened: " + std::generic_category().message(errno) +
-                   "; check the path given with " + std::string(flag));
+PathFacts facts_of(const std::string& path, std::string_view flag) {
+  PathFacts facts = store_of(path).look_at(path);
+  if (facts.kind == PathFacts::Kind::nothing) {
+    throw RunError((path.empty() ? "''" : shown_text(path)) + ": cannot be opened: " +
+                   facts.why_nothing + "; check the path given with " + std::string(flag));
   }
   return facts;
 }
@@ -36,7 +31,7 @@ std::string folder_of(const std::string& path) {
 }
 
 void demand_folder(const std::string& path) {
-  if (S_ISDIR(facts_of(path, "--data").st_mode)) return;
+  if (facts_of(path, "--data").kind == PathFacts::Kind::folder) return;
   throw RunError(shown_text(path) +
                  ": is a file, not a folder of images; give its folder, or a list of files with "
                  "--index");
@@ -59,17 +54,17 @@ std::unique_ptr<FileSource> open_folders(const SourceOptions& options,
 std::unique_ptr<FileSource> open_manifest(const SourceOptions& options,
                                           const SourceContext& context) {
   const std::string& path = options.index_file;
-  const struct stat facts = facts_of(path, "--index");
-  if (!S_ISREG(facts.st_mode)) {
+  const PathFacts facts = facts_of(path, "--index");
+  if (facts.kind != PathFacts::Kind::object) {
     throw RunError(shown_text(path) +
                    ": is not a file; give the list of files itself, or its folder with --data");
   }
   if (!options.paths.empty()) demand_folder(options.paths.front());
   std::string key = "manifest " + std::string(kRules) + " ";
   append_path(key, path);
-  const FolderStamp stamp = stamp_of(facts);
+  const FolderStamp stamp = facts.stamp;
   const std::string identity = key + ' ' + std::to_string(stamp.inode) + ' ' +
-                               std::to_string(stamp.mtime_ns) + ' ' + std::to_string(facts.st_size);
+                               std::to_string(stamp.mtime_ns) + ' ' + std::to_string(facts.size);
   const std::vector<std::string> roots = {
       options.paths.empty() ? folder_of(path) : options.paths.front(), ""};
   CachedIndex cached = cached_index(options, key, identity, roots, stamp.mtime_ns, context,

@@ -6,6 +6,7 @@
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
 #include "source/registry.h"
+#include "source/store.h"
 
 namespace loaderscope {
 namespace {
@@ -87,6 +88,8 @@ std::unique_ptr<Source> open_source(std::string_view source, const std::vector<s
                        " was given before; say it once for all of the data");
     }
   }
+  options.stop_signal = context.stop_signal;
+  source::set_manners(options);
   return source_row(source).open(options, context);
 }
 

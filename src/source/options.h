@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +17,17 @@ namespace loaderscope {
 
 namespace source {
 class KernelAccess;
-}
+class RangeCache;
+}  // namespace source
 
 struct AccessOptions {
   FileAccess access = FileAccess::pread;
-  int queue_depth = 8;  // samples that a reader has under way, with io_uring
-  const source::KernelAccess* kernel = nullptr;  // null: the real one
+  int queue_depth = 8;  // samples, or pieces of objects, that a reader has under way
+  // A server that sends nothing for so long does not answer.
+  Nanos request_timeout = 20'000'000'000;
+  std::shared_ptr<source::RangeCache> kept;       // what servers sent; null: nothing is kept
+  const std::atomic<int>* stop_signal = nullptr;  // ends requests
+  const source::KernelAccess* kernel = nullptr;   // null: the real one
   // What is larger is no sample: it is refused before memory is taken.
   Bytes largest_sample = Bytes{1} << 30;
 };

@@ -2,10 +2,42 @@
 
 namespace loaderscope::source {
 
+namespace {
+
+double count(const std::atomic<std::int64_t>& number) {
+  return static_cast<double>(number.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+void ReadCounts::add_requests(std::vector<Metric>& to) const {
+  const double asked = count(counts_->asked), answered = count(counts_->answered);
+  if (asked <= 0) return;
+  to.push_back({"requests.sent", "1", "requests to servers, those made again included", asked});
+  to.push_back({"requests.retries", "1", "requests made again", count(counts_->retried)});
+  to.push_back({"requests.throttled", "1", "answers 429 and 503: asked too often",
+                count(counts_->throttled)});
+  to.push_back({"requests.timed_out", "1", "requests that no server answered in its time",
+                count(counts_->timed_out)});
+  to.push_back({"requests.failed", "1", "requests given up", count(counts_->failed)});
+  to.push_back({"requests.paused_s", "s", "waited before requests were made again",
+                count(counts_->paused_us) / 1e6});
+  to.push_back(
+      {"requests.connections", "1", "connections that were made", count(counts_->connections)});
+  to.push_back({"requests.bytes", "bytes", "what servers sent", count(counts_->bytes_answered)});
+  if (answered <= 0) return;
+  const double first = count(counts_->first_byte_us) / 1e6 / answered;
+  const double all = count(counts_->answering_us) / 1e6;
+  to.push_back(
+      {"requests.first_byte_s", "s", "from a request to its first byte, on average", first});
+  to.push_back(
+      {"requests.time_s", "s", "from a request to its last byte, on average", all / answered});
+  if (const double busy = count(counts_->busy_us) / 1e6; busy > 0)
+    to.push_back({"requests.in_flight", "1",
+                  "requests that a reader had under way at once, on average", all / busy});
+}
+
 std::vector<Metric> ReadCounts::metrics() const {
-  const auto count = [](const Count& number) {
-    return static_cast<double>(number.load(std::memory_order_relaxed));
-  };
   std::vector<Metric> metrics = {
       {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
       {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
@@ -23,6 +55,7 @@ std::vector<Metric> ReadCounts::metrics() const {
                        "what readers waited for their library, which lets in one at a time",
                        waited * 1e-9});
   }
+  add_requests(metrics);
   return metrics;
 }
 

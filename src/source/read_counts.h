@@ -41,6 +41,24 @@ class ReadCounts {
     add(counts_->packed, packed);
     add(counts_->unpacked, unpacked);
   }
+  // Of servers: a request goes out; one has brought what it should, after so many seconds to its
+  // first byte and in all.
+  void count_asked() const { add(counts_->asked, 1); }
+  void count_answered(Bytes bytes, double first_byte, double all) const {
+    add(counts_->answered, 1);
+    add(counts_->bytes_answered, bytes);
+    add(counts_->first_byte_us, static_cast<std::int64_t>(first_byte * 1e6));
+    add(counts_->answering_us, static_cast<std::int64_t>(all * 1e6));
+  }
+  void count_busy(Nanos time) const { add(counts_->busy_us, time / 1000); }  // with any under way
+  void count_retried(Nanos pause) const {
+    add(counts_->retried, 1);
+    add(counts_->paused_us, pause / 1000);
+  }
+  void count_throttled() const { add(counts_->throttled, 1); }  // 429, 503
+  void count_timed_out() const { add(counts_->timed_out, 1); }
+  void count_failed() const { add(counts_->failed, 1); }
+  void count_connections(std::int64_t more) const { add(counts_->connections, more); }
   // Of a stream, which learns it on the way: samples without a member to decode.
   void count_left_out(std::int64_t samples) const { add(counts_->left_out, samples); }
   std::int64_t left_out() const { return counts_->left_out.load(std::memory_order_relaxed); }
@@ -50,8 +68,11 @@ class ReadCounts {
   using Count = std::atomic<std::int64_t>;
   struct Counts {
     Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, packed{0}, unpacked{0},
-        left_out{0}, waited_for_lock{0}, in_library{0};
+        left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0}, bytes_answered{0},
+        first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0}, throttled{0},
+        timed_out{0}, failed{0}, connections{0};
   };
+  void add_requests(std::vector<Metric>& to) const;
   static void add(Count& count, std::int64_t more) {
     count.fetch_add(more, std::memory_order_relaxed);
   }

@@ -18,6 +18,7 @@ std::unique_ptr<SampleReader> make_mmap_reader(const Access& access);
 std::unique_ptr<SampleReader> make_direct_reader(const Access& access);
 std::unique_ptr<SampleReader> make_ring_reader(const Access& access);
 std::unique_ptr<SampleReader> make_direct_ring_reader(const Access& access);
+std::unique_ptr<SampleReader> make_http_reader(const Access& access);
 
 // Copies from memory that may be a mapped file cut short meanwhile; returns how many bytes could be
 // had, where a plain copy would end the process.

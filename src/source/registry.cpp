@@ -8,6 +8,7 @@
 #include "source/lmdb.h"
 #include "source/npy.h"
 #include "source/readers.h"
+#include "source/store.h"
 #include "source/tar.h"
 #include "source/tfrecord.h"
 #include "source/tokens.h"
@@ -37,6 +38,12 @@ AccessRow row(FileAccess access, bool direct, bool looks_ahead,
   const auto word =
       std::find_if(words.begin(), words.end(), [&](const auto& w) { return w.value == access; });
   return {{word->name, word->help}, access, nullptr, direct, looks_ahead, make};
+}
+
+AccessRow of_servers(AccessRow row) {
+  row.remote = true;
+  row.row.unavailable = source::why_no_servers;
+  return row;
 }
 
 constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
@@ -181,6 +188,7 @@ std::span<const AccessRow> access_table() {
           row(FileAccess::io_uring, false, true, source::make_ring_reader)),
       needs<&KernelAccess::ring_refusal>(
           row(FileAccess::io_uring_direct, true, true, source::make_direct_ring_reader)),
+      of_servers(row(FileAccess::http, false, true, source::make_http_reader)),
   };
   return rows;
 }

@@ -66,6 +66,7 @@ struct AccessRow {
   bool direct;       // some file systems refuse
   bool looks_ahead;  // reads what is expected
   std::unique_ptr<SampleReader> (*make)(const source::Access& access);
+  bool remote = false;  // of servers' objects, and of nothing else
 };
 
 std::span<const AccessRow> access_table();

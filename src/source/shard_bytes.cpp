@@ -1,50 +1,29 @@
 #include "source/shard_bytes.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <string>
-#include <system_error>
+#include <utility>
 
-#include "base/fd.h"
-#include "loaderscope/errors.h"
 #include "source/extent_opener.h"
 #include "source/read_counts.h"
 
 namespace loaderscope::source {
-namespace {
+WholeFile::WholeFile(Fd fd, const ReadCounts& counts)
+    : fd_(std::move(fd)), counts_(counts), chunk_(kAtOnce) {
+  ::posix_fadvise(fd_, 0, 0, POSIX_FADV_SEQUENTIAL);  // a hint: what comes of it does not matter
+}
 
-// What there is from `begin` on; `failed` is told errno and does not return.
-template <class Failed>
-std::size_t read_or_fail(int fd, Bytes begin, std::span<std::byte> to, const Failed& failed) {
-  const ReadAt got = read_at(fd, begin, to);
-  if (got.error != 0) failed(got.error);
+std::size_t WholeFile::ask(Bytes begin, std::span<std::byte> to) const {
+  const ReadAt got = read_at(fd_, begin, to);
+  if (got.error != 0) fail_to_read(got.error);
+  counts_.count_request(static_cast<Bytes>(got.bytes));
   return got.bytes;
 }
 
-}  // namespace
-
-std::size_t PiecesOfShard::read(Bytes begin, std::span<std::byte> to) {
-  return read_or_fail(fd_, begin, to, [](int error) {
-    throw ValueError("cannot be read: " + std::generic_category().message(error));
-  });
-}
-
-WholeShard::WholeShard(int fd, const ReadCounts& counts)
-    : fd_(fd), counts_(counts), chunk_(kAtOnce) {
-  ::posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);  // a hint: what comes of it does not matter
-}
-
-std::size_t WholeShard::ask(Bytes begin, std::span<std::byte> to) const {
-  const std::size_t got = read_or_fail(fd_, begin, to, fail_to_read);
-  counts_.count_request(static_cast<Bytes>(got));
-  return got;
-}
-
 // What is large goes straight to its place.
-std::size_t WholeShard::read(Bytes begin, std::span<std::byte> to) {
+std::size_t WholeFile::read(Bytes begin, std::span<std::byte> to) {
   std::size_t done = 0;
   while (done < to.size()) {
     const Bytes at = begin + static_cast<Bytes>(done), behind = at - chunk_begin_;

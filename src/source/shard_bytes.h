@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/fd.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope::source {
@@ -18,30 +19,25 @@ class ShardBytes {
   virtual std::size_t read(Bytes begin, std::span<std::byte> to) = 0;
 };
 
-// Each piece on its own: for a walk that takes the headers and leaves what lies between. Throws
-// ValueError, as it continues "PATH: ".
-class PiecesOfShard final : public ShardBytes {
+// Of who reads all of it in its order. Throws SampleError.
+class WholeShard : public ShardBytes {
  public:
-  explicit PiecesOfShard(int fd) : fd_(fd) {}  // which stays open
-  std::size_t read(Bytes begin, std::span<std::byte> to) override;
-
- private:
-  int fd_;
+  virtual Bytes memory() const = 0;  // that it holds
 };
 
-// Of who reads all of it in its order: the kernel is asked for so much at once. Throws SampleError.
-class WholeShard final : public ShardBytes {
+// The kernel is asked for so much at once.
+class WholeFile final : public WholeShard {
  public:
   static constexpr std::size_t kAtOnce = std::size_t{256} << 10;
 
-  // The file stays open; the counts may be shared.
-  WholeShard(int fd, const ReadCounts& counts);
+  WholeFile(Fd fd, const ReadCounts& counts);
   std::size_t read(Bytes begin, std::span<std::byte> to) override;
+  Bytes memory() const override { return static_cast<Bytes>(kAtOnce); }
 
  private:
   std::size_t ask(Bytes begin, std::span<std::byte> to) const;  // the kernel
 
-  int fd_;
+  Fd fd_;
   const ReadCounts& counts_;
   std::vector<std::byte> chunk_;
   Bytes chunk_begin_ = 0;

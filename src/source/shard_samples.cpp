@@ -1,29 +1,16 @@
 #include "source/shard_samples.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "loaderscope/errors.h"
-#include "source/extent_opener.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
 
 using Kind = SampleError::Kind;
-
-// Not blocking, so that a pipe among the shards cannot keep the worker.
-Fd opened(const std::string& path, const ReadCounts& counts) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0) fail_to_open(path, errno);
-  if (!S_ISREG(facts.st_mode)) throw SampleError(Kind::unreadable, "is not a regular file");
-  counts.count_opened();
-  return fd;
-}
 
 }  // namespace
 
@@ -42,22 +29,21 @@ ShardSamples::ShardSamples(const std::string& path, std::int64_t shard, const Sh
                            StageSink& stages)
     : reading_(reading),
       next_(number(shard, 0)),
-      file_(opened(path, reading.counts)),
-      stored_(file_, reading.counts),
-      compression_(compression_of(stored_)),
+      stored_(store_of(path).open_whole(path, reading.access, reading.counts)),
+      compression_(compression_of(*stored_)),
       bytes_(unpacked(stages)),
       walk_(bytes_),
       chooser_(reading.member) {}
 
 ShardBytes& ShardSamples::unpacked(StageSink& stages) {
-  if (compression_ == nullptr) return stored_;
+  if (compression_ == nullptr) return *stored_;
   if (compression_->make == nullptr)
     throw SampleError(Kind::unsupported, why_not_read(*compression_));
-  return unpacked_.emplace(stored_, *compression_, reading_.counts, stages);
+  return unpacked_.emplace(*stored_, *compression_, reading_.counts, stages);
 }
 
 Bytes ShardSamples::memory() const {
-  return static_cast<Bytes>(WholeShard::kAtOnce) + (unpacked_ ? unpacked_->memory() : 0);
+  return stored_->memory() + (unpacked_ ? unpacked_->memory() : 0);
 }
 
 // Behind what cannot be read there is nothing.
@@ -92,10 +78,10 @@ bool ShardSamples::next(HeldSample& to) {
 
 void ShardSamples::read(const TarMember& member, HeldSample& to) {
   if (member.size <= 0) throw SampleError(Kind::truncated, "is empty");
-  if (member.size > reading_.largest_sample) {
+  if (member.size > reading_.access.largest_sample) {
     throw SampleError(Kind::too_large,
                       fmt::format("has {} bytes, more than the {} that a sample may have",
-                                  member.size, reading_.largest_sample));
+                                  member.size, reading_.access.largest_sample));
   }
   const auto size = static_cast<std::size_t>(member.size);
   over_ = true;

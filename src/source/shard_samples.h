@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 
-#include "base/fd.h"
 #include "source/read_counts.h"
 #include "source/tar.h"
 #include "source/unpacked_shard.h"
@@ -18,7 +17,7 @@ namespace loaderscope::source {
 // What the shards of one stream are read with.
 struct ShardReading {
   std::string member;  // the extension of what is decoded; "": the first image
-  Bytes largest_sample = 0;
+  AccessOptions access;
   ReadCounts counts;
 };
 
@@ -65,8 +64,7 @@ class ShardSamples {
 
   const ShardReading& reading_;
   std::int64_t next_;
-  Fd file_;
-  WholeShard stored_;
+  std::unique_ptr<WholeShard> stored_;
   const CompressionRow* compression_;
   std::optional<UnpackedShard> unpacked_;
   ShardBytes& bytes_;

@@ -43,6 +43,9 @@ class TarSource final : public ExtentSource {
     path = shards_[static_cast<std::size_t>(object)];
   }
   std::vector<std::string> roots() const override { return shards_; }
+  std::uint64_t stamp_of(std::int64_t object) const override {
+    return index_.folder(object).stamp.inode;
+  }
 
  private:
   std::vector<std::string> shards_;

@@ -1,21 +1,15 @@
 // What the shards hold.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 #include <set>
-#include <system_error>
 
-#include "base/fd.h"
-#include "base/shortage.h"
 #include "loaderscope/errors.h"
 #include "source/compression.h"
-#include "source/folder_listing.h"
 #include "source/index_builder.h"
 #include "source/parallel.h"
+#include "source/store.h"
 #include "source/tar.h"
 
 namespace loaderscope::source {
@@ -30,21 +24,13 @@ struct ShardListing {
 };
 
 ShardListing list_shard(const std::string& path, std::string_view wanted) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0) {
-    const std::string remedy = shortage_remedy(errno);
-    throw RunError(fmt::format("{}: cannot be opened: {}; {}", shown_text(path),
-                               std::generic_category().message(errno),
-                               remedy.empty() ? "check the path given with --data" : remedy));
-  }
   ShardListing listing;
-  listing.stamp = stamp_of(facts);
   MemberChooser chooser(wanted);
-  PiecesOfShard bytes(fd);
-  TarWalk walk(bytes);
   try {
-    if (const CompressionRow* row = compression_of(bytes)) throw ValueError(why_not_indexed(*row));
+    const std::unique_ptr<StoredObject> shard = store_of(path).open(path);
+    listing.stamp = shard->stamp();
+    TarWalk walk(*shard);
+    if (const CompressionRow* row = compression_of(*shard)) throw ValueError(why_not_indexed(*row));
     while (auto member = walk.next()) {
       if (chooser.takes(member->name)) listing.samples.push_back(std::move(*member));
     }

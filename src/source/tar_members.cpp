@@ -1,18 +1,18 @@
 // Which members of shards are samples, and where a shard ends.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <memory>
+#include <span>
 
-#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/compression.h"
 #include "source/folder_listing.h"
 #include "source/parallel.h"
+#include "source/store.h"
 #include "source/tar.h"
 
 namespace loaderscope::source {
@@ -24,17 +24,14 @@ constexpr std::size_t kOthersNamed = 5;
 // a compressed one reading tells.
 bool ends_as_a_tar(const std::string& path) {
   std::array<char, kTarBlock> last{};
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0) return true;  // whoever reads it will say why
-  const off_t begin = std::max<off_t>(facts.st_size - static_cast<off_t>(last.size()), 0);
-  PiecesOfShard bytes(fd);
   try {
-    bytes.read(begin, std::as_writable_bytes(std::span(last)));
+    const std::unique_ptr<StoredObject> shard = store_of(path).open(path);
+    const Bytes begin = std::max<Bytes>(shard->size() - std::ssize(last), 0);
+    shard->read(begin, std::as_writable_bytes(std::span(last)));
     return std::all_of(last.begin(), last.end(), [](char byte) { return byte == '\0'; }) ||
-           compression_of(bytes) != nullptr;
+           compression_of(*shard) != nullptr;
   } catch (const ValueError&) {
-    return true;  // likewise
+    return true;  // whoever reads it will say why
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
+#include "source/range_cache.h"
+#include "source/store.h"
 #include "source/tar_stream.h"
 
 namespace loaderscope::source {
@@ -10,8 +12,8 @@ namespace {
 
 // Of a first shard: those behind it are as it is.
 bool is_of_no_use(SampleError::Kind kind) {
-  using Kind = SampleError::Kind;
-  return kind == Kind::damaged || kind == Kind::unsupported || kind == Kind::too_large;
+  using Is = SampleError::Kind;
+  return kind == Is::damaged || kind == Is::unsupported || kind == Is::too_large;
 }
 
 class TarStreams final : public Source, public Streams, public Objects {
@@ -20,11 +22,12 @@ class TarStreams final : public Source, public Streams, public Objects {
       : shards_(std::move(shards)), buffer_(buffer) {
     const auto member = options.words.find("member");
     if (member != options.words.end()) reading_.member = member->second;
-    reading_.largest_sample = options.largest_sample;
-    if (options.access != FileAccess::pread) {
+    reading_.access = options;
+    if (is_remote(shards_.front())) way_ = FileAccess::http;
+    if (options.access != FileAccess::pread && options.access != way_) {
       notes_.push_back(fmt::format(
-          "--access {} is for samples that are read by an index; a stream is read with pread",
-          name_of(options.access)));
+          "--access {} is for samples that are read by an index; a stream is read with {}",
+          name_of(options.access), name_of(way_)));
     }
   }
 
@@ -33,7 +36,7 @@ class TarStreams final : public Source, public Streams, public Objects {
     const std::string& path = shards_.front();
     ShardReading looking;  // with counts of its own
     looking.member = reading_.member;
-    looking.largest_sample = reading_.largest_sample;
+    looking.access = reading_.access;
     HeldSample sample;
     StageSink nobody;
     try {
@@ -74,7 +77,7 @@ class TarStreams final : public Source, public Streams, public Objects {
   }
   std::vector<std::string> roots() const override { return shards_; }
 
-  std::optional<FileAccess> access() const override { return FileAccess::pread; }
+  std::optional<FileAccess> access() const override { return way_; }
   // By the first shard and its first sample: what others have is not known before they are read.
   Bytes bytes_read_ahead() const override {
     return bytes_of_reader_ + (buffer_ + 1) * first_sample_;
@@ -83,9 +86,16 @@ class TarStreams final : public Source, public Streams, public Objects {
     std::vector<std::string> notes = notes_;
     if (const std::int64_t left_out = reading_.counts.left_out(); left_out > 0)
       notes.push_back(note_of_left_out(left_out));
+    if (reading_.access.kept) {
+      for (std::string& note : reading_.access.kept->notes()) notes.push_back(std::move(note));
+    }
     return notes;
   }
-  std::vector<Metric> metrics() const override { return reading_.counts.metrics(); }
+  std::vector<Metric> metrics() const override {
+    std::vector<Metric> metrics = reading_.counts.metrics();
+    if (reading_.access.kept) reading_.access.kept->add_metrics(metrics);
+    return metrics;
+  }
   std::vector<Detail> details() const override {
     if (compression_ == nullptr) return {};
     return {{std::string(name_of(Stage::read_decompress)), std::string(compression_->row.name)}};
@@ -94,6 +104,7 @@ class TarStreams final : public Source, public Streams, public Objects {
  private:
   std::vector<std::string> shards_;
   std::int64_t buffer_;
+  FileAccess way_ = FileAccess::pread;
   ShardReading reading_;
   Bytes first_sample_ = 0, bytes_of_reader_ = 0;
   const CompressionRow* compression_ = nullptr;  // of the first shard; null: none

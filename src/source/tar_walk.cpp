@@ -125,8 +125,8 @@ std::optional<TarMember> TarWalk::next() {
     const Bytes begin = at_;
     if (size < 0 || size > (Bytes{1} << 60))
       fail(fmt::format("is damaged: no size at byte {}", at_));
-    constexpr auto kBlock = static_cast<Bytes>(kBlockBytes);
-    at_ += (size + kBlock - 1) / kBlock * kBlock;
+    constexpr auto kUnit = static_cast<Bytes>(kBlockBytes);
+    at_ += (size + kUnit - 1) / kUnit * kUnit;
     if (is_file) return TarMember{long_name.empty() ? header.name() : long_name, begin, size};
     if (!describes_next && type != 'g') {
       long_name.clear();

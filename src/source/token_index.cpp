@@ -1,18 +1,15 @@
 // Megatron's .idx: a magic word, version, type and counts; then the length of each sequence, where
 // in the .bin each begins, and with which sequence each document does.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <system_error>
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "base/fd.h"
 #include "loaderscope/errors.h"
+#include "source/store.h"
 #include "source/tokens.h"
 
 namespace loaderscope::source {
@@ -28,25 +25,22 @@ constexpr std::array<std::string_view, 8> kTypes = {"|u1", "|i1", "<i2", "<i4",
 
 class IndexFile {
  public:
-  explicit IndexFile(const std::string& path)
-      : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    struct stat facts {};
-    if (fd_ < 0 || ::fstat(fd_, &facts) != 0)
-      fail("cannot be read: " + std::generic_category().message(errno) +
-           "; check the path given with --data");
-    size_ = facts.st_size;
-  }
+  explicit IndexFile(const std::string& path) : path_(path), object_(opened()) {}
 
   [[noreturn]] void fail(const std::string& why) const {
     throw RunError(shown_text(path_) + ": " + why);
   }
-  Bytes size() const { return size_; }
+  Bytes size() const { return object_->size(); }
 
   template <class Number>
   void read(Bytes offset, std::span<Number> to) const {
-    const ReadAt got = read_at(fd_, offset, std::as_writable_bytes(to));
-    if (got.error != 0) fail("cannot be read: " + std::generic_category().message(got.error));
-    if (got.bytes != to.size_bytes()) fail("is cut off; write the index again");
+    std::size_t got = 0;
+    try {
+      got = object_->read(offset, std::as_writable_bytes(to));
+    } catch (const ValueError& error) {
+      fail(error.what());
+    }
+    if (got != to.size_bytes()) fail("is cut off; write the index again");
   }
   template <class Number>
   Number read(Bytes offset) const {
@@ -56,9 +50,16 @@ class IndexFile {
   }
 
  private:
+  std::unique_ptr<StoredObject> opened() const {
+    try {
+      return store_of(path_).open(path_);
+    } catch (const ValueError& error) {
+      fail(error.what());
+    }
+  }
+
   const std::string& path_;
-  Fd fd_;
-  Bytes size_ = 0;
+  std::unique_ptr<StoredObject> object_;
 };
 
 // Where the last of all tokens ends.

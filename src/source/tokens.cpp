@@ -4,16 +4,14 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <vector>
 
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct TokenType {
   std::string_view word, type;
@@ -32,13 +30,13 @@ const TokenType& type_of(const GivenWords& words) {
   throw UsageError("type=" + shown_text(given->second) + ": expected u16, u32, i32 or i64");
 }
 
-Bytes size_of(const std::string& path) {
-  std::error_code error;
-  const auto size = fs::file_size(path, error);
-  if (error)
-    throw RunError(shown_text(path) + ": cannot be read: " + error.message() +
+PathFacts facts_of_tokens(const std::string& path) {
+  const PathFacts facts = store_of(path).look_at(path);
+  if (facts.kind != PathFacts::Kind::object)
+    throw RunError(shown_text(path) + ": cannot be read: " +
+                   (facts.why_nothing.empty() ? "is no file" : facts.why_nothing) +
                    "; check the path given with --data");
-  return static_cast<Bytes>(size);
+  return facts;
 }
 
 struct TokenFile {
@@ -47,13 +45,17 @@ struct TokenFile {
 };
 
 TokenFile raw_file(const std::string& path, const TokenType& type) {
-  const Bytes size = size_of(path);
+  const PathFacts facts = facts_of_tokens(path);
+  const Bytes size = facts.size;
   if (size % type.bytes != 0)
     throw RunError(
         fmt::format("{}: has {} bytes, which are no whole number of {} tokens; say what "
                     "they are: tokens:PATH?type=u32",
                     shown_text(path), size, type.word));
-  return {{path, {std::string(type.type), "()", size / type.bytes, type.bytes, 0, true}}, 0};
+  return {{path,
+           {std::string(type.type), "()", size / type.bytes, type.bytes, 0, true},
+           facts.stamp.inode},
+          0};
 }
 
 TokenFile indexed_file(const std::string& path, const std::string& index_path,
@@ -63,19 +65,22 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
     throw UsageError(fmt::format("type={}: {} says that its tokens are {}; leave it out",
                                  shown_text(words.find("type")->second), shown_text(index_path),
                                  index.type));
-  const Bytes size = size_of(path);
+  const PathFacts facts = facts_of_tokens(path);
+  const Bytes size = facts.size;
   if (index.end > size)
     throw RunError(fmt::format("{}: has {} bytes, and {} speaks of {}; one of the two is cut off",
                                shown_text(path), size, shown_text(index_path), index.end));
-  return {{path, {index.type, "()", index.end / index.token_bytes, index.token_bytes, 0, true}},
+  return {{path,
+           {index.type, "()", index.end / index.token_bytes, index.token_bytes, 0, true},
+           facts.stamp.inode},
           index.documents};
 }
 
 TokenFile opened_tokens(const std::string& path, const GivenWords& words) {
-  const std::string index = fs::path(path).replace_extension(".idx").string();
-  std::error_code error;
-  return fs::exists(index, error) ? indexed_file(path, index, words)
-                                  : raw_file(path, type_of(words));
+  const std::string index = path.substr(0, path.rfind('.')) + ".idx";
+  return store_of(index).look_at(index).kind != PathFacts::Kind::nothing
+             ? indexed_file(path, index, words)
+             : raw_file(path, type_of(words));
 }
 
 }  // namespace

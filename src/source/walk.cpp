@@ -12,6 +12,7 @@
 #include "base/team.h"
 #include "loaderscope/errors.h"
 #include "source/parallel.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
@@ -91,7 +92,8 @@ class Walk {
 
   bool visit(Node& node) {
     try {
-      node.listing = list_folder(join_path(roots_[node.root], node.relative));
+      const std::string path = join_path(roots_[node.root], node.relative);
+      node.listing = store_of(path).list(path);
     } catch (const CannotList& error) {
       if (!on_unreadable_ || node.relative.empty()) throw;
       const std::lock_guard lock(mutex_);

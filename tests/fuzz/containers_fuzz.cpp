@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/npy.h"
 #include "source/shard_samples.h"
+#include "source/store.h"
 #include "source/tar.h"
 #include "source/tokens.h"
 
@@ -36,7 +38,7 @@ void stream_tar(const std::string& path) {
   using namespace loaderscope::source;
   static ShardReading reading;
   static loaderscope::StageSink nobody;
-  reading.largest_sample = 1 << 20;
+  reading.access.largest_sample = 1 << 20;
   try {
     ShardSamples samples(path, 0, reading, nobody);
     read_all(samples);
@@ -55,8 +57,9 @@ void read_index(const std::string& path) {
 void walk_tar(std::span<const std::uint8_t> bytes) {
   static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, bytes.data(), bytes.size(), 0) < 0) return;
-  loaderscope::source::PiecesOfShard shard(file);
-  loaderscope::source::TarWalk walk(shard);
+  const std::string path = "/proc/self/fd/" + std::to_string(static_cast<int>(file));
+  const auto shard = loaderscope::source::local_store().open(path);
+  loaderscope::source::TarWalk walk(*shard);
   try {
     while (const auto member = walk.next()) {
       if (member->begin <= 0 || member->size < 0) __builtin_trap();
@@ -64,7 +67,6 @@ void walk_tar(std::span<const std::uint8_t> bytes) {
     }
   } catch (const ValueError&) {
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(static_cast<int>(file));
   stream_tar(path);
   read_index(path);
 }

@@ -132,6 +132,7 @@ std::optional<Candidate> storage_concurrency(const Facts& facts);
 std::optional<Candidate> read_on_cpu(const Facts& facts);
 std::optional<Candidate> cold_cache(const Facts& facts);
 std::optional<Candidate> indices_mapping(const Facts& facts);
+std::optional<Candidate> cache_too_small(const Facts& facts);
 std::optional<Candidate> decompression(const Facts& facts);
 std::optional<Candidate> read_amplification(const Facts& facts);
 std::optional<Candidate> library_lock(const Facts& facts);

@@ -43,7 +43,21 @@ double read_rate(const Facts& facts) {
 bool bandwidth_is_full(const Facts& facts) {
   const double ceiling = facts.config.declared.storage_bandwidth;
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
+  // Of servers it is known how much of a request was waited for its first byte.
+  if (const double request = facts.metric("requests.time_s"); request > 0)
+    return facts.metric("requests.first_byte_s") < kMostly * request;
   return facts.reads.told && facts.reads.latency_share() < kMostly;
+}
+
+std::string requests_words(const Facts& facts) {
+  const double request = facts.metric("requests.time_s");
+  if (request <= 0) return "";
+  const auto nanos = [](double seconds) { return static_cast<Nanos>(seconds * 1e9); };
+  return fmt::format(
+      "; {:.1f} requests of a reader run at once, {} to the first byte of each and "
+      "{} to the last",
+      facts.metric("requests.in_flight"),
+      show_duration(nanos(facts.metric("requests.first_byte_s"))), show_duration(nanos(request)));
 }
 
 // What makes reads cost less CPU, by what they read now.
@@ -73,9 +87,12 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
                   show_duration(mean_of(facts.stages[Stage::read])),
                   facts.threads() > 1 ? plural(facts.threads(), "read") + " run" : "1 read runs",
                   show_percent(facts.share(Cause::read)));
+  candidate.evidence += requests_words(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
+  if (access_row(facts.config.data.access).remote)
+    candidate.to_run = {number("queue-depth", 4 * facts.config.data.queue_depth)};
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
     candidate.pytorch += "; or " + std::string(library->reads_ahead);

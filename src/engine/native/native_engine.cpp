@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "record/broken_off.h"
 #include "source/cache_state.h"
+#include "source/range_cache.h"
 #include "source/registry.h"
 
 namespace loaderscope {
@@ -63,6 +64,9 @@ void open_data(Run& run, const EngineContext& context) {
   options.index_file = run.config.data.index.value;
   options.access = run.config.data.access;
   options.queue_depth = static_cast<int>(run.config.data.queue_depth);
+  options.request_timeout = run.config.data.request_timeout;
+  if (const std::string& folder = run.config.data.cache_dir.value; !folder.empty())
+    options.kept = std::make_shared<source::RangeCache>(folder, run.config.data.cache_bytes);
   SourceContext opening;
   opening.stop_signal = context.stop_signal;
   run.data = open_source(run.config.data.source.value, run.config.data.paths.value,

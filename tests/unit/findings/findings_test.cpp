@@ -95,6 +95,14 @@ const Case kCases[] = {
        add_metric(record, "cache.checked_bytes", 1e9);
        add_metric(record, "cache.resident_bytes", 1e6);
      }},
+    {"cache-too-small", COMPUTE "workers = 2\nstored-bytes = 8MB\ncost = read=20ms",
+     COMPUTE "workers = 2\nstored-bytes = 8MB\ncost = read=20ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "range_cache.size", 1e9);
+       add_metric(record, "range_cache.least_size", 4e9);
+       add_metric(record, "range_cache.bytes_fetched", 8e9);
+       add_metric(record, "range_cache.bytes_fetched_again", 6e9);
+     }},
     {"cpu-quota", COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms",
      COMPUTE "workers = 8\ncores = 2\ncost = decode=4ms", false,
      [](RunRecord& record) { record.config.declared.cores.given = false; }},

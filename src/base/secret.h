@@ -1,0 +1,42 @@
+// What no message, file, log or trace may show.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace loaderscope {
+
+// Nothing here prints it or turns it into text by itself; memory that held it is wiped.
+class Secret {
+ public:
+  Secret() = default;
+  explicit Secret(std::string text) : text_(std::move(text)) {}
+  Secret(const Secret&) = default;
+  Secret& operator=(const Secret&) = default;
+  Secret(Secret&& other) noexcept : text_(std::exchange(other.text_, {})) {}
+  Secret& operator=(Secret&& other) noexcept {
+    std::swap(text_, other.text_);
+    return *this;
+  }
+  ~Secret() {
+    for (volatile char& letter : text_) letter = '\0';
+  }
+
+  bool empty() const { return text_.empty(); }
+  // For who hands it to a server or computes with it, and for nobody else.
+  const std::string& exposed() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::ostream& operator<<(std::ostream&, const Secret&) = delete;
+
+// A text that may hold URLs: their passwords, and the signatures and keys of their queries, as
+// "***".
+std::string without_secrets(std::string_view text);
+bool holds_secret(std::string_view text);
+
+}  // namespace loaderscope

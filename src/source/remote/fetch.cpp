@@ -1,0 +1,130 @@
+// One piece of an object on its way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "base/thread_meter.h"
+#include "source/remote/fetch_calls.h"
+
+namespace loaderscope::source {
+namespace {
+
+using Why = SampleError::Kind;
+
+constexpr std::size_t kReasonBytes = 2048;  // of a body that says what is wrong
+
+}  // namespace
+
+void Fetch::aim(std::string path, Bytes begin, Bytes length) {
+  path_ = std::move(path);
+  where_.reset();
+  begin_ = begin;
+  length_ = length;
+  state_ = State::idle;
+  tries_ = 0;
+  is_checked = was_kept_ = false;
+  error_.reset();
+}
+
+void Fetch::aim(Location where) {
+  aim("", 0, Extent::kToEnd);
+  where_ = std::move(where);
+}
+
+std::span<std::byte> Fetch::take_kept(std::size_t bytes) {
+  room_ = buffer_.take(bytes);
+  got_ = bytes;
+  state_ = State::done;
+  was_kept_ = true;
+  return room_;
+}
+
+std::size_t FetchCalls::header(char* line, std::size_t size, std::size_t count, void* user) {
+  Fetch& fetch = *static_cast<Fetch*>(user);
+  fetch.heard_ = monotonic_now();
+  fetch.answer_.take_header({line, size * count});
+  return size * count;
+}
+
+std::size_t FetchCalls::body(char* bytes, std::size_t size, std::size_t count, void* user) {
+  Fetch& fetch = *static_cast<Fetch*>(user);
+  const std::size_t more = size * count;
+  fetch.heard_ = monotonic_now();
+  try {
+    if (fetch.answer_.status / 100 != 2) return reason(fetch, {bytes, more});
+    if (fetch.got_ == 0 && !begin(fetch)) return 0;
+    if (more > fetch.room_.size() - fetch.got_ && !grow(fetch, more)) return 0;
+    std::memcpy(fetch.room_.data() + fetch.got_, bytes, more);
+    fetch.got_ += more;
+    return more;
+  } catch (const std::bad_alloc&) {
+    fetch.refusal_.emplace(Why::too_large, "there is no memory for it");
+    return 0;
+  }
+}
+
+int FetchCalls::progress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  const std::atomic<int>* stop = static_cast<Fetch*>(user)->stop_;
+  return stop != nullptr && stop->load(std::memory_order_relaxed) != 0 ? 1 : 0;
+}
+
+std::size_t FetchCalls::reason(Fetch& fetch, std::string_view text) {
+  if (fetch.got_ < kReasonBytes) fetch.answer_.take_reason(text.substr(0, kReasonBytes));
+  fetch.got_ += text.size();
+  return fetch.got_ <= (std::size_t{1} << 20) ? text.size() : 0;
+}
+
+bool FetchCalls::refuse(Fetch& fetch, Why kind, std::string why) {
+  fetch.refusal_.emplace(kind, std::move(why));
+  return false;
+}
+
+// Whether these are the bytes that were asked for, before memory is taken for them.
+bool FetchCalls::begin(Fetch& fetch) {
+  const Answer& answer = fetch.answer_;
+  const bool whole = fetch.length_ == Extent::kToEnd;
+  if (!whole && answer.status == 200)
+    return refuse(fetch, Why::unsupported,
+                  "the server sends the whole object where a part was asked for; parts of "
+                  "objects need a server that knows ranges");
+  if (!whole && !is_range_asked_for(fetch))
+    return refuse(fetch, Why::damaged,
+                  "the server sends other bytes than those that were asked for");
+  const Bytes most = whole ? fetch.most_ : *answer.range_end - fetch.begin_;
+  const Bytes size = answer.length.value_or(whole ? 0 : most);
+  if (whole && size > most)
+    return refuse(fetch, Why::too_large,
+                  fmt::format("has {} bytes, more than the {} that a sample may have", size, most));
+  if (!whole && size != most)
+    return refuse(fetch, Why::damaged,
+                  fmt::format("the server sends {} bytes and says that they are {}", size, most));
+  fetch.room_ = fetch.buffer_.take(static_cast<std::size_t>(std::max<Bytes>(size, 1)));
+  return true;
+}
+
+bool FetchCalls::is_range_asked_for(const Fetch& fetch) {
+  const Answer& answer = fetch.answer_;
+  return answer.range_begin == fetch.begin_ && answer.range_end &&
+         *answer.range_end <= fetch.begin_ + fetch.length_;
+}
+
+// Of a body whose length nobody said.
+bool FetchCalls::grow(Fetch& fetch, std::size_t more) {
+  const Bytes needed = static_cast<Bytes>(fetch.got_ + more);
+  const bool open_ended = fetch.length_ == Extent::kToEnd && !fetch.answer_.length;
+  if (!open_ended) return refuse(fetch, Why::damaged, "the server sends more bytes than it says");
+  if (needed > fetch.most_)
+    return refuse(fetch, Why::too_large,
+                  fmt::format("has more than the {} bytes that a sample may have", fetch.most_));
+  std::vector<std::byte> held(fetch.room_.begin(),
+                              fetch.room_.begin() + static_cast<std::ptrdiff_t>(fetch.got_));
+  const std::size_t room = std::max(static_cast<std::size_t>(needed), 2 * fetch.room_.size());
+  fetch.room_ = fetch.buffer_.take(std::min(room, static_cast<std::size_t>(fetch.most_)));
+  std::copy(held.begin(), held.end(), fetch.room_.begin());
+  return true;
+}
+
+}  // namespace loaderscope::source

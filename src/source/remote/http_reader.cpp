@@ -1,0 +1,254 @@
+// Extents by requests to servers: while the worker decodes a sample, the ranges of the next ones
+// are on their way. Small samples that lie close to each other come with one request.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "source/access.h"
+#include "source/range_cache.h"
+#include "source/remote/fetcher.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr Bytes kMostGap = Bytes{16} << 10;   // between two samples of one request
+constexpr Bytes kMostPiece = Bytes{8} << 20;  // of several samples
+
+// Samples that come with one request.
+struct Piece {
+  struct Part {
+    std::int64_t sample;
+    Extent extent;
+    bool wanted = true;
+  };
+  std::vector<Part> parts;  // none: it is free
+  std::uint64_t stamp = 0;
+  Fetch fetch;
+
+  Part* part_of(std::int64_t sample) {
+    const auto found = std::find_if(parts.begin(), parts.end(), [sample](const Part& part) {
+      return part.wanted && part.sample == sample;
+    });
+    return found == parts.end() ? nullptr : &*found;
+  }
+  bool is_wanted() const {
+    return std::any_of(parts.begin(), parts.end(), [](const Part& part) { return part.wanted; });
+  }
+  Bytes bytes_held(Bytes of_whole_object) const {
+    return fetch.length() == Extent::kToEnd ? of_whole_object : fetch.length();
+  }
+};
+
+class HttpReader final : public SampleReader {
+ public:
+  explicit HttpReader(const Access& access)
+      : access_(access), fetcher_(access.options(), access.counts()) {
+    pieces_.resize(2 * static_cast<std::size_t>(access.queue_depth()) + 1);
+    for (auto& piece : pieces_) piece = std::make_unique<Piece>();
+  }
+
+  void expect(std::span<const std::int64_t> samples) override {
+    expected_.assign(samples.begin(), samples.end());
+    next_expected_ = 0;
+    for (auto& piece : pieces_) {
+      for (Piece::Part& part : piece->parts) {
+        const auto named = std::find(expected_.begin(), expected_.end(), part.sample);
+        part.wanted = part.wanted && named != expected_.end();
+        if (part.wanted) *named = kBegun;
+      }
+      if (!piece->is_wanted() && piece.get() != in_hand_) free(*piece);
+    }
+  }
+
+  int looks_ahead() const override { return 2 * access_.queue_depth(); }
+
+  std::span<const std::byte> read(std::int64_t sample) override {
+    if (in_hand_ != nullptr && !in_hand_->is_wanted()) free(*in_hand_);
+    in_hand_ = nullptr;
+    fetcher_.look();
+    Piece& piece = piece_of(sample);
+    Piece::Part& part = *piece.part_of(sample);
+    part.wanted = false;
+    in_hand_ = &piece;
+    start_ahead();
+    while (!piece.fetch.done()) {
+      fetcher_.wait_a_while();
+      start_ahead();
+    }
+    return bytes_of(piece, part.extent);
+  }
+
+ private:
+  static constexpr std::int64_t kBegun = -1;  // in place of a sample that is under way
+
+  void free(Piece& piece) {
+    fetcher_.drop(piece.fetch);
+    piece.parts.clear();
+  }
+
+  // What was asked for and not expected goes ahead of what is expected.
+  Piece& piece_of(std::int64_t sample) {
+    for (auto& piece : pieces_) {
+      if (piece->part_of(sample) != nullptr) return *piece;
+    }
+    if (next_expected_ < expected_.size() && expected_[next_expected_] == sample) ++next_expected_;
+    Piece& piece = free_piece();
+    begin(piece, sample);
+    add_neighbours(piece);
+    start(piece);
+    return piece;
+  }
+
+  // Where there is none, one makes room that is asked for again when its sample is read.
+  Piece& free_piece() {
+    for (auto& piece : pieces_) {
+      if (piece->parts.empty()) return *piece;
+    }
+    free(*pieces_.back());
+    return *pieces_.back();
+  }
+
+  void begin(Piece& piece, std::int64_t sample) {
+    const Extent extent = checked(access_.extents().extent(sample));
+    piece.parts.push_back({sample, extent});
+  }
+
+  Extent checked(const Extent& extent) const {
+    if (extent.length == 0) throw SampleError(SampleError::Kind::truncated, "is empty");
+    if (extent.length > access_.largest_sample())
+      throw SampleError(SampleError::Kind::too_large,
+                        "has " + std::to_string(extent.length) + " bytes, more than the " +
+                            std::to_string(access_.largest_sample()) + " that a sample may have");
+    return extent;
+  }
+
+  // Of what is expected next, as long as it lies close behind. What is kept is kept sample by
+  // sample.
+  void add_neighbours(Piece& piece) {
+    if (access_.options().kept) return;
+    while (next_expected_ < expected_.size()) {
+      const std::int64_t sample = expected_[next_expected_];
+      if (sample == kBegun) {
+        ++next_expected_;
+        continue;
+      }
+      const Extent& first = piece.parts.front().extent;
+      const Extent& last = piece.parts.back().extent;
+      const Extent next = access_.extents().extent(sample);
+      const Bytes gap = next.offset - (last.offset + last.length);
+      if (last.length == Extent::kToEnd || next.length <= 0 || next.object != last.object ||
+          gap < 0 || gap > kMostGap || next.offset + next.length - first.offset > kMostPiece ||
+          piece_has(sample))
+        return;
+      piece.parts.push_back({sample, next});
+      ++next_expected_;
+    }
+  }
+
+  bool piece_has(std::int64_t sample) const {
+    return std::any_of(pieces_.begin(), pieces_.end(),
+                       [sample](const auto& piece) { return piece->part_of(sample) != nullptr; });
+  }
+
+  void start(Piece& piece) {
+    const Extent& first = piece.parts.front().extent;
+    const Extent& last = piece.parts.back().extent;
+    access_.extents().path_of(first.object, path_);
+    piece.stamp = access_.extents().stamp_of(first.object);
+    const bool whole = first.length == Extent::kToEnd;
+    piece.fetch.aim(path_, first.offset,
+                    whole ? Extent::kToEnd : last.offset + last.length - first.offset);
+    if (!take_kept(piece)) fetcher_.start(piece.fetch);
+  }
+
+  void start_ahead() {
+    while (next_expected_ < expected_.size()) {
+      Piece* room = room_ahead();
+      if (room == nullptr) return;
+      const std::int64_t sample = expected_[next_expected_++];
+      if (sample == kBegun || piece_has(sample)) continue;
+      try {
+        begin(*room, sample);
+      } catch (const SampleError&) {  // whoever asks for it will know
+        continue;
+      }
+      add_neighbours(*room);
+      start(*room);
+    }
+  }
+
+  // Null: as much as may be is under way, or waits to be asked for. As many as are under way may
+  // have come before their turn, and one stays free for a sample that is not expected.
+  Piece* room_ahead() const {
+    Piece* room = nullptr;
+    std::size_t used = 0;
+    std::int64_t under_way = 0;
+    Bytes held = 0;
+    for (const auto& piece : pieces_) {
+      if (piece->parts.empty()) {
+        room = piece.get();
+        continue;
+      }
+      ++used;
+      if (!piece->fetch.done()) ++under_way;
+      held += piece->bytes_held(largest_);
+    }
+    const bool is_full = under_way >= access_.queue_depth() || used + 1 >= pieces_.size();
+    return is_full || held >= kMostReadAhead ? nullptr : room;
+  }
+
+  RangeKey key_of(const Piece& piece, const Extent& extent) {
+    access_.extents().path_of(extent.object, path_);
+    return {path_, piece.stamp, extent.offset, extent.length};
+  }
+
+  bool take_kept(Piece& piece) {
+    RangeCache* kept = access_.options().kept.get();
+    if (kept == nullptr) return false;
+    const Extent& extent = piece.parts.front().extent;
+    return kept->find(key_of(piece, extent),
+                      [&](std::size_t bytes) { return piece.fetch.take_kept(bytes); });
+  }
+
+  std::span<const std::byte> bytes_of(Piece& piece, const Extent& extent) {
+    if (piece.fetch.error()) throw SampleError(*piece.fetch.error());
+    if (piece.stamp != 0 && !piece.fetch.was_kept() &&
+        piece.fetch.answer().stamp().inode != piece.stamp)
+      throw SampleError(SampleError::Kind::damaged, "its object changed after it was opened");
+    std::span<const std::byte> bytes = piece.fetch.bytes();
+    if (extent.length != Extent::kToEnd) {
+      bytes = bytes.subspan(static_cast<std::size_t>(extent.offset - piece.fetch.begin()),
+                            static_cast<std::size_t>(extent.length));
+    }
+    if (bytes.empty()) throw SampleError(SampleError::Kind::truncated, "is empty");
+    if (!piece.fetch.was_kept()) keep(piece, extent, bytes);
+    access_.count_sample(std::ssize(bytes));
+    largest_ = std::max(largest_, static_cast<Bytes>(std::ssize(bytes)));
+    return bytes;
+  }
+
+  void keep(Piece& piece, const Extent& extent, std::span<const std::byte> bytes) {
+    if (RangeCache* kept = access_.options().kept.get(); kept != nullptr)
+      kept->keep(key_of(piece, extent), bytes);
+  }
+
+  const Access& access_;
+  Fetcher fetcher_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::vector<std::int64_t> expected_;
+  std::size_t next_expected_ = 0;
+  Bytes largest_ = Bytes{128} << 10;  // of the samples so far
+  Piece* in_hand_ = nullptr;          // the caller looks at its bytes
+  std::string path_;
+};
+
+}  // namespace
+
+std::optional<std::string> why_no_servers() { return std::nullopt; }
+
+std::unique_ptr<SampleReader> make_http_reader(const Access& access) {
+  return std::make_unique<HttpReader>(access);
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,71 @@
+#include "source/remote/location.h"
+
+#include "loaderscope/errors.h"
+#include "source/remote/aws_settings.h"
+#include "source/remote/signature.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::string_view kS3 = "s3://";
+
+// What a server would refuse, or what would end the request's first line.
+std::string without_gaps(std::string_view text) {
+  std::string clean;
+  for (const char byte : text) {
+    const auto code = static_cast<unsigned char>(byte);
+    if (code <= ' ' || code >= 0x7f || byte == '"' || byte == '<' || byte == '>' || byte == '#')
+      clean += percent_encoded({&byte, 1}, false);
+    else
+      clean += byte;
+  }
+  return clean;
+}
+
+void split(std::string_view url, Location& to) {
+  const auto scheme = url.find("://") + 3;
+  const auto slash = std::min(url.find('/', scheme), url.size());
+  to.base = url.substr(0, slash);
+  to.host = url.substr(scheme, slash - scheme);
+  to.path = slash < url.size() ? url.substr(slash) : "/";
+  constexpr std::string_view kOfHosts =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]";
+  if (to.host.empty() || to.host.find_first_not_of(kOfHosts) != to.host.npos)
+    throw ValueError("names no server; expected https://HOST/PATH");
+  // A default port is not in the header that is signed.
+  for (const std::string_view port : {":80", ":443"}) {
+    if (to.host.ends_with(port) && (port == ":443") == to.base.starts_with("https"))
+      to.host.resize(to.host.size() - port.size());
+  }
+}
+
+}  // namespace
+
+Location locate(std::string_view path) {
+  Location to;
+  if (!path.starts_with(kS3)) {
+    split(path, to);
+    const auto question = to.path.find('?');
+    if (question != to.path.npos) {
+      to.query = without_gaps(std::string_view(to.path).substr(question + 1));
+      to.path.resize(question);
+    }
+    to.path = without_gaps(to.path);
+    return to;
+  }
+  const AwsSettings& settings = aws_settings();
+  if (!settings.endpoint.starts_with("http://") && !settings.endpoint.starts_with("https://"))
+    throw ValueError("AWS_ENDPOINT_URL names no server; expected https://HOST");
+  split(settings.endpoint, to);
+  to.is_s3 = true;
+  path.remove_prefix(kS3.size());
+  to.bucket = path.substr(0, path.find('/'));
+  to.key = path.substr(std::min(to.bucket.size() + 1, path.size()));
+  if (to.bucket.empty()) throw ValueError("names no bucket; expected s3://BUCKET/KEY");
+  if (to.path == "/") to.path.clear();
+  to.path += "/" + percent_encoded(to.bucket, false);
+  if (!to.key.empty()) to.path += "/" + percent_encoded(to.key, true);
+  return to;
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,60 @@
+// Where objects lie: in files of this machine, or at a server. The scheme of a path says which.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "source/file_system.h"
+#include "source/folder_listing.h"
+#include "source/options.h"
+#include "source/shard_bytes.h"
+
+namespace loaderscope::source {
+
+class ReadCounts;
+
+// An object that is looked at before workers read it. Reading throws ValueError, as it continues
+// "PATH: ".
+class StoredObject : public ShardBytes {
+ public:
+  virtual Bytes size() const = 0;
+  virtual FolderStamp stamp() const = 0;
+};
+
+struct PathFacts {
+  enum class Kind { nothing, object, folder, other };
+  Kind kind = Kind::nothing;
+  std::string why_nothing;  // "No such file or directory"
+  Bytes size = 0;           // of an object
+  FolderStamp stamp;
+};
+
+// Safe to call from any thread.
+class ObjectStore {
+ public:
+  virtual ~ObjectStore() = default;
+  virtual PathFacts look_at(const std::string& path) const = 0;
+  // Throws ValueError, as it continues "PATH: ", with what to do about it.
+  virtual std::unique_ptr<StoredObject> open(const std::string& path) const = 0;
+  // Throws CannotList, or RunError where the machine had too little of something.
+  virtual FolderListing list(const std::string& folder) const = 0;
+  // For one that reads all of it in its order. Throws SampleError. The counts outlive it.
+  virtual std::unique_ptr<WholeShard> open_whole(const std::string& path,
+                                                 const AccessOptions& options,
+                                                 const ReadCounts& counts) const = 0;
+  virtual FileSystemKind file_system_of(const std::string& path) const = 0;
+};
+
+bool is_remote(std::string_view path);        // "s3://bucket/key", "https://host/path"
+std::optional<std::string> why_no_servers();  // nothing where this build can ask them
+
+// How patient this process is with servers while it opens data sets.
+void set_manners(const AccessOptions& options);
+
+const ObjectStore& local_store();
+const ObjectStore& remote_store();  // where this build has none, one that refuses
+const ObjectStore& store_of(std::string_view path);
+
+}  // namespace loaderscope::source

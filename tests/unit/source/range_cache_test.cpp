@@ -1,0 +1,134 @@
+#include "source/range_cache.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <span>
+
+#include "loaderscope/errors.h"
+#include "unit/source/temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RangeCacheTest : public testing::Test {
+ protected:
+  static RangeKey key(std::int64_t i) { return {"http://host/a", 7, i * 1000, 1000}; }
+  static std::string content(std::int64_t i) {
+    return std::string(1000, static_cast<char>('a' + i % 26));
+  }
+  static void keep(RangeCache& cache, std::int64_t i) {
+    const std::string bytes = content(i);
+    cache.keep(key(i), std::as_bytes(std::span(bytes)));
+  }
+  // "" where it is not there.
+  static std::string find(RangeCache& cache, const RangeKey& key) {
+    std::string found;
+    const bool there = cache.find(key, [&](std::size_t bytes) {
+      found.resize(bytes);
+      return std::as_writable_bytes(std::span(found));
+    });
+    return there ? found : "";
+  }
+  static std::map<std::string, double> metrics(const RangeCache& cache) {
+    std::vector<Metric> list;
+    cache.add_metrics(list);
+    std::map<std::string, double> all;
+    for (const Metric& metric : list) all[metric.name] = metric.value;
+    return all;
+  }
+  std::vector<fs::path> kept_files() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder_.path())) {
+      if (entry.path().filename().string().starts_with("range-")) files.push_back(entry.path());
+    }
+    return files;
+  }
+
+  TempFolder folder_;
+};
+
+TEST_F(RangeCacheTest, GivesBackWhatWasKeptToEveryJob) {
+  RangeCache cache(folder_.path(), 1 << 20);
+  EXPECT_EQ(find(cache, key(1)), "");
+  keep(cache, 1);
+  EXPECT_EQ(find(cache, key(1)), content(1));
+  RangeCache other(folder_.path(), 1 << 20);
+  EXPECT_EQ(find(other, key(1)), content(1));
+  EXPECT_EQ(find(other, {"http://host/a", 8, 1000, 1000}), "") << "of another object";
+}
+
+TEST_F(RangeCacheTest, TheLongestUnusedGoFirst) {
+  RangeCache cache(folder_.path(), 20'000);
+  for (int i = 0; i < 16; ++i) {
+    keep(cache, i);
+    EXPECT_EQ(find(cache, key(0)), content(0)) << i;  // in use all the time
+  }
+  for (int i = 16; i < 40; ++i) keep(cache, i);
+  EXPECT_EQ(find(cache, key(1)), "");
+  EXPECT_EQ(find(cache, key(39)), content(39));
+  EXPECT_GT(metrics(cache)["range_cache.evicted"], 0);
+  EXPECT_LE(metrics(cache)["range_cache.used"], 20'000);
+}
+
+// What a killed job, a cut disk or anybody else left.
+TEST_F(RangeCacheTest, WhatIsNotAsItWasWrittenIsNotThere) {
+  RangeCache cache(folder_.path(), 1 << 20);
+  keep(cache, 1);
+  const std::string path = kept_files().at(0);
+  fs::resize_file(path, 500);
+  EXPECT_EQ(find(cache, key(1)), "");
+  EXPECT_FALSE(fs::exists(path));
+  keep(cache, 1);
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary).seekp(900).put('!');
+  EXPECT_EQ(find(cache, key(1)), "");
+  EXPECT_THAT(cache.notes(), ::testing::ElementsAre(::testing::HasSubstr("2 ranges were not")));
+}
+
+TEST_F(RangeCacheTest, WhatADeadWriterLeftIsRemoved) {
+  folder_.write(".range-1-0", std::string(100, 'x'));
+  const std::string other = folder_.write("mine.txt");
+  const RangeCache cache(folder_.path(), 1 << 20);
+  EXPECT_FALSE(fs::exists(folder_ / ".range-1-0"));
+  EXPECT_TRUE(fs::exists(other));
+}
+
+TEST_F(RangeCacheTest, SaysHowLargeItShouldBe) {
+  RangeCache cache(folder_.path(), 50'000);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int i = 0; i < 100; ++i) {
+      if (find(cache, key(i)).empty()) keep(cache, i);
+    }
+  }
+  const auto told = metrics(cache);
+  EXPECT_EQ(told.at("range_cache.hits") + told.at("range_cache.misses"), 300);
+  EXPECT_EQ(told.at("range_cache.bytes_fetched_again"),
+            told.at("range_cache.bytes_fetched") - 100'000);
+  EXPECT_GE(told.at("range_cache.least_size"), 100'000);
+  EXPECT_LE(told.at("range_cache.least_size"), 120'000);
+}
+
+TEST(ReuseDistancesTest, AreEstimatedWhereThereAreTooManyToLookAt) {
+  const auto reuse = std::make_unique<ReuseDistances>();
+  constexpr std::uint64_t kPieces = 20'000;
+  for (int round = 0; round < 2; ++round) {
+    for (std::uint64_t i = 1; i <= kPieces; ++i) reuse->use(i * 0x9e3779b97f4a7c15, 1000, true);
+  }
+  EXPECT_NEAR(reuse->bytes_known(), 2e7, 2e6);
+  EXPECT_NEAR(reuse->bytes_brought_again(), 2e7, 3e6);
+  EXPECT_GE(reuse->least_size(), 1.7e7);
+  EXPECT_LE(reuse->least_size(), 2.8e7);
+}
+
+TEST_F(RangeCacheTest, AFolderThatCannotBeUsedIsASentence) {
+  const std::string file = folder_.write("file");
+  EXPECT_THAT(message_of<RunError>([&] { RangeCache(file + "/x", 1); }),
+              ::testing::HasSubstr("--cache-dir"));
+}
+
+}  // namespace
+}  // namespace loaderscope::source

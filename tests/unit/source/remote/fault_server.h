@@ -1,0 +1,56 @@
+// A server of a folder on loopback: one that misbehaves as its URLs say, or another of tests/tools.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "base/fd.h"
+
+namespace loaderscope::source {
+
+class FaultServer {
+ public:
+  explicit FaultServer(const std::string& folder, const std::string& script = "fault_server.py",
+                       const std::string& python = "python3") {
+    const std::string path = LOADERSCOPE_SOURCE_DIR "/tests/tools/" + script;
+    std::array<int, 2> in{}, out{};
+    if (::pipe2(in.data(), O_CLOEXEC) != 0 || ::pipe2(out.data(), O_CLOEXEC) != 0) return;
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in[0], STDIN_FILENO);
+      ::dup2(out[1], STDOUT_FILENO);
+      ::execlp(python.c_str(), python.c_str(), path.c_str(), folder.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(in[0]);
+    ::close(out[1]);
+    input_ = Fd(in[1]);
+    const Fd output(out[0]);
+    for (char digit = 0; ::read(output, &digit, 1) == 1 && digit != '\n';) port_ += digit;
+  }
+  ~FaultServer() {
+    if (pid_ <= 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  FaultServer(const FaultServer&) = delete;
+  FaultServer& operator=(const FaultServer&) = delete;
+
+  bool runs() const { return !port_.empty(); }
+  std::string url(const std::string& file, const std::string& switches = "") const {
+    const std::string server = "http://127.0.0.1:" + port_ + "/";
+    return switches.empty() ? server + file : server + switches + "/-/" + file;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  Fd input_;
+  std::string port_;
+};
+
+}  // namespace loaderscope::source
