@@ -48,7 +48,6 @@ class Access {
     counts_.count_request(bytes, work);
   }
   void count_sample(Bytes bytes) const { counts_.count_sample(bytes); }
-  const ReadCounts& counts() const { return counts_; }
 
  private:
   struct Met {

@@ -1,20 +1,16 @@
 // The folder of an index.json, and its shards.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
-#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/items.h"
-#include "source/shard_bytes.h"
+#include "source/store.h"
 #include "source/walk.h"
 
 namespace loaderscope::source {
@@ -50,21 +46,11 @@ bool is_there(const std::string& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-class OpenedShard {
- public:
-  explicit OpenedShard(const std::string& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (fd_ < 0 || ::fstat(fd_, &facts_) != 0)
-      fail_with(path, "cannot be opened: " + std::generic_category().message(errno) +
-                          "; index.json names it, copy it there or write the data again");
-  }
-  int fd() const { return fd_; }
-  Bytes size() const { return facts_.st_size; }
-
- private:
-  Fd fd_;
-  struct stat facts_ {};
-};
+std::unique_ptr<StoredObject> open_shard(const std::string& path) {
+  if (!is_there(path))
+    fail_with(path, "is not there; index.json names it, copy it there or write the data again");
+  return store_of(path).open(path);
+}
 
 }  // namespace
 
@@ -92,19 +78,21 @@ ItemFolder open_item_folder(const std::string& path, ParseIndex parse) {
 }
 
 void read_offsets_of(OpenShard& shard) {
-  const OpenedShard file(shard.path);
-  PiecesOfShard bytes(file.fd());
   try {
-    shard.offsets = read_item_offsets(bytes, shard.about.items, file.size());
+    const std::unique_ptr<StoredObject> file = open_shard(shard.path);
+    shard.offsets = read_item_offsets(*file, shard.about.items, file->size());
   } catch (const ValueError& error) {
     fail_with(shard.path, error.what());
   }
 }
 
 const CompressionRow& compression_of_shard(const OpenShard& shard) {
-  const OpenedShard file(shard.path);
-  PiecesOfShard bytes(file.fd());
-  const CompressionRow* row = compression_of(bytes);
+  const CompressionRow* row = nullptr;
+  try {
+    row = compression_of(*open_shard(shard.path));
+  } catch (const ValueError& error) {
+    fail_with(shard.path, error.what());
+  }
   if (row != nullptr && row->make != nullptr) return *row;
   fail_with(shard.path, row != nullptr
                             ? why_not_read(*row)

@@ -1,16 +1,11 @@
 // TFRecord files as a source.
 #include "source/tfrecord.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <system_error>
 #include <utility>
 
-#include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "source/access.h"
 #include "source/compression.h"
@@ -19,6 +14,7 @@
 #include "source/index_cache.h"
 #include "source/named_files.h"
 #include "source/parallel.h"
+#include "source/store.h"
 
 namespace loaderscope::source {
 namespace {
@@ -35,16 +31,12 @@ struct RecordListing {
 };
 
 RecordListing list_records(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct stat facts {};
-  if (fd < 0 || ::fstat(fd, &facts) != 0)
-    throw RunError(shown_text(path) + ": cannot be opened: " +
-                   std::generic_category().message(errno) + "; check the path given with --data");
-  RecordListing listing{stamp_of(facts), {}};
-  PiecesOfShard bytes(fd);
-  RecordWalk walk(bytes);
+  RecordListing listing;
   try {
-    if (const CompressionRow* row = compression_of(bytes)) throw ValueError(why_not_indexed(*row));
+    const std::unique_ptr<StoredObject> file = store_of(path).open(path);
+    listing.stamp = file->stamp();
+    RecordWalk walk(*file);
+    if (const CompressionRow* row = compression_of(*file)) throw ValueError(why_not_indexed(*row));
     while (const auto record = walk.next()) listing.records.push_back(*record);
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());

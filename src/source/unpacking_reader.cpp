@@ -58,10 +58,10 @@ class UnpackingReader final : public SampleReader {
   }
 
   void unpack_all(const OpenShard& shard) {
-    const Fd file(::open(shard.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    Fd file(::open(shard.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file < 0) fail_to_open(shard.path, errno);
     items_.counts.count_opened();
-    WholeShard packed(file, items_.counts);
+    WholeFile packed(std::move(file), items_.counts);
     if (compression_of(packed) != &items_.compression)
       throw SampleError(Kind::damaged,
                         fmt::format("is not compressed by {}", items_.compression.row.name));
@@ -115,7 +115,7 @@ class UnpackingReader final : public SampleReader {
 Bytes PackedItems::memory() const {
   Bytes largest = 0;
   for (const OpenShard& shard : shards) largest = std::max(largest, shard.about.bytes);
-  return largest + static_cast<Bytes>(WholeShard::kAtOnce + 2 * UnpackedShard::kAtOnce);
+  return largest + static_cast<Bytes>(WholeFile::kAtOnce + 2 * UnpackedShard::kAtOnce);
 }
 
 std::unique_ptr<SampleReader> make_unpacking_reader(const PackedItems& items, ItemPart part) {

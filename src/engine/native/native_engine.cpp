@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "record/broken_off.h"
 #include "source/cache_state.h"
+#include "source/fingerprint.h"
 #include "source/range_cache.h"
 #include "source/registry.h"
 
@@ -187,6 +188,12 @@ RunRecord record_of(Run& run) {
     record.notes.insert(record.notes.begin(), run.notes.begin(), run.notes.end());
     for (const std::string& note : run.data->notes()) record.notes.push_back(note);
     for (Metric& metric : run.data->metrics()) record.metrics.push_back(std::move(metric));
+    if (run.data->size() > 0) {
+      record.metrics.push_back({"data.fingerprint", "1",
+                                "a number that other data is unlikely to have: by count, places "
+                                "and sizes of samples",
+                                static_cast<double>(source::fingerprint_of(*run.data))});
+    }
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const Streams* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);

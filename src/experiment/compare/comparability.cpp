@@ -138,10 +138,17 @@ std::string samples(const RunRecord& a, const RunRecord& b) {
                 fmt::format("{:.0f}", *here));
 }
 
+std::string contents(const RunRecord& a, const RunRecord& b) {
+  const auto there = value_of(a.metrics, "data.fingerprint");
+  const auto here = value_of(b.metrics, "data.fingerprint");
+  if (!there || !here || *there == *here) return "";
+  return "the data has other samples, in other places or of other sizes, in A than in B";
+}
+
 }  // namespace
 
 std::span<const ComparabilityRow> comparability_table() {
-  static const std::array<ComparabilityRow, 15> rows = {{
+  static const std::array<ComparabilityRow, 16> rows = {{
       {{"ending", "Both ran to their ends, and nothing of what was measured is lost."},
        Rule::forbids,
        interruption},
@@ -151,6 +158,9 @@ std::span<const ComparabilityRow> comparability_table() {
       {{"gpus", "Their models and their number."}, Rule::forbids, gpus},
       {{"data", "The settings that say what is read."}, Rule::forbids, data},
       {{"samples", "How many there are in an epoch."}, Rule::forbids, samples},
+      {{"contents", "The fingerprint of the data: count, places and sizes of its samples."},
+       Rule::forbids,
+       contents},
       {{"settings", "All other settings of loader, device and program."}, Rule::forbids, settings},
       {{"window", "How many steps were measured, and with which seed."}, Rule::warns, window},
       {{"page-cache", "How much of the data was in memory."}, Rule::warns, page_cache},

@@ -61,6 +61,10 @@ TEST(Comparability, EachRowSeesItsDifference) {
        [](RunRecord& r) {
          r.metrics.push_back({"data.epoch_samples", "1", "", 7});
        }},
+      {"the data has other samples",
+       [](RunRecord& r) {
+         r.metrics.push_back({"data.fingerprint", "1", "", 5});
+       }},
       {"num-workers is 4 in A and 0 in B",
        [](RunRecord& r) { r.config.loader.num_workers.value = 4; }},
       {"steps is 30 in A and 20 in B", [](RunRecord& r) { r.config.measure.steps.value = 30; }},
@@ -80,6 +84,7 @@ TEST(Comparability, EachRowSeesItsDifference) {
     RunRecord other = record(100), base = record(100);
     changes[i].second(other);
     base.metrics.push_back({"data.epoch_samples", "1", "", 9});
+    base.metrics.push_back({"data.fingerprint", "1", "", 6});
     base.metrics.push_back({"cache.resident_bytes", "bytes", "", 90});
     base.metrics.push_back({"cache.checked_bytes", "bytes", "", 100});
     other.metrics.push_back({"cache.checked_bytes", "bytes", "", 100});

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "loaderscope/errors.h"
+#include "source/fingerprint.h"
 #include "source/parallel.h"
 #include "temp_folder.h"
 
@@ -38,6 +39,24 @@ TEST(Folders, AClassWithoutImagesKeepsItsNumber) {
   data.write("b/1.jpg");
   fs::create_directories(data / "a");
   EXPECT_THAT(labels_of(*open_files(without_cache({data.path()}))), ElementsAre(1));
+}
+
+TEST(Fingerprint, IsOfNamesAndSizesWhereverTheFolderLies) {
+  const TempFolder one, other;
+  for (const TempFolder* data : {&one, &other}) {
+    data->write("a/1.jpg", "12345");
+    data->write("b/2.jpg");
+  }
+  const auto fingerprint = [](const TempFolder& data) {
+    return fingerprint_of(*open_files(without_cache({data.path()})));
+  };
+  EXPECT_EQ(fingerprint(one), fingerprint(other));
+  EXPECT_LT(fingerprint(one), std::int64_t{1} << 40);
+  other.write("b/2.jpg", "xy");
+  EXPECT_NE(fingerprint(one), fingerprint(other));
+  const std::int64_t before = fingerprint(other);
+  other.write("b/3.jpg");
+  EXPECT_NE(fingerprint(other), before);
 }
 
 TEST(Folders, AFlatFolderHasOneLabel) {

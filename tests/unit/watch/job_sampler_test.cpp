@@ -16,7 +16,6 @@ using test::PretendJob;
 using testing::HasSubstr;
 
 constexpr int kTrainer = 5'000'000, kWorker = 5'000'001;
-const std::string kTrain = "python\0train.py\0"s;
 
 const GpuLoads& no_gpus() {
   static const GpuLoads none("libnowhere.so.1");

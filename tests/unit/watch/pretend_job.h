@@ -8,6 +8,9 @@
 
 namespace loaderscope::watch::test {
 
+// The command line of a training, as /proc has it.
+inline const std::string kTrain{"python\0train.py\0", 16};
+
 struct Counters {
   double cpu_s = 0, no_core_s = 0;
   long turns = 1;

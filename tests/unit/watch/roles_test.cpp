@@ -25,8 +25,6 @@ std::vector<std::string> spelled(const PretendJob& job, int pid) {
   return all;
 }
 
-const std::string kTrain = "python\0train.py\0"s;
-
 TEST(WatchRoles, TorchrunHasRanksAndTheseWorkers) {
   const PretendJob job;
   job.process(kBig, 1, "torchrun", "python\0torchrun\0"s, {});
