@@ -12,6 +12,7 @@ namespace {
 
 using std::string_literals::operator""s;
 using test::Counters;
+using test::kTrain;
 using test::PretendJob;
 using testing::HasSubstr;
 

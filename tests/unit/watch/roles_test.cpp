@@ -11,6 +11,7 @@ namespace loaderscope::watch {
 namespace {
 
 using std::string_literals::operator""s;
+using test::kTrain;
 using test::PretendJob;
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
