@@ -33,8 +33,9 @@ TEST_F(TorchTraffic, RequestsAreAsManyAsTheServerWasAsked) {
   const std::string details = result.at("details").dump();
   EXPECT_THAT(details, HasSubstr("/index\""));
   EXPECT_THAT(details, HasSubstr("list " LOADERSCOPE_SOURCE_DIR "/tests/torch\""));
-  if (result.at("memory").contains("copied_bytes"))
+  if (result.at("memory").contains("copied_bytes")) {
     EXPECT_THAT(details, HasSubstr("Objects.names (list of 100000 tuple)"));
+  }
 }
 
 // 64 slices of 4096 tokens of two bytes in a batch: each is taken, and then copied.

@@ -1,8 +1,11 @@
 // Findings about what a job asks for: requests to servers, and frames of videos.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "analysis/findings/facts.h"
 #include "analysis/verdict.h"
@@ -35,6 +38,19 @@ std::string opens_words(const Facts& facts) {
   return words;
 }
 
+// What every worker opens, lists or asks for; of it two names.
+std::string same_words(const Facts& facts) {
+  const auto same = static_cast<std::size_t>(std::llround(facts.metric("opens.same")));
+  std::vector<std::string> names;
+  for (const Detail& detail : facts.record.details)
+    if (detail.about == "opens.same" && names.size() < 2) names.push_back(detail.text);
+  if (names.empty()) return "";
+  const bool are_all = names.size() >= same;
+  return fmt::format("; all workers ask for the same {}{}",
+                     are_all ? "" : show_count(static_cast<std::int64_t>(same)) + ", such as ",
+                     fmt::join(names, " and "));
+}
+
 }  // namespace
 
 std::optional<Candidate> request_storm(const Facts& facts) {
@@ -51,9 +67,8 @@ std::optional<Candidate> request_storm(const Facts& facts) {
     candidate.evidence +=
         fmt::format("; {} with 429 or 503 in the job", count_words(throttled, "answer"));
   if (const double retries = facts.metric("requests.retries"); retries > 0)
-    candidate.evidence += ", " + count_words(retries, "retry");
-  if (const std::string same = facts.named("opens.same"); !same.empty())
-    candidate.evidence += "; each worker asks for the same: " + same;
+    candidate.evidence += fmt::format(", asked again {}", count_words(retries, "time"));
+  candidate.evidence += same_words(facts);
   candidate.pytorch =
       "ask once, before the workers start: keep the list of objects in a file or in the data set "
       "that they are handed; read shards of many samples instead of an object for each; and let "
@@ -67,15 +82,16 @@ std::optional<Candidate> frames_in_vain(const Facts& facts) {
       facts.share(Cause::decode) < kWorthSaying)
     return std::nullopt;
   return Candidate{
-      fmt::format("{:.3g} frames are decoded for each that is used, as decoding begins at the key "
-                  "frame before it or at the beginning; the trainer waits {} of the time for it",
-                  each, show_percent(facts.share(Cause::decode))),
+      fmt::format(
+          "{:.3g} frames are decoded for each that is used: decoding begins at the key frame "
+          "before it, or at the beginning of the video where nothing seeks; the trainer "
+          "waits {} of the time for decode",
+          each, show_percent(facts.share(Cause::decode))),
       {{{std::string(name_of(Stage::decode)) + ".speed", "2"}}},
       "seek to the key frame before the frame (PyAV: container.seek), and take the frames of a "
-      "video "
-      "in one call and in their order (get_frames_at, get_batch); clips of frames that follow each "
-      "other; for frames at random videos with a key frame at every few frames (ffmpeg -g 8), or "
-      "pictures"};
+      "video in one call and in their order (get_frames_at, get_batch); use clips of frames that "
+      "follow each other; for single frames at random, keep videos with a key frame at every few "
+      "frames (ffmpeg -g 8), or pictures"};
 }
 
 }  // namespace loaderscope

@@ -36,7 +36,7 @@ struct Pieces {
 };
 
 Pieces pieces_of(const Facts& facts) {
-  constexpr double kMany = 16, kMostly = 0.5;
+  constexpr double kMany = 16, kMostOfIt = 0.5;
   const StageStats& received = facts.stages[Stage::transport_recv];
   Pieces pieces;
   pieces.of_batch = facts.metric("transport.descriptors");
@@ -45,7 +45,7 @@ Pieces pieces_of(const Facts& facts) {
   if (received.count == 0) return pieces;
   const double mean_s = seconds(received.wall) / static_cast<double>(received.count);
   pieces.asked_s = std::min(pieces.asked_s, mean_s);
-  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostly * mean_s;
+  pieces.are_many = pieces.of_batch >= kMany && pieces.asked_s >= kMostOfIt * mean_s;
   return pieces;
 }
 

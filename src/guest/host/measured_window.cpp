@@ -10,10 +10,19 @@ std::int64_t makers_of(const LoaderFacts& loader) {
   return std::max<std::int64_t>(1, loader.seen_workers());
 }
 
+// A job may have 8 ranks of several loaders each, and what is kept of all of them is to stay below
+// 256 MiB. What does not fit of the steps goes to a temporary file.
+constexpr Bytes kStepRows = Bytes{4} << 20;
+constexpr Bytes kExemplars = Bytes{4} << 20;
+constexpr std::int64_t kSampleRows = 1 << 14;
+
 FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
   FoldOptions options;
   options.workers = static_cast<std::int32_t>(makers_of(loader));
   options.in_order = loader.in_order || loader.seen_workers() == 0;
+  options.step_row_memory = kStepRows;
+  options.exemplar_memory = kExemplars;
+  options.reservoir_rows = kSampleRows;
   options.seed = static_cast<std::uint64_t>(given.measure.seed.value);
   return options;
 }
