@@ -20,6 +20,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+COPIED = 4 << 20  # bytes
 OUTPUT = "HOOK_BENCH_OUTPUT"  # the file that a job writes its CPU time to
 
 
@@ -169,6 +170,17 @@ def per_call(calls: int, function, *arguments) -> float:
     return spent(function) / calls
 
 
+def per_call_cold(copies: int, function, *arguments) -> float:
+    """ns by the clock, the median, of calls each behind a copy that drives out what the caches of a core hold."""
+    whole, lengths = bytearray(COPIED), []
+    for _ in range(copies):
+        bytes(whole)
+        begun = time.perf_counter_ns()
+        function(*arguments)
+        lengths.append(time.perf_counter_ns() - begun)
+    return statistics.median(lengths)
+
+
 def nothing(value):
     return value
 
@@ -201,6 +213,13 @@ def measure_calls(library_path: str) -> None:
     library.leave(0)
     rows += [("a sample", per_call(calls, hooked.__getitem__, 3) - per_call(calls, data.__getitem__, 3)),
              ("a fact", per_call(calls, maker.fact, library.FACT.finished, 1))]
+    maker.begin(0, 0, library.now(), [0])
+    maker.next_sample(0)
+    copies = 3000
+    empty = per_call_cold(copies, nothing, 1)
+    rows += [(f"a function, {COPIED >> 20} MiB copied", empty),
+             ("looked into, likewise", per_call_cold(copies, timed, 1) - empty),
+             ("a fact, likewise", per_call_cold(copies, maker.fact, library.FACT.finished, 1) - empty)]
     for name, spent in rows:
         print(f"{name:32} {spent:8.0f} ns")
     host.time_stages(False)
