@@ -152,11 +152,11 @@ std::string explained_by(const Analysis& analysis) {
   } else if (analysis.verdict.candidates.size() == 1) {
     word = name_of(analysis.verdict.candidates.front());
   }
-  return word.empty() ? "" : fmt::format("; loaderscope explain {}", word);
+  return word.empty() ? "" : fmt::format("; explain {}", word);
 }
 
 // "more with --verbose: findings decode-bound, small-files and 1 more; first batch; 24 metrics;
-// loaderscope explain decode-bound"
+// explain decode-bound"
 std::string more_line(const RunRecord& record, const Analysis& analysis) {
   constexpr std::size_t kNamed = 2;
   const std::vector<std::string_view> findings = other_finding_names(analysis);

@@ -99,7 +99,8 @@ TEST(Hdf5, ThreadsWaitForEachOther) {
   write_hdf5(data / "rows.h5", std::string(100 * 50'000, 'x'), {100, 50'000}, {1, 50'000});
   const auto source = open(data / "rows.h5");
   EXPECT_TRUE(source->details().empty());
-  {
+  // On a crowded machine they may happen to run one after another.
+  for (int round = 0; round < 50 && source->details().empty(); ++round) {
     std::vector<std::jthread> threads;
     for (std::int64_t t = 0; t < 4; ++t) {
       threads.emplace_back([&] {
