@@ -34,17 +34,20 @@ void* allocated(const Allocate& allocate) {
 
 }  // namespace
 
-// The forms that are left out call these.
-void* operator new(std::size_t bytes) {
+// The forms that are left out call these. Weak: a program that counts in its own way may have its
+// own.
+[[gnu::weak]] void* operator new(std::size_t bytes) {
   return allocated([bytes] { return std::malloc(std::max<std::size_t>(bytes, 1)); });
 }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+[[gnu::weak]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto unit = static_cast<std::size_t>(alignment);
   const std::size_t whole = (std::max<std::size_t>(bytes, 1) + unit - 1) / unit * unit;
   return allocated([=] { return whole < bytes ? nullptr : std::aligned_alloc(unit, whole); });
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 #endif
