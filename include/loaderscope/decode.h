@@ -12,6 +12,8 @@
 
 namespace loaderscope {
 
+class FrameCounts;
+
 struct DecodeOptions {
   bool fast_upsampling = false;
   // Decode at 1/2 or 1/4 where both sides of the region then still have at least `wanted` pixels.
@@ -19,6 +21,7 @@ struct DecodeOptions {
   int wanted = 0;  // the side of the augmented image; 0: unknown, nothing is scaled
   // As Pillow's limit; a header that asks for more is refused.
   std::int64_t largest_pixels = 178'956'970;
+  const FrameCounts* frames = nullptr;  // where frames of videos are counted
 };
 
 // One format's decoder of one worker. `open` then `decode`, once each per sample. Both throw

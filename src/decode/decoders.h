@@ -10,6 +10,7 @@ namespace loaderscope {
 std::unique_ptr<Decoder> make_jpeg_decoder(const DecodeOptions& options);
 std::unique_ptr<Decoder> make_png_decoder(const DecodeOptions& options);
 std::unique_ptr<Decoder> make_webp_decoder(const DecodeOptions& options);
+std::unique_ptr<Decoder> make_video_decoder(const DecodeOptions& options);
 std::unique_ptr<Decoder> make_raw_decoder(const DecodeOptions& options);
 
 }  // namespace loaderscope

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/raw_image.h"
+#include "base/video_frame.h"
 
 namespace loaderscope {
 namespace {
@@ -17,6 +18,7 @@ using namespace std::string_view_literals;
 constexpr std::string_view kJpeg = "\xFF\xD8\xFF"sv;
 constexpr std::string_view kPng = "\x89PNG\r\n\x1A\n"sv;
 constexpr std::string_view kRaw(kRawMagic.data(), kRawMagic.size());
+constexpr std::string_view kVideoFrame(kVideoFrameMagic.data(), kVideoFrameMagic.size());
 constexpr std::size_t kLongestMagic = 12;
 
 std::string_view as_text(std::span<const std::byte> stored, std::size_t longest) {
@@ -112,6 +114,10 @@ bool begins_like_webp(std::span<const std::byte> stored) {
 
 bool begins_like_raw(std::span<const std::byte> stored) {
   return as_text(stored, kLongestMagic).starts_with(kRaw);
+}
+
+bool begins_like_video_frame(std::span<const std::byte> stored) {
+  return as_text(stored, kLongestMagic).starts_with(kVideoFrame);
 }
 
 SampleError not_an_image(std::span<const std::byte> stored) {

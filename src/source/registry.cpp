@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/has_ffmpeg.h"
 #include "source/file_source.h"
 #include "source/hdf5.h"
 #include "source/items.h"
@@ -12,6 +13,7 @@
 #include "source/tar.h"
 #include "source/tfrecord.h"
 #include "source/tokens.h"
+#include "source/video.h"
 
 namespace loaderscope {
 namespace {
@@ -52,6 +54,7 @@ constexpr std::string_view kItemWords[] = {"column", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
 constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
 constexpr std::string_view kLmdbWords[] = {"key", "value"};
+constexpr std::string_view kVideoWords[] = {"every"};
 constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
 
 // Of a function that opens sources of one kind.
@@ -81,6 +84,12 @@ constexpr Open kOpenLmdb = nullptr;
 constexpr Unavailable kNoLmdb = []() -> std::optional<std::string> {
   return "built without LMDB; install liblmdb-dev and build again.";
 };
+#endif
+
+#ifdef LOADERSCOPE_WITH_FFMPEG
+constexpr Open kOpenVideo = open_video;
+#else
+constexpr Open kOpenVideo = nullptr;
 #endif
 
 }  // namespace
@@ -160,6 +169,15 @@ std::span<const SourceRow> source_table() {
        .open = kOpenLmdb,
        .suffixes = source::kLmdbSuffixes,
        .words = kLmdbWords,
+       .is_packed = true},
+      {.row = {"video",
+               "Frames of videos (MP4, MKV, WebM; a folder: all below it, as of LeRobot), by "
+               "FFmpeg; ?every=N: of each video every N-th frame.",
+               no_ffmpeg},
+       .form = SampleForm::image,
+       .open = kOpenVideo,
+       .suffixes = source::kVideoSuffixes,
+       .words = kVideoWords,
        .is_packed = true},
   };
   return rows;

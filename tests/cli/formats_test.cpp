@@ -41,6 +41,7 @@ TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
   expect_all_samples("litdata:" + fixture("litdata"));
   expect_all_samples(fixture("images.tfrecord"));
   if (is_built("lmdb")) expect_all_samples(fixture("images.lmdb"));
+  if (is_built("video")) expect_all_samples(fixture("videos/left/0.mp4") + "?every=3");
   if (is_built("hdf5")) expect_all_samples(fixture("hdf5/images.h5"));
 }
 

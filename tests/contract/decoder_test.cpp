@@ -18,6 +18,11 @@
 #include "unit/decode/made_webp.h"
 #endif
 
+#ifdef LOADERSCOPE_WITH_FFMPEG
+#include "base/ffmpeg.h"
+#include "unit/decode/made_video.h"
+#endif
+
 namespace loaderscope {
 namespace {
 
@@ -38,6 +43,9 @@ std::map<std::string_view, ByteVector> good_images() {
 #endif
 #ifdef LOADERSCOPE_WITH_WEBP
   images["webp"] = made::encode_webp(source, false);
+#endif
+#if defined(LOADERSCOPE_WITH_FFMPEG) && defined(LOADERSCOPE_WITH_JPEG)
+  images["video"] = made::video_frame(AV_CODEC_ID_MJPEG, 61, 43, images["jpeg"]);
 #endif
   return images;
 }

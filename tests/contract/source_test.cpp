@@ -16,6 +16,7 @@
 #include "unit/dataset/contents.h"
 #include "unit/source/access_names.h"
 #include "unit/source/container_bytes.h"
+#include "unit/source/fixtures.h"
 #include "unit/source/hdf5_writer.h"
 #include "unit/source/lmdb_writer.h"
 #include "unit/source/packed_bytes.h"
@@ -160,6 +161,25 @@ void make_lmdb(const source::TempFolder& data, SourceOptions& options) {
 }
 #endif
 
+#ifdef LOADERSCOPE_WITH_FFMPEG
+void make_videos(const source::TempFolder& data, SourceOptions& options) {
+  data.write("0.mp4", source::content_of_fixture("videos/left/0.mp4"));
+  data.write("1.mp4", source::content_of_fixture("videos/right/1.mp4"));
+  options.paths = {data.path()};
+}
+
+// As a reader has it that reads nothing else.
+std::string packets_of_frame(std::int64_t sample) {
+  static const source::TempFolder data;
+  static const std::unique_ptr<Source> videos = [] {
+    SourceOptions options = source::without_cache({});
+    make_videos(data, options);
+    return source_row("video").open(options, {});
+  }();
+  return source::read_sample(*videos->make_reader(), sample);
+}
+#endif
+
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
       {"files", "", make_folder, bytes_of_sample},
@@ -175,6 +195,9 @@ const std::vector<Format>& formats() {
 #endif
 #ifdef LOADERSCOPE_WITH_HDF5
       {"hdf5", "", make_hdf5, row_of_sample},
+#endif
+#ifdef LOADERSCOPE_WITH_FFMPEG
+      {"video", "", make_videos, packets_of_frame},
 #endif
   };
   return kFormats;

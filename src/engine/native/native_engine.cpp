@@ -14,6 +14,7 @@
 #include "loaderscope/settings.h"
 #include "machine/machine.h"
 #include "record/broken_off.h"
+#include "record/frame_counts.h"
 #include "source/cache_state.h"
 #include "source/fingerprint.h"
 #include "source/range_cache.h"
@@ -31,6 +32,7 @@ struct Run {
   std::unique_ptr<Source> data;  // null: every stage is declared
   std::optional<CacheProof> cache;
   std::optional<Plan> plan;
+  FrameCounts frames;  // before the first fork, for all workers
   DataPipeline pipeline;
   std::optional<native::ReplayPool> replayed;  // with knock-outs
   native::SampleErrors errors;
@@ -96,6 +98,7 @@ native::MakerFactory make_pipeline(Run& run) {
   pipeline.decode.fast_upsampling = run.config.image.fast_upsampling;
   pipeline.decode.dct_scale_auto = run.config.image.dct_scale == DctScale::auto_;
   pipeline.decode.wanted = pipeline.augment.size;
+  pipeline.decode.frames = &run.frames;
   pipeline.fail_on_error = run.config.data.on_error == OnError::fail;
   pipeline.errors = &run.errors;
   return native::data_makers(pipeline);
@@ -194,6 +197,7 @@ RunRecord record_of(Run& run) {
                                 "and sizes of samples",
                                 static_cast<double>(source::fingerprint_of(*run.data))});
     }
+    for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const Streams* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);

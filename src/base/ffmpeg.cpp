@@ -1,0 +1,104 @@
+#include "base/ffmpeg.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "base/has_ffmpeg.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+struct Loaded {
+  Ffmpeg functions;
+  std::optional<std::string> missing;
+};
+
+// Of the version whose headers this program was built with: others have other structures.
+void* library(std::string_view name, int version, std::optional<std::string>& missing) {
+  const std::string file = fmt::format("lib{}.so.{}", name, version);
+  void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr && !missing) {
+    missing = fmt::format(
+        "built for the FFmpeg that has {}, which is not here; install it, or the headers of the "
+        "one that is here (libavformat-dev) and build again.",
+        file);
+  }
+  return handle;
+}
+
+template <class Function>
+void find(void* handle, const char* name, Function& function, std::optional<std::string>& missing) {
+  if (handle == nullptr) return;
+  function = reinterpret_cast<Function>(::dlsym(handle, name));
+  if (function == nullptr && !missing)
+    missing = fmt::format("built for an FFmpeg that has {}, unlike that here; build again.", name);
+}
+
+Loaded load() {
+  Loaded loaded;
+  auto& [to, missing] = loaded;
+  void* handle = nullptr;
+#define LOADERSCOPE_FIND(name) find(handle, #name, to.name, missing);
+  handle = library("avutil", LIBAVUTIL_VERSION_MAJOR, missing);
+  LOADERSCOPE_OF_AVUTIL(LOADERSCOPE_FIND)
+  handle = library("avcodec", LIBAVCODEC_VERSION_MAJOR, missing);
+  LOADERSCOPE_OF_AVCODEC(LOADERSCOPE_FIND)
+  handle = library("avformat", LIBAVFORMAT_VERSION_MAJOR, missing);
+  LOADERSCOPE_OF_AVFORMAT(LOADERSCOPE_FIND)
+  handle = library("swscale", LIBSWSCALE_VERSION_MAJOR, missing);
+  LOADERSCOPE_OF_SWSCALE(LOADERSCOPE_FIND)
+#undef LOADERSCOPE_FIND
+  if (!missing) to.av_log_set_level(AV_LOG_QUIET);  // prints by itself otherwise
+  return loaded;
+}
+
+const Loaded& loaded_once() {
+  static const Loaded loaded = load();
+  return loaded;
+}
+
+}  // namespace
+
+std::optional<std::string> no_ffmpeg() { return loaded_once().missing; }
+const Ffmpeg& ffmpeg() { return loaded_once().functions; }
+
+std::string ffmpeg_error(int result) {
+  std::array<char, AV_ERROR_MAX_STRING_SIZE> text{};
+  ffmpeg().av_strerror(result, text.data(), text.size());
+  return text.data();
+}
+
+OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan) {
+  const Ffmpeg& av = ffmpeg();
+  const AVCodec* codec = av.avcodec_find_decoder(plan.codec);
+  if (codec == nullptr) {
+    throw ValueError(fmt::format("its frames are coded by {}, which FFmpeg cannot decode here",
+                                 av.avcodec_get_name(plan.codec)));
+  }
+  OfFfmpeg<AVCodecContext> context(av.avcodec_alloc_context3(codec));
+  if (!context) throw ValueError("there is no memory for its codec");
+  context->thread_count = 1;
+  context->max_pixels = plan.largest_pixels;
+  context->width = plan.width;
+  context->height = plan.height;
+  context->has_b_frames = plan.delay;
+  if (!plan.setup.empty()) {
+    auto* setup =
+        static_cast<std::uint8_t*>(av.av_mallocz(plan.setup.size() + AV_INPUT_BUFFER_PADDING_SIZE));
+    if (setup == nullptr) throw ValueError("there is no memory for its codec");
+    std::memcpy(setup, plan.setup.data(), plan.setup.size());
+    context->extradata = setup;
+    context->extradata_size = static_cast<int>(plan.setup.size());
+  }
+  const int result = av.avcodec_open2(context.get(), codec, nullptr);
+  if (result < 0) throw ValueError("its codec cannot be set up: " + ffmpeg_error(result));
+  return context;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,89 @@
+// FFmpeg's libraries, loaded when a video is first met: linked they would bring a hundred others
+// into every call of the program.
+#pragma once
+
+extern "C" {
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/pixdesc.h>
+#include <libswscale/swscale.h>
+}
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace loaderscope {
+
+#define LOADERSCOPE_OF_AVUTIL(USE) \
+  USE(av_dict_free)                \
+  USE(av_dict_set)                 \
+  USE(av_frame_alloc)              \
+  USE(av_frame_free)               \
+  USE(av_log_set_level)            \
+  USE(av_mallocz)                  \
+  USE(av_strerror)
+#define LOADERSCOPE_OF_AVCODEC(USE) \
+  USE(av_packet_alloc)              \
+  USE(av_packet_free)               \
+  USE(av_packet_unref)              \
+  USE(avcodec_alloc_context3)       \
+  USE(avcodec_find_decoder)         \
+  USE(avcodec_flush_buffers)        \
+  USE(avcodec_free_context)         \
+  USE(avcodec_get_name)             \
+  USE(avcodec_open2)                \
+  USE(avcodec_receive_frame)        \
+  USE(avcodec_send_packet)
+#define LOADERSCOPE_OF_AVFORMAT(USE) \
+  USE(av_find_best_stream)           \
+  USE(av_read_frame)                 \
+  USE(av_seek_frame)                 \
+  USE(avformat_close_input)          \
+  USE(avformat_open_input)
+#define LOADERSCOPE_OF_SWSCALE(USE) \
+  USE(sws_freeContext)              \
+  USE(sws_getCachedContext)         \
+  USE(sws_getCoefficients)          \
+  USE(sws_scale)                    \
+  USE(sws_setColorspaceDetails)
+
+// The functions that are used, by their names.
+struct Ffmpeg {
+#define LOADERSCOPE_MEMBER(name) decltype(&::name) name = nullptr;
+  LOADERSCOPE_OF_AVUTIL(LOADERSCOPE_MEMBER)
+  LOADERSCOPE_OF_AVCODEC(LOADERSCOPE_MEMBER)
+  LOADERSCOPE_OF_AVFORMAT(LOADERSCOPE_MEMBER)
+  LOADERSCOPE_OF_SWSCALE(LOADERSCOPE_MEMBER)
+#undef LOADERSCOPE_MEMBER
+};
+
+// Only where no_ffmpeg() has nothing to say.
+const Ffmpeg& ffmpeg();
+
+// What it says of a result below 0.
+std::string ffmpeg_error(int result);
+
+struct FreesFfmpeg {
+  void operator()(AVPacket* packet) const { ffmpeg().av_packet_free(&packet); }
+  void operator()(AVFrame* frame) const { ffmpeg().av_frame_free(&frame); }
+  void operator()(AVCodecContext* context) const { ffmpeg().avcodec_free_context(&context); }
+  void operator()(AVFormatContext* context) const { ffmpeg().avformat_close_input(&context); }
+  void operator()(SwsContext* context) const { ffmpeg().sws_freeContext(context); }
+};
+template <class T>
+using OfFfmpeg = std::unique_ptr<T, FreesFfmpeg>;
+
+struct CodecPlan {
+  AVCodecID codec = AV_CODEC_ID_NONE;
+  int width = 0, height = 0;
+  int delay = 0;  // packets that it has had before it gives the first frame, at least
+  std::span<const std::byte> setup;
+  std::int64_t largest_pixels = 0;  // what is larger is refused before memory is taken
+};
+// A decoder of one thread. Throws ValueError, as it continues "PATH: ".
+OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan);
+
+}  // namespace loaderscope

@@ -1,0 +1,42 @@
+// Frames of videos: decoded for those that are used, by any thread and by any process that is
+// forked from the one that made it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/placed.h"
+#include "base/shared_memory.h"
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+class FrameCounts {
+ public:
+  FrameCounts() : counts_(place<Counts>(shared_)) {}
+
+  void count(std::int64_t decoded, std::int64_t used) const {
+    counts_->decoded.fetch_add(decoded, std::memory_order_relaxed);
+    counts_->used.fetch_add(used, std::memory_order_relaxed);
+  }
+  std::vector<Metric> metrics() const {
+    const auto decoded = static_cast<double>(counts_->decoded.load());
+    const auto used = static_cast<double>(counts_->used.load());
+    if (decoded <= 0) return {};
+    std::vector<Metric> metrics = {
+        {"video.frames_decoded", "1", "that codecs gave, warm-up included", decoded},
+        {"video.frames_used", "1", "of them: what samples were made of", used}};
+    if (used > 0) metrics.push_back({"video.decoded_per_used", "1", "frames", decoded / used});
+    return metrics;
+  }
+
+ private:
+  struct Counts {
+    std::atomic<std::int64_t> decoded{0}, used{0};
+  };
+  SharedMemory shared_;
+  Placed<Counts> counts_;
+};
+
+}  // namespace loaderscope
