@@ -1,7 +1,6 @@
 #include "base/ffmpeg.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
 #include <array>
 #include <cstring>
@@ -21,13 +20,12 @@ struct Loaded {
 
 // Of the version whose headers this program was built with: others have other structures.
 void* library(std::string_view name, int version, std::optional<std::string>& missing) {
-  const std::string file = fmt::format("lib{}.so.{}", name, version);
+  const std::string file = "lib" + std::string(name) + ".so." + std::to_string(version);
   void* handle = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr && !missing) {
-    missing = fmt::format(
-        "built for the FFmpeg that has {}, which is not here; install it, or the headers of the "
-        "one that is here (libavformat-dev) and build again.",
-        file);
+    missing = "built for the FFmpeg that has " + file +
+              ", which is not here; install it, or the headers of the one that is here "
+              "(libavformat-dev) and build again.";
   }
   return handle;
 }
@@ -37,7 +35,8 @@ void find(void* handle, const char* name, Function& function, std::optional<std:
   if (handle == nullptr) return;
   function = reinterpret_cast<Function>(::dlsym(handle, name));
   if (function == nullptr && !missing)
-    missing = fmt::format("built for an FFmpeg that has {}, unlike that here; build again.", name);
+    missing =
+        "built for an FFmpeg that has " + std::string(name) + ", unlike that here; build again.";
 }
 
 Loaded load() {
@@ -78,8 +77,8 @@ OfFfmpeg<AVCodecContext> open_codec(const CodecPlan& plan) {
   const Ffmpeg& av = ffmpeg();
   const AVCodec* codec = av.avcodec_find_decoder(plan.codec);
   if (codec == nullptr) {
-    throw ValueError(fmt::format("its frames are coded by {}, which FFmpeg cannot decode here",
-                                 av.avcodec_get_name(plan.codec)));
+    throw ValueError(std::string("its frames are coded by ") + av.avcodec_get_name(plan.codec) +
+                     ", which FFmpeg cannot decode here");
   }
   OfFfmpeg<AVCodecContext> context(av.avcodec_alloc_context3(codec));
   if (!context) throw ValueError("there is no memory for its codec");
