@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/video_frame.h"
 #include "dataset/encode.h"
 
 namespace loaderscope::dataset {
@@ -77,6 +78,14 @@ ImageFacts webp_facts(Stored bytes) {
   return damaged(Kind::webp, "its first chunk is none of WebP's");
 }
 
+// Of a frame: the header in front of its packets.
+ImageFacts video_facts(Stored bytes) {
+  VideoFrameHeader header;
+  if (bytes.size() < sizeof header) return cut_off(Kind::video);
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return sized(Kind::video, header.width, header.height);
+}
+
 }  // namespace
 
 ImageFacts image_facts(Stored begin) {
@@ -87,6 +96,8 @@ ImageFacts image_facts(Stored begin) {
     if (begin.size() < kRawHeader) return cut_off(Kind::raw);
     return sized(Kind::raw, little_endian(begin, 8, 4), little_endian(begin, 12, 4));
   }
+  if (has(begin, 0, std::string_view(kVideoFrameMagic.data(), kVideoFrameMagic.size())))
+    return video_facts(begin);
   return {};
 }
 

@@ -10,8 +10,10 @@
 
 namespace loaderscope::dataset {
 
-enum class Kind : std::uint8_t { jpeg, png, webp, raw, unknown };
-inline constexpr std::array<std::string_view, 4> kKindNames = {"jpeg", "png", "webp", "raw"};
+// The first four are the formats that images are encoded in, in the order of their table.
+enum class Kind : std::uint8_t { jpeg, png, webp, raw, video, unknown };
+inline constexpr std::array<std::string_view, 5> kKindNames = {"jpeg", "png", "webp", "raw",
+                                                               "video"};
 
 struct ImageFacts {
   Kind kind = Kind::unknown;

@@ -79,24 +79,14 @@ class SourceInspection {
   void look_at_samples() {
     constexpr std::int64_t kAtOnce = 128;
     Inspector inspector("", context_);
-    std::unique_ptr<SampleReader> reader;
-    const bool reads_header = source_->extents() != nullptr && data_.row->form == SampleForm::image;
-    if (!reads_header) reader = source_->make_reader();
+    const std::unique_ptr<SampleReader> reader = source_->make_reader();
     const std::int64_t size = source_->size();
     for (std::int64_t at = next_.fetch_add(kAtOnce); at < size; at = next_.fetch_add(kAtOnce)) {
       const std::int64_t end = std::min(at + kAtOnce, size);
       for (std::int64_t i = at; i < end && !team_.stopping(); ++i, ++looked_at_)
-        reads_header ? look_at_extent(inspector, i) : read(inspector, *reader, i);
+        read(inspector, *reader, i);
     }
     merge(inspector);
-  }
-
-  void look_at_extent(Inspector& inspector, std::int64_t sample) {
-    const Extents& extents = *source_->extents();
-    const Extent extent = extents.extent(sample);
-    std::string path;
-    extents.path_of(extent.object, path);
-    inspector.inspect(source_->describe(sample), path, extent);
   }
 
   void read(Inspector& inspector, SampleReader& reader, std::int64_t sample) {

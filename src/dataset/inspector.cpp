@@ -157,23 +157,6 @@ Bytes Inspector::inspect(const std::string& path) {
   return stored.size;
 }
 
-void Inspector::inspect(const std::string& name, const std::string& object, const Extent& extent) {
-  if (object != object_) {
-    object_file_ = Fd(opened_file(object));
-    object_ = object;
-  }
-  struct stat status {};
-  if (object_file_ < 0 || ::fstat(object_file_, &status) != 0) {
-    object_.clear();
-    book_damaged(name, cannot_be_read(cause_of(object, errno)));
-    return;
-  }
-  const Bytes size =
-      extent.length == Extent::kToEnd ? status.st_size - extent.offset : extent.length;
-  StoredImage stored{object_file_, extent.offset, size, 0, {}, buffer_};
-  look(name, stored, false);
-}
-
 void Inspector::inspect(const std::string& name, std::span<const std::byte> stored) {
   StoredImage in_memory{-1, 0, std::ssize(stored), 0, stored, buffer_};
   look(name, in_memory, false);

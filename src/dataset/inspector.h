@@ -24,8 +24,7 @@ class Inspector {
 
   // Books the file at `path`, relative to the root. Returns its size.
   Bytes inspect(const std::string& path);
-  // Books a sample that lies in an object, or in memory. `name` is what messages call it.
-  void inspect(const std::string& name, const std::string& object, const Extent& extent);
+  // Books a sample. `name` is what messages call it.
   void inspect(const std::string& name, std::span<const std::byte> stored);
   // Books one that cannot be had.
   void book_damaged(const std::string& name, std::string cause);
@@ -47,8 +46,6 @@ class Inspector {
   std::unique_ptr<Decoder> decoder_;
   DatasetInfo seen_;
   std::vector<std::byte> buffer_;
-  std::string object_;  // that is open
-  Fd object_file_;
 };
 
 }  // namespace loaderscope::dataset

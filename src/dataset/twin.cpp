@@ -25,6 +25,7 @@ std::vector<SeenImage> images_of(const TwinOptions& options, const MakeContext& 
   looking.stop_signal = context.stop_signal;
   looking.threads = options.threads;
   looking.on_image = [&](SeenImage image) {
+    if (image.facts.kind == Kind::video) return;  // there is no encoder of videos here
     const std::lock_guard lock(mutex);
     images.push_back(std::move(image));
   };

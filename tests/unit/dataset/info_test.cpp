@@ -20,6 +20,7 @@
 #include "loaderscope/errors.h"
 #include "report/kinds.h"
 #include "source/file_source.h"
+#include "source/registry.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/container_bytes.h"
 #include "unit/source/temp_folder.h"
@@ -210,6 +211,26 @@ TEST(Info, LooksIntoShards) {
   }
   EXPECT_THROW(inspect_dataset("tar:" + shards + "?window=2", {}), UsageError);
   EXPECT_THROW(inspect_dataset("synthetic:", {}), UsageError);
+}
+
+// Of a record the sample is a part; a frame of a video is told by its header.
+TEST(Info, LooksIntoWhatOtherLibrariesWrote) {
+  const std::string fixtures = LOADERSCOPE_SOURCE_DIR "/tests/unit/source/fixtures/";
+  for (const std::string& data :
+       {"mds:" + fixtures + "mds", "mds:" + fixtures + "mds_zstd",
+        "litdata:" + fixtures + "litdata", "tfrecord:" + fixtures + "images.tfrecord",
+        "lmdb:" + fixtures + "images.lmdb"}) {
+    const std::size_t colon = data.find(':');
+    const SourceRow& row = source_row(data.substr(0, colon));
+    if (row.row.reason_not_available()) continue;
+    const DatasetInfo info = inspect_dataset(data, {});
+    EXPECT_EQ(info.images, 7) << data;
+    EXPECT_EQ(info.damaged, 0) << data;
+  }
+  if (source_row("video").row.reason_not_available()) return;
+  const DatasetInfo frames = inspect_dataset("video:" + fixtures + "videos", {});
+  EXPECT_GT(frames.images, 7);
+  EXPECT_EQ(frames.damaged, 0);
 }
 
 TEST(Info, LooksIntoArrays) {
