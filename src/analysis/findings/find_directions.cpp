@@ -1,5 +1,7 @@
 // From what a row sees to what is said, as far as no model is needed for it.
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "analysis/findings/facts.h"
 #include "analysis/verdict.h"
@@ -29,6 +31,14 @@ bool is_worth_a_direction(const FindingRow& row, const Candidate& candidate, con
 bool saves_time(const Finding& finding) {
   if (finding.wrong_data) return false;
   return finding.has_figures() ? finding.regained_s > 0 : finding.waited >= kWorthSaying;
+}
+
+// Two values of one setting without a figure for either: what is waited for longer is followed.
+void drop_contradicting(std::vector<Finding>& findings) {
+  std::set<std::string> keys;
+  std::erase_if(findings, [&](const Finding& finding) {
+    return !finding.changes.empty() && !keys.insert(finding.changes.front().key).second;
+  });
 }
 
 template <class Is>
@@ -113,8 +123,8 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.waited > b.waited; });
+  drop_contradicting(findings);
   put_settings_first(findings);
-  drop_repeated(findings);
   return findings;
 }
 

@@ -53,6 +53,19 @@ TEST(Directions, AreSaidWithoutAVerdict) {
   EXPECT_FALSE(analysis.fit);
 }
 
+// Without workers, as they are dearer than what they make; not more of them, because some never
+// rest.
+TEST(Directions, DoNotContradictEachOther) {
+  const Analysis analysis =
+      analysed(run("batch = 8\nsteps = 12\ncompute = 1ms\nworkers = 2\nexecutor = processes\n"
+                   "cost = decode=500us\ncost = transport=4ms\ncost = transport.recv=2ms"));
+  ASSERT_TRUE(analysis.verdict.withheld_reason);
+  const Finding* tax = find(analysis, "serialisation-tax");
+  ASSERT_NE(tax, nullptr) << ids_of(analysis);
+  EXPECT_EQ(tax->changes, (Changes{{"num-workers", "0"}}));
+  EXPECT_EQ(find(analysis, "too-few-workers"), nullptr) << ids_of(analysis);
+}
+
 TEST(Directions, LeaveNoHoleInTheAdvice) {
   const Analysis analysis =
       analysed(run("batch = 8\nsteps = 18\ncompute = 10ms\nworkers = 2\nprefetch = 1\n"
