@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <ctime>
+#include <limits>
 
 #include "source/remote/aws_settings.h"
 
@@ -114,7 +115,8 @@ FolderStamp Answer::stamp() const {
   const Bytes size = object_bytes.value_or(length.value_or(0));
   const std::time_t date = changed.empty() ? -1 : ::curl_getdate(changed.c_str(), nullptr);
   const std::uint64_t inode = mixed(fmt::format("{} {} {}", tag, changed, size), 1);
-  return {inode != 0 ? inode : 1, date < 0 ? 0 : date * std::int64_t{1'000'000'000}};
+  constexpr std::time_t kLatest = std::numeric_limits<Nanos>::max() / kSecond;  // the year 2262
+  return {inode != 0 ? inode : 1, std::clamp<std::time_t>(date, 0, kLatest) * kSecond};
 }
 
 Trouble trouble_of_status(const Answer& answer, bool is_s3) {
