@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -14,8 +13,6 @@ namespace loaderscope::source {
 namespace {
 
 using Kind = SampleError::Kind;
-
-constexpr std::size_t kMostKept = 32;  // descriptors of one reader
 
 bool is_dangling_link(const std::string& path) {
   struct stat facts {};
@@ -91,23 +88,12 @@ std::shared_ptr<const OpenObject> ExtentOpener::open_object(std::int64_t object)
   return checked_object(std::move(fd));
 }
 
-std::shared_ptr<const OpenObject> ExtentOpener::kept_object(std::int64_t object) {
-  const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                  [&](const Kept& kept) { return kept.first == object; });
-  if (found != kept_.end()) {
-    std::rotate(kept_.begin(), found, found + 1);
-  } else {
-    auto opened = open_object(object);
-    if (kept_.size() == kMostKept) kept_.pop_back();
-    kept_.emplace(kept_.begin(), object, std::move(opened));
-  }
-  return kept_.front().second;
-}
-
 OpenExtent ExtentOpener::open(std::int64_t sample) {
   const Extent extent = access_.extents().extent(sample);
-  return checked(extent,
-                 is_opened_anew(extent) ? open_object(extent.object) : kept_object(extent.object));
+  return checked(
+      extent, is_opened_anew(extent) ? open_object(extent.object) : kept_.get(extent.object, [&] {
+        return open_object(extent.object);
+      }));
 }
 
 bool ExtentOpener::is_opened_anew(const Extent& extent) const {

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/source.h"
+#include "source/last_used.h"
 
 namespace loaderscope::source {
 
@@ -49,14 +50,13 @@ class ExtentOpener {
   bool is_opened_anew(const Extent& extent) const;  // by `open`, for this one sample
 
  private:
-  using Kept = std::pair<std::int64_t, std::shared_ptr<const OpenObject>>;
-  std::shared_ptr<const OpenObject> kept_object(std::int64_t object);
+  static constexpr std::size_t kMostKept = 32;  // descriptors of one reader
   Fd open_path();
 
   const Access& access_;
   std::string path_;
-  std::vector<Kept> kept_;  // the one used last comes first
-  bool no_atime_ = true;    // until it is refused: files of other users
+  LastUsed<std::shared_ptr<const OpenObject>> kept_{kMostKept};
+  bool no_atime_ = true;  // until it is refused: files of other users
 };
 
 // Throws SampleError for what is no regular file.

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/thread_io.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "source/hdf5_file.h"
+#include "source/last_used.h"
 #include "source/named_files.h"
 
 namespace loaderscope::source {
@@ -60,7 +60,6 @@ class Hdf5Reader final : public SampleReader {
 
  private:
   static constexpr std::size_t kMostOpen = 16;
-  using Open = std::pair<std::int64_t, std::unique_ptr<Hdf5Dataset>>;
 
   std::unique_lock<std::mutex> waited_for_lock() const {
     std::unique_lock lock(hdf5_mutex(), std::try_to_lock);
@@ -72,25 +71,19 @@ class Hdf5Reader final : public SampleReader {
   }
 
   Hdf5Dataset& dataset_of(std::int64_t file) {
-    const auto found = std::find_if(open_.begin(), open_.end(),
-                                    [&](const Open& one) { return one.first == file; });
-    if (found != open_.end()) {
-      std::rotate(open_.begin(), found, found + 1);
-    } else {
+    return *open_.get(file, [&] {
       std::string path;
       source_.path_of(file, path);
       auto opened = std::make_unique<Hdf5Dataset>(path, plan_.dataset, plan_.chunk_cache);
       counts_.count_opened();
-      if (open_.size() == kMostOpen) open_.pop_back();
-      open_.emplace(open_.begin(), file, std::move(opened));
-    }
-    return *open_.front().second;
+      return opened;
+    });
   }
 
   const ArraySource& source_;
   const Hdf5Plan& plan_;
   const ReadCounts& counts_;
-  std::vector<Open> open_;  // the one used last comes first
+  LastUsed<std::unique_ptr<Hdf5Dataset>> open_{kMostOpen};
   std::vector<std::byte> row_;
   std::optional<ThreadIo> io_;
   std::optional<Bytes> stored_bytes_;

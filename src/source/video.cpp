@@ -11,6 +11,7 @@
 #include "base/thread_io.h"
 #include "base/video_frame.h"
 #include "loaderscope/errors.h"
+#include "source/last_used.h"
 #include "source/read_counts.h"
 #include "source/video_file.h"
 #include "source/video_index.h"
@@ -130,20 +131,13 @@ class VideoReader final : public SampleReader {
 
  private:
   static constexpr std::size_t kMostOpen = 16;
-  using Open = std::pair<std::uint32_t, std::unique_ptr<VideoFile>>;
 
   VideoFile& file_of(std::uint32_t file) {
-    const auto found = std::find_if(open_.begin(), open_.end(),
-                                    [&](const Open& one) { return one.first == file; });
-    if (found != open_.end()) {
-      std::rotate(open_.begin(), found, found + 1);
-    } else {
+    return *open_.get(file, [&] {
       auto opened = open(plan_.files[file]);
       counts_.count_opened();
-      if (open_.size() == kMostOpen) open_.pop_back();
-      open_.emplace(open_.begin(), file, std::move(opened));
-    }
-    return *open_.front().second;
+      return opened;
+    });
   }
 
   static std::unique_ptr<VideoFile> open(const std::string& path) {
@@ -156,7 +150,7 @@ class VideoReader final : public SampleReader {
 
   const VideoPlan& plan_;
   const ReadCounts& counts_;
-  std::vector<Open> open_;  // the one used last comes first
+  LastUsed<std::unique_ptr<VideoFile>> open_{kMostOpen};
   PacketGroup group_;
   std::optional<ThreadIo> io_;
   std::optional<Bytes> stored_bytes_;
