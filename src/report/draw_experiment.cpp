@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "analysis/wording.h"
 #include "experiment/settings.h"
 #include "page/figures.h"
 #include "report/draw_account.h"
