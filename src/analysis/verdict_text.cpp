@@ -94,6 +94,7 @@ bool is_small_cause(const Analysis& analysis, const Verdict& verdict) {
 // "decode sets the pace (capacity, the workers never rest)"
 std::string pace_words(const RunRecord& record, const Analysis& analysis, const Verdict& verdict) {
   const std::string text = join(verdict.candidates, "or");
+  if (text == name_of(Cause::other)) return "no known cause sets the pace";
   if (!verdict.bound_by) return text + " set the pace, which cannot be told apart";
   const Cause cause = verdict.candidates.front();
   const std::string why = explain(cause, analysis.account, record);

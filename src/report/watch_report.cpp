@@ -43,7 +43,7 @@ void tell_thresholds(Screen& screen, const Watch& watch) {
       continue;
     }
     table.add({std::string(outcome.name), value_of(*row, *outcome.told.value), limit_of(*row),
-               outcome.is_met ? "" : "MISSED"});
+               outcome.is_met == false ? "MISSED" : ""});
   }
   screen.table(Worth::evidence, table);
   for (const auto& [reason, these] : names)
@@ -226,7 +226,7 @@ void describe_thresholds(Form& form, Watch& watch) {
               form.object("", "", [&] {
                 form.shown("name", std::string(outcome.name), "what is looked at");
                 form.shown("value", outcome.told.value, "a share, or seconds", kNotNegative);
-                form.shown("met", outcome.is_met, "or not known");
+                form.shown("met", outcome.is_met, "null: there is no value");
                 form.shown("why_not", outcome.told.why_not, "there is no value");
               });
             });

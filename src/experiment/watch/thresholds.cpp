@@ -113,7 +113,7 @@ std::span<const Threshold> thresholds() {
 std::vector<ThresholdOutcome> judge_thresholds(const Watch& watch) {
   std::vector<ThresholdOutcome> outcomes;
   for (const Threshold& row : thresholds()) {
-    ThresholdOutcome outcome{row.row.name, row.tell(watch), true};
+    ThresholdOutcome outcome{row.row.name, row.tell(watch)};
     if (outcome.told.value)
       outcome.is_met =
           row.is_least ? *outcome.told.value >= row.limit : *outcome.told.value <= row.limit;

@@ -109,7 +109,7 @@ struct Told {
 struct ThresholdOutcome {
   std::string_view name;
   Told told;
-  bool is_met = true;  // of a value that is there
+  std::optional<bool> is_met{};  // where there is a value
 };
 
 struct Watch {

@@ -133,6 +133,15 @@ TEST(Verdict, SaysOnlyOfWhatGivesLessThanItsShare) {
                                                   "the time is gained, without decode 46.0 %"));
 }
 
+TEST(Verdict, OfWhatHasNoCauseSaysThat) {
+  const Verdict verdict =
+      judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::other, 3 * kMs}}, 83 * kMs),
+                {{{Cause::other}, 0.17}, {{Cause::decode}, 0.001}});
+  EXPECT_FALSE(verdict.bound_by);
+  EXPECT_THAT(verdict.sentence,
+              HasSubstr("): no known cause sets the pace; decode 14.0 %, but hidden: without it"));
+}
+
 TEST(Verdict, WhatHasNoCauseCouldMakeUpForALead) {
   const Verdict verdict = verdict_of(with_stall(
       {{Cause::decode, 30 * kMs}, {Cause::read, 27 * kMs}, {Cause::other, 4 * kMs}}, 39 * kMs));

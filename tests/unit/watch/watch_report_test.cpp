@@ -87,7 +87,7 @@ TEST(WatchThresholds, AreHeldOnlyAgainstWhatIsKnown) {
   Watch watch = node();
   std::size_t missed = 0, unknown = 0;
   for (const ThresholdOutcome& outcome : watch.thresholds) {
-    missed += !outcome.is_met;
+    missed += outcome.is_met == false;
     unknown += !outcome.told.value;
     EXPECT_EQ(outcome.told.value.has_value(), outcome.told.why_not.empty()) << outcome.name;
   }
