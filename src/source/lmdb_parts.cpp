@@ -36,7 +36,7 @@ Datum parsed_datum(std::span<const std::byte> bytes) {
       const auto data = reader.get_view();
       datum.data = std::as_bytes(std::span(data.data(), data.size()));
     } else if (is_number && reader.tag() == 7) {
-      datum.is_coded = reader.get_bool();
+      datum.is_coded = reader.get_uint64() != 0;  // get_bool() reads on where the message ends
     } else {
       datum.has_numbers = datum.has_numbers || reader.tag() == 6;
       reader.skip();

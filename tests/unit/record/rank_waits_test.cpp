@@ -10,6 +10,7 @@
 namespace loaderscope {
 namespace {
 
+constexpr Nanos kMs = kMillisecond;
 constexpr std::int64_t kSteps = 5000;  // more than are looked at at once
 
 // Steps of 100 ms: the rank waits for `read`, then computes up to the end of the step, or for
@@ -29,11 +30,11 @@ RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) 
     row.warmup = step < 5;
     row.idle_begin = at;
     row.compute_begin = at + steps.read;
-    row.compute_end = steps.compute > 0 ? row.compute_begin + steps.compute : at + 100_ms;
+    row.compute_end = steps.compute > 0 ? row.compute_begin + steps.compute : at + 100 * kMs;
     row.stall[Cause::read] = steps.read;
     row.why[Why::capacity] = steps.read;
     rank.rows.push_back(row);
-    if (!row.warmup) rank.stages[Stage::compute].add(row.compute(), 1_ms, 0, 0);
+    if (!row.warmup) rank.stages[Stage::compute].add(row.compute(), kMs, 0, 0);
     at = row.compute_end;
   }
   rank.warmup_steps = 5;
@@ -41,7 +42,7 @@ RankRecord rank_of(const Steps& steps, Bytes memory = StepRows::kDefaultMemory) 
   Exemplar exemplar;
   exemplar.row.step = 7;
   exemplar.events.step = 7;
-  exemplar.events.compute.begin = 7 * 100_ms + steps.read;
+  exemplar.events.compute.begin = 7 * 100 * kMs + steps.read;
   rank.exemplars.push_back(exemplar);
   return rank;
 }
@@ -67,56 +68,56 @@ void expect_booked_to_the_ns(const RankRecord& rank) {
 
 TEST(RankWaits, AreWhatTheSlowestWaitedFor) {
   for (const Bytes memory : {StepRows::kDefaultMemory, Bytes{64} << 10}) {
-    auto ranks = ranks_of({10_ms, 0}, {61_ms, 0}, memory);
+    auto ranks = ranks_of({10 * kMs, 0}, {61 * kMs, 0}, memory);
     ASSERT_TRUE(book_rank_waits(ranks));
     expect_booked_to_the_ns(ranks[0]);
     expect_booked_to_the_ns(ranks[1]);
     ranks[0].rows.for_each([](const StepRow& row) {
-      EXPECT_EQ(row.waiting_for_ranks, 51_ms);
-      EXPECT_EQ(row.stall[Cause::read], 61_ms);
-      EXPECT_EQ(row.why[Why::capacity], 61_ms);
-      EXPECT_EQ(row.compute(), 39_ms);
+      EXPECT_EQ(row.waiting_for_ranks, 51 * kMs);
+      EXPECT_EQ(row.stall[Cause::read], 61 * kMs);
+      EXPECT_EQ(row.why[Why::capacity], 61 * kMs);
+      EXPECT_EQ(row.compute(), 39 * kMs);
     });
     ranks[1].rows.for_each([](const StepRow& row) { EXPECT_EQ(row.waiting_for_ranks, 0); });
     const StageStats& compute = ranks[0].stages[Stage::compute];
     EXPECT_EQ(compute.count, kSteps - 5);
-    EXPECT_EQ(compute.wall, (kSteps - 5) * 39_ms);
-    EXPECT_EQ(compute.cpu, (kSteps - 5) * 1_ms);
+    EXPECT_EQ(compute.wall, (kSteps - 5) * 39 * kMs);
+    EXPECT_EQ(compute.cpu, (kSteps - 5) * kMs);
     const Exemplar& exemplar = ranks[0].exemplars.front();
     EXPECT_EQ(exemplar.row.compute_begin, exemplar.events.compute.begin);
-    EXPECT_EQ(exemplar.events.compute.begin - exemplar.events.ready, 51_ms);
+    EXPECT_EQ(exemplar.events.compute.begin - exemplar.events.ready, 51 * kMs);
     EXPECT_FALSE(ranks[0].critical_path);
   }
 }
 
 TEST(RankWaits, AreNotOfRanksThatGoTheirOwnWays) {
-  auto ranks = ranks_of({10_ms, 30_ms}, {61_ms, 30_ms});
+  auto ranks = ranks_of({10 * kMs, 30 * kMs}, {61 * kMs, 30 * kMs});
   EXPECT_FALSE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back().waiting_for_ranks, 0);
-  EXPECT_EQ(ranks[0].rows.back().compute(), 30_ms);
+  EXPECT_EQ(ranks[0].rows.back().compute(), 30 * kMs);
   EXPECT_TRUE(ranks[0].critical_path);
 }
 
 TEST(RankWaits, AreNotOfRanksThatBeginTogether) {
-  auto ranks = ranks_of({10_ms, 0}, {12_ms, 0});
+  auto ranks = ranks_of({10 * kMs, 0}, {12 * kMs, 0});
   EXPECT_FALSE(book_rank_waits(ranks));
 }
 
 TEST(RankWaits, AreNotOfOneRankNorOfNone) {
   std::vector<RankRecord> ranks;
   EXPECT_FALSE(book_rank_waits(ranks));
-  ranks.push_back(rank_of({10_ms, 0}));
+  ranks.push_back(rank_of({10 * kMs, 0}));
   EXPECT_FALSE(book_rank_waits(ranks));
 }
 
 // Of a rank that had more steps, those are its own.
 TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
-  auto ranks = ranks_of({10_ms, 0}, {61_ms, 0});
+  auto ranks = ranks_of({10 * kMs, 0}, {61 * kMs, 0});
   StepRow more = ranks[0].rows.back();
   more.step += 1;
   more.idle_begin = more.compute_end;
-  more.compute_begin = more.idle_begin + 10_ms;
-  more.compute_end = more.compute_begin + 5_ms;
+  more.compute_begin = more.idle_begin + 10 * kMs;
+  more.compute_end = more.compute_begin + 5 * kMs;
   ranks[0].rows.push_back(more);
   ASSERT_TRUE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back(), more);
