@@ -8,6 +8,7 @@
 #include "source/items.h"
 #include "source/lmdb.h"
 #include "source/npy.h"
+#include "source/parquet.h"
 #include "source/readers.h"
 #include "source/store.h"
 #include "source/tar.h"
@@ -52,6 +53,7 @@ constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
 constexpr std::string_view kItemWords[] = {"column", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
+constexpr std::string_view kParquetWords[] = {"column"};
 constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
 constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kVideoWords[] = {"every"};
@@ -150,6 +152,14 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tfrecord>,
        .suffixes = source::kTfrecordSuffixes,
        .words = kTfrecordWords,
+       .is_packed = true},
+      {.row = {"parquet",
+               "Parquet files of images, as of Hugging Face's data sets, a sample a row; "
+               "?column=NAME: the images; a row group is read as a whole."},
+       .form = SampleForm::image,
+       .open = opened<open_parquet>,
+       .suffixes = source::kParquetSuffixes,
+       .words = kParquetWords,
        .is_packed = true},
       {.row = {"hdf5",
                "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "

@@ -20,6 +20,7 @@
 #include "unit/source/hdf5_writer.h"
 #include "unit/source/lmdb_writer.h"
 #include "unit/source/packed_bytes.h"
+#include "unit/source/parquet_writer.h"
 #include "unit/source/temp_folder.h"
 
 namespace loaderscope {
@@ -140,6 +141,14 @@ void make_tfrecords(const source::TempFolder& data, SourceOptions& options) {
   options.paths = {data.path()};
 }
 
+void make_parquet(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::vector<std::string>, 2> values;
+  for (std::int64_t i = 0; i < kSamples; ++i) values[i < 20 ? 0 : 1].push_back(bytes_of_sample(i));
+  data.write("0.parquet", source::parquet_bytes_of(values[0]));
+  data.write("1.parquet", source::parquet_bytes_of(values[1]));
+  options.paths = {data.path()};
+}
+
 #ifdef LOADERSCOPE_WITH_HDF5
 void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::string, 2> rows;
@@ -190,6 +199,7 @@ const std::vector<Format>& formats() {
       {"mds", "", make_mds, bytes_of_sample},
       {"litdata", "", make_litdata, bytes_of_sample},
       {"tfrecord", "", make_tfrecords, bytes_of_sample},
+      {"parquet", "", make_parquet, bytes_of_sample},
 #ifdef LOADERSCOPE_WITH_LMDB
       {"lmdb", "", make_lmdb, bytes_of_sample},
 #endif

@@ -1,0 +1,33 @@
+// How pages of Parquet files may be packed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace loaderscope::source {
+
+// Of one reader.
+class PageUnpacker {
+ public:
+  virtual ~PageUnpacker() = default;
+  // Fills `to`, which has the size that the page should have. Throws SampleError.
+  virtual void unpack(std::span<const std::byte> page, std::span<std::byte> to) = 0;
+};
+
+struct PageCodec {
+  std::int64_t number;  // in the file
+  std::string_view name;
+  std::unique_ptr<PageUnpacker> (*make)();  // null: as it is stored, or as `reason` says
+  std::string_view reason = {};             // why it is not read
+};
+
+inline constexpr std::int64_t kStoredAsIs = 0;
+// Throws ValueError, as it continues "PATH: ", for what is not read here.
+const PageCodec& page_codec(std::int64_t number);
+
+}  // namespace loaderscope::source

@@ -1,0 +1,321 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "loaderscope/errors.h"
+#include "source/parquet_file.h"
+#include "source/thrift.h"
+
+namespace loaderscope::source {
+namespace {
+
+using Field = ThriftReader::Field;
+
+constexpr std::string_view kMagic = "PAR1", kEncryptedMagic = "PARE";
+constexpr std::size_t kTail = 8;                // the footer's length, and kMagic
+constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // of the end of a file
+constexpr Bytes kLargestFooter = Bytes{1} << 30;
+constexpr std::int64_t kMostRows = std::int64_t{1} << 24;  // of a row group
+constexpr std::int64_t kBytes = 6;                         // the type BYTE_ARRAY
+constexpr int kMostDeep = 64;
+
+std::string_view type_name(std::int64_t type) {
+  constexpr std::array<std::string_view, 8> kNames = {
+      "BOOLEAN", "INT32",  "INT64",      "INT96",
+      "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+  return type >= 0 && type < std::ssize(kNames) ? kNames[static_cast<std::size_t>(type)]
+                                                : "an unknown type";
+}
+
+// As they lie in the file: each before its children.
+struct SchemaElement {
+  std::string_view name;
+  std::int64_t type = -1, repetition = 0, children = 0;
+  bool is_annotated = false;  // as text, numbers and the like
+};
+constexpr std::int64_t kOptional = 1, kRepeated = 2;
+
+SchemaElement read_element(ThriftReader& reader) {
+  SchemaElement element;
+  reader.read_fields([&](Field field) {
+    switch (field.id) {
+      case 1:
+        element.type = reader.integer(field);
+        return true;
+      case 3:
+        element.repetition = reader.integer(field);
+        return true;
+      case 4:
+        element.name = reader.text(field);
+        return true;
+      case 5:
+        element.children = reader.integer(field);
+        return true;
+      case 6:
+      case 10:
+        element.is_annotated = true;
+        return false;
+      default:
+        return false;
+    }
+  });
+  return element;
+}
+
+class SchemaTree {
+ public:
+  explicit SchemaTree(const std::vector<SchemaElement>& elements) : elements_(elements) {}
+
+  std::vector<ParquetColumn> leaves() {
+    if (elements_.empty()) throw ValueError("is damaged: it describes no columns");
+    const std::int64_t children = elements_[next_++].children;
+    for (std::int64_t i = 0; i < children; ++i) add({}, 1);
+    return std::move(leaves_);
+  }
+
+ private:
+  void add(ParquetColumn column, int depth) {
+    if (next_ == elements_.size() || depth > kMostDeep)
+      throw ValueError("is damaged: its columns do not fit together");
+    const SchemaElement& element = elements_[next_++];
+    column.path += (column.path.empty() ? "" : ".") + std::string(element.name);
+    column.levels += element.repetition == kOptional ? 1 : 0;
+    column.is_list = column.is_list || element.repetition == kRepeated;
+    if (element.children == 0) {
+      column.type = element.type;
+      column.is_text = element.is_annotated;
+      leaves_.push_back(std::move(column));
+      return;
+    }
+    for (std::int64_t i = 0; i < element.children; ++i) add(column, depth + 1);
+  }
+
+  const std::vector<SchemaElement>& elements_;
+  std::size_t next_ = 0;
+  std::vector<ParquetColumn> leaves_;
+};
+
+// As the images of Hugging Face are stored: a structure of bytes and a path.
+constexpr std::string_view kBytesOfImage = ".bytes";
+
+bool is_called(const ParquetColumn& column, std::string_view name) {
+  return column.path == name || column.path == std::string(name) + std::string(kBytesOfImage);
+}
+
+std::string shown_name(const ParquetColumn& column) {
+  const std::string_view path = column.path;
+  return shown_text(
+      path.ends_with(kBytesOfImage) ? path.substr(0, path.size() - kBytesOfImage.size()) : path);
+}
+
+template <class Takes>
+std::string names_of(const std::vector<ParquetColumn>& columns, const Takes& takes) {
+  std::string names;
+  for (const ParquetColumn& column : columns) {
+    if (takes(column)) names += (names.empty() ? "" : ", ") + shown_name(column);
+  }
+  return names;
+}
+
+bool can_hold_images(const ParquetColumn& column) {
+  return column.type == kBytes && !column.is_list && !column.is_text;
+}
+
+std::size_t only_column(const std::vector<ParquetColumn>& columns) {
+  const auto found = std::find_if(columns.begin(), columns.end(), can_hold_images);
+  const auto count = std::count_if(columns.begin(), columns.end(), can_hold_images);
+  if (count == 1) return static_cast<std::size_t>(found - columns.begin());
+  if (count > 1)
+    throw ValueError(fmt::format("has several columns of bytes: {}; choose one with ?column=NAME",
+                                 names_of(columns, can_hold_images)));
+  throw ValueError(fmt::format("has no column of bytes, which images are; it has {}",
+                               names_of(columns, [](const auto&) { return true; })));
+}
+
+struct ColumnFacts {
+  bool is_there = false, is_elsewhere = false, is_encrypted = false;
+  std::int64_t type = -1, codec = 0, values = 0;
+  Bytes length = 0, unpacked = 0, first_page = 0, dictionary = 0;
+};
+
+void read_column_facts(ThriftReader& reader, ColumnFacts& facts) {
+  facts.is_there = true;
+  reader.read_fields([&](Field field) {
+    std::int64_t* to = nullptr;
+    switch (field.id) {
+      case 1:
+        to = &facts.type;
+        break;
+      case 4:
+        to = &facts.codec;
+        break;
+      case 5:
+        to = &facts.values;
+        break;
+      case 6:
+        to = &facts.unpacked;
+        break;
+      case 7:
+        to = &facts.length;
+        break;
+      case 9:
+        to = &facts.first_page;
+        break;
+      case 11:
+        to = &facts.dictionary;
+        break;
+      default:
+        return false;
+    }
+    *to = reader.integer(field);
+    return true;
+  });
+}
+
+ColumnFacts read_column_of_group(ThriftReader& reader) {
+  constexpr std::int64_t kFile = 1, kFacts = 3, kEncryption = 8, kEncryptedFacts = 9;
+  ColumnFacts facts;
+  reader.read_fields([&](Field field) {
+    facts.is_elsewhere = facts.is_elsewhere || field.id == kFile;
+    facts.is_encrypted =
+        facts.is_encrypted || field.id == kEncryption || field.id == kEncryptedFacts;
+    if (field.id != kFacts || field.type != ThriftReader::Type::structure) return false;
+    read_column_facts(reader, facts);
+    return true;
+  });
+  return facts;
+}
+
+ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t rows, Bytes data_bytes) {
+  if (facts.is_encrypted)
+    throw ValueError("is encrypted, which cannot be read; write the column without");
+  if (facts.is_elsewhere)
+    throw ValueError("has its columns in other files; give these with --data");
+  const auto fail = [](std::string_view what) {
+    throw ValueError(fmt::format("is damaged: a row group {}", what));
+  };
+  if (!facts.is_there) fail("lacks the column");
+  if (facts.type != kBytes) fail("has the column with another type");
+  if (rows < 0 || rows != facts.values) fail("has another number of rows than of values");
+  if (rows > kMostRows)
+    throw ValueError(
+        fmt::format("has a row group of {} rows, more than the {} that are read at "
+                    "once; write smaller ones (row_group_size=1000)",
+                    rows, kMostRows));
+  const Bytes begin =
+      facts.dictionary > 0 ? std::min(facts.dictionary, facts.first_page) : facts.first_page;
+  if (begin < std::ssize(kMagic) || facts.length <= 0 || facts.length > data_bytes - begin ||
+      facts.unpacked < 0)
+    fail("lies outside of the file");
+  return {rows, begin, facts.length, facts.unpacked, facts.codec};
+}
+
+ParquetGroup read_group(ThriftReader& reader, std::size_t column, Bytes data_bytes) {
+  ColumnFacts facts;
+  std::int64_t rows = -1;
+  reader.read_fields([&](Field field) {
+    if (field.id == 3) {
+      rows = reader.integer(field);
+      return true;
+    }
+    if (field.id != 1) return false;
+    reader.read_list(field, [&](std::size_t i) {
+      i == column ? void(facts = read_column_of_group(reader)) : reader.skip_fields();
+    });
+    return true;
+  });
+  if (rows == 0) return {};
+  return checked_group(facts, rows, data_bytes);
+}
+
+// Of a file that ends so: how long its footer is.
+Bytes footer_bytes(std::span<const std::byte> end, Bytes file_bytes) {
+  const auto* text = reinterpret_cast<const char*>(end.data());
+  const std::string_view magic =
+      end.size() < kTail ? "" : std::string_view(text + end.size() - kMagic.size(), kMagic.size());
+  if (magic == kEncryptedMagic)
+    throw ValueError("is encrypted, which cannot be read; write it without");
+  if (magic != kMagic)
+    throw ValueError("is no Parquet file, or is cut off: it does not end with PAR1; copy it again");
+  std::uint32_t length = 0;
+  std::memcpy(&length, end.data() + end.size() - kTail, sizeof length);
+  const Bytes most = file_bytes - static_cast<Bytes>(kTail + kMagic.size());
+  if (length > most || length > kLargestFooter)
+    throw ValueError(
+        fmt::format("is damaged: its footer should have {} bytes, and there are {} in front of "
+                    "it; copy it again",
+                    length, std::max<Bytes>(most, 0)));
+  return length;
+}
+
+std::vector<std::byte> read_footer(StoredObject& file) {
+  const Bytes size = file.size();
+  std::vector<std::byte> end(static_cast<std::size_t>(std::min(size, kReadAtOnce)));
+  end.resize(file.read(size - std::ssize(end), end));
+  const auto length = static_cast<std::size_t>(footer_bytes(end, size));
+  if (length + kTail <= end.size())
+    return {end.end() - static_cast<std::ptrdiff_t>(length + kTail),
+            end.end() - static_cast<std::ptrdiff_t>(kTail)};
+  std::vector<std::byte> footer(length);
+  footer.resize(file.read(size - static_cast<Bytes>(length + kTail), footer));
+  return footer;
+}
+
+}  // namespace
+
+std::vector<ParquetColumn> parse_columns(std::span<const std::byte> footer) {
+  std::vector<SchemaElement> elements;
+  ThriftReader reader(footer);
+  reader.read_fields([&](Field field) {
+    if (field.id != 2) return false;
+    reader.read_list(field, [&](std::size_t) { elements.push_back(read_element(reader)); });
+    return true;
+  });
+  return SchemaTree(elements).leaves();
+}
+
+std::size_t choose_column(const std::vector<ParquetColumn>& columns, std::string_view wanted) {
+  if (wanted.empty()) return only_column(columns);
+  const auto found = std::find_if(columns.begin(), columns.end(), [&](const ParquetColumn& column) {
+    return is_called(column, wanted);
+  });
+  if (found == columns.end())
+    throw ValueError(fmt::format("has no column {}; it has {}", shown_text(wanted),
+                                 names_of(columns, [](const auto&) { return true; })));
+  if (found->type != kBytes)
+    throw ValueError(fmt::format("has {} in the column {}, and images are BYTE_ARRAY",
+                                 type_name(found->type), shown_text(wanted)));
+  if (found->is_list)
+    throw ValueError(
+        fmt::format("has lists in the column {}, which are not read; write a row for "
+                    "each image",
+                    shown_text(wanted)));
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer, std::size_t column,
+                                       Bytes data_bytes) {
+  std::vector<ParquetGroup> groups;
+  ThriftReader reader(footer);
+  reader.read_fields([&](Field field) {
+    if (field.id != 4) return false;
+    reader.read_list(field, [&](std::size_t) {
+      if (ParquetGroup group = read_group(reader, column, data_bytes); group.rows > 0)
+        groups.push_back(group);
+    });
+    return true;
+  });
+  return groups;
+}
+
+ParquetLayout read_layout(StoredObject& file, std::string_view wanted_column) {
+  const std::vector<std::byte> footer = read_footer(file);
+  const std::vector<ParquetColumn> columns = parse_columns(footer);
+  const std::size_t chosen = choose_column(columns, wanted_column);
+  const Bytes data = file.size() - std::ssize(footer) - static_cast<Bytes>(kTail);
+  return {columns[chosen], parse_groups(footer, chosen, data)};
+}
+
+}  // namespace loaderscope::source

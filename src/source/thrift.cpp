@@ -1,0 +1,149 @@
+#include "source/thrift.h"
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::source {
+namespace {
+
+[[noreturn]] void fail_as_damaged(const char* why) {
+  throw ValueError(std::string("is damaged: ") + why);
+}
+
+constexpr int kNumberBits = 64;
+
+}  // namespace
+
+std::uint8_t ThriftReader::next_byte() {
+  if (at_ == bytes_.size()) fail_as_damaged("what describes it ends early");
+  return static_cast<std::uint8_t>(bytes_[at_++]);
+}
+
+std::uint64_t ThriftReader::next_number() {
+  std::uint64_t number = 0;
+  for (int shift = 0; shift < kNumberBits; shift += 7) {
+    const std::uint64_t byte = next_byte();
+    number |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return number;
+  }
+  fail_as_damaged("what describes it holds a number of more than 64 bits");
+}
+
+std::int64_t ThriftReader::next_signed() {
+  const std::uint64_t number = next_number();
+  return static_cast<std::int64_t>((number >> 1) ^ (~(number & 1) + 1));
+}
+
+std::span<const std::byte> ThriftReader::next_bytes(std::uint64_t count) {
+  if (count > bytes_.size() - at_) fail_as_damaged("what describes it ends early");
+  const auto bytes = bytes_.subspan(at_, count);
+  at_ += count;
+  return bytes;
+}
+
+void ThriftReader::read_fields(const std::function<bool(Field)>& see) {
+  if (++depth_ > kMostDeep) fail_as_damaged("what describes it is nested too deeply");
+  Field field;
+  for (;;) {
+    const std::uint8_t head = next_byte();
+    field.type = static_cast<Type>(head & 0xf);
+    if (field.type == Type::stop) break;
+    const std::int64_t step = head >> 4;
+    const std::int64_t id = step != 0 ? field.id + step : next_signed();
+    if (id < 0 || id > 0x7fff) fail_as_damaged("what describes it has a field without a number");
+    field.id = id;
+    if (!see(field)) skip(field.type, false);
+  }
+  --depth_;
+}
+
+void ThriftReader::skip_fields() {
+  read_fields([](Field) { return false; });
+}
+
+std::int64_t ThriftReader::integer(Field field) {
+  if (field.type == Type::i16 || field.type == Type::i32 || field.type == Type::i64)
+    return next_signed();
+  fail_as_damaged("what describes it has something else where a number stands");
+}
+
+bool ThriftReader::truth(Field field) const {
+  if (field.type == Type::yes || field.type == Type::no) return field.type == Type::yes;
+  fail_as_damaged("what describes it has something else where a truth value stands");
+}
+
+std::string_view ThriftReader::text(Field field) {
+  if (field.type != Type::text)
+    fail_as_damaged("what describes it has something else where a name stands");
+  const auto bytes = next_bytes(next_number());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// An element has a byte at least.
+ThriftReader::ListHead ThriftReader::next_list_head() {
+  const std::uint8_t head = next_byte();
+  const std::uint64_t count = head >> 4 == 0xf ? next_number() : head >> 4;
+  if (count > bytes_.size() - at_) fail_as_damaged("what describes it ends early");
+  return {count, static_cast<Type>(head & 0xf)};
+}
+
+void ThriftReader::read_list(Field field, const std::function<void(std::size_t)>& see) {
+  if (field.type != Type::list)
+    fail_as_damaged("what describes it has something else where a list stands");
+  const ListHead head = next_list_head();
+  if (head.type != Type::structure && head.count > 0)
+    fail_as_damaged("what describes it has a list of something else");
+  for (std::size_t i = 0; i < head.count; ++i) see(i);
+}
+
+void ThriftReader::skip_map() {
+  const std::uint64_t count = next_number();
+  if (count == 0) return;
+  const std::uint8_t types = next_byte();
+  if (count > bytes_.size() - at_) fail_as_damaged("what describes it ends early");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    skip(static_cast<Type>(types >> 4), true);
+    skip(static_cast<Type>(types & 0xf), true);
+  }
+}
+
+// Truth values have a byte of their own in lists.
+void ThriftReader::skip(Type type, bool in_list) {
+  switch (type) {
+    case Type::yes:
+    case Type::no:
+      if (in_list) next_byte();
+      return;
+    case Type::byte:
+      next_byte();
+      return;
+    case Type::i16:
+    case Type::i32:
+    case Type::i64:
+      next_number();
+      return;
+    case Type::real:
+      next_bytes(sizeof(double));
+      return;
+    case Type::text:
+      next_bytes(next_number());
+      return;
+    case Type::structure:
+      return skip_fields();
+    case Type::list:
+    case Type::set:
+    case Type::map:
+      break;
+    default:
+      fail_as_damaged("what describes it has a value of no kind");
+  }
+  if (++depth_ > kMostDeep) fail_as_damaged("what describes it is nested too deeply");
+  if (type == Type::map) {
+    skip_map();
+  } else {
+    const ListHead head = next_list_head();
+    for (std::size_t i = 0; i < head.count; ++i) skip(head.type, true);
+  }
+  --depth_;
+}
+
+}  // namespace loaderscope::source
