@@ -60,16 +60,13 @@ std::optional<CaseReading> reading_of(const RunRecord& record) {
   };
   const StageStats read = job_stages(record)[Stage::read];
   const double brought = metric("source.bytes_brought"), used = metric("source.bytes_of_samples");
-  if (read.count == 0 || read.bytes <= 0 || used <= 0) return std::nullopt;
+  const double samples = metric("source.samples");
+  if (read.count == 0 || samples <= 0 || used <= 0) return std::nullopt;
   CaseReading reading;
   reading.per_sample = read.wall / read.count;
   Nanos window = 0;
   for (const RankRecord& rank : record.ranks) window = std::max(window, rank.window());
   if (window > 0) reading.in_flight = static_cast<double>(read.wall) / static_cast<double>(window);
-  // Of packed shards a sample has taken its packed bytes.
-  const bool is_packed = metric("source.bytes_unpacked") > 0;
-  const double of_sample = static_cast<double>(read.bytes) / static_cast<double>(read.count);
-  const double samples = (is_packed ? brought : used) / of_sample;
   reading.requests = metric("source.requests") / samples;
   reading.touched = brought / used;
   return reading;

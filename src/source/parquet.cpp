@@ -83,7 +83,7 @@ class ParquetReader final : public SampleReader {
     held_ = nullptr;
     const std::span<const std::byte> bytes = stored_->read(group.first_sample);
     bytes_read_ = std::ssize(bytes);
-    counts_.count_sample(-bytes_read_);  // which has been counted whole
+    counts_.count_no_sample(bytes_read_);
     chunk_.open(bytes, group.about,
                 files_[static_cast<std::size_t>(group.file)].layout.column.levels);
     held_ = &group;

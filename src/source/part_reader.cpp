@@ -16,7 +16,8 @@ class PartReader final : public SampleReader {
     const std::span<const std::byte> extent = extents_->read(sample);
     extent_bytes_ = std::ssize(extent);
     const std::span<const std::byte> part = part_(sample, extent);
-    counts_.count_sample(std::ssize(part) - extent_bytes_);  // which has been counted whole
+    counts_.count_no_sample(extent_bytes_);
+    counts_.count_sample(std::ssize(part));
     return part;
   }
   void expect(std::span<const std::int64_t> samples) override { extents_->expect(samples); }

@@ -42,6 +42,7 @@ std::vector<Metric> ReadCounts::metrics() const {
       {"source.opened", "1", "files opened for samples, warm-up included", count(counts_->opened)},
       {"source.requests", "1", "reads that the kernel was asked for", count(counts_->requests)},
       {"source.bytes_brought", "bytes", "what these reads brought", count(counts_->bytes_brought)},
+      {"source.samples", "1", "samples that these reads were for", count(counts_->samples)},
       {"source.bytes_of_samples", "bytes", "what the samples had, unpacked",
        count(counts_->bytes_of_samples)}};
   if (const double packed = count(counts_->packed); packed > 0) {

@@ -36,7 +36,15 @@ class ReadCounts {
   void count_waited_for_lock(Nanos waited) const { add(counts_->waited_for_lock, waited); }
   void count_in_library(Nanos spent) const { add(counts_->in_library, spent); }
   double share_of_lock() const;  // of the time in it, and before it
-  void count_sample(Bytes bytes) const { add(counts_->bytes_of_samples, bytes); }
+  void count_sample(Bytes bytes) const {
+    add(counts_->samples, 1);
+    add(counts_->bytes_of_samples, bytes);
+  }
+  // Of bytes that were counted as a sample and hold one, or several.
+  void count_no_sample(Bytes bytes) const {
+    add(counts_->samples, -1);
+    add(counts_->bytes_of_samples, -bytes);
+  }
   void count_unpacked(Bytes packed, Bytes unpacked) const {
     add(counts_->packed, packed);
     add(counts_->unpacked, unpacked);
@@ -67,10 +75,10 @@ class ReadCounts {
  private:
   using Count = std::atomic<std::int64_t>;
   struct Counts {
-    Count opened{0}, requests{0}, bytes_brought{0}, bytes_of_samples{0}, packed{0}, unpacked{0},
-        left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0}, bytes_answered{0},
-        first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0}, throttled{0},
-        timed_out{0}, failed{0}, connections{0};
+    Count opened{0}, requests{0}, bytes_brought{0}, samples{0}, bytes_of_samples{0}, packed{0},
+        unpacked{0}, left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0},
+        bytes_answered{0}, first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0},
+        throttled{0}, timed_out{0}, failed{0}, connections{0};
   };
   void add_requests(std::vector<Metric>& to) const;
   static void add(Count& count, std::int64_t more) {

@@ -112,10 +112,10 @@ TEST_F(WaysOfReading, WhatReadersDoIsCounted) {
     return found;
   };
   EXPECT_THAT(counts(FileAccess::pread),
-              testing::UnorderedElementsAre(testing::Pair("source.opened", 1),
-                                            testing::Pair("source.requests", 3),
-                                            testing::Pair("source.bytes_brought", 2100),
-                                            testing::Pair("source.bytes_of_samples", 2100)));
+              testing::UnorderedElementsAre(
+                  testing::Pair("source.opened", 1), testing::Pair("source.requests", 3),
+                  testing::Pair("source.samples", 3), testing::Pair("source.bytes_brought", 2100),
+                  testing::Pair("source.bytes_of_samples", 2100)));
   kernel.direct = DirectReads{512, ""};
   auto direct = counts(FileAccess::direct);
   EXPECT_EQ(direct["source.opened"], 2);  // one to ask the file system
