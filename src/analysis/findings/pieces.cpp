@@ -28,7 +28,7 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
   const double unpacked = facts.metric("source.bytes_unpacked");
   const double ratio = used > 0 ? std::max(brought, unpacked) / used : 0;
   if (ratio < kMuchMore || facts.share(Cause::read) < kWorthSaying) return std::nullopt;
-  const bool by_unpacking = unpacked > kMuchMore * used;  // and read as much
+  const bool by_unpacking = unpacked > kMuchMore * used && brought < kMuchMore * unpacked;
   const std::string factor = fmt::format("{:.3g}", ratio);
   Changes changes = {{"read.speed", factor}};
   if (by_unpacking) changes.push_back({"read.decompress.speed", factor});
@@ -39,7 +39,8 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
       {changes},
       by_unpacking ? "store the shards as they are, not compressed, or read the samples of a shard "
                      "one after another: shuffle shards, and samples within them"
-                   : "store pieces of about a sample (HDF5: h5repack -l NAME:CHUNK=1x...), or "
+                   : "store pieces of about a sample (HDF5: h5repack -l NAME:CHUNK=1x...; Parquet: "
+                     "write_table(..., row_group_size=1), or shards of another format), or "
                      "read the samples of a piece one after another, with a cache that holds it"};
 }
 

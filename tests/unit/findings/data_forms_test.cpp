@@ -102,6 +102,10 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   packed.metrics.push_back({"source.bytes_unpacked", "bytes", "", 100e6});
   EXPECT_EQ(look(read_amplification, packed).value().options.front(),
             (Changes{{"read.speed", "100"}, {"read.decompress.speed", "100"}}));
+  RunRecord groups = reading("parquet", waits);  // of which only a page is unpacked
+  groups.metrics = chunks.metrics;
+  groups.metrics.push_back({"source.bytes_unpacked", "bytes", "", 3e6});
+  EXPECT_THAT(look(read_amplification, groups).value().evidence, HasSubstr("brings 64.0 bytes"));
 }
 
 TEST(DataForms, OfALibrarysLockThreadsAreTold) {
