@@ -1,0 +1,95 @@
+// Footers and pages of Parquet files: whatever their bytes, they are refused or what is taken of
+// them lies within them.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "loaderscope/errors.h"
+#include "source/parquet_file.h"
+#include "source/parquet_pages.h"
+#include "source/read_counts.h"
+
+namespace {
+
+using namespace loaderscope;
+using Stored = std::span<const std::byte>;
+
+constexpr Bytes kLargest = Bytes{1} << 20;
+constexpr std::int64_t kMostRows = 20;  // that are taken of a group
+
+class Memory final : public source::StoredObject {
+ public:
+  explicit Memory(Stored bytes) : bytes_(bytes) {}
+  std::size_t read(Bytes begin, std::span<std::byte> to) override {
+    if (begin < 0) __builtin_trap();
+    if (begin >= std::ssize(bytes_)) return 0;
+    const Stored from = bytes_.subspan(static_cast<std::size_t>(begin));
+    const std::size_t count = std::min(from.size(), to.size());
+    std::copy_n(from.begin(), count, to.begin());
+    return count;
+  }
+  Bytes size() const override { return std::ssize(bytes_); }
+  source::FolderStamp stamp() const override { return {}; }
+
+ private:
+  Stored bytes_;
+};
+
+void touch(Stored bytes) {
+  for (const std::byte byte : bytes) {
+    volatile std::byte last = byte;
+    static_cast<void>(last);
+  }
+}
+
+void take_values(Stored bytes, const source::ParquetGroup& group, std::uint32_t levels) {
+  static const source::ReadCounts counts;
+  static StageSink nobody;
+  source::ColumnChunk chunk(kLargest, counts);
+  chunk.open(bytes, group, levels);
+  for (std::int64_t row = 0; row < std::min(group.rows, kMostRows); ++row) {
+    try {
+      if (const auto value = chunk.value(row, nobody)) touch(*value);
+    } catch (const SampleError&) {
+    }
+  }
+}
+
+void read_file(Stored bytes) {
+  Memory file(bytes);
+  try {
+    const source::ParquetLayout layout = source::read_layout(file, "");
+    for (const source::ParquetGroup& group : layout.groups) {
+      if (group.rows <= 0 || group.begin < 0 || group.length > std::ssize(bytes) - group.begin)
+        __builtin_trap();
+      take_values(bytes.subspan(static_cast<std::size_t>(group.begin),
+                                static_cast<std::size_t>(group.length)),
+                  group, layout.column.levels);
+    }
+  } catch (const ValueError&) {
+  }
+}
+
+// As pages, packed as the first byte says: the rest need not fit a footer.
+void read_pages(Stored bytes) {
+  if (bytes.empty()) return;
+  const auto first = static_cast<std::uint8_t>(bytes.front());
+  source::ParquetGroup group;
+  group.rows = 1000;
+  group.codec = first & 7;
+  try {
+    take_values(bytes.subspan(1), group, first >> 3 & 3);
+  } catch (const ValueError&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Stored bytes = std::as_bytes(std::span(data, size));
+  read_file(bytes);
+  read_pages(bytes);
+  return 0;
+}
