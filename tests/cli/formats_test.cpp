@@ -40,6 +40,7 @@ TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
   expect_all_samples("mds:" + fixture("mds"));
   expect_all_samples("litdata:" + fixture("litdata"));
   expect_all_samples(fixture("images.tfrecord"));
+  expect_all_samples(fixture("parquet/gzip.parquet"));
   if (is_built("lmdb")) expect_all_samples(fixture("images.lmdb"));
   if (is_built("video")) expect_all_samples(fixture("videos/left/0.mp4") + "?every=3");
   if (is_built("hdf5")) expect_all_samples(fixture("hdf5/images.h5"));
@@ -51,6 +52,8 @@ TEST(FormatsCli, WhatCannotBeReadIsOneSentence) {
       {{"mds:" + fixture("mds") + "?colum=x"}, "did you mean 'column'"},
       {{"mds:" + fixture("mds_br")}, "is not read here", 1},
       {{"litdata:" + fixture("mds")}, "is no index.json as its library writes it", 1},
+      {{fixture("parquet/few.parquet")}, "choose one with ?column=NAME", 1},
+      {{"parquet:" + fixture("mds/index.json")}, "is no Parquet file", 1},
       {{"tfrecord:" + fixture("mds/index.json")}, "is no TFRecord file", 1},
   };
   for (const Refused& refused : cases) {
