@@ -26,7 +26,12 @@ dataset::PackOptions pack_options(const PackFlags& flags) {
         "shards");
   dataset::PackOptions options;
   options.from = flags.from;
-  options.to = flags.to;
+  dataset::Target target;
+  read_flag(flags.to, "SHARDS", target, [](std::string_view text) {
+    return dataset::parse_target(text, dataset::writer_table().front());
+  });
+  options.writer = target.writer;
+  options.to = target.folder;
   read_flag(flags.encode, "--encode", options.encode, dataset::parse_encoding);
   read_flag(flags.max_side, "--max-side", options.max_side, parse_small_count);
   read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
@@ -66,10 +71,11 @@ Action declare_data_pack(CLI::App& app) {
   const auto add = [&](const char* name, std::string& target, const char* value, const char* help) {
     app.add_option(name, target, help)->type_name(value);
   };
-  add("SOURCE", flags->from, "", "A folder of images, as run --data has it.");
+  add("SOURCE", flags->from, "",
+      "Images of any format, as run --data has them: photos, tar:shards.");
   add("SHARDS", flags->to, "",
-      "The folder to fill with shard-000000.tar, ...; made when it is missing. What another call "
-      "left unfinished goes on.");
+      "The folder to fill, [FORMAT:]PATH, of a format of `list writer`; made when it is missing. "
+      "Default: tar. What another call left unfinished goes on.");
   add("--shard-size", flags->shard_size, "SIZE",
       "Of each shard, about; all have as many samples. Default: 256MiB.");
   add("--encode", flags->encode, "FORMAT[:QUALITY]",

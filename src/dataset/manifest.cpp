@@ -41,6 +41,7 @@ Json wanted(const MakeOptions& options) {
 Json wanted(const PackOptions& options, const PackPlan& plan) {
   return {{"schema", kPackSchema},
           {"generator", kGenerator},
+          {"written-as", options.writer->row.name},
           {"samples", plan.samples},
           {"names", plan.digest},
           {"shards", plan.shards},

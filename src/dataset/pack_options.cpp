@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "loaderscope/errors.h"
+#include "source/registry.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -34,8 +35,21 @@ std::string spell_encoding(const Encoding& encoding) {
                             : std::string(format.row.name);
 }
 
+Target parse_target(std::string_view text, const WriterRow& otherwise) {
+  const auto colon = text.find(':');
+  const std::string_view word = text.substr(0, colon);
+  if (colon == text.npos || word.find('/') != word.npos) return {&otherwise, std::string(text)};
+  const auto is_named = [&](const auto& entry) { return entry.row.name == word; };
+  const auto writers = writer_table();
+  const auto sources = source_table();
+  const bool is_format = std::any_of(writers.begin(), writers.end(), is_named) ||
+                         std::any_of(sources.begin(), sources.end(), is_named);
+  if (!is_format) return {&otherwise, std::string(text)};
+  return {&find_row(word, writers), std::string(text.substr(colon + 1))};
+}
+
 void check_options(const PackOptions& options) {
-  demand_of_pack(!options.from.empty(), "SOURCE", "the folder of images to pack");
+  demand_of_pack(!options.from.empty(), "SOURCE", "the images to pack");
   demand_of_pack(!options.to.empty(), "SHARDS", "the folder to fill");
   demand_of_pack(options.shard_size >= kLeastShard, "--shard-size", "at least 1MiB");
   demand_of_pack(options.max_side >= 0 && options.max_side <= kLongestSide, "--max-side",
@@ -54,11 +68,6 @@ void check_options(const PackOptions& options) {
   if (!options.encode) return;
   if (const auto reason = row_of(options.encode->format).row.reason_not_available())
     throw UsageError("--encode: " + *reason);
-}
-
-// The first ones have a sample more where they are not all as many.
-std::int64_t PackPlan::first(std::int64_t shard) const {
-  return shard * (samples / shards) + std::min(shard, samples % shards);
 }
 
 }  // namespace loaderscope::dataset

@@ -77,7 +77,7 @@ TEST(DataPack, MakesShardsThatARunReads) {
   const Ended packed = run_binary(words);
   EXPECT_EQ(packed.exit_code, 0) << packed.err;
   EXPECT_THAT(packed.out, HasSubstr("40 samples packed into 1 shard"));
-  EXPECT_THAT(packed.out, HasSubstr("\nloaderscope run --data '" + shards + "/shard-000000.tar'"));
+  EXPECT_THAT(packed.out, HasSubstr("\nloaderscope run --data 'tar:" + shards + "'"));
   EXPECT_THAT(run_binary(words).out, HasSubstr("holds this shard already"));
   const Ended ran = run_binary({"run", "--data", "tar:" + shards, "--device", "null", "--epochs",
                                 "1", "--batch-size", "4", "--json", "-"});
