@@ -15,25 +15,25 @@ namespace {
 
 // Texts as given; the data set's own parsers read them.
 struct PackFlags {
-  std::string from, to, encode, max_side, shard_size, seed, threads;
+  std::string from, to, encode, max_side, compress, shard_size, seed, threads;
   bool in_order = false, restart_rows = false;
 };
 
 dataset::PackOptions pack_options(const PackFlags& flags) {
   if (flags.from.empty() || flags.to.empty())
     throw UsageError(
-        "data pack: expected the folder of images and the one to fill, such as data pack photos "
-        "shards");
+        "data pack: expected the images and the folder to fill, such as data pack photos "
+        "tar:shards");
   dataset::PackOptions options;
   options.from = flags.from;
   dataset::Target target;
-  read_flag(flags.to, "SHARDS", target, [](std::string_view text) {
-    return dataset::parse_target(text, dataset::writer_table().front());
-  });
-  options.writer = target.writer;
+  read_flag(flags.to, "SHARDS", target, dataset::parse_target);
+  if (target.writer != nullptr) options.writer = target.writer;
   options.to = target.folder;
   read_flag(flags.encode, "--encode", options.encode, dataset::parse_encoding);
   read_flag(flags.max_side, "--max-side", options.max_side, parse_small_count);
+  read_flag(flags.compress, "--compress", options.compression,
+            [](std::string_view text) { return &dataset::parse_compression(text); });
   read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
@@ -83,6 +83,8 @@ Action declare_data_pack(CLI::App& app) {
       "bytes as they are.");
   add("--max-side", flags->max_side, "PIXELS",
       "Shrink images whose longer side is more, with --encode.");
+  add("--compress", flags->compress, "zstd|gzip|lz4",
+      "Compress each shard of tar or mds as a whole; those of tar are then read as streams.");
   app.add_flag("--restart-rows", flags->restart_rows,
                "Give JPEG images restart markers, without loss: a crop of one is decoded without "
                "what lies outside it.");

@@ -20,6 +20,9 @@ class ShardTeam {
         [this] {
           if (filling_.on_progress) filling_.on_progress(done_);
         });
+    filled_.complete = filled_.written + filled_.found == plan().shards;
+    if (filled_.complete && filling_.writer->finish != nullptr)
+      filling_.writer->finish(filling_.container);
     return std::move(filled_);
   }
 
@@ -34,7 +37,9 @@ class ShardTeam {
       if (is_written(filling_.writer->path_of(filling_.container, shard))) {
         const std::lock_guard lock(mutex_);
         ++filled_.found;
-        done_ += plan().first(shard + 1) - plan().first(shard);
+        const std::int64_t places = plan().first(shard + 1) - plan().first(shard);
+        filled_.samples_found += places;
+        done_ += places;
       } else {
         write_shard(maker, shard);
       }

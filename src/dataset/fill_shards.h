@@ -26,20 +26,23 @@ struct ShardFilling {
   const WriterRow* writer = nullptr;
   int threads = 0;                           // 0: one per core; never changes what is written
   std::function<SampleMaker&()> make_maker;  // by each thread once; they outlive it
-  std::function<std::string(std::int64_t place)> describe;  // for messages
+  std::function<std::string(std::int64_t place)> describe;  // of what may be left out
   const std::atomic<int>* stop_signal = nullptr;  // not 0: shards that are not whole are left out
   // Samples, those of shards found included. May be empty; of one thread.
   std::function<void(std::int64_t done)> on_progress;
 };
 
 struct ShardsFilled {
-  std::int64_t found = 0;    // shards that were there already
-  std::int64_t written = 0;  // shards
-  std::int64_t samples = 0;  // in those written
-  Bytes bytes = 0;           // likewise
-  SkippedSamples skipped;    // left out
+  std::int64_t found = 0;          // shards that were there already
+  std::int64_t samples_found = 0;  // places of them
+  std::int64_t written = 0;        // shards
+  std::int64_t samples = 0;        // in those written
+  Bytes bytes = 0;                 // likewise
+  SkippedSamples skipped;          // left out
+  bool complete = false;           // false: stopped
 };
 
+// With what stands beside the shards, where all are there.
 ShardsFilled fill_shards(const ShardFilling& filling);
 
 }  // namespace loaderscope::dataset

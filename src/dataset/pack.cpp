@@ -13,24 +13,9 @@
 #include "dataset/manifest.h"
 #include "dataset/random.h"
 #include "dataset/sample_packer.h"
-#include "source/registry.h"
 
 namespace loaderscope::dataset {
 namespace {
-
-OpenedData opened(const PackOptions& options, const PackContext& context) {
-  const SourceRow* said = parse_data(options.from, "").row;
-  const SourceRow& row = said != nullptr ? *said : source_row("files");
-  if (row.form != SampleForm::image)
-    throw UsageError(
-        fmt::format("SOURCE: {} data hold no images; images can be packed", row.row.name));
-  SourceContext listing;
-  listing.stop_signal = context.stop_signal;
-  OpenedData data{&row, open_source(row.row.name, {options.from}, {}, listing)};
-  if (data.source->size() == Source::kUnknownSize)
-    throw UsageError("SOURCE: a stream is not packed; leave stream=1 out");
-  return data;
-}
 
 // Of all samples: the first of it are packed.
 std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& options) {
@@ -51,7 +36,7 @@ PackResult fill(const OpenedData& data, const PackOptions& options, const PackPl
   std::mutex mutex;
   std::vector<std::unique_ptr<SamplePacker>> packers;
   ShardFilling filling;
-  filling.container = {options.to, plan};
+  filling.container = {options.to, plan, options.compression, plan.sides};
   filling.writer = options.writer;
   filling.threads = options.threads;
   filling.make_maker = [&]() -> SampleMaker& {
@@ -69,7 +54,7 @@ PackResult fill(const OpenedData& data, const PackOptions& options, const PackPl
   PackResult result;
   static_cast<ShardsFilled&>(result) = fill_shards(filling);
   result.plan = plan;
-  result.complete = result.written + result.found == plan.shards;
+  result.has_labels = data.has_labels();
   for (const auto& packer : packers) {
     result.stored += packer->stored_bytes;
     result.as_they_were += packer->as_they_were;
@@ -84,6 +69,7 @@ std::string what_became(const PackResult& result) {
                   plural(result.written, "shard"), show_size(static_cast<double>(result.bytes)),
                   show_size(static_cast<double>(result.stored)));
   if (result.found > 0) text += fmt::format(" ({} were there)", plural(result.found, "shard"));
+  if (!result.has_labels) text += "; without classes, which are not known of such data";
   if (result.as_they_were > 0)
     text += fmt::format("; {} got no restart markers: no JPEG, or not as libjpeg writes it",
                         plural(result.as_they_were, "sample"));
@@ -95,9 +81,11 @@ std::string what_became(const PackResult& result) {
 
 }  // namespace
 
-PackResult pack_dataset(const PackOptions& options, const PackContext& context) {
-  check_options(options);
-  const OpenedData data = opened(options, context);
+PackResult pack_dataset(const PackOptions& asked, const PackContext& context) {
+  check_options(asked);
+  PackOptions options = asked;
+  if (options.writer->takes_pixels) options.encode = Encoding{Format::raw};
+  const OpenedData data = open_images(options.from, context.stop_signal);
   const PackPlan plan = plan_of(data, options);
   const MadeFolder folder = made_folder(options, plan);
   const FolderState before = state_of_folder(folder);
@@ -133,8 +121,9 @@ std::string describe(const PackOptions& options, const PackResult& result) {
     text += fmt::format("\n{} left out:", plural(result.skipped.samples, "sample"));
     for (const std::string& one : result.skipped.first) text += "\n  " + one;
   }
-  return text + fmt::format("\nloaderscope run --data '{}'",
-                            shown_text(fmt::format("{}:{}", options.writer->row.name, options.to)));
+  return text +
+         fmt::format("\nloaderscope run --data '{}'",
+                     shown_text(data_text(*options.writer, options.to, options.compression)));
 }
 
 }  // namespace loaderscope::dataset

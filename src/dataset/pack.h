@@ -27,7 +27,7 @@ struct PackResult : ShardsFilled {
   Nanos took = 0;                 // without what it takes to find them
   std::int64_t as_they_were = 0;  // samples that got no restart markers, though asked for
   PixelError error;               // of some of them
-  bool complete = false;          // false: stopped; the same call goes on
+  bool has_labels = false;        // it is known which class a sample is of, or that there are none
 };
 
 // Samples are numbered as `run --data` numbers them, and where shards have names they are so named,

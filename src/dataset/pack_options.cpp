@@ -2,18 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "loaderscope/errors.h"
-#include "source/registry.h"
 
 namespace loaderscope::dataset {
 namespace {
 
-constexpr Bytes kLeastShard = Bytes{1} << 20;
-
 void demand_of_pack(bool holds, std::string_view flag, std::string_view expected) {
   if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+}
+
+void check_writer(const PackOptions& options) {
+  const WriterRow& writer = *options.writer;
+  demand_of_pack(!writer.holds_tokens, "SHARDS", "a format of images; tokens are only made");
+  check_compression(writer, options.compression);
+  if (!writer.takes_pixels) return;
+  demand_of_pack(
+      !options.restart_rows && (!options.encode || options.encode->format == Format::raw),
+      "--encode", fmt::format("none, as {} holds pixels", writer.row.name));
 }
 
 }  // namespace
@@ -35,29 +40,18 @@ std::string spell_encoding(const Encoding& encoding) {
                             : std::string(format.row.name);
 }
 
-Target parse_target(std::string_view text, const WriterRow& otherwise) {
-  const auto colon = text.find(':');
-  const std::string_view word = text.substr(0, colon);
-  if (colon == text.npos || word.find('/') != word.npos) return {&otherwise, std::string(text)};
-  const auto is_named = [&](const auto& entry) { return entry.row.name == word; };
-  const auto writers = writer_table();
-  const auto sources = source_table();
-  const bool is_format = std::any_of(writers.begin(), writers.end(), is_named) ||
-                         std::any_of(sources.begin(), sources.end(), is_named);
-  if (!is_format) return {&otherwise, std::string(text)};
-  return {&find_row(word, writers), std::string(text.substr(colon + 1))};
-}
-
 void check_options(const PackOptions& options) {
   demand_of_pack(!options.from.empty(), "SOURCE", "the images to pack");
   demand_of_pack(!options.to.empty(), "SHARDS", "the folder to fill");
   demand_of_pack(options.shard_size >= kLeastShard, "--shard-size", "at least 1MiB");
   demand_of_pack(options.max_side >= 0 && options.max_side <= kLongestSide, "--max-side",
                  "1 to 65500 pixels");
-  demand_of_pack(options.max_side == 0 || options.encode.has_value(), "--max-side",
+  demand_of_pack(options.max_side == 0 || options.encode || options.writer->takes_pixels,
+                 "--max-side",
                  "--encode with it, such as --encode jpeg:90: what is shrunk is encoded anew");
   demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
                  "0 (all cores) to 4096");
+  check_writer(options);
   if (options.restart_rows) {
     const FormatRow& jpeg = row_of(Format::jpeg);
     if (const auto reason = jpeg.row.reason_not_available())

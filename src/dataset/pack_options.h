@@ -20,21 +20,14 @@ struct Encoding {
 Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws ValueError
 std::string spell_encoding(const Encoding& encoding);
 
-// [FORMAT:]PATH: with what is written, and where. Throws ValueError for a format that is not
-// written.
-struct Target {
-  const WriterRow* writer = nullptr;
-  std::string folder;
-};
-Target parse_target(std::string_view text, const WriterRow& otherwise);
-
 struct PackOptions {
   std::string from;  // images, as --data has them
   std::string to;    // the folder of the shards
   const WriterRow* writer = &writer_table().front();
-  std::optional<Encoding> encode;  // nothing: the stored bytes as they are
-  int max_side = 0;                // larger images are shrunk to it; 0: none. Needs `encode`
-  Bytes shard_size = Bytes{256} << 20;
+  const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
+  std::optional<Encoding> encode;               // nothing: the stored bytes as they are
+  int max_side = 0;  // larger images are shrunk to it; 0: none. Needs `encode`
+  Bytes shard_size = kUsualShard;
   // JPEG images get restart markers within their rows, without loss: crops of them are decoded
   // faster.
   bool restart_rows = false;
@@ -51,6 +44,7 @@ void check_options(const PackOptions& options);
 struct PackPlan : ShardPlan {
   std::uint64_t digest = 0;  // of the samples' names, in order
   double bytes = 0;          // of all shards, about
+  ImageSides sides;          // of an image, where pixels are written
 };
 
 }  // namespace loaderscope::dataset

@@ -13,7 +13,7 @@ constexpr std::int64_t kDrawn = 64;       // samples at most by which the size o
 constexpr double kPerMember = 512 + 256;  // of a tar, which has the most: a header, half a block
 
 // Mean bytes of a packed sample, by some of them; 0: none of those can be read.
-double bytes_of_sample(const OpenedData& data, const PackOptions& options) {
+double bytes_of_sample(const OpenedData& data, const PackOptions& options, ImageSides& sides) {
   const std::vector<std::int64_t> no_order;
   SamplePacker packer(data, options, no_order);
   Random random(0, 0);
@@ -24,7 +24,9 @@ double bytes_of_sample(const OpenedData& data, const PackOptions& options) {
     const double at = (static_cast<double>(i) + random.uniform()) / static_cast<double>(drawn);
     const auto sample = static_cast<std::int64_t>(at * static_cast<double>(data.source->size()));
     try {
-      sum += static_cast<double>(packer.pack(sample).size());
+      const std::span<const std::byte> packed = packer.pack(sample);
+      sum += static_cast<double>(packed.size());
+      if (options.writer->takes_pixels && read == 0) sides = sides_of(packed);
       ++read;
     } catch (const SampleError&) {  // it is counted when it is packed
     }
@@ -62,8 +64,8 @@ PackPlan plan_of(const OpenedData& data, const PackOptions& options) {
   plan.classes = has_several ? largest + 1 : 0;
   if (options.most > 0) plan.samples = std::min(plan.samples, options.most);
   const double members = plan.classes > 0 ? 2 : 1;
-  plan.bytes =
-      static_cast<double>(plan.samples) * (bytes_of_sample(data, options) + members * kPerMember);
+  plan.bytes = static_cast<double>(plan.samples) *
+               (bytes_of_sample(data, options, plan.sides) + members * kPerMember);
   const double shards = std::ceil(plan.bytes / static_cast<double>(options.shard_size));
   plan.shards = std::clamp<std::int64_t>(static_cast<std::int64_t>(shards), 1, plan.samples);
   return plan;

@@ -19,11 +19,17 @@ namespace loaderscope::dataset {
 struct OpenedData {
   const SourceRow* row = nullptr;
   std::unique_ptr<Source> source;
+  std::vector<std::int32_t> labels;  // read with the row's words; empty: there are none
 
+  bool has_labels() const { return row->label != nullptr || !labels.empty(); }
   std::int32_t label(std::int64_t sample) const {
-    return row->label != nullptr ? row->label(*source, sample) : 0;
+    if (row->label != nullptr) return row->label(*source, sample);
+    return labels.empty() ? 0 : labels[static_cast<std::size_t>(sample)];
   }
 };
+
+// Throws RunError, UsageError.
+OpenedData open_images(const std::string& data, const std::atomic<int>* stop_signal);
 
 class SamplePacker final : public SampleMaker {
  public:

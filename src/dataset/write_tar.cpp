@@ -49,7 +49,9 @@ constexpr std::array<std::byte, kBlock> kNothing{};
 // Members have no time and no owner, so that the same samples give the same bytes.
 class TarWriter final : public ShardWriter {
  public:
-  TarWriter(const std::string& path, bool has_labels) : file_(path), has_labels_(has_labels) {}
+  TarWriter(const Container& container, std::int64_t shard)
+      : file_(tar_path(container, shard), container.compression),
+        has_labels_(container.plan.classes > 0) {}
 
   void add(const PackedSample& sample) override {
     const std::string key = key_of(sample.number);
@@ -82,11 +84,14 @@ class TarWriter final : public ShardWriter {
 }  // namespace
 
 std::string tar_path(const Container& container, std::int64_t shard) {
-  return fmt::format("{}/shard-{:06}.tar", container.folder, shard);
+  const std::string path = fmt::format("{}/shard-{:06}.tar", container.folder, shard);
+  return container.compression == nullptr
+             ? path
+             : fmt::format("{}.{}", path, container.compression->ending);
 }
 
 std::unique_ptr<ShardWriter> open_tar_writer(const Container& container, std::int64_t shard) {
-  return std::make_unique<TarWriter>(tar_path(container, shard), container.plan.classes > 0);
+  return std::make_unique<TarWriter>(container, shard);
 }
 
 }  // namespace loaderscope::dataset
