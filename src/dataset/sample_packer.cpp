@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "loaderscope/errors.h"
+
 namespace loaderscope::dataset {
 namespace {
 
@@ -40,7 +42,12 @@ PackedSample SamplePacker::make(std::int64_t place) {
 std::string_view SamplePacker::suffix_of(std::int64_t sample, std::span<const std::byte> bytes) {
   const Extents* extents = data_.source->extents();
   const bool is_file = extents != nullptr && extents->extent(sample).length == Extent::kToEnd;
-  if (recoder_ || !is_file) return suffix_of_image(bytes);
+  if (recoder_ || !is_file) {
+    const std::string_view suffix = suffix_of_image(bytes);
+    if (!suffix.empty()) return suffix;
+    throw SampleError(SampleError::Kind::unsupported,
+                      "is of no image format that is packed as it is; give --encode jpeg:90");
+  }
   suffix_ = std::filesystem::path(data_.source->describe(sample)).extension().string();
   std::transform(suffix_.begin(), suffix_.end(), suffix_.begin(),
                  [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; });

@@ -90,7 +90,7 @@ std::vector<int> labels_of_tfrecord(const std::string& folder) {
 
 std::vector<int> labels_of_npy(const std::string& folder) {
   std::vector<int> labels;
-  for (const std::string& row : samples_of(*opened("npy", folder + "/labels")))
+  for (const std::string& row : samples_of(*opened("npy", folder + "/labels?window=1")))
     labels.push_back(row[0]);
   return labels;
 }
@@ -238,8 +238,6 @@ TEST_F(WriterContract, ImagesOfSeveralSizesAreNoArray) {
   EXPECT_THAT(
       [&] { packed(npy, "npy"); },
       testing::ThrowsMessage<RunError>(testing::HasSubstr("has 1x1 pixels and others 320x240")));
-  EXPECT_TRUE(files_in(options_.to, ".npy").empty() ||
-              !std::filesystem::exists(options_.to + "/shard-000001.npy"));
 }
 
 TEST_F(WriterContract, OfSeveralFormatsAColumnHoldsBytes) {
