@@ -4,7 +4,7 @@ namespace loaderscope {
 
 std::span<const Command> command_table() {
   static const Command data_parts[] = {
-      {{"make", "Fill a folder with images that have the statistics of photographs."},
+      {{"make", "Make images that have the statistics of photographs, or tokens, in a folder."},
        declare_data_make,
        {},
        false,
@@ -15,7 +15,7 @@ std::span<const Command> command_table() {
        {},
        false,
        true},
-      {{"pack", "Pack the images of a folder into shards that are read one after another."},
+      {{"pack", "Pack images into shards that are read one after another."},
        declare_data_pack,
        {},
        false,

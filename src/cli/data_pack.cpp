@@ -15,20 +15,25 @@ namespace {
 
 // Texts as given; the data set's own parsers read them.
 struct PackFlags {
-  std::string from, to, encode, max_side, shard_size, seed, threads;
+  std::string from, to, encode, max_side, compress, shard_size, seed, threads;
   bool in_order = false, restart_rows = false;
 };
 
 dataset::PackOptions pack_options(const PackFlags& flags) {
   if (flags.from.empty() || flags.to.empty())
     throw UsageError(
-        "data pack: expected the folder of images and the one to fill, such as data pack photos "
-        "shards");
+        "data pack: expected the images and the folder to fill, such as data pack photos "
+        "tar:shards");
   dataset::PackOptions options;
   options.from = flags.from;
-  options.to = flags.to;
+  dataset::Target target;
+  read_flag(flags.to, "SHARDS", target, dataset::parse_target);
+  if (target.writer != nullptr) options.writer = target.writer;
+  options.to = target.folder;
   read_flag(flags.encode, "--encode", options.encode, dataset::parse_encoding);
   read_flag(flags.max_side, "--max-side", options.max_side, parse_small_count);
+  read_flag(flags.compress, "--compress", options.compression,
+            [](std::string_view text) { return &dataset::parse_compression(text); });
   read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
@@ -66,10 +71,11 @@ Action declare_data_pack(CLI::App& app) {
   const auto add = [&](const char* name, std::string& target, const char* value, const char* help) {
     app.add_option(name, target, help)->type_name(value);
   };
-  add("SOURCE", flags->from, "", "A folder of images, as run --data has it.");
+  add("SOURCE", flags->from, "",
+      "Images of any format, as run --data has them: photos, tar:shards.");
   add("SHARDS", flags->to, "",
-      "The folder to fill with shard-000000.tar, ...; made when it is missing. What another call "
-      "left unfinished goes on.");
+      "The folder to fill, [FORMAT:]PATH, of a format of `list writer`; made when it is missing. "
+      "Default: tar. What another call left unfinished goes on.");
   add("--shard-size", flags->shard_size, "SIZE",
       "Of each shard, about; all have as many samples. Default: 256MiB.");
   add("--encode", flags->encode, "FORMAT[:QUALITY]",
@@ -77,6 +83,8 @@ Action declare_data_pack(CLI::App& app) {
       "bytes as they are.");
   add("--max-side", flags->max_side, "PIXELS",
       "Shrink images whose longer side is more, with --encode.");
+  add("--compress", flags->compress, "zstd|gzip|lz4",
+      "Compress each shard of tar or mds as a whole; those of tar are then read as streams.");
   app.add_flag("--restart-rows", flags->restart_rows,
                "Give JPEG images restart markers, without loss: a crop of one is decoded without "
                "what lies outside it.");

@@ -2,6 +2,7 @@
 #include "analysis/findings/frameworks.h"
 #include "cli/command.h"
 #include "dataset/options.h"
+#include "dataset/writer.h"
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
@@ -80,6 +81,7 @@ const std::vector<FamilyListing>& families() {
       of_table("preset", "--compute", compute_presets()),
       of_cost_stages(),
       of_table("format", "data make --format", dataset::format_table()),
+      of_table("writer", "", dataset::writer_table()),
       of_words<Cause>("cause", ""),
       of_words<Why>("why", ""),
       of_table("finding", "", finding_table()),

@@ -79,7 +79,7 @@ void FolderLock::sync() const { ::syncfs(fd_); }
 WholeFile::WholeFile(std::string path)
     : path_(std::move(path)),
       part_(hidden_name(path_)),
-      fd_(::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+      fd_(::open(part_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
   if (fd_ < 0) throw cannot_write(path_, errno);
 }
 
@@ -90,13 +90,32 @@ WholeFile::~WholeFile() {
 
 void WholeFile::append(std::span<const std::byte> bytes) { check(write_bytes(fd_, bytes)); }
 
+void WholeFile::put(Bytes offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), offset);
+    if (written < 0 && errno == EINTR) continue;
+    check(written < 0 ? errno : 0);
+    offset += written;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+std::size_t WholeFile::read(Bytes offset, std::span<std::byte> to) const {
+  ssize_t got = 0;
+  do {
+    got = ::pread(fd_, to.data(), to.size(), offset);
+  } while (got < 0 && errno == EINTR);
+  check(got < 0 ? errno : 0);
+  return static_cast<std::size_t>(got);
+}
+
 void WholeFile::finish() {
   check(::close(std::exchange(fd_, -1)) != 0 ? errno : 0);
   check(::rename(part_.c_str(), path_.c_str()) != 0 ? errno : 0);
   part_.clear();
 }
 
-void WholeFile::check(int error) {
+void WholeFile::check(int error) const {
   if (error != 0) throw cannot_write(path_, error);
 }
 

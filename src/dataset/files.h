@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "loaderscope/errors.h"
+#include "loaderscope/units.h"
 
 namespace loaderscope::dataset {
 
@@ -39,10 +40,14 @@ class WholeFile {
   WholeFile& operator=(const WholeFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
+  // Instead of what was appended there.
+  void put(Bytes offset, std::span<const std::byte> bytes);
+  // Of what was appended; fewer at its end.
+  std::size_t read(Bytes offset, std::span<std::byte> to) const;
   void finish();
 
  private:
-  void check(int error);
+  void check(int error) const;
 
   std::string path_, part_;
   int fd_;

@@ -2,6 +2,7 @@
 
 #include "dataset/options.h"
 #include "decode/codecs.h"
+#include "loaderscope/decode.h"
 
 namespace loaderscope::dataset {
 namespace {
@@ -38,5 +39,15 @@ constexpr std::array<FormatRow, 4> kTable = {{
 }  // namespace
 
 std::span<const FormatRow> format_table() { return kTable; }
+
+std::string_view suffix_of_image(std::span<const std::byte> stored) {
+  for (const DecoderRow& decoder : decoder_table()) {
+    if (!decoder.recognises(stored)) continue;
+    for (const FormatRow& format : kTable) {
+      if (format.row.name == decoder.row.name) return format.suffix;
+    }
+  }
+  return "";
+}
 
 }  // namespace loaderscope::dataset

@@ -7,9 +7,18 @@
 #include <string>
 
 #include "dataset/options.h"
+#include "dataset/writer.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope::dataset {
+
+// Instead of image files.
+struct MadeShards {
+  const WriterRow* writer = nullptr;
+  const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
+  Bytes shard_size = kUsualShard;
+  ShardPlan plan;  // is made of the options
+};
 
 struct MakeProgress {
   std::int64_t done = 0, total = 0;  // images, those found included
@@ -33,6 +42,8 @@ struct MakeResult {
 // interrupted. Throws UsageError for options that make no sense, RunError when the folder cannot
 // take the images.
 MakeResult make_dataset(const MakeOptions& options, const MakeContext& context);
+// Images in another order, so that a shard has those of many classes.
+MakeResult make_shards(const MakeOptions& options, MadeShards shards, const MakeContext& context);
 
 // One sentence for people, of a folder that was to have `count` images.
 std::string describe(const std::string& path, std::int64_t count, const MakeResult& result);

@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "loaderscope.dataset/1";
 constexpr std::string_view kTwinSchema = "loaderscope.twin/1";
+constexpr std::string_view kTokensSchema = "loaderscope.tokens/1";
 constexpr std::string_view kPackSchema = "loaderscope.pack/1";
 
 Json wanted(const MakeOptions& options) {
@@ -38,9 +39,15 @@ Json wanted(const MakeOptions& options) {
   return json;
 }
 
+std::string_view name_of_compression(const CompressionRow* compression) {
+  return compression != nullptr ? compression->row.name : "none";
+}
+
 Json wanted(const PackOptions& options, const PackPlan& plan) {
   return {{"schema", kPackSchema},
           {"generator", kGenerator},
+          {"written-as", options.writer->row.name},
+          {"compress", name_of_compression(options.compression)},
           {"samples", plan.samples},
           {"names", plan.digest},
           {"shards", plan.shards},
@@ -89,6 +96,25 @@ RunError other_data_set(const MadeFolder& folder, const Json& found, const Json&
 
 MadeFolder made_folder(const MakeOptions& options) {
   return {options.path, "data make", wanted(options).dump()};
+}
+
+MadeFolder made_folder(const MakeOptions& options, const MadeShards& shards) {
+  Json json = wanted(options);
+  json["written-as"] = shards.writer->row.name;
+  json["compress"] = name_of_compression(shards.compression);
+  json["shards"] = shards.plan.shards;
+  return {options.path, "data make", json.dump()};
+}
+
+MadeFolder made_folder(const TokenOptions& options) {
+  const Json wanted = {
+      {"schema", kTokensSchema},
+      {"generator", kGenerator},
+      {"tokens", options.tokens},
+      {"vocabulary", options.vocabulary},
+      {"documents", options.documents ? spell_lengths(*options.documents) : "none"},
+      {"seed", options.seed}};
+  return {options.path, "data make", wanted.dump()};
 }
 
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan) {

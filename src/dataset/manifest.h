@@ -4,6 +4,7 @@
 #include <istream>
 #include <string>
 
+#include "dataset/make_tokens.h"
 #include "dataset/options.h"
 #include "dataset/pack_options.h"
 #include "dataset/twin.h"
@@ -22,6 +23,8 @@ struct MadeFolder {
   std::string asked;         // JSON, under the names of the flags
 };
 MadeFolder made_folder(const MakeOptions& options);
+MadeFolder made_folder(const MakeOptions& options, const MadeShards& shards);
+MadeFolder made_folder(const TokenOptions& options);
 MadeFolder made_folder(const PackOptions& options, const PackPlan& plan);
 // `digest`: of all that is known of the images that the twin is like.
 MadeFolder made_folder(const TwinOptions& options, std::int64_t images, std::uint64_t digest);

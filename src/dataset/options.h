@@ -16,7 +16,7 @@ enum class Format : std::uint8_t { jpeg, png, webp, raw };
 
 // A format that images can be made in. The table is in the order of Format.
 struct FormatRow {
-  Row row;
+  Row row;  // named as the decoder that reads it
   std::string_view suffix;
   bool has_quality;
   Encode encode;                       // null where the row is not available
@@ -26,6 +26,9 @@ std::span<const FormatRow> format_table();
 inline const FormatRow& row_of(Format format) {
   return format_table()[static_cast<std::size_t>(format)];
 }
+
+// "", by its first bytes: it is none of them.
+std::string_view suffix_of_image(std::span<const std::byte> stored);
 
 inline constexpr int kLongestSide = 65'500;      // libjpeg's limit
 inline constexpr int kMostPixels = 178'000'000;  // within what decoders accept

@@ -1,4 +1,4 @@
-// `data pack`: image files become shards.
+// `data pack`: images become shards.
 #pragma once
 
 #include <atomic>
@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
+#include "dataset/fill_shards.h"
 #include "dataset/pack_options.h"
 #include "dataset/recoder.h"
-#include "loaderscope/run_record.h"
 
 namespace loaderscope::dataset {
 
@@ -21,20 +21,17 @@ struct PackContext {
   std::function<void(const PackProgress&)> on_progress;  // may be empty; one thread
 };
 
-struct PackResult {
+struct PackResult : ShardsFilled {
   PackPlan plan;
-  std::int64_t shards_found = 0;  // there already
-  std::int64_t samples = 0;       // packed by this call
-  Bytes stored = 0, bytes = 0;    // of those samples before; of the shards written
+  Bytes stored = 0;               // of the samples that were packed before they were
   Nanos took = 0;                 // without what it takes to find them
   std::int64_t as_they_were = 0;  // samples that got no restart markers, though asked for
   PixelError error;               // of some of them
-  SkippedSamples skipped;         // that could not be read or decoded
-  bool complete = false;          // false: stopped; the same call goes on
+  bool has_labels = false;        // it is known which class a sample is of, or that there are none
 };
 
-// Samples are numbered as `run --data` numbers them, and so named: "000000031.jpg", with their
-// class as "000000031.cls" where there are classes. Throws UsageError for options that make no
+// Samples are numbered as `run --data` numbers them, and where shards have names they are so named,
+// with their class where there are classes. Throws UsageError for options that make no
 // sense, RunError when nothing can be read or written.
 PackResult pack_dataset(const PackOptions& options, const PackContext& context);
 

@@ -2,17 +2,23 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
 namespace {
 
-constexpr Bytes kLeastShard = Bytes{1} << 20;
-
 void demand_of_pack(bool holds, std::string_view flag, std::string_view expected) {
   if (!holds) throw UsageError(fmt::format("{}: expected {}", flag, expected));
+}
+
+void check_writer(const PackOptions& options) {
+  const WriterRow& writer = *options.writer;
+  demand_of_pack(!writer.holds_tokens, "SHARDS", "a format of images; tokens are only made");
+  check_compression(writer, options.compression);
+  if (!writer.takes_pixels) return;
+  demand_of_pack(
+      !options.restart_rows && (!options.encode || options.encode->format == Format::raw),
+      "--encode", fmt::format("none, as {} holds pixels", writer.row.name));
 }
 
 }  // namespace
@@ -35,15 +41,17 @@ std::string spell_encoding(const Encoding& encoding) {
 }
 
 void check_options(const PackOptions& options) {
-  demand_of_pack(!options.from.empty(), "SOURCE", "the folder of images to pack");
+  demand_of_pack(!options.from.empty(), "SOURCE", "the images to pack");
   demand_of_pack(!options.to.empty(), "SHARDS", "the folder to fill");
   demand_of_pack(options.shard_size >= kLeastShard, "--shard-size", "at least 1MiB");
   demand_of_pack(options.max_side >= 0 && options.max_side <= kLongestSide, "--max-side",
                  "1 to 65500 pixels");
-  demand_of_pack(options.max_side == 0 || options.encode.has_value(), "--max-side",
+  demand_of_pack(options.max_side == 0 || options.encode || options.writer->takes_pixels,
+                 "--max-side",
                  "--encode with it, such as --encode jpeg:90: what is shrunk is encoded anew");
   demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
                  "0 (all cores) to 4096");
+  check_writer(options);
   if (options.restart_rows) {
     const FormatRow& jpeg = row_of(Format::jpeg);
     if (const auto reason = jpeg.row.reason_not_available())
@@ -54,11 +62,6 @@ void check_options(const PackOptions& options) {
   if (!options.encode) return;
   if (const auto reason = row_of(options.encode->format).row.reason_not_available())
     throw UsageError("--encode: " + *reason);
-}
-
-// The first ones have a sample more where they are not all as many.
-std::int64_t PackPlan::first(std::int64_t shard) const {
-  return shard * (samples / shards) + std::min(shard, samples % shards);
 }
 
 }  // namespace loaderscope::dataset

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "dataset/options.h"
+#include "dataset/writer.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope::dataset {
@@ -20,10 +21,13 @@ Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws 
 std::string spell_encoding(const Encoding& encoding);
 
 struct PackOptions {
-  std::string from, to;            // a folder of images; the folder of the shards
-  std::optional<Encoding> encode;  // nothing: the stored bytes as they are
-  int max_side = 0;                // larger images are shrunk to it; 0: none. Needs `encode`
-  Bytes shard_size = Bytes{256} << 20;
+  std::string from;  // images, as --data has them
+  std::string to;    // the folder of the shards
+  const WriterRow* writer = &writer_table().front();
+  const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
+  std::optional<Encoding> encode;               // nothing: the stored bytes as they are
+  int max_side = 0;  // larger images are shrunk to it; 0: none. Needs `encode`
+  Bytes shard_size = kUsualShard;
   // JPEG images get restart markers within their rows, without loss: crops of them are decoded
   // faster.
   bool restart_rows = false;
@@ -37,14 +41,10 @@ struct PackOptions {
 void check_options(const PackOptions& options);
 
 // The same samples, shards and options give the same bytes.
-struct PackPlan {
-  std::int64_t samples = 0, shards = 0;
+struct PackPlan : ShardPlan {
   std::uint64_t digest = 0;  // of the samples' names, in order
   double bytes = 0;          // of all shards, about
-  bool has_labels = false;   // samples lie in class folders, or a list says what they are
-
-  // Shard s holds the places [first(s), first(s + 1)) of the order in which samples are packed.
-  std::int64_t first(std::int64_t shard) const;
+  ImageSides sides;          // of an image, where pixels are written
 };
 
 }  // namespace loaderscope::dataset

@@ -30,11 +30,6 @@ void draw_size(const SizeDistribution& size, Random& random, Subject& subject) {
 // Coarse enough that the last bit of a machine's log() does not matter.
 double rounded(double value) { return std::round(value * 1024) / 1024; }
 
-std::int64_t class_of(const MakeOptions& options, std::int64_t index) {
-  // index x classes / count, rounded down, without overflow: both factors are below 2^34 and 2^20.
-  return index * options.classes / options.count;
-}
-
 }  // namespace
 
 PlannedImage plan_image(const MakeOptions& options, std::int64_t index) {
@@ -58,15 +53,20 @@ PlannedImage plan_image(const MakeOptions& options, std::int64_t index) {
   return image;
 }
 
-std::string class_folder(const MakeOptions& options, std::int64_t class_index) {
-  const auto digits = std::max<std::size_t>(3, std::to_string(options.classes - 1).size());
+std::int64_t class_of(const MakeOptions& options, std::int64_t index) {
+  // index x classes / count, rounded down, without overflow: both factors are below 2^34 and 2^20.
+  return index * options.classes / options.count;
+}
+
+std::string class_folder(std::int64_t classes, std::int64_t class_index) {
+  const auto digits = std::max<std::size_t>(3, std::to_string(classes - 1).size());
   return fmt::format("class_{:0{}}", class_index, digits);
 }
 
 std::string image_path(const MakeOptions& options, std::int64_t index) {
   const std::string_view suffix = row_of(options.format).suffix;
-  return fmt::format("{}/img_{:07}{}", class_folder(options, class_of(options, index)), index,
-                     suffix);
+  return fmt::format("{}/img_{:07}{}", class_folder(options.classes, class_of(options, index)),
+                     index, suffix);
 }
 
 }  // namespace loaderscope::dataset

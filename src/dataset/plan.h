@@ -22,7 +22,8 @@ struct PlannedImage {
 PlannedImage plan_image(const MakeOptions& options, std::int64_t index);
 
 // Images of a class are neighbours. Relative to the data set: "class_003/img_0000031.jpg".
-std::string class_folder(const MakeOptions& options, std::int64_t class_index);
+std::int64_t class_of(const MakeOptions& options, std::int64_t index);
+std::string class_folder(std::int64_t classes, std::int64_t class_index);
 std::string image_path(const MakeOptions& options, std::int64_t index);
 
 }  // namespace loaderscope::dataset

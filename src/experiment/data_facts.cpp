@@ -91,7 +91,7 @@ Repacking packed_share(const DataFacts& facts, const Source& source, const std::
   }
   const PassingFolder folder;
   dataset::PackOptions options;
-  options.from = path;
+  options.from = "files:" + path;
   options.to = folder.path() + "/shards";
   options.most = kMostPacked;
   options.shard_size = Bytes{4} << 20;  // so that every thread has some

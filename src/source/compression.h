@@ -7,15 +7,19 @@
 #include <string_view>
 
 #include "loaderscope/rows.h"
+#include "source/packer.h"
 #include "source/unpacker.h"
 
 namespace loaderscope {
 
 struct CompressionRow {
   Row row;
-  std::string_view magic;                                 // that such a file begins with
-  std::string_view program;                               // that unpacks one
-  std::unique_ptr<source::Unpacker> (*make)() = nullptr;  // null: as the row says
+  std::string_view magic;                                      // that such a file begins with
+  std::string_view program;                                    // that unpacks one
+  std::unique_ptr<source::Unpacker> (*make)() = nullptr;       // null: as the row says
+  std::unique_ptr<source::Packer> (*make_packer)() = nullptr;  // null: nothing is so packed here
+  std::string_view ending = {};    // of names of such shards, behind their own
+  std::string_view mds_word = {};  // likewise, of mosaicml-streaming; "": it reads none
 };
 
 std::span<const CompressionRow> compression_table();

@@ -65,6 +65,10 @@ std::unique_ptr<Source> opened(const SourceOptions& options, const SourceContext
   return open(options, context);
 }
 
+std::int32_t label_of_file(const Source& source, std::int64_t sample) {
+  return static_cast<const source::FileSource&>(source).label(sample);
+}
+
 using Open = std::unique_ptr<Source> (*)(const SourceOptions&, const SourceContext&);
 using Unavailable = std::optional<std::string> (*)();
 
@@ -103,7 +107,8 @@ std::span<const SourceRow> source_table() {
                "Image files: a folder per class, one flat folder, or a manifest (--index)."},
        .form = SampleForm::image,
        .open = opened<open_files>,
-       .takes_list = true},
+       .takes_list = true,
+       .label = label_of_file},
       {.row =
            {"tar",
             "Shards of images as WebDataset has them; ?member=EXT: what of a sample is decoded; "
@@ -114,7 +119,8 @@ std::span<const SourceRow> source_table() {
        .suffixes = source::kTarSuffixes,
        .words = kTarWords,
        .stream_word = "stream",
-       .is_packed = true},
+       .is_packed = true,
+       .label_words = "member=cls"},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,

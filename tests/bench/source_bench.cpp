@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "dataset/shard_writer.h"
+#include "dataset/writer.h"
 #include "source/file_source.h"
 #include "source/index_builder.h"
 #include "source/registry.h"
@@ -31,7 +31,7 @@ class Data {
     fs::create_directories(folder_ / "files/class");
     std::mt19937_64 random(1);
     std::string bytes(kSampleBytes, '\0');
-    dataset::ShardWriter shard(folder_ / "shard.tar");
+    const auto shard = dataset::open_tar_writer({folder_.string(), {kSamples, 1, 0}}, 0);
     for (std::int64_t i = 0; i < kSamples; ++i) {
       for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
         const std::uint64_t drawn = random();
@@ -39,9 +39,9 @@ class Data {
       }
       const std::string name = fmt::format("{:06}.jpg", i);
       std::ofstream(folder_ / "files/class" / name, std::ios::binary) << bytes;
-      shard.add(name, std::as_bytes(std::span(bytes)));
+      shard->add({i, ".jpg", std::as_bytes(std::span(bytes)), 0});
     }
-    shard.finish();
+    shard->finish();
     std::ofstream tokens(folder_ / "tokens.bin", std::ios::binary);
     for (std::int64_t left = 2 * kTokens; left > 0; left -= std::ssize(bytes))
       tokens.write(bytes.data(), std::min<std::int64_t>(left, std::ssize(bytes)));
@@ -90,7 +90,7 @@ void read(benchmark::State& state, const Source& source) {
 
 void files(benchmark::State& state) { read(state, *opened("files", "files", FileAccess::pread)); }
 void tar_by_index(benchmark::State& state) {
-  read(state, *opened("tar", "shard.tar", FileAccess::pread));
+  read(state, *opened("tar", "shard-000000.tar", FileAccess::pread));
 }
 BENCHMARK(files);
 BENCHMARK(tar_by_index);

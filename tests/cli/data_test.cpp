@@ -77,12 +77,57 @@ TEST(DataPack, MakesShardsThatARunReads) {
   const Ended packed = run_binary(words);
   EXPECT_EQ(packed.exit_code, 0) << packed.err;
   EXPECT_THAT(packed.out, HasSubstr("40 samples packed into 1 shard"));
-  EXPECT_THAT(packed.out, HasSubstr("\nloaderscope run --data '" + shards + "/shard-000000.tar'"));
+  EXPECT_THAT(packed.out, HasSubstr("\nloaderscope run --data 'tar:" + shards + "'"));
   EXPECT_THAT(run_binary(words).out, HasSubstr("holds this shard already"));
   const Ended ran = run_binary({"run", "--data", "tar:" + shards, "--device", "null", "--epochs",
                                 "1", "--batch-size", "4", "--json", "-"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 40);
+}
+
+TEST(DataPack, FromOneFormatToAnotherThatARunReads) {
+  const TestFolder folder;
+  const std::string tar = "tar:" + folder.path("tar"), mds = "mds:" + folder.path("mds");
+  const Ended made = run_binary({"data", "make", tar, "--count", "20", "--size", "64x48"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("\nloaderscope run --data '" + tar + "'"));
+  const Ended packed = run_binary({"data", "pack", tar, mds});
+  EXPECT_EQ(packed.exit_code, 0) << packed.err;
+  const Ended ran = run_binary({"run", "--data", mds, "--device", "null", "--epochs", "1",
+                                "--batch-size", "4", "--json", "-"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 20);
+  EXPECT_THAT(run_binary({"data", "pack", mds, folder.path("shards")}).out,
+              HasSubstr("without classes"));
+}
+
+TEST(DataPack, SaysWhatIsNotWritten) {
+  const TestFolder folder;
+  const auto said = [&](const Words& words) {
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, 64) << ended.out;
+    return ended.err;
+  };
+  const std::string to = folder.path("to");
+  EXPECT_THAT(said({"data", "pack", "photos", "litdata:" + to}), HasSubstr("expected one of tar"));
+  EXPECT_THAT(said({"data", "pack", "photos", "tokens:" + to}), HasSubstr("a format of images"));
+  EXPECT_THAT(said({"data", "pack", "photos", "tfrecord:" + to, "--compress", "zstd"}),
+              HasSubstr("tfrecord is not compressed"));
+  EXPECT_THAT(said({"data", "pack", "photos", to, "--compress", "xz"}), HasSubstr("--compress xz"));
+  EXPECT_THAT(said({"data", "make", "tokens:" + to, "--count", "3"}), HasSubstr("is of images"));
+  EXPECT_THAT(said({"data", "make", to, "--tokens", "3"}), HasSubstr("is of tokens:PATH"));
+}
+
+TEST(DataMake, TokensAreReadByARun) {
+  const TestFolder folder;
+  const std::string tokens = "tokens:" + folder.path("tokens");
+  const Ended made = run_binary({"data", "make", tokens, "--tokens", "100k", "--documents", "512"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, HasSubstr("100,000 tokens made"));
+  const Ended ran = run_binary({"run", "--data", tokens, "--device", "null", "--epochs", "1",
+                                "--batch-size", "4", "--json", "-"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 97);
 }
 
 TEST(DataPack, GoesOnAfterItWasKilled) {

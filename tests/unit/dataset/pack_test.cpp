@@ -8,8 +8,8 @@
 #include <string>
 
 #include "dataset/make.h"
-#include "dataset/shard_writer.h"
 #include "dataset/shrink.h"
+#include "dataset/writer.h"
 #include "loaderscope/errors.h"
 #include "source/tar.h"
 #include "unit/dataset/contents.h"
@@ -71,7 +71,7 @@ TEST_F(Pack, EverySampleIsInOneShardAsItWas) {
   EXPECT_GT(result.plan.shards, 1);
   const auto packed = samples_of(options_.to);
   EXPECT_EQ(std::multiset<std::string>(packed.begin(), packed.end()), images());
-  EXPECT_THAT(describe(options_, result), HasSubstr("/shard-{000000.."));
+  EXPECT_THAT(describe(options_, result), HasSubstr("loaderscope run --data 'tar:"));
 }
 
 TEST_F(Pack, GivesTheSameBytesWhateverTheThreads) {
@@ -106,7 +106,7 @@ TEST_F(Pack, GoesOnWhereItStopped) {
   put(options_.to + "/.shard-000001.tar.part", "cut");
   const PackResult again = pack_dataset(options_, {});
   EXPECT_TRUE(again.complete);
-  EXPECT_EQ(again.shards_found, again.plan.shards - 1);
+  EXPECT_EQ(again.found, again.plan.shards - 1);
   EXPECT_EQ(contents_below(options_.to), all);
   EXPECT_THAT(describe(options_, pack_dataset(options_, {})), HasSubstr("already"));
 }
@@ -225,11 +225,11 @@ TEST(Shrink, IsTheMeanOfWhatAPixelCovers) {
   EXPECT_EQ(small.row(0)[0], 3);
 }
 
-TEST(ShardWriter, RefusesNamesThatDoNotFit) {
+TEST(TarWriter, RefusesNamesThatDoNotFit) {
   const source::TempFolder folder;
   {
-    ShardWriter writer(folder / "a.tar");
-    EXPECT_THROW(writer.add(std::string(101, 'a'), {}), RunError);
+    const auto writer = open_tar_writer({folder.path(), {1, 1, 0}}, 0);
+    EXPECT_THROW(writer->add({0, std::string(101, 'a'), {}, 0}), RunError);
   }
   EXPECT_TRUE(contents_below(folder.path()).empty());
 }

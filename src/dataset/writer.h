@@ -1,0 +1,109 @@
+// The family of writers: the formats that samples are packed in, shard by shard. Each is read by
+// the source of its name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/units.h"
+#include "source/compression.h"
+
+namespace loaderscope::dataset {
+
+// What samples are divided into.
+struct ShardPlan {
+  std::int64_t samples = 0, shards = 0;
+  std::int64_t classes = 0;  // labels are below it; 0: samples have none
+
+  // Shard s holds the places [first(s), first(s + 1)) of the order in which samples are packed.
+  std::int64_t first(std::int64_t shard) const;
+};
+
+inline constexpr Bytes kUsualShard = Bytes{256} << 20;
+inline constexpr Bytes kLeastShard = Bytes{1} << 20;
+
+struct ImageSides {
+  std::uint32_t width = 0, height = 0;
+  bool operator==(const ImageSides&) const = default;
+};
+
+// What shards are written with.
+struct Container {
+  std::string folder;
+  ShardPlan plan;
+  const CompressionRow* compression = nullptr;  // null: none
+  ImageSides sides = {};                        // of all images, where pixels are written
+};
+
+struct PackedSample {
+  std::int64_t number = 0;  // in the data that it comes from
+  std::string_view suffix;  // ".jpg"
+  std::span<const std::byte> bytes;
+  std::int32_t label = 0;
+};
+
+// Of one thread. Throws RunError. Of a shard that is not finished no file is left that is not
+// whole.
+class ShardWriter {
+ public:
+  virtual ~ShardWriter() = default;
+  virtual void add(const PackedSample& sample) = 0;
+  virtual void finish() = 0;
+  virtual Bytes bytes() const = 0;  // written so far
+};
+
+struct WriterRow {
+  Row row;
+  // The file that is there once the shard is whole. The same samples give the same bytes.
+  std::string (*path_of)(const Container& container, std::int64_t shard);
+  std::unique_ptr<ShardWriter> (*open)(const Container& container, std::int64_t shard);
+  // What stands beside the shards, once all are there; null: nothing.
+  void (*finish)(const Container& container) = nullptr;
+  // How compressed shards are named; null: none are written.
+  std::string_view CompressionRow::*packed_ending = nullptr;
+  std::string_view packed_words = {};  // behind the path of compressed ones, for --data
+  bool takes_pixels = false;           // and no coded images
+  bool is_loose = false;               // a sample is a file
+  bool holds_tokens = false;           // which are made, and not packed: the row opens nothing
+};
+
+std::span<const WriterRow> writer_table();
+
+// Throws UsageError for a compression that the writer has not, naming the flag.
+void check_compression(const WriterRow& writer, const CompressionRow* compression);
+// One that packs. Throws ValueError.
+const CompressionRow& parse_compression(std::string_view text);
+
+// [FORMAT:]PATH: with what is written, and where. Throws ValueError for a format that is not
+// written.
+struct Target {
+  const WriterRow* writer = nullptr;  // null: not said
+  std::string folder;
+};
+Target parse_target(std::string_view text);
+// As --data takes what was written.
+std::string data_text(const WriterRow& writer, const std::string& folder,
+                      const CompressionRow* compression);
+
+// "000000031", by which shards name their samples.
+std::string key_of(std::int64_t number);
+
+std::string tar_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_tar_writer(const Container& container, std::int64_t shard);
+std::string files_note_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_files_writer(const Container& container, std::int64_t shard);
+std::string mds_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_mds_writer(const Container& container, std::int64_t shard);
+void write_mds_index(const Container& container);
+std::string tfrecord_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_tfrecord_writer(const Container& container, std::int64_t shard);
+std::string npy_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_npy_writer(const Container& container, std::int64_t shard);
+ImageSides sides_of(std::span<const std::byte> raw_image);
+
+}  // namespace loaderscope::dataset

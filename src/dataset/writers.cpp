@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dataset/writer.h"
+#include "loaderscope/errors.h"
+#include "source/registry.h"
+#include "source/tfrecord.h"
+
+namespace loaderscope::dataset {
+
+std::span<const WriterRow> writer_table() {
+  static const WriterRow rows[] = {
+      {{"tar", "Shards of images as WebDataset reads them: shard-000000.tar, ..."},
+       tar_path,
+       open_tar_writer,
+       nullptr,
+       &CompressionRow::ending,
+       "?stream=1"},
+      {.row = {"files", "Image files, a folder per class: class_000/000000031.jpg."},
+       .path_of = files_note_path,
+       .open = open_files_writer,
+       .is_loose = true},
+      {{"mds", "Shards of mosaicml-streaming with index.json: columns image and label."},
+       mds_path,
+       open_mds_writer,
+       write_mds_index,
+       &CompressionRow::mds_word},
+      {{"tfrecord",
+        "TFRecord files of tf.train.Example: image/encoded, image/class/label, image/filename.",
+        source::no_crc32c},
+       tfrecord_path,
+       open_tfrecord_writer},
+      {.row = {"npy", "NumPy arrays of pixels, all images of one size; the labels below labels/."},
+       .path_of = npy_path,
+       .open = open_npy_writer,
+       .takes_pixels = true},
+      {.row = {"tokens",
+               "Tokens of text, of data make only: tokens.bin, with --documents Megatron's "
+               "tokens.idx."},
+       .path_of = nullptr,
+       .open = nullptr,
+       .holds_tokens = true},
+  };
+  return rows;
+}
+
+// The first ones have a sample more where they are not all as many.
+std::int64_t ShardPlan::first(std::int64_t shard) const {
+  return shard * (samples / shards) + std::min(shard, samples % shards);
+}
+
+Target parse_target(std::string_view text) {
+  const auto colon = text.find(':');
+  const std::string_view word = text.substr(0, colon);
+  const auto is_named = [&](const auto& entry) { return entry.row.name == word; };
+  const auto writers = writer_table();
+  const auto sources = source_table();
+  const bool is_format = std::any_of(writers.begin(), writers.end(), is_named) ||
+                         std::any_of(sources.begin(), sources.end(), is_named);
+  if (colon == text.npos || !is_format) return {nullptr, std::string(text)};
+  return {&find_row(word, writers), std::string(text.substr(colon + 1))};
+}
+
+const CompressionRow& parse_compression(std::string_view text) {
+  const CompressionRow& row = find_row(text, compression_table());
+  if (row.make_packer == nullptr) throw ValueError("cannot be written; give zstd, gzip or lz4");
+  return row;
+}
+
+void check_compression(const WriterRow& writer, const CompressionRow* compression) {
+  if (compression == nullptr) return;
+  const auto ending = writer.packed_ending;
+  if (ending == nullptr)
+    throw UsageError(
+        fmt::format("--compress: expected tar: or mds: before the folder; {} is not "
+                    "compressed",
+                    writer.row.name));
+  if ((compression->*ending).empty())
+    throw UsageError(fmt::format("--compress: expected zstd or gzip: what reads {} knows no {}",
+                                 writer.row.name, compression->row.name));
+}
+
+std::string data_text(const WriterRow& writer, const std::string& folder,
+                      const CompressionRow* compression) {
+  return fmt::format("{}:{}{}", writer.row.name, folder,
+                     compression != nullptr ? writer.packed_words : "");
+}
+
+std::string key_of(std::int64_t number) { return fmt::format("{:09}", number); }
+
+}  // namespace loaderscope::dataset
