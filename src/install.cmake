@@ -1,4 +1,4 @@
-# cmake --install, and the release tarball: cpack --preset portable.
+# cmake --install, the release tarball: cpack --preset portable, and Debian's package: cpack --preset debian.
 include(GNUInstallDirs)
 
 if(LOADERSCOPE_PORTABLE)
@@ -48,4 +48,10 @@ set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_FILE_NAME loaderscope-${PROJECT_VERSION}-linux-x86_64)
 set(CPACK_GENERATOR TGZ)
 set(CPACK_STRIP_FILES ON)
+# Debian's names and versions of the libraries that the program is linked with; it finds others at run time, if they are there.
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The authors of loaderscope <loaderscope@localhost>")
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, ffmpeg")
 include(CPack)

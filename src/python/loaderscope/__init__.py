@@ -1,0 +1,17 @@
+"""loaderscope from Python: the program's answers as the dicts that its --json files hold.
+
+    import loaderscope
+    result = loaderscope.run(["python", "train.py"])          # a job, measured from inside
+    result["verdict"]["sentence"]
+
+    with loaderscope.watching(loader) as watched:              # this process, looked at from outside
+        train(loader)
+    watched.result["verdict"]["sentence"]
+
+Callbacks of trainers: loaderscope.lightning, loaderscope.transformers.
+"""
+
+from ._program import Error, Result, program, run
+from ._watching import watching
+
+__all__ = ["Error", "Result", "program", "run", "watching"]

@@ -1,0 +1,111 @@
+"""The program, and one call of it."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+
+FINE, UNMET, CANNOT_TELL = 0, 2, 3  # exit codes that come with a result
+INTERRUPTED = 130, 143
+
+
+class Error(RuntimeError):
+    """The program could not answer; its sentence says why."""
+
+
+class Result(dict):
+    """What a --json file holds. `exit_code`: 0, 2 where a requirement is not met, 3 where it cannot be told;
+    `text`: what was printed."""
+
+    exit_code = FINE
+    text = ""
+
+
+def program():
+    """The path of the program: the one that this package carries, else the first of PATH."""
+    carried = pathlib.Path(__file__).parent / "program" / "bin" / "loaderscope"
+    if os.access(carried, os.X_OK):
+        return str(carried)
+    # Not the script of this package, which would ask here again.
+    for folder in os.get_exec_path():
+        found = shutil.which("loaderscope", path=folder)
+        if found and _is_binary(found):
+            return found
+    raise Error(f"no program in {carried.parent} or on PATH; install the package's wheel, or build loaderscope and put it on PATH")
+
+
+def _is_binary(path):
+    with open(path, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def flags_of(settings):
+    """num_workers=4, cost=["read=8ms", "decode=2ms"], shuffle=True, in_order=False as flags."""
+    flags = []
+    for name, value in settings.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if value is True:
+            flags.append(flag)
+        elif value is False:
+            flags.append("--no-" + flag[2:])
+        elif isinstance(value, (list, tuple)):
+            flags += [f"{flag}={one}" for one in value]
+        else:
+            flags.append(f"{flag}={value}")
+    return flags
+
+
+def run(command=(), *, show=True, **settings):
+    """`loaderscope run SETTINGS -- COMMAND` as a Result; without a command the native loader runs.
+
+    Settings are the flags of `loaderscope help run` with _ for -. `show`: print what it prints, as it comes.
+    Raises Error where there is no result. An interrupt ends the run and is raised again."""
+    command = [command] if isinstance(command, str) else [os.fspath(word) for word in command]
+    with tempfile.TemporaryDirectory(prefix="loaderscope-") as folder:
+        saved = os.path.join(folder, "result.json")
+        words = [program(), "run", "--no-progress", f"--json={saved}", *flags_of(settings)]
+        if command:
+            words += ["--", *command]
+        code, text = _printed(words, show)
+        return read_result(saved, code, text)
+
+
+def read_result(saved, code, text):
+    try:
+        with open(saved, encoding="utf-8") as file:
+            result = Result(json.load(file))
+    except (OSError, ValueError):
+        raise Error(_sentence(text, code)) from None
+    if code not in (FINE, UNMET, CANNOT_TELL, *INTERRUPTED):
+        raise Error(_sentence(text, code))
+    result.exit_code, result.text = code, text
+    return result
+
+
+def _printed(words, show):
+    """Exit code and output of a command, which is also printed line by line: a notebook has no terminal."""
+    lines = []
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               errors="replace")
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            if show:
+                print(line, end="", flush=True)
+        return process.wait(), "".join(lines)
+    except KeyboardInterrupt:
+        process.send_signal(signal.SIGINT)
+        raise
+    finally:
+        process.stdout.close()
+        process.wait()
+
+
+def _sentence(text, code):
+    said = [line for line in text.splitlines() if line.startswith("loaderscope: ")]
+    return said[-1][len("loaderscope: "):] if said else f"the program ended with code {code} and no result"

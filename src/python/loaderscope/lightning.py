@@ -1,0 +1,29 @@
+"""Lightning: Trainer(callbacks=[loaderscope.lightning.Watch()]); behind fit, its `result` is the answer."""
+
+try:
+    from lightning.pytorch import Callback
+except ImportError:
+    from pytorch_lightning import Callback
+
+from ._watching import watching
+
+
+class Watch(Callback):
+    """The first rank of each machine is watched while it trains."""
+
+    def __init__(self, interval="1s", show=True):
+        self._watching = watching(interval=interval, show=show)
+
+    @property
+    def result(self):
+        return self._watching.result
+
+    def on_train_start(self, trainer, pl_module):
+        if getattr(trainer, "local_rank", 0) == 0:
+            self._watching.start()
+
+    def on_train_end(self, trainer, pl_module):
+        self._watching.stop()
+
+    def on_exception(self, trainer, pl_module, exception):
+        self._watching.stop()

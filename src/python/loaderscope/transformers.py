@@ -1,0 +1,23 @@
+"""Hugging Face: Trainer(..., callbacks=[loaderscope.transformers.Watch()]); behind train, its `result` is the answer."""
+
+from transformers import TrainerCallback
+
+from ._watching import watching
+
+
+class Watch(TrainerCallback):
+    """The first rank of each machine is watched while it trains."""
+
+    def __init__(self, interval="1s", show=True):
+        self._watching = watching(interval=interval, show=show)
+
+    @property
+    def result(self):
+        return self._watching.result
+
+    def on_train_begin(self, args, state, control, **kwargs):
+        if state.is_local_process_zero:
+            self._watching.start()
+
+    def on_train_end(self, args, state, control, **kwargs):
+        self._watching.stop()

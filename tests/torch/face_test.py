@@ -1,0 +1,101 @@
+"""The Python face of the program: face_test.py PROGRAM."""
+
+import contextlib
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+FACE = pathlib.Path(__file__).resolve().parents[2] / "src" / "python"
+sys.path.insert(0, str(FACE))
+import loaderscope
+from loaderscope import _program
+
+SHORT = dict(device="sim", compute="1ms", cost=["read=10us", "decode=10us"], batch=8, steps=20, warmup=0)
+
+
+class Face(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="loaderscope-face-")
+        cls.addClassCleanup(folder.cleanup)
+        os.symlink(PROGRAM, os.path.join(folder.name, "loaderscope"))
+        before = os.environ["PATH"]
+        cls.addClassCleanup(os.environ.__setitem__, "PATH", before)
+        os.environ["PATH"] = folder.name + os.pathsep + before
+
+    def test_settings_are_flags(self):
+        settings = dict(num_workers=2, shuffle=True, in_order=False, cost=["a=1", "b=2"], json=None)
+        self.assertEqual(_program.flags_of(settings),
+                         ["--num-workers=2", "--shuffle", "--no-in-order", "--cost=a=1", "--cost=b=2"])
+
+    def test_a_run_is_the_dict_of_its_file(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            result = loaderscope.run(**SHORT)
+        self.assertEqual(result["schema"], "loaderscope.run/1")
+        self.assertEqual(result["window"]["steps"], 20)
+        self.assertEqual(result.exit_code, 0)
+        self.assertEqual(printed.getvalue(), result.text)
+        self.assertTrue(result.text.startswith("Simulated: "), result.text)
+
+    def test_a_requirement_that_is_not_met_has_a_result(self):
+        result = loaderscope.run(show=False, require="throughput.samples_per_s.mean >= 1e15", **SHORT)
+        self.assertEqual(result.exit_code, 2)
+        self.assertEqual(result["window"]["steps"], 20)
+
+    def test_what_gives_no_result_is_an_error_with_the_sentence(self):
+        with self.assertRaisesRegex(loaderscope.Error, "^--num-worker: unknown flag"):
+            loaderscope.run(num_worker=3, show=False)
+        with self.assertRaisesRegex(loaderscope.Error, "/nowhere"):
+            loaderscope.run(data="/nowhere", show=False)
+
+    def test_a_command_is_measured_and_prints(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), self.assertRaisesRegex(loaderscope.Error, "without taking a batch"):
+            loaderscope.run([sys.executable, "-c", "print('mine')"])
+        self.assertIn("mine\n", printed.getvalue())
+
+    def test_a_block_is_watched(self):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), loaderscope.watching(interval="100ms") as watched:
+            subprocess.run([sys.executable, "-c", "import time; time.sleep(1)"], check=True)
+        self.assertIsNone(watched.error)
+        self.assertEqual(watched.result["schema"], "loaderscope.watch/1")
+        self.assertEqual(watched.result["pid"], os.getpid())
+        self.assertIn(watched.result["verdict"]["sentence"][:20], printed.getvalue())
+
+    def test_watching_never_disturbs(self):
+        with warnings.catch_warnings(record=True) as seen, loaderscope.watching(interval="never") as watched:
+            warnings.simplefilter("always")
+            watched._process.wait()
+        self.assertIsNone(watched.result)
+        self.assertIn("--interval", watched.error)
+        self.assertIn("--interval", str(seen[-1].message))
+
+    def test_a_loader_without_workers_is_said_beforehand(self):
+        class Loader:
+            num_workers = 0
+
+        with self.assertWarnsRegex(UserWarning, "no workers"), loaderscope.watching(Loader(), show=False):
+            pass
+
+    def test_the_module_is_the_program(self):
+        said = subprocess.run([sys.executable, "-m", "loaderscope", "--version"], cwd=FACE, capture_output=True, text=True)
+        own = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True)
+        self.assertEqual((said.returncode, said.stdout), (0, own.stdout), said.stderr)
+
+    def test_where_no_program_is_that_is_said(self):
+        with unittest.mock.patch.dict(os.environ, PATH="/nowhere"), self.assertRaisesRegex(loaderscope.Error, "no program"):
+            loaderscope.program()
+
+
+if __name__ == "__main__":
+    import unittest.mock
+
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
