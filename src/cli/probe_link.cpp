@@ -28,7 +28,7 @@ Places places_of(const LinkFlags& flags) {
 
 ExitCode probe_link(const LinkFlags& flags) {
   const Places places = places_of(flags);
-  check_places(places, "probe", {flags.force, {}});
+  check_places(places, "probe-link", {flags.force, {}});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   probe::LinkOptions options;
   options.device = flags.gpu;
