@@ -1,5 +1,5 @@
 """The link. `loaderscope probe link --json -` prints
-  {"schema": "loaderscope.probe/1", "device": {"name": "NVIDIA H100 80GB HBM3"},
+  {"schema": "loaderscope.probe-link/1", "device": {"name": "NVIDIA H100 80GB HBM3"},
    "link": [{"memory": "pinned-slots", "copy": "async", "bytes": 65536,
              "bytes_per_s": 5.1e9, "bare_bytes_per_s": 5.2e9, "fallback": null}, ...]}
 one row per memory mode, copy mode and size; bare_bytes_per_s is the loop of cudaMemcpyAsync without
@@ -13,8 +13,8 @@ SIZES = (64 << 10, 256 << 20)  # the matrix reaches from one to the other
 
 def probe(part):
     answer = part.run_json(part.program("probe", "link", "--json", "-"))
-    if answer.get("schema") != "loaderscope.probe/1":
-        raise Failure(f"the probe has the schema {answer.get('schema')}, not loaderscope.probe/1.")
+    if answer.get("schema") != "loaderscope.probe-link/1":
+        raise Failure(f"the probe has the schema {answer.get('schema')}, not loaderscope.probe-link/1.")
     return answer["link"]
 
 

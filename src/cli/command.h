@@ -46,6 +46,7 @@ Action declare_completion(CLI::App& app);
 Action declare_data_make(CLI::App& app);
 Action declare_data_info(CLI::App& app);
 Action declare_data_pack(CLI::App& app);
+Action declare_probe(CLI::App& app);
 Action declare_probe_link(CLI::App& app);
 Action declare_watch(CLI::App& app);
 Action declare_ci_init(CLI::App& app);

@@ -6,6 +6,7 @@
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
+#include "experiment/probe/measurement.h"
 #include "experiment/watch/watch.h"
 #include "loaderscope/augment.h"
 #include "loaderscope/cost.h"
@@ -90,6 +91,7 @@ const std::vector<FamilyListing>& families() {
       of_table("quantity", "", compare::quantity_table()),
       of_table("count", "", compare::count_table()),
       of_table("comparability", "", compare::comparability_table()),
+      of_table("probe", "", probe::measurement_table()),
       of_table("threshold", "", watch::thresholds()),
       of_table("report", "--format", report_table()),
       of_table("result", "report --schema", result_kinds()),

@@ -1,54 +1,176 @@
-// loaderscope probe link
+// loaderscope probe
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/data_flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/own_flags.h"
+#include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "report/kinds.h"
 #include "report/results.h"
 
 namespace loaderscope {
 namespace {
 
-struct LinkFlags {
-  int gpu = 0;
-  std::string json, html;
-  bool force = false;
+struct ProbeFlags {
+  std::string data, path, python, demand, batch_size, ranks, read_at_most, json, html;
+  std::vector<std::string> against;
+  bool quick = false, verbose = false, force = false;
 };
 
-Places places_of(const LinkFlags& flags) {
+Places places_of(const ProbeFlags& flags) {
   Places places;
   if (!flags.json.empty()) places.push_back({"json", flags.json});
   if (!flags.html.empty()) places.push_back({"html", flags.html});
   return places;
 }
 
-ExitCode probe_link(const LinkFlags& flags) {
+// "1786/s:154MB"
+probe::Demand demand_of(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == text.npos)
+    throw ValueError("expected RATE:BYTES, samples and the size of a batch, such as 1786/s:154MB");
+  probe::Demand demand;
+  demand.samples_per_s = parse_count_rate(text.substr(0, colon));
+  demand.batch_bytes = parse_size(text.substr(colon + 1));
+  if (demand.batch_bytes < 1) throw ValueError("expected a batch of at least 1 byte");
+  return demand;
+}
+
+std::int64_t above_zero(std::string_view text) {
+  const std::int64_t count = parse_small_count(text);
+  if (count < 1) throw ValueError("expected at least 1");
+  return count;
+}
+
+// Ranks: 0 until the GPUs are known.
+std::optional<probe::Demand> demand_of(const ProbeFlags& flags) {
+  constexpr std::int64_t kBatch = 256;
+  if (flags.demand.empty()) {
+    if (!flags.batch_size.empty())
+      throw UsageError("--batch-size: is of --demand, which is missing");
+    if (!flags.ranks.empty()) throw UsageError("--ranks: is of --demand, which is missing");
+    return std::nullopt;
+  }
+  probe::Demand demand;
+  read_flag(flags.demand, "--demand", demand,
+            [](std::string_view text) { return demand_of(text); });
+  demand.batch_size = kBatch;
+  demand.ranks = 0;
+  read_flag(flags.batch_size, "--batch-size", demand.batch_size, above_zero);
+  read_flag(flags.ranks, "--ranks", demand.ranks, above_zero);
+  return demand;
+}
+
+probe::ProfileOptions options_of(const ProbeFlags& flags) {
+  constexpr Bytes kLeast = Bytes{16} << 20;
+  if (!flags.data.empty() && !flags.path.empty())
+    throw UsageError("--data and --path: give one of the two");
+  probe::ProfileOptions options;
+  options.data = flags.data;
+  options.path = flags.path;
+  options.quick = flags.quick;
+  if (!flags.python.empty()) options.python = flags.python;
+  read_flag(flags.read_at_most, "--read-at-most", options.read_at_most, parse_size);
+  if (!flags.read_at_most.empty() && options.read_at_most < kLeast)
+    throw UsageError(fmt::format("--read-at-most {}: expected {} or more",
+                                 shown_text(flags.read_at_most), spell_size(kLeast)));
+  if (const char* cpus = std::getenv("SLURM_CPUS_PER_TASK")) options.slurm_cpus = cpus;
+  options.runtime = cuda::real_runtime();
+  return options;
+}
+
+// Before anything is measured in vain.
+std::vector<probe::Profile> peers_of(const ProbeFlags& flags) {
+  std::vector<probe::Profile> peers;
+  for (const std::string& path : flags.against) {
+    for (probe::SavedProfile& saved : probe::read_profiles(path))
+      peers.push_back(std::move(saved.profile));
+  }
+  constexpr std::ptrdiff_t kFewest = 3;
+  if (!flags.against.empty() && std::ssize(peers) < kFewest)
+    throw UsageError(
+        fmt::format("--against: {} cannot say what is usual; give those of three "
+                    "machines or more",
+                    plural(std::ssize(peers), "profile")));
+  return peers;
+}
+
+void judge(probe::Profile& profile, std::optional<probe::Demand> demand,
+           const std::vector<probe::Profile>& peers) {
+  if (demand) {
+    const probe::Ceiling* link = profile.ceiling(probe::Supply::link);
+    if (demand->ranks == 0)
+      demand->ranks = link != nullptr ? static_cast<std::int64_t>(link->gpus) : 1;
+    probe::judge_demand(profile, *demand);
+  }
+  if (!peers.empty()) probe::judge_against(profile, peers);
+}
+
+ExitCode run_probe(const ProbeFlags& flags) {
+  const std::optional<probe::Demand> demand = demand_of(flags);
+  probe::ProfileOptions options = options_of(flags);
   const Places places = places_of(flags);
-  check_places(places, "probe", {flags.force, {}});
+  check_places(places, "probe", {flags.force, flags.against});
+  const std::vector<probe::Profile> peers = peers_of(flags);
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  probe::LinkOptions options;
-  options.device = flags.gpu;
-  const probe::LinkMatrix matrix = probe::measure_link(cuda::real_runtime(), options, stop_signal);
-  write_answer(places, result_of(matrix, version_number()), standard_output_style(false));
-  return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
+  probe::Profile profile;
+  {
+    ProgressPrinter progress("measurements");
+    std::int64_t done = 0;
+    options.on_progress = [&](std::string_view, double fraction) {
+      progress.show(done++, fraction);
+    };
+    profile = probe::measure_profile(options, stop_signal);
+  }
+  judge(profile, demand, profile.interrupted ? std::vector<probe::Profile>() : peers);
+  write_answer(places, result_of(profile, version_number()), standard_output_style(flags.verbose));
+  if (profile.interrupted) return exit_code_of_signal(stop_signal.load());
+  const bool is_unlike = profile.against && !profile.against->unlike.empty();
+  return is_unlike ? ExitCode::requirement_not_met : ExitCode::ok;
 }
 
 }  // namespace
 
-Action declare_probe_link(CLI::App& app) {
-  const auto flags = std::make_shared<LinkFlags>();
-  app.add_option("--gpu", flags->gpu, "Which GPU, counted from 0.")->type_name("N");
-  app.add_option("--json", flags->json, "Also write the matrix to this file; - prints only JSON.")
-      ->type_name("FILE");
-  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
-      ->type_name("FILE");
+Action declare_probe(CLI::App& app) {
+  const auto flags = std::make_shared<ProbeFlags>();
+  const auto add = [&](const char* name, std::string& text, const char* help, const char* type) {
+    app.add_option(name, text, help)->type_name(type)->take_last();
+  };
+  add("--data", flags->data,
+      "Measure storage and decoding with this data set: [FORMAT:]PATH, as run takes it.", "DATA");
+  add("--path", flags->path,
+      "Measure storage with one temporary file in this folder; it is removed.", "DIR");
+  app.add_flag("--quick", flags->quick, "Within 5 seconds, more roughly; else within 30.");
+  add("--read-at-most", flags->read_at_most,
+      "Bytes that are read of storage at most (1GiB; 128MiB with --quick).", "SIZE");
+  add("--demand", flags->demand,
+      "What the figures mean for a job: samples per second of each GPU, and the bytes of a batch "
+      "as it is copied there, such as 1786/s:154MB.",
+      "RATE:BYTES");
+  add("--batch-size", flags->batch_size, "Samples in that batch (256).", "N");
+  add("--ranks", flags->ranks, "GPUs that the machine loads for (those that are there, or 1).",
+      "N");
+  app.add_option("--against", flags->against,
+                 "Compare with saved profiles, one in a file or a list of them; exit 2 where this "
+                 "machine is unlike; repeatable.")
+      ->type_name("FILE")
+      ->take_all()
+      ->allow_extra_args(false);
+  add("--python", flags->python, "The Python whose workers are started (python3).", "PROGRAM");
+  add("--json", flags->json, "Also write the profile to this file; - prints only JSON.", "FILE");
+  add("--html", flags->html, "Also save a page with its pictures in this file.", "FILE");
   app.add_flag("--force", flags->force,
                "Let --json FILE and --html FILE replace files that are no results.");
-  return [flags] { return probe_link(*flags); };
+  add_verbose(app, flags->verbose);
+  return [flags] { return run_probe(*flags); };
 }
 
 }  // namespace loaderscope

@@ -16,6 +16,7 @@
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "report/kinds.h"
+#include "report/recognise.h"
 #include "report/results.h"
 #include "report/schemas.h"
 #include "source/cache_folder.h"
@@ -90,6 +91,16 @@ ExitCode report_comparison(const ReportFlags& flags, const std::string& path) {
   return ExitCode::ok;
 }
 
+ExitCode report_profile(const ReportFlags& flags, const std::string& path) {
+  const ReportRow& writer = writer_of(flags.format, "probe");
+  if (!flags.require.empty())
+    throw UsageError("--require: is for a run; probe --against is the gate of a machine");
+  check_output(flags.output, {flags.force, {path}});
+  const probe::SavedProfile saved = probe::read_profiles(path).front();
+  write_report(flags, writer, result_of(saved.profile, saved.tool_version));
+  return ExitCode::ok;
+}
+
 ExitCode report(const ReportFlags& flags) {
   if (!flags.schema.empty()) return print_schema(flags);
   if (flags.result.empty()) {
@@ -98,7 +109,8 @@ ExitCode report(const ReportFlags& flags) {
   check_requirements(flags.require);
   writer_of(flags.format);  // refuses what no result has
   const std::string result = place_of_result(flags.result);
-  if (compare::is_comparison(result)) return report_comparison(flags, result);
+  if (is_saved("compare", result)) return report_comparison(flags, result);
+  if (is_saved("probe", result)) return report_profile(flags, result);
   const ReportRow& writer = writer_of(flags.format, "run");
   check_output(flags.output, {flags.force, {result}});
   const SavedRun saved = read_result(result);
@@ -114,9 +126,10 @@ ExitCode report(const ReportFlags& flags) {
 
 Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
-  app.add_option("RESULT", flags->result,
-                 "A file that 'run --json FILE' or 'compare --json FILE' has saved; last: of the "
-                 "last run, saved or not.");
+  app.add_option(
+      "RESULT", flags->result,
+      "A file that --json FILE of run, compare or probe has saved; last: of the last run, "
+      "saved or not.");
   app.add_option("--format", flags->format,
                  "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")

@@ -72,7 +72,8 @@ void for_each_group(const fs::path& root, std::string_view controller, const cha
 }
 
 constexpr const char* kMount = "sys/fs/cgroup";
-constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";  // of v1
+constexpr const char* kCpuMounts[] = {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"};  // of v1
+constexpr const char* kMemoryMount = "sys/fs/cgroup/memory";                              // of v1
 
 std::optional<double> quota_v2(const fs::path& folder) {
   std::istringstream line(first_line(folder / "cpu.max"));  // "150000 100000" or "max 100000"
@@ -113,7 +114,7 @@ std::optional<double> cgroup_cores(const fs::path& root, std::string_view proces
   for_each_group(
       root, "", kMount, [&](const fs::path& folder) { keep_smaller(best, quota_v2(folder)); },
       process);
-  for (const char* mount : {"sys/fs/cgroup/cpu", "sys/fs/cgroup/cpu,cpuacct"}) {
+  for (const char* mount : kCpuMounts) {
     for_each_group(
         root, "cpu", mount, [&](const fs::path& folder) { keep_smaller(best, quota_v1(folder)); },
         process);
@@ -148,10 +149,13 @@ std::optional<double> cgroup_throttled(const fs::path& root, std::string_view pr
   std::optional<double> own;  // of the group itself, the first that is visited and has the file
   const auto look = [&](const fs::path& folder) {
     if (own) return;
-    const auto held_back = value_in((folder / "cpu.stat").string(), "throttled_usec");
-    if (held_back) own = static_cast<double>(*held_back) / 1e6;
+    const std::string file = (folder / "cpu.stat").string();
+    if (const auto us = value_in(file, "throttled_usec")) own = static_cast<double>(*us) / 1e6;
+    if (const auto ns = value_in(file, "throttled_time"))
+      own = static_cast<double>(*ns) / 1e9;  // v1
   };
   for_each_group(root, "", kMount, look, process);
+  for (const char* mount : kCpuMounts) for_each_group(root, "cpu", mount, look, process);
   return own;
 }
 

@@ -21,7 +21,7 @@ std::optional<Bytes> cgroup_memory(const std::filesystem::path& root);
 // What the limits leave, counting pages of files that nobody uses now as free.
 std::optional<Bytes> cgroup_memory_left(const std::filesystem::path& root);
 
-// Seconds for which the quota has held its threads back (v2).
+// Seconds for which the quota has held its threads back.
 std::optional<double> cgroup_throttled(const std::filesystem::path& root,
                                        std::string_view process = "self");
 

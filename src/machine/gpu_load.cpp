@@ -41,6 +41,10 @@ struct GpuLoads::Functions {
   int (*memory)(nvml::Gpu, nvml::Memory*) = nullptr;
   int (*processes)(nvml::Gpu, unsigned*, nvml::Process*) = nullptr;  // null: a driver that is older
 
+  // Of its PCIe link; null likewise.
+  using Ask = int (*)(nvml::Gpu, unsigned*);
+  Ask generation = nullptr, width = nullptr, most_generation = nullptr, most_width = nullptr;
+
   explicit Functions(void* library) {
     const auto find = [&](auto& function, const char* symbol) {
       function =
@@ -54,10 +58,21 @@ struct GpuLoads::Functions {
     find(utilization, "nvmlDeviceGetUtilizationRates");
     find(memory, "nvmlDeviceGetMemoryInfo");
     find(processes, "nvmlDeviceGetComputeRunningProcesses_v3");
+    find(generation, "nvmlDeviceGetCurrPcieLinkGeneration");
+    find(width, "nvmlDeviceGetCurrPcieLinkWidth");
+    find(most_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
+    find(most_width, "nvmlDeviceGetMaxPcieLinkWidth");
   }
   bool are_there() const {
     return init != nullptr && shutdown != nullptr && count != nullptr && handle != nullptr &&
            name != nullptr && utilization != nullptr && memory != nullptr;
+  }
+
+  static int number_by(Ask ask, nvml::Gpu gpu) {
+    constexpr unsigned kMost = 1024;
+    unsigned number = 0;
+    const bool is_told = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMost;
+    return is_told ? static_cast<int>(number) : 0;
   }
 
   std::vector<pid_t> processes_on(nvml::Gpu gpu) const {
@@ -109,8 +124,15 @@ std::vector<GpuLoad> GpuLoads::read() const {
         functions_->memory(gpu, &memory) != nvml::kSuccess)
       continue;
     functions_->name(gpu, name.data(), static_cast<unsigned>(name.size() - 1));
-    loads.push_back({name.data(), utilization.gpu / 100.0, static_cast<double>(memory.used),
-                     static_cast<double>(memory.total), functions_->processes_on(gpu)});
+    loads.push_back({name.data(),
+                     utilization.gpu / 100.0,
+                     static_cast<double>(memory.used),
+                     static_cast<double>(memory.total),
+                     functions_->processes_on(gpu),
+                     {Functions::number_by(functions_->generation, gpu),
+                      Functions::number_by(functions_->width, gpu)},
+                     {Functions::number_by(functions_->most_generation, gpu),
+                      Functions::number_by(functions_->most_width, gpu)}});
   }
   return loads;
 }

@@ -8,12 +8,17 @@
 
 namespace loaderscope {
 
+struct PcieLink {
+  int generation = 0, width = 0;  // 0: not known
+};
+
 struct GpuLoad {
   std::string name;
   double busy = 0;         // share of the last moments, 1/6 to 1 s, in which a kernel ran
   double memory_used = 0;  // bytes
   double memory = 0;
   std::vector<pid_t> processes;  // that compute on it, by the numbers of the host
+  PcieLink link{}, widest{};     // as it is now, a link that rests slower; as it can be
 };
 
 class GpuLoads {

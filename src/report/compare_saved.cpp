@@ -7,15 +7,9 @@
 #include "report/json_tree.h"
 #include "report/kinds.h"
 #include "report/read_form.h"
-#include "report/recognise.h"
 #include "report/schemas.h"
 
 namespace loaderscope::compare {
-
-bool is_comparison(const std::string& path) {
-  const std::string any = schema_name("compare");
-  return schema_in(beginning_of(path)).starts_with(any.substr(0, any.rfind('/') + 1));
-}
 
 SavedComparison read_comparison(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

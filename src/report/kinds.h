@@ -8,6 +8,7 @@
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
+#include "experiment/probe/profile.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
 #include "experiment/watch/watch.h"
@@ -64,9 +65,6 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison);
 void write_comparison_junit(std::ostream& out, const Comparison& comparison);
 void write_comparison_annotations(std::ostream& out, const Comparison& comparison);
 
-// Whether a file is a saved comparison, of whatever version.
-bool is_comparison(const std::string& path);
-
 // It read back. Throws RunError: cut off, of another version, or values that cannot be.
 struct SavedComparison {
   Comparison comparison;
@@ -84,6 +82,21 @@ namespace loaderscope::probe {
 void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle& style);
 std::string draw_link(const LinkMatrix& matrix);
 void describe_link(Form& form, LinkMatrix& matrix);
+
+// --- What the profile of a machine says, for people and as JSON.
+
+void tell_profile(Reading& reading, const Profile& profile, const ReportStyle& style);
+std::string draw_profile(const Profile& profile);
+void describe_profile(Form& form, Profile& profile);
+
+// A saved one read back, or those of a list in one file. Throws RunError: cut off, of another
+// schema, or values that cannot be.
+struct SavedProfile {
+  Profile profile;
+  std::string tool_version;
+};
+std::vector<SavedProfile> read_profiles(const std::string& path);
+std::vector<SavedProfile> parse_profiles(std::istream& in, const std::string& place);
 
 }  // namespace loaderscope::probe
 

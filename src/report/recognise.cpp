@@ -5,6 +5,7 @@
 
 #include "base/file_kind.h"
 #include "report/compare_text.h"
+#include "report/schemas.h"
 
 namespace loaderscope {
 namespace {
@@ -67,6 +68,11 @@ std::string beginning_of(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
+}
+
+bool is_saved(std::string_view kind, const std::string& path) {
+  const std::string any = schema_name(kind);
+  return schema_in(beginning_of(path)).starts_with(any.substr(0, any.rfind('/') + 1));
 }
 
 bool is_result_of_ours(std::string_view beginning) {

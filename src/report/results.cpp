@@ -80,8 +80,13 @@ AnyResult result_of(const selftest::Result& result, std::string_view tool_versio
 }
 
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
-  return result_of("probe", matrix, tool_version, probe::describe_link, probe::tell_link,
+  return result_of("probe-link", matrix, tool_version, probe::describe_link, probe::tell_link,
                    probe::draw_link);
+}
+
+AnyResult result_of(const probe::Profile& profile, std::string_view tool_version) {
+  return result_of("probe", profile, tool_version, probe::describe_profile, probe::tell_profile,
+                   probe::draw_profile);
 }
 
 AnyResult result_of(const watch::Watch& watch, std::string_view tool_version) {

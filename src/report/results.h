@@ -4,6 +4,7 @@
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
+#include "experiment/probe/profile.h"
 #include "experiment/selftest/selftest.h"
 #include "experiment/tune.h"
 #include "experiment/watch/watch.h"
@@ -21,6 +22,7 @@ AnyResult result_of(const compare::Comparison& comparison, std::string_view tool
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
+AnyResult result_of(const probe::Profile& profile, std::string_view tool_version);
 AnyResult result_of(const watch::Watch& watch, std::string_view tool_version);
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version);
 AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version);

@@ -35,7 +35,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 10> kinds = {{
+  static const std::array<ResultKind, 11> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
@@ -57,6 +57,10 @@ std::span<const ResultKind> result_kinds() {
         "'loaderscope selftest --json FILE'."},
        explain<selftest::Result, describe_selftest>},
       {{"probe",
+        "What a machine can do: limits, storage, decoding, memory, processes, GPUs: saved by "
+        "'loaderscope probe --json FILE'."},
+       explain<probe::Profile, probe::describe_profile>},
+      {{"probe-link",
         "How fast batches of each size get to the GPU from each kind of host memory: saved by "
         "'loaderscope probe link --json FILE'."},
        explain<probe::LinkMatrix, probe::describe_link>},

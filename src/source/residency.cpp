@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,8 @@ struct CacheCounts {
 
 Bytes page_size() { return ::sysconf(_SC_PAGESIZE); }
 
-std::optional<Residency> ask_cachestat(int fd, Bytes size) {
-  CacheRange range;
+std::optional<Residency> ask_cachestat(int fd, Bytes offset, Bytes size) {
+  CacheRange range{static_cast<std::uint64_t>(offset), static_cast<std::uint64_t>(size)};
   CacheCounts counts;
   if (::syscall(kCachestat, fd, &range, &counts, 0U) != 0) return std::nullopt;
   const Bytes cached = static_cast<Bytes>(counts.cached) * page_size();
@@ -40,12 +41,13 @@ bool mincore_tells(int fd, const struct stat& facts) {
   return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-std::optional<Residency> ask_mincore(int fd, Bytes size) {
-  const auto length = static_cast<std::size_t>(size);
+std::optional<Residency> ask_mincore(int fd, Bytes offset, Bytes size) {
+  const Bytes begin = offset / page_size() * page_size();
+  const auto length = static_cast<std::size_t>(size + offset - begin);
   const auto page = static_cast<std::size_t>(page_size());
   std::vector<unsigned char> pages((length + page - 1) / page);
   // Nothing is read through the mapping, so that a file that shrinks does no harm.
-  void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, 0);
+  void* mapped = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, begin);
   if (mapped == MAP_FAILED) return std::nullopt;
   const bool told = ::mincore(mapped, length, pages.data()) == 0;
   ::munmap(mapped, length);
@@ -78,15 +80,20 @@ ResidencyMethod best_residency_method() {
 }
 
 std::optional<Residency> residency_of(int fd, ResidencyMethod method) {
+  return residency_of(fd, method, 0, std::numeric_limits<Bytes>::max());
+}
+
+std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offset, Bytes length) {
   struct stat facts {};
   if (::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) return std::nullopt;
-  if (facts.st_size == 0) return Residency{0, 0, false};
+  const Bytes size = std::min(length, facts.st_size - std::min<Bytes>(offset, facts.st_size));
+  if (size <= 0) return Residency{0, 0, false};
   if (method == ResidencyMethod::cachestat) {
-    const auto told = ask_cachestat(fd, facts.st_size);
+    const auto told = ask_cachestat(fd, offset, size);
     if (told) return told;  // else refused: huge page file systems, or files of others
   }
   if (method == ResidencyMethod::none || !mincore_tells(fd, facts)) return std::nullopt;
-  return ask_mincore(fd, facts.st_size);
+  return ask_mincore(fd, offset, size);
 }
 
 }  // namespace loaderscope::source

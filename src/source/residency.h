@@ -24,5 +24,7 @@ ResidencyMethod best_residency_method();
 
 // Of an open regular file; nothing when the kernel does not tell.
 std::optional<Residency> residency_of(int fd, ResidencyMethod method);
+// Of a part of it.
+std::optional<Residency> residency_of(int fd, ResidencyMethod method, Bytes offset, Bytes length);
 
 }  // namespace loaderscope::source

@@ -325,7 +325,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Unsound{"slow link", "link", "pinned: at worst 0.960 of the bare loop"},
         Unsound{"fallback", "link", "registered: too little may be locked"},
-        Unsound{"other schema", "link", "not loaderscope.probe/1"},
+        Unsound{"other schema", "link", "not loaderscope.probe-link/1"},
         Unsound{"busy apart", "busy", "our account 70.00 %, CUPTI 65.00 %"},
         Unsound{"clamped", "busy", "2.00 % of the window was moved"},
         Unsound{"clocks apart", "busy", "at worst +300.0 us"},

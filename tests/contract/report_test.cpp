@@ -205,6 +205,20 @@ TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
   for (const probe::LinkMatrix& each : {matrix, probe::LinkMatrix{}}) {
     std::ostringstream out;
     write_json(out, result_of(each, "1.0"));
+    expect_valid(out.str(), "probe-link.schema.json");
+  }
+  probe::Profile profile;
+  profile.host = "node";
+  profile.probes = {{"decode", {}}};
+  probe::Outcome& outcome = profile.probes.front().second;
+  outcome.figures = {{"per_core", "1/s", 1000, 0.01, "110 kB", "decoded", 1}};
+  outcome.ceilings = {{.per_s = 1000, .per_core_s = 1000}};
+  outcome.facts = {{"kind", "NVMe"}};
+  judge_demand(profile, {100, 1 << 20, 64, 1});
+  judge_against(profile, {profile, profile, profile});
+  for (const probe::Profile& each : {profile, probe::Profile{}}) {
+    std::ostringstream out;
+    write_json(out, result_of(each, "1.0"));
     expect_valid(out.str(), "probe.schema.json");
   }
   dataset::DatasetInfo info;

@@ -36,10 +36,10 @@ def listed():
 
 def probe():
     if wrong == "other schema":
-        return {"schema": "loaderscope.probe/2"}
+        return {"schema": "loaderscope.probe-link/2"}
     speed = 0.96 if wrong == "slow link" else 0.98
     fallback = "too little may be locked" if wrong == "fallback" else ""
-    return {"schema": "loaderscope.probe/1", "device": {"name": "Pretend"},
+    return {"schema": "loaderscope.probe-link/1", "device": {"name": "Pretend"},
             "link": [{"memory": memory, "copy": copy, "bytes": size, "fallback": fallback if memory == "registered" else "",
                       "bytes_per_s": 1e10 * (speed if copy != "sync" else 0.5), "bare_bytes_per_s": 1e10}
                      for memory in ("pageable", "pinned-slots", "registered", "write-combined")

@@ -40,6 +40,23 @@ int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
   *memory = {80'000'000'000, 20'000'000'000, 60'000'000'000};
   return 0;
 }
+// The second has half of its lanes.
+int nvmlDeviceGetCurrPcieLinkGeneration(void*, unsigned* generation) {
+  *generation = 4;
+  return 0;
+}
+int nvmlDeviceGetCurrPcieLinkWidth(void* gpu, unsigned* width) {
+  *width = gpu == reinterpret_cast<void*>(1) ? 16 : 8;
+  return 0;
+}
+int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) {
+  *generation = 5;
+  return 0;
+}
+int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* width) {
+  *width = 16;
+  return 0;
+}
 int nvmlDeviceGetComputeRunningProcesses_v3(void* gpu, unsigned* count, Process* processes) {
   *count = gpu == reinterpret_cast<void*>(1) ? 1 : 0;
   if (*count == 1) processes[0] = {static_cast<unsigned>(::getpid()), 1, 0, 0};

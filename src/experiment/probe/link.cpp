@@ -158,6 +158,11 @@ class LinkProbe {
   void* target_ = nullptr;
 };
 
+template <class Mode>
+bool wants(const std::vector<Mode>& modes, Mode mode) {
+  return modes.empty() || std::find(modes.begin(), modes.end(), mode) != modes.end();
+}
+
 }  // namespace
 
 LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOptions& options,
@@ -176,12 +181,13 @@ LinkMatrix measure_link(std::shared_ptr<cuda::Runtime> runtime, const LinkOption
   const Bytes largest = *std::max_element(options.sizes.begin(), options.sizes.end());
   for (const auto& memory : Words<MemoryMode>::table()) {
     // The pin thread's memory is that of pinned slots.
-    if (memory.value == MemoryMode::pin_thread) continue;
+    if (memory.value == MemoryMode::pin_thread || !wants(options.memories, memory.value)) continue;
     const auto gang = std::make_shared<cuda::Gang>(runtime, 1, 1, false);
     const auto slots = cuda::make_cuda_slots(gang, options.device, memory.value, 1, largest);
     std::fill_n(slots->slot(0), largest, std::byte{1});
     for (const Bytes bytes : options.sizes) {
       for (const auto& copy : Words<CopyMode>::table()) {
+        if (!wants(options.copies, copy.value)) continue;
         matrix.interrupted = stop.load(std::memory_order_relaxed) != 0;
         if (matrix.interrupted) return matrix;
         matrix.cells.push_back(probe.measure(memory.value, copy.value, *slots, bytes));

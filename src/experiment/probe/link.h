@@ -16,9 +16,11 @@ struct LinkOptions {
   int device = 0;
   std::vector<Bytes> sizes = {Bytes{64} << 10, Bytes{256} << 10, Bytes{1} << 20,  Bytes{4} << 20,
                               Bytes{16} << 20, Bytes{64} << 20,  Bytes{256} << 20};
-  int samples = 5;                   // of each cell; the median counts
-  Bytes at_least = 64 << 20;         // copied per sample
-  std::filesystem::path root = "/";  // of the kernel's files, which say where the GPU is
+  std::vector<MemoryMode> memories = {};  // empty: all
+  std::vector<CopyMode> copies = {};      // likewise
+  int samples = 5;                        // of each cell; the median counts
+  Bytes at_least = 64 << 20;              // copied per sample
+  std::filesystem::path root = "/";       // of the kernel's files, which say where the GPU is
 };
 
 // One cell. Rates in bytes per second.

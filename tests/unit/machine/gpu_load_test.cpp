@@ -18,6 +18,10 @@ TEST(GpuLoads, AreReadOfTheDriversLibrary) {
   EXPECT_DOUBLE_EQ(loads[0].memory_used / loads[0].memory, 0.75);
   EXPECT_THAT(loads[0].processes, testing::ElementsAre(::getpid()));
   EXPECT_TRUE(loads[1].processes.empty());
+  EXPECT_EQ(loads[1].link.generation, 4);
+  EXPECT_EQ(loads[1].link.width, 8);
+  EXPECT_EQ(loads[1].widest.generation, 5);
+  EXPECT_EQ(loads[1].widest.width, 16);
 }
 
 TEST(GpuLoads, SayWhyThereAreNone) {

@@ -101,7 +101,7 @@ TEST_F(LinkProbeTest, IsWrittenAsTextAndJson) {
   EXPECT_THAT(text.str(), HasSubstr("Pretender 0: host to device at up to 25.0 GB/s"));
   EXPECT_THAT(text.str(), HasSubstr("write-combined"));
   const auto read = nlohmann::json::parse(json.str());
-  EXPECT_EQ(read["schema"], "loaderscope.probe/1");
+  EXPECT_EQ(read["schema"], "loaderscope.probe-link/1");
   EXPECT_EQ(read["link"].size(), 24U);
   EXPECT_EQ(read["device"]["name"], "Pretender 0");
   for (const auto& row : read["link"]) {  // what scripts/gpu-check reads

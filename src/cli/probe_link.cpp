@@ -1,0 +1,54 @@
+// loaderscope probe link
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "report/results.h"
+
+namespace loaderscope {
+namespace {
+
+struct LinkFlags {
+  int gpu = 0;
+  std::string json, html;
+  bool force = false;
+};
+
+Places places_of(const LinkFlags& flags) {
+  Places places;
+  if (!flags.json.empty()) places.push_back({"json", flags.json});
+  if (!flags.html.empty()) places.push_back({"html", flags.html});
+  return places;
+}
+
+ExitCode probe_link(const LinkFlags& flags) {
+  const Places places = places_of(flags);
+  check_places(places, "probe-link", {flags.force, {}});
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  probe::LinkOptions options;
+  options.device = flags.gpu;
+  const probe::LinkMatrix matrix = probe::measure_link(cuda::real_runtime(), options, stop_signal);
+  write_answer(places, result_of(matrix, version_number()), standard_output_style(false));
+  return matrix.interrupted ? exit_code_of_signal(stop_signal.load()) : ExitCode::ok;
+}
+
+}  // namespace
+
+Action declare_probe_link(CLI::App& app) {
+  const auto flags = std::make_shared<LinkFlags>();
+  app.add_option("--gpu", flags->gpu, "Which GPU, counted from 0.")->type_name("N");
+  app.add_option("--json", flags->json, "Also write the matrix to this file; - prints only JSON.")
+      ->type_name("FILE");
+  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+      ->type_name("FILE");
+  app.add_flag("--force", flags->force,
+               "Let --json FILE and --html FILE replace files that are no results.");
+  return [flags] { return probe_link(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,48 @@
+// Saved profiles of machines: one, or several that were put into a list.
+#include <fstream>
+
+#include "loaderscope/errors.h"
+#include "report/describe.h"
+#include "report/json_tree.h"
+#include "report/kinds.h"
+#include "report/read_form.h"
+#include "report/schemas.h"
+
+namespace loaderscope::probe {
+namespace {
+
+SavedProfile profile_in(const JsonNode& node, const std::string& place) {
+  const JsonCursor document(node, place);
+  document.expect_object();
+  const JsonCursor schema = document.at("schema");
+  if (schema.text() != schema_name("probe"))
+    throw RunError(place + ": its schema is " + shown_text(schema.text()) + ", not " +
+                   schema_name("probe") + "; give what 'loaderscope probe --json FILE' saved");
+  ReadForm form(document);
+  SavedProfile saved;
+  describe_tool(form, saved.tool_version);
+  describe_profile(form, saved.profile);
+  return saved;
+}
+
+}  // namespace
+
+std::vector<SavedProfile> parse_profiles(std::istream& in, const std::string& place) {
+  const JsonNode root = read_json(in, place, {});
+  std::vector<SavedProfile> profiles;
+  if (root.kind != JsonNode::Kind::array) {
+    profiles.push_back(profile_in(root, place));
+    return profiles;
+  }
+  for (const JsonNode& node : root.items) profiles.push_back(profile_in(node, place));
+  return profiles;
+}
+
+std::vector<SavedProfile> read_profiles(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in)
+    throw RunError(shown_text(path) + ": cannot be opened; look at its name and permissions");
+  return parse_profiles(in, shown_text(path));
+}
+
+}  // namespace loaderscope::probe

@@ -1,0 +1,68 @@
+// GPUs of a runtime and of a library that only pretend.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "experiment/probe/measurement.h"
+#include "loaderscope/errors.h"
+#include "unit/device/pretend_runtime.h"
+#include "unit/machine/pretend_root.h"
+
+namespace loaderscope::probe {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GpusTest : public testing::Test {
+ protected:
+  GpusTest() {
+    options_.root = root_.path();
+    options_.quick = true;
+  }
+
+  Outcome measure() {
+    const ProbedData data("", "", 1 << 20, stop_);
+    const Cpus cpus = read_cpus(options_.root);
+    Outcome outcome;
+    try {
+      measure_gpus({options_, stop_, cpus, data, monotonic_now() + kSecond}, outcome);
+    } catch (const RunError& error) {
+      outcome.why_not = error.what();
+    }
+    return outcome;
+  }
+
+  test::PretendRoot root_;
+  ProfileOptions options_;
+  std::atomic<int> stop_{0};
+};
+
+TEST_F(GpusTest, AreToldByNvmlWhereCudaHasNone) {
+  options_.nvml = LOADERSCOPE_PRETEND_NVML;
+  const Outcome outcome = measure();
+  ASSERT_EQ(outcome.lines.size(), 2U);
+  EXPECT_EQ(outcome.lines[0], "GPU 0: Pretender, PCIe gen4 x16");
+  EXPECT_EQ(outcome.lines[1], "GPU 1: Pretender, PCIe gen4 x8, can x16");
+  EXPECT_THAT(outcome.notes.front(), HasSubstr("GPU 1: its link has 8 of 16 lanes"));
+  EXPECT_EQ(outcome.answer, "2 GPUs");
+  EXPECT_TRUE(outcome.ceilings.empty());
+}
+
+TEST_F(GpusTest, CopiesToEachAreMeasured) {
+  options_.nvml = "libnowhere.so.1";
+  options_.runtime = std::make_shared<cuda::PretendRuntime>();
+  const Outcome outcome = measure();
+  EXPECT_EQ(outcome.why_not, "");
+  ASSERT_EQ(outcome.ceilings.size(), 1U);
+  EXPECT_NEAR(outcome.ceilings[0].per_s, 25e9, 0.1e9);
+  EXPECT_THAT(outcome.lines.front(), HasSubstr("pinned 25.0 GB/s"));
+}
+
+TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
+  options_.nvml = "libnowhere.so.1";
+  const Outcome outcome = measure();
+  EXPECT_THAT(outcome.why_not, HasSubstr("built without CUDA; no NVML here"));
+  EXPECT_EQ(outcome.answer, "no GPU");
+}
+
+}  // namespace
+}  // namespace loaderscope::probe
