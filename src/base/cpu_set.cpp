@@ -96,6 +96,18 @@ CpuSet parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
+std::string spell_cpu_list(const CpuSet& cpus) {
+  std::string text;
+  for (auto first = cpus.begin(); first != cpus.end();) {
+    auto last = first;
+    while (last + 1 != cpus.end() && last[1] == *last + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(*first);
+    if (last != first) text += "-" + std::to_string(*last);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::optional<double> busy_seconds(std::istream& proc_stat, const CpuSet& cpus) {
   double ticks = 0;
   std::size_t found = 0;
