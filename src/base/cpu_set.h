@@ -14,6 +14,10 @@ using CpuSet = std::vector<int>;  // ascending
 // Those that this process may run on; none when that cannot be found out.
 CpuSet allowed_cpus();
 
+// The calling thread, and what it starts from now on, runs on these CPUs only. False: there are
+// none, or the kernel refuses.
+bool run_on(const CpuSet& cpus);
+
 // While it lives, the thread that made it, and what that starts, runs on these CPUs only.
 class OnCpus {
  public:
