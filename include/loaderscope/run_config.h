@@ -39,6 +39,15 @@ struct WarmUp {
   Nanos duration = 0;  // when not 0: every step whose compute ends within it
 };
 
+// --bind: which logical CPUs workers get.
+struct Bind {
+  enum class Way : std::uint8_t { none, near_gpu, spread, compact, list };
+  Way way = Way::none;
+  std::vector<int> cpus;  // of a list, in its order
+
+  bool operator==(const Bind&) const = default;
+};
+
 // Names, units, defaults and sentences stand in the table of fields (src/settings/fields_*.cpp),
 // once.
 

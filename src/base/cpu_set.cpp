@@ -28,16 +28,6 @@ class KernelSet {
   std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set_;
 };
 
-// False: there is none of them, or the kernel refuses.
-bool allow(const CpuSet& cpus) {
-  if (cpus.empty()) return false;
-  const KernelSet set(cpus.back() + 1);
-  if (!set) return false;
-  CPU_ZERO_S(set.bytes(), set.get());
-  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), set.bytes(), set.get());
-  return ::sched_setaffinity(0, set.bytes(), set.get()) == 0;
-}
-
 // The number at the beginning of `text`, which is cut off.
 std::optional<int> take_number(std::string_view& text) {
   int value = 0;
@@ -70,12 +60,21 @@ CpuSet allowed_cpus() {
   return {};
 }
 
+bool run_on(const CpuSet& cpus) {
+  if (cpus.empty()) return false;
+  const KernelSet set(cpus.back() + 1);
+  if (!set) return false;
+  CPU_ZERO_S(set.bytes(), set.get());
+  for (const int cpu : cpus) CPU_SET_S(static_cast<std::size_t>(cpu), set.bytes(), set.get());
+  return ::sched_setaffinity(0, set.bytes(), set.get()) == 0;
+}
+
 OnCpus::OnCpus(const CpuSet& cpus) : before_(allowed_cpus()) {
-  holds_ = !before_.empty() && allow(cpus);
+  holds_ = !before_.empty() && run_on(cpus);
 }
 
 OnCpus::~OnCpus() {
-  if (holds_) allow(before_);
+  if (holds_) run_on(before_);
 }
 
 CpuSet parse_cpu_list(std::string_view text) {
@@ -94,6 +93,18 @@ CpuSet parse_cpu_list(std::string_view text) {
     text.remove_prefix(1);
   }
   return cpus;
+}
+
+std::string spell_cpu_list(const CpuSet& cpus) {
+  std::string text;
+  for (auto first = cpus.begin(); first != cpus.end();) {
+    auto last = first;
+    while (last + 1 != cpus.end() && last[1] == *last + 1) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(*first);
+    if (last != first) text += "-" + std::to_string(*last);
+    first = last + 1;
+  }
+  return text;
 }
 
 std::optional<double> busy_seconds(std::istream& proc_stat, const CpuSet& cpus) {

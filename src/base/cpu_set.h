@@ -3,6 +3,7 @@
 
 #include <istream>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,10 @@ using CpuSet = std::vector<int>;  // ascending
 
 // Those that this process may run on; none when that cannot be found out.
 CpuSet allowed_cpus();
+
+// The calling thread, and what it starts from now on, runs on these CPUs only. False: there are
+// none, or the kernel refuses.
+bool run_on(const CpuSet& cpus);
 
 // While it lives, the thread that made it, and what that starts, runs on these CPUs only.
 class OnCpus {
@@ -30,6 +35,7 @@ class OnCpus {
 
 // "0-3,8,10-11", as in /sys, ascending; from where it cannot be read on it is left out.
 CpuSet parse_cpu_list(std::string_view text);
+std::string spell_cpu_list(const CpuSet& cpus);  // the other way round
 
 // CPU seconds that anybody spent on `cpus` since boot, by the text of /proc/stat. Nothing when it
 // has not all of them.
