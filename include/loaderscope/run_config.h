@@ -103,6 +103,7 @@ struct LoaderConfig {
   Setting<bool> persistent_workers{false};
   Setting<StartMethod> mp_context{StartMethod::fork};
   Setting<MemoryMode> memory{MemoryMode::pinned_slots};
+  Setting<Bind> bind;
   Setting<bool> pin_memory{false};  // PyTorch's word for pin-thread; resolved into `memory`
 };
 

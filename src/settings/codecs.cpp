@@ -1,9 +1,12 @@
 #include "settings/codecs.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
+#include "base/cpu_set.h"
 #include "loaderscope/device.h"
 #include "settings/engine_table.h"
 #include "source/registry.h"
@@ -68,6 +71,49 @@ Link parse_link(std::string_view text) {
   } catch (const ValueError&) {
     throw ValueError(expected);
   }
+}
+
+constexpr std::array<std::pair<std::string_view, Bind::Way>, 4> kWaysToBind = {
+    {{"near-gpu", Bind::Way::near_gpu},
+     {"spread", Bind::Way::spread},
+     {"compact", Bind::Way::compact},
+     {"none", Bind::Way::none}}};
+
+// As taskset has them, in ascending order; empty: text of another kind.
+CpuSet listed_cpus(std::string_view text) {
+  const CpuSet cpus = parse_cpu_list(text);  // up to what it does not know
+  std::size_t listed = 0;
+  for (bool more = true; more;) {
+    const std::size_t comma = text.find(',');
+    const CpuSet part = parse_cpu_list(text.substr(0, comma));
+    if (part.empty() || spell_cpu_list(part) != text.substr(0, comma)) return {};
+    listed += part.size();
+    more = comma != text.npos;
+    if (more) text.remove_prefix(comma + 1);
+  }
+  return listed == cpus.size() ? cpus : CpuSet{};
+}
+
+Bind parse_bind(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, way] : kWaysToBind) {
+    if (text == name) return {way, {}};
+    names.push_back(name);
+  }
+  Bind bind{Bind::Way::list, listed_cpus(text)};
+  if (bind.cpus.empty()) {
+    throw ValueError(
+        "expected near-gpu, spread, compact, none, or CPUs in ascending order such as 0-3,8" +
+        suggestion(text, names));
+  }
+  return bind;
+}
+
+std::string spell_bind(const Bind& bind) {
+  for (const auto& [name, way] : kWaysToBind) {
+    if (bind.way == way) return std::string(name);
+  }
+  return spell_cpu_list(bind.cpus);
 }
 
 std::string parse_path(std::string_view text) {
@@ -169,6 +215,8 @@ Codec<WarmUp> warmup_codec() { return {parse_warmup, spell_warmup}; }
 Codec<Link> link_codec() {
   return {parse_link, [](const Link& link) { return link.name; }};
 }
+
+Codec<Bind> bind_codec() { return {parse_bind, spell_bind}; }
 
 Codec<std::string> path_codec() { return {parse_path, same}; }
 

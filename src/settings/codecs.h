@@ -44,6 +44,7 @@ Codec<Compute> compute_codec();
 Codec<Distribution> bytes_codec();
 Codec<WarmUp> warmup_codec();
 Codec<Link> link_codec();
+Codec<Bind> bind_codec();
 Codec<std::string> path_codec();
 Codec<std::string> function_codec();  // FILE.py:FUNCTION
 Codec<std::string> method_codec();    // FILE.py:NAME, also of a method: CLASS.NAME

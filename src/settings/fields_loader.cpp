@@ -119,6 +119,15 @@ void add_loader(Table& t) {
        "Host memory of a batch: pageable, pin-thread, pinned-slots, registered or write-combined."},
       &LoaderConfig::memory, word_codec<MemoryMode>()));
   t.push_back(pin_memory_field());
+  t.push_back(one({"bind",
+                   {},
+                   kLoader,
+                   kOwnLoader | kNeedsWorkers | kNotModelled,
+                   "WAY|CPUS",
+                   "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over "
+                   "nodes, a CPU each), compact (a core each, near each other first), none, or a "
+                   "list such as 0-3,8 in turn."},
+                  &LoaderConfig::bind, bind_codec()));
 }
 
 void add_trainer(Table& t) {

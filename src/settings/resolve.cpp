@@ -178,11 +178,18 @@ void fill_memory(RunConfig& c) {
     c.loader.memory.value = MemoryMode::pageable;  // as pin_memory=False is in PyTorch
 }
 
+// Workers on a list of CPUs have no others.
+double usable_cores(const RunConfig& c, const MachineLimits& limits) {
+  const Bind& bind = c.loader.bind.value;
+  if (bind.way != Bind::Way::list || is_model_engine(c.engine.value)) return limits.cores;
+  return std::min(limits.cores, static_cast<double>(bind.cpus.size()));
+}
+
 void fill_workers(RunConfig& c, const MachineLimits& limits) {
   if (c.declared.cores.given && !(c.declared.cores >= 0.001))
     refuse(c, "cores", "expected at least 0.001");
   if (c.declared.cores > 65536) refuse(c, "cores", "expected at most 65536");
-  if (!c.declared.cores.given) c.declared.cores.value = limits.cores;
+  if (!c.declared.cores.given) c.declared.cores.value = usable_cores(c, limits);
   const bool wants_inline = c.loader.executor.given && c.loader.executor == Executor::inline_;
   if (!c.loader.num_workers.given) {
     const auto cores = static_cast<std::int64_t>(std::floor(c.declared.cores));
@@ -346,6 +353,15 @@ void check_device(const RunConfig& c) {
   if (c.trainer.graph) refuse(c, "graph", reason);
 }
 
+void check_bind(const RunConfig& c) {
+  if (c.loader.bind.value.way != Bind::Way::near_gpu || is_model_engine(c.engine.value) ||
+      device_kind(c.trainer.device.value) == DeviceKind::gpu)
+    return;
+  refuse(c, "bind",
+         "there is no GPU with device = " + c.trainer.device.value +
+             "; give spread, compact or a list of CPUs");
+}
+
 // --- what can be told to the model and not be run here ---
 
 void check_can_run(const RunConfig& c) {
@@ -443,6 +459,9 @@ void note_settings(const RunConfig& c, std::vector<std::string>& notes) {
   if (c.trainer.link.given && device_kind(c.trainer.device.value) == DeviceKind::none) {
     notes.push_back(in_words(c, "link") + " has no effect: device = null copies nothing");
   }
+  if (c.loader.bind.value.way != Bind::Way::none && is_model_engine(c.engine.value)) {
+    notes.push_back(in_words(c, "bind") + " has no effect: the model's cores are all alike");
+  }
   if (c.trainer.sync_ranks && c.trainer.ranks == 1) {
     notes.push_back("sync-ranks has no effect: there is one rank");
   }
@@ -483,6 +502,7 @@ RunConfig resolve(RunConfig c, const MachineLimits& limits, std::vector<std::str
   check_storage(c);
   check_injections(c);
   check_device(c);
+  check_bind(c);
   if (purpose == Purpose::run) check_can_run(c);
   // For real the loader itself takes time, which is what is measured where all given costs are 0.
   const bool loader_alone = !is_model_engine(c.engine.value) && !c.declared.cost.value.empty();

@@ -36,6 +36,15 @@ void Job::rethrow() {
   if (error_) std::rethrow_exception(error_);
 }
 
+void Job::bind_worker(std::int32_t rank, std::int32_t worker) const {
+  if (binding.empty()) return;
+  const RankBinding& of_rank = binding[static_cast<std::size_t>(rank)];
+  const CpuSet& cpus = worker < 0 ? of_rank.all : of_rank.workers[static_cast<std::size_t>(worker)];
+  if (run_on(cpus)) return;
+  throw RunError("bind: the kernel refuses CPUs " + spell_cpu_list(cpus) +
+                 ", which it allowed before; run again, or give --bind none");
+}
+
 void Job::put_first_ask(std::int32_t rank, Nanos at) {
   const std::lock_guard lock(mutex_);
   reports_.first_asks.emplace_back(rank, at);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/native/sample_maker.h"
+#include "machine/binding.h"
 #include "record/recorder.h"
 
 namespace loaderscope::native {
@@ -29,14 +30,17 @@ class Job {
   const Plan& plan;
   Recorder* recorder;  // null: nothing is measured
   MakerFactory make_maker;
-  bool writes_samples;     // samples are written to host memory
-  SlotFiller fill_slot;    // may be empty
-  std::atomic<int>& stop;  // not 0: every thread and process is to end soon
+  bool writes_samples;               // samples are written to host memory
+  SlotFiller fill_slot;              // may be empty
+  std::vector<RankBinding> binding;  // by rank; empty: nothing is bound
+  std::atomic<int>& stop;            // not 0: every thread and process is to end soon
 
   // A thread of the job. What it throws stops the job: the first failure counts.
   std::thread start(std::function<void()> body);
   int alive() const { return alive_.load(std::memory_order_acquire); }  // threads not at their end
   void rethrow();
+  // Where the calling thread of that worker is to run, by --bind; -1: the pin thread.
+  void bind_worker(std::int32_t rank, std::int32_t worker) const;
   // What trainers tell the job's own thread: when they asked for their first batch, and the steps
   // whose device times are known, in order per rank. A rank's first ask comes no later than its
   // first step.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 #include "device/devices.h"
@@ -33,6 +34,20 @@ std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
   return std::make_unique<SharedMemory>();
 }
 
+std::vector<RankBinding> binding_for(const Plan& plan) {
+  const Bind& bind = plan.config.loader.bind.value;
+  if (bind.way == Bind::Way::none) return {};
+  const Topology topology = read_topology();
+  if (!topology.is_this_machine) {
+    throw RunError(
+        "bind: HWLOC_XMLFILE or HWLOC_SYNTHETIC puts another machine in place of this one; unset "
+        "it, or give --bind none");
+  }
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return plan_binding(topology,
+                      {bind, plan.ranks, plan.workers, visible == nullptr ? "" : visible});
+}
+
 }  // namespace
 
 JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactory makers,
@@ -49,6 +64,7 @@ JobRunner::JobRunner(const Plan& plan, const EngineContext& context, MakerFactor
       job_(plan, context.time_stages ? &recorder_ : nullptr, std::move(makers), writes_samples,
            std::move(fill_slot), *stop_),
       progress_beat_(context) {
+  job_.binding = binding_for(plan);
   for (std::int32_t index = 0; index < plan.ranks; ++index)
     shares_.push_back(std::make_unique<RankShare>(job_, index, memory_));
   if (shared_) {

@@ -47,7 +47,8 @@ class JobRunner {
   std::vector<Metric> process_metrics(const RankRecord& first) const;
   std::vector<Detail> other_programs() const { return other_programs_; }
   std::string memory_fallback() const;
-  DeviceFacts device_facts() const;  // of all ranks
+  std::string binding() const { return describe_binding(job_.binding); }  // "": nothing is bound
+  DeviceFacts device_facts() const;                                       // of all ranks
   // By rank: what its streams held in the first epoch; 0: that has not ended.
   std::vector<std::int64_t> streamed_samples() const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "engine/native/worker.h"
@@ -36,6 +37,9 @@ Loader::~Loader() {
 }
 
 void Loader::allocate(Device& device) {
+  // Memory is placed where it is first touched, or locked.
+  std::optional<OnCpus> near;
+  if (!job_.binding.empty()) near.emplace(job_.binding[static_cast<std::size_t>(share_.rank)].all);
   const std::size_t count = share_.batches.size();
   const Bytes bytes =
       job_.writes_samples ? plan_.delivered_bytes(plan_.config.loader.batch_size) : 0;
@@ -229,6 +233,7 @@ std::vector<QueueStats> Loader::read_stats() {
 }
 
 void Loader::pin() {
+  job_.bind_worker(share_.rank, -1);
   share_.name_thread("pin");
   use_exact_sleeps();
   Sleeper sleeper(job_.stop);

@@ -206,6 +206,8 @@ RunRecord record_of(Run& run) {
   add_replay_facts(run, record);
   if (const std::string fallback = runner.memory_fallback(); !fallback.empty())
     record.notes.push_back(fallback);
+  if (const std::string bound = runner.binding(); !bound.empty())
+    record.notes.push_back("bound by --bind: " + bound);
   return record;
 }
 

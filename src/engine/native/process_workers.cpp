@@ -88,6 +88,7 @@ void ProcessWorkers::work(const Zygote::Order& order) {
       ::_exit(1);  // whatever the other thread waits for
     }
   };
+  end_on_failure([&] { job_.bind_worker(share.rank, index); });  // the feeder follows
   std::thread feeder([&] { end_on_failure([&] { feed(job_, share, index); }); });
   end_on_failure([&] { Worker(job_, share, index).run(start); });
   feeder.join();

@@ -23,9 +23,14 @@ class ThreadWorkers : public WorkerGroup {
     const std::int32_t index = start.execution.worker;
     Threads& threads = threads_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(index)];
     if (share.has_feeders)
-      threads.feeder = job_.start([this, &share, index] { feed(job_, share, index); });
-    threads.worker = job_.start(
-        [this, &share, start] { Worker(job_, share, start.execution.worker).run(start); });
+      threads.feeder = job_.start([this, &share, index] {
+        job_.bind_worker(share.rank, index);
+        feed(job_, share, index);
+      });
+    threads.worker = job_.start([this, &share, start] {
+      job_.bind_worker(share.rank, start.execution.worker);
+      Worker(job_, share, start.execution.worker).run(start);
+    });
   }
 
   void join(std::int32_t rank) override {
