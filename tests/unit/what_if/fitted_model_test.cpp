@@ -242,7 +242,7 @@ TEST(FittedCosts, ABusyWorkerIsWaitedForAsLongAsItWorks) {
 
 // Reads of 8 ms and 100 kB/ms, of sizes from which the two are told apart.
 constexpr const char* kFromStorage =
-    "storage-latency = 8ms\nstorage-bandwidth = 100MB/s\nstored-bytes = uniform:500kB:400kB\n"
+    "storage-latency = 8ms\nstorage-bandwidth = 100MB/s\nstored-bytes = uniform:100kB:900kB\n"
     "workers = 1\nbatch = 8\nsteps = 200\nwarmup = 10\n";
 
 double measured_rate(std::string_view scenario) {
