@@ -72,7 +72,7 @@ TEST_F(ServersCli, AnImageThatWasReplacedIsNotServedFromTheCache) {
   EXPECT_GT(fetched(second), 0) << "it is another one";
 }
 
-// More requests at once hide what each of them waits; of what lies in memory nothing is said.
+// By the requests that the run counted.
 TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
   const std::string saved = folder_.path("r.json");
   const Ended ended =
@@ -86,7 +86,8 @@ TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
   EXPECT_GT(gain_with("storage.latency=1ms"), 1.5);
   EXPECT_LT(gain_with("storage.latency=100ms"), 0.5);
   EXPECT_GT(gain_with("cache.hit-rate=0.9"), 1.5);
-  EXPECT_GT(gain_with("storage.in-flight=8"), 1.2);
+  // Rows that lie side by side come with one request: no more of them are known of.
+  EXPECT_GT(gain_with("storage.in-flight=8"), 0.95);
   EXPECT_LT(gain_with("storage.bandwidth=10KB/s"), 0.5);
 }
 
