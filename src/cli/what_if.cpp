@@ -122,7 +122,9 @@ Action declare_what_if(CLI::App& app) {
                  "base case.");
   app.add_option("--set", flags->set,
                  "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
-                 "gets, or other-threads=N, the threads of other programs; repeatable.")
+                 "gets; other-threads=N, the threads of other programs; storage.latency=1ms, "
+                 "storage.bandwidth=2GB/s, storage.in-flight=32 (requests of a worker under way) "
+                 "and cache.hit-rate=0.9 of a run whose reads were told apart; repeatable.")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);

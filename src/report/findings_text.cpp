@@ -59,7 +59,7 @@ std::string supposition(const Changes& changes) {
       text += speedup->factor >= kNoTime
                   ? fmt::format("{} took no time", name_of(speedup->stage))
                   : fmt::format("{} were {} times as fast", name_of(speedup->stage), change.value);
-    } else if (other_threads_of(change)) {
+    } else if (change.key == kOtherThreads) {
       text += "no other program took a core";
     } else {
       text += fmt::format("{} were {}", change.key, change.value);

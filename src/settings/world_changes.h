@@ -1,4 +1,5 @@
-// Changes that only a model can make: the speed of a stage, the load of other programs.
+// Changes that only a model can make: the speed of a stage, the load of other programs, the
+// storage.
 #pragma once
 
 #include <optional>
@@ -15,16 +16,36 @@ struct Speedup {
 };
 std::optional<Speedup> speedup_of(const Change& change);
 
-// How many threads of other programs want a core all of the time, where the change says so; like a
-// speed only the model can change it. Throws UsageError.
 inline constexpr std::string_view kOtherThreads = "other-threads";
-std::optional<double> other_threads_of(const Change& change);
+inline constexpr std::string_view kStorageInFlight = "storage.in-flight";
 
+enum class WorldWord {
+  other_threads,      // of other programs, that want a core all of the time
+  storage_latency,    // ns, to the first byte of a read or a request
+  storage_bandwidth,  // bytes per second, that all reads share
+  storage_in_flight,  // requests that a worker has under way at once
+  hit_rate            // of requests, that a local cache answers: 0 to 1
+};
+struct WorldChange {
+  WorldWord word;
+  double value;
+};
+// Nothing for a setting and for a speed. Throws UsageError.
+std::optional<WorldChange> world_change_of(const Change& change);
+
+// The setting by which a run does the same as a word of the model, where there is one; else the
+// change itself.
+Change as_setting(const Change& change);
+
+// Whether only a model knows it: it is no setting of a run, whatever its value.
+bool is_word_of_model(const Change& change);
 // Whether it is about the machine or the speed of a stage: a model can be told so, and no run can
 // make it so.
 bool is_of_world(const Change& change);
 
 // Makes what `config` declares of a stage smaller. False when it declares nothing of it.
 bool make_faster(RunConfig& config, const Speedup& speedup);
+// The same of the storage: false where `config` does not declare this of it.
+bool change_world(RunConfig& config, const WorldChange& change);
 
 }  // namespace loaderscope

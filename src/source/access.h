@@ -87,6 +87,7 @@ class ExtentSource : public Source, public Extents {
   Bytes bytes_read_ahead() const override { return access_.bytes_read_ahead(); }
   std::vector<std::string> notes() const override;
   std::vector<Metric> metrics() const override { return access_.metrics(); }
+  std::vector<Detail> details() const override { return details_of_requests(access_.counts()); }
   // Once the extents are there, and before the first reader.
   void settle_access() { access_.settle(); }
 

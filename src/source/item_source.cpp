@@ -79,7 +79,7 @@ class ItemSource final : public ExtentSource {
     return packed_ ? packed_->memory() : ExtentSource::bytes_read_ahead();
   }
   std::vector<Detail> details() const override {
-    if (!packed_) return {};
+    if (!packed_) return ExtentSource::details();
     return {
         {std::string(name_of(Stage::read_decompress)), std::string(packed_->compression.row.name)}};
   }

@@ -30,6 +30,8 @@ std::optional<std::string> why_no_servers() { return kWhy; }
 
 void set_manners(const AccessOptions&) {}
 
+double requests_of_opening() { return 0; }
+
 const ObjectStore& remote_store() {
   static const NoStore store;
   return store;

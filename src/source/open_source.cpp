@@ -11,6 +11,8 @@
 namespace loaderscope {
 namespace {
 
+constexpr const char* kEndpoint = "endpoint";
+
 const SourceRow* named_before_colon(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == text.npos) return nullptr;
@@ -20,22 +22,36 @@ const SourceRow* named_before_colon(std::string_view text) {
   return nullptr;
 }
 
+// Of any row's data at a store that speaks S3.
+bool has_endpoint(std::string_view text) {
+  const auto words = text.rfind('?');
+  return text.starts_with("s3://") && words != text.npos &&
+         text.find(kEndpoint + std::string("="), words) != text.npos;
+}
+
 // A row without words of its own leaves what looks like one to the path.
-std::string_view path_before_words(std::string_view text, const SourceRow& row) {
-  return row.words.empty() ? text : text.substr(0, text.rfind('?'));
+std::string_view path_before_words(std::string_view text, const SourceRow* row) {
+  const bool has_words = (row != nullptr && !row->words.empty()) || has_endpoint(text);
+  return has_words ? text.substr(0, text.rfind('?')) : text;
 }
 
 const SourceRow* known_by_its_end(std::string_view text) {
   for (const SourceRow& row : source_table()) {
-    if (row.is_named_as(path_before_words(text, row))) return &row;
+    if (row.is_named_as(path_before_words(text, &row))) return &row;
   }
   return nullptr;
 }
 
-void add_word(std::string_view word, const SourceRow& row, GivenWords& to) {
+void add_word(std::string_view word, DataText& data) {
+  GivenWords& to = data.words;
   const auto equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
-  const std::vector<std::string_view> known(row.words.begin(), row.words.end());
+  if (name == kEndpoint && equals != word.npos && data.path.starts_with("s3://")) {
+    data.path = source::at_endpoint(data.path, word.substr(equals + 1));
+    return;
+  }
+  std::vector<std::string_view> known = {kEndpoint};
+  if (data.row != nullptr) known.assign(data.row->words.begin(), data.row->words.end());
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     std::string expected = "expected one of";
     for (const std::string_view each : known) expected += " " + std::string(each);
@@ -56,13 +72,13 @@ DataText parse_data(std::string_view text, std::string_view source) {
   } else {
     data.row = known_by_its_end(text);
   }
-  const std::string_view path = data.row ? path_before_words(text, *data.row) : text;
+  const std::string_view path = path_before_words(text, data.row);
   data.path = path;
   std::string_view words = text.substr(path.size());
   while (!words.empty()) {
     words.remove_prefix(1);  // '?' or '&'
     const std::string_view word = words.substr(0, words.find('&'));
-    add_word(word, *data.row, data.words);
+    add_word(word, data);
     words.remove_prefix(word.size());
   }
   return data;

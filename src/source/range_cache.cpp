@@ -26,13 +26,25 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEntry = "range-", kUnfinished = ".range-";
-constexpr std::string_view kMagic = "LSRANGE1";
+constexpr std::string_view kMagic = "LSRANGE2";
 constexpr double kLeft = 0.9;  // of the room, after the longest unused are gone
 
 struct EntryHeader {
   std::array<char, 8> magic{};
-  std::uint64_t checksum = 0, key_bytes = 0, data_bytes = 0;
+  std::uint64_t checksum = 0, key_bytes = 0, version_bytes = 0, data_bytes = 0;
 };
+constexpr std::uint64_t kLongestVersion = 1024;  // bytes
+
+std::int64_t nanos_of(const timespec& time) {
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+// By the clock that files are stamped with.
+std::int64_t file_clock_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return nanos_of(now);
+}
 
 std::string text_of(const RangeKey& key) {
   return fmt::format("{} {:x} {} {}", key.path, key.stamp, key.begin, key.length);
@@ -40,6 +52,11 @@ std::string text_of(const RangeKey& key) {
 
 std::uint64_t hash_of(std::string_view text) {
   return checksum_of(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+// It becomes a line of a request.
+bool is_plain(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 struct Entry {
@@ -65,8 +82,7 @@ std::vector<Entry> entries_of(const std::string& folder) {
     if (!name.starts_with(kEntry) || ::lstat(file->path().c_str(), &facts) != 0 ||
         !S_ISREG(facts.st_mode))
       continue;
-    entries.push_back({file->path().string(), facts.st_size,
-                       facts.st_mtim.tv_sec * std::int64_t{1'000'000'000} + facts.st_mtim.tv_nsec});
+    entries.push_back({file->path().string(), facts.st_size, nanos_of(facts.st_mtim)});
   }
   return entries;
 }
@@ -100,7 +116,10 @@ std::span<const std::byte> bytes_of(const Object& object) {
 }  // namespace
 
 RangeCache::RangeCache(std::string folder, Bytes most_bytes)
-    : folder_(std::move(folder)), most_(most_bytes), state_(place<State>(shared_)) {
+    : folder_(std::move(folder)),
+      most_(most_bytes),
+      begun_at_(file_clock_now()),
+      state_(place<State>(shared_)) {
   std::error_code error;
   fs::create_directories(folder_, error);
   if (error) fail(folder_, error.value());
@@ -121,37 +140,59 @@ std::string RangeCache::file_of(std::string_view key_text) const {
                    fmt::format("{}{:016x}{:016x}", kEntry, hash_of(key_text), hash_of(other)));
 }
 
-bool RangeCache::find(const RangeKey& key, const Take& take) {
+void RangeCache::count_hit(std::uint64_t hash, Bytes bytes) {
+  ++state_->hits;
+  state_->bytes_hit += bytes;
+  state_->reuse.use(hash, bytes, false);
+}
+
+std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take& take) {
   const std::string text = text_of(key), path = file_of(text);
-  const std::uint64_t hash = hash_of(text);
   const auto missed = [&] {
     ++state_->misses;
-    return false;
+    return std::nullopt;
   };
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat facts {};
   if (fd < 0 || ::fstat(fd, &facts) != 0 || facts.st_uid != ::geteuid()) return missed();
   EntryHeader header;
-  const auto prefix = static_cast<Bytes>(sizeof header + text.size());
   std::string its_text(text.size(), '\0');
+  Kept kept;
+  const bool begins_well = reads_all(fd, 0, std::as_writable_bytes(std::span(&header, 1))) &&
+                           std::string_view(header.magic.data(), header.magic.size()) == kMagic &&
+                           header.key_bytes == text.size() &&
+                           header.version_bytes <= kLongestVersion;
+  if (begins_well) kept.version.resize(header.version_bytes);
+  const auto prefix = static_cast<Bytes>(sizeof header + text.size() + kept.version.size());
   const bool fits =
-      reads_all(fd, 0, std::as_writable_bytes(std::span(&header, 1))) &&
-      std::string_view(header.magic.data(), header.magic.size()) == kMagic &&
-      header.key_bytes == text.size() &&
-      facts.st_size == prefix + static_cast<Bytes>(header.data_bytes) &&
+      begins_well && facts.st_size == prefix + static_cast<Bytes>(header.data_bytes) &&
       (key.length < 0 || header.data_bytes == static_cast<std::uint64_t>(key.length)) &&
-      reads_all(fd, sizeof header, std::as_writable_bytes(std::span(its_text))) && its_text == text;
+      reads_all(fd, sizeof header, std::as_writable_bytes(std::span(its_text))) &&
+      its_text == text &&
+      reads_all(fd, static_cast<Bytes>(sizeof header + text.size()),
+                std::as_writable_bytes(std::span(kept.version))) &&
+      is_plain(kept.version);
   const std::span<std::byte> room = fits ? take(header.data_bytes) : std::span<std::byte>();
   if (!fits || !reads_all(fd, prefix, room) || checksum_of(room) != header.checksum) {
     ++state_->damaged;
     if (::unlink(path.c_str()) == 0) *used_ -= facts.st_size;
     return missed();
   }
+  kept.is_proved = key.stamp != 0 || nanos_of(facts.st_mtim) >= begun_at_;
+  if (!kept.is_proved) {
+    ++state_->misses;
+    return kept.version.empty() ? std::nullopt : std::optional(kept);
+  }
   ::futimens(fd, nullptr);  // used now; what comes of it does not matter
-  ++state_->hits;
-  state_->bytes_hit += std::ssize(room);
-  state_->reuse.use(hash, std::ssize(room), false);
-  return true;
+  count_hit(hash_of(text), std::ssize(room));
+  return kept;
+}
+
+void RangeCache::prove(const RangeKey& key, Bytes bytes) {
+  const std::string text = text_of(key);
+  --state_->misses;
+  ::utimensat(AT_FDCWD, file_of(text).c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  count_hit(hash_of(text), bytes);
 }
 
 void RangeCache::give_up(int error) {
@@ -159,17 +200,21 @@ void RangeCache::give_up(int error) {
   state_->error = error;
 }
 
-void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes) {
+void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
+                      std::string_view version) {
+  if (version.size() > kLongestVersion) version = "";
   static std::atomic<std::uint64_t> number{0};
   const std::string text = text_of(key);
   state_->bytes_missed += std::ssize(bytes);
   state_->reuse.use(hash_of(text), std::ssize(bytes), true);
   EntryHeader header;
-  const auto size = static_cast<Bytes>(sizeof header + text.size()) + std::ssize(bytes);
+  const auto size =
+      static_cast<Bytes>(sizeof header + text.size() + version.size()) + std::ssize(bytes);
   if (!make_room(size)) return;
   std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());
   header.checksum = checksum_of(bytes);
   header.key_bytes = text.size();
+  header.version_bytes = version.size();
   header.data_bytes = bytes.size();
   const std::string hidden =
       join_path(folder_, fmt::format("{}{}-{}", kUnfinished, ::getpid(), number++));
@@ -180,7 +225,8 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes) {
   struct stat before {};
   const bool was_there = ::stat(path.c_str(), &before) == 0;
   if (writes_all(fd, bytes_of(header)) && writes_all(fd, std::as_bytes(std::span(text))) &&
-      writes_all(fd, bytes) && ::rename(hidden.c_str(), path.c_str()) == 0) {
+      writes_all(fd, std::as_bytes(std::span(version))) && writes_all(fd, bytes) &&
+      ::rename(hidden.c_str(), path.c_str()) == 0) {
     *used_ += size - (was_there ? before.st_size : 0);
     return;
   }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,7 +17,8 @@
 
 namespace loaderscope::source {
 
-// Which bytes: of an object as it was known when the data set was opened (`stamp` 0: by its path).
+// Which bytes: of an object as it was known when the data set was opened (`stamp` 0: it was not
+// looked at then, and what is kept of it is proved once per run).
 struct RangeKey {
   std::string_view path;
   std::uint64_t stamp = 0;
@@ -34,11 +36,19 @@ class RangeCache {
   RangeCache(const RangeCache&) = delete;
   RangeCache& operator=(const RangeCache&) = delete;
 
-  // `take` gives the room for so many bytes. False: it is not there, or not as it was written.
+  struct Kept {
+    // Known by its stamp, or fetched or proved since the run began. Else it is to be proved by
+    // asking its server whether the object is another one than `version`.
+    bool is_proved = true;
+    std::string version;  // as `keep` was told; "": not known
+  };
+  // `take` gives the room for so many bytes. Nothing: it is not there, or not as it was written.
   using Take = std::function<std::span<std::byte>(std::size_t)>;
-  bool find(const RangeKey& key, const Take& take);
+  std::optional<Kept> find(const RangeKey& key, const Take& take);
+  // What was found and was to be proved: it is the same.
+  void prove(const RangeKey& key, Bytes bytes);
   // Best effort: a full disk, or one that cannot be written to, is a note.
-  void keep(const RangeKey& key, std::span<const std::byte> bytes);
+  void keep(const RangeKey& key, std::span<const std::byte> bytes, std::string_view version = "");
 
   void add_metrics(std::vector<Metric>& to) const;
   std::vector<std::string> notes() const;
@@ -55,9 +65,11 @@ class RangeCache {
   // Returns what lies in the folder then; as much as may, where another is at it.
   Bytes tidy(Bytes most);
   void give_up(int error);
+  void count_hit(std::uint64_t hash, Bytes bytes);
 
   std::string folder_;
   Bytes most_;
+  std::int64_t begun_at_;  // ns of the clock of files
   SharedMemory shared_;
   Placed<State> state_;
   Count* used_;  // bytes in the folder, by all jobs; a mapped file

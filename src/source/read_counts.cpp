@@ -25,6 +25,11 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
   to.push_back(
       {"requests.connections", "1", "connections that were made", count(counts_->connections)});
   to.push_back({"requests.bytes", "bytes", "what servers sent", count(counts_->bytes_answered)});
+  to.push_back({"read.request_s", "s",
+                "of reading, waited by readers from a request to its first byte",
+                count(counts_->waited_first_us) / 1e6});
+  to.push_back({"read.transfer_s", "s", "of reading, waited by readers behind the first byte",
+                count(counts_->waited_rest_us) / 1e6});
   if (answered <= 0) return;
   const double first = count(counts_->first_byte_us) / 1e6 / answered;
   const double all = count(counts_->answering_us) / 1e6;
@@ -60,9 +65,20 @@ std::vector<Metric> ReadCounts::metrics() const {
   return metrics;
 }
 
+double ReadCounts::share_of_first_bytes() const {
+  const double first = count(counts_->waited_first_us), rest = count(counts_->waited_rest_us);
+  return first > 0 ? first / (first + rest) : 0;
+}
+
 double ReadCounts::share_of_lock() const {
   const auto waited = static_cast<double>(counts_->waited_for_lock.load());
   return waited > 0 ? waited / (waited + static_cast<double>(counts_->in_library.load())) : 0;
+}
+
+std::vector<Detail> details_of_requests(const ReadCounts& counts) {
+  const double share = counts.share_of_first_bytes();
+  if (share <= 0) return {};
+  return {{std::string(name_of(Stage::read)), "read.request: waiting for the first byte", share}};
 }
 
 }  // namespace loaderscope::source

@@ -58,6 +58,12 @@ class ReadCounts {
     add(counts_->first_byte_us, static_cast<std::int64_t>(first_byte * 1e6));
     add(counts_->answering_us, static_cast<std::int64_t>(all * 1e6));
   }
+  // What a reader waited for a request: until its first byte came, and behind that.
+  void count_waited(Nanos first_byte, Nanos rest) const {
+    add(counts_->waited_first_us, first_byte / 1000);
+    add(counts_->waited_rest_us, rest / 1000);
+  }
+  double share_of_first_bytes() const;  // of what was waited for requests
   void count_busy(Nanos time) const { add(counts_->busy_us, time / 1000); }  // with any under way
   void count_retried(Nanos pause) const {
     add(counts_->retried, 1);
@@ -78,7 +84,8 @@ class ReadCounts {
     Count opened{0}, requests{0}, bytes_brought{0}, samples{0}, bytes_of_samples{0}, packed{0},
         unpacked{0}, left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0},
         bytes_answered{0}, first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0},
-        throttled{0}, timed_out{0}, failed{0}, connections{0};
+        throttled{0}, timed_out{0}, failed{0}, connections{0}, waited_first_us{0},
+        waited_rest_us{0};
   };
   void add_requests(std::vector<Metric>& to) const;
   static void add(Count& count, std::int64_t more) {
@@ -88,5 +95,8 @@ class ReadCounts {
   SharedMemory shared_;
   Placed<Counts> counts_;
 };
+
+// Of reading, the part that is waiting for servers to answer; none where none was asked.
+std::vector<Detail> details_of_requests(const ReadCounts& counts);
 
 }  // namespace loaderscope::source

@@ -47,11 +47,17 @@ class ObjectStore {
   virtual FileSystemKind file_system_of(const std::string& path) const = 0;
 };
 
-bool is_remote(std::string_view path);        // "s3://bucket/key", "https://host/path"
+// "s3://bucket/key", "https://host/path", and "s3+https://host//bucket/key", which is a store that
+// speaks S3 elsewhere than the environment says.
+bool is_remote(std::string_view path);
+// Of s3://bucket/key. Throws ValueError.
+std::string at_endpoint(std::string_view path, std::string_view endpoint);
 std::optional<std::string> why_no_servers();  // nothing where this build can ask them
 
 // How patient this process is with servers while it opens data sets.
 void set_manners(const AccessOptions& options);
+// That this process made so far for what no reader reads: listings, headers, indexes.
+double requests_of_opening();
 
 const ObjectStore& local_store();
 const ObjectStore& remote_store();  // where this build has none, one that refuses

@@ -97,8 +97,11 @@ class TarStreams final : public Source, public Streams, public Objects {
     return metrics;
   }
   std::vector<Detail> details() const override {
-    if (compression_ == nullptr) return {};
-    return {{std::string(name_of(Stage::read_decompress)), std::string(compression_->row.name)}};
+    std::vector<Detail> details = details_of_requests(reading_.counts);
+    if (compression_ != nullptr)
+      details.push_back(
+          {std::string(name_of(Stage::read_decompress)), std::string(compression_->row.name)});
+    return details;
   }
 
  private:

@@ -14,6 +14,7 @@ SWITCHES are separated by ',':
   loop            redirects to itself
   chunked         whole files come without a length
   changes         each answer has another tag
+  rate=N          N bytes per second, of all bodies together
 GET /stats: {"requests": N, "most_at_once": N}.
 """
 
@@ -30,6 +31,18 @@ lock = threading.Lock()
 seen = {}
 stats = {"requests": 0, "most_at_once": 0, "refused": 0}
 at_once = 0
+link_free = 0.0
+
+
+def paced(body, rate):
+    global link_free
+    for at in range(0, len(body), 8192):
+        piece = body[at : at + 8192]
+        with lock:
+            begin = max(time.monotonic(), link_free)
+            link_free = begin + len(piece) / rate
+        time.sleep(max(0.0, link_free - time.monotonic()))
+        yield piece
 
 
 def first(kind, key, most):
@@ -40,6 +53,7 @@ def first(kind, key, most):
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def log_message(self, *words):
         pass
@@ -111,10 +125,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         cut = ("short" in on and first("short", key, int(on["short"]))) or (
             "stall" in on and first("stall", key, int(on["stall"]))
         )
+        tag = str(time.time_ns()) if "changes" in on else hashlib.md5(all_of_it).hexdigest()
+        if self.headers.get("If-None-Match") == f'"{tag}"':
+            return self.answer(304, ETag=f'"{tag}"')
         self.send_response(206 if is_part else 200)
         if is_part:
             self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
-        tag = str(time.time_ns()) if "changes" in on else hashlib.md5(all_of_it).hexdigest()
         self.send_header("ETag", f'"{tag}"')
         if "chunked" in on and not is_part:
             self.send_header("Transfer-Encoding", "chunked")
@@ -126,7 +142,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if cut else body)
+        for piece in paced(body, float(on["rate"])) if "rate" in on else (body,):
+            self.wfile.write(piece[: len(piece) // 2] if cut else piece)
         if not cut:
             return
         self.close_connection = True

@@ -70,7 +70,9 @@ Finding said_of(const Facts& facts, const FindingRow& row, const Candidate& cand
   finding.id = row.row.name;
   finding.evidence = candidate.evidence;
   finding.changes = changes;
-  finding.to_run = candidate.to_run.empty() ? finding.changes : candidate.to_run;
+  finding.to_run = candidate.to_run;
+  if (finding.to_run.empty())
+    std::transform(changes.begin(), changes.end(), std::back_inserter(finding.to_run), as_setting);
   finding.pytorch = with_value(candidate.pytorch, finding.changes);
   finding.at_most = candidate.at_most;
   finding.waited = row.waited != nullptr ? row.waited(facts) : 0;

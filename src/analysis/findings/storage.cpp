@@ -6,6 +6,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "settings/world_changes.h"
 #include "source/registry.h"
 
 namespace loaderscope {
@@ -15,6 +16,7 @@ constexpr double kMostly = 0.5;
 constexpr double kNoticeableUnpacking = 0.2;  // of reading
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
+constexpr std::int64_t kMostDepth = 1024;     // of --queue-depth
 constexpr std::int64_t kSamplesOfShard = 64;  // that one read of a shard brings
 
 Nanos mean_of(const StageStats& stats) { return stats.count > 0 ? stats.wall / stats.count : 0; }
@@ -75,6 +77,29 @@ std::string less_reading_words(const Facts& facts) {
   return fewer + ", or try --access mmap, which copies nothing";
 }
 
+// More of them at once, fewer of them, or none.
+void hide_latency_of_requests(const Facts& facts, Candidate& candidate) {
+  const SettingRange requests = {std::string(kStorageInFlight), facts.config.data.queue_depth,
+                                 kMostDepth};
+  candidate.ranges.insert(candidate.ranges.begin(), requests);
+  candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMostDepth))};
+  candidate.pytorch =
+      "ask for more at once: a pool of threads in __getitems__, or more workers, "
+      "which wait and need no core each; ";
+  if (!facts.is_packed())
+    candidate.pytorch += "pack samples into shards, of which one request brings many; ";
+  candidate.pytorch += "keep what is read again on a local disk (--cache-dir)";
+}
+
+// More requests do not make it wider.
+std::string fewer_bytes_words(const Facts& facts) {
+  const bool is_kept = facts.metric("range_cache.size") > 0;
+  const bool may_keep = access_row(facts.config.data.access).remote && !is_kept;
+  return fmt::format("store fewer bytes per sample ({}), {}or copy the data to a local disk first",
+                     facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85",
+                     may_keep ? "keep what is read again with --cache-dir, " : "");
+}
+
 }  // namespace
 
 std::optional<Candidate> storage_latency(const Facts& facts) {
@@ -91,8 +116,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
-  if (access_row(facts.config.data.access).remote)
-    candidate.to_run = {number("queue-depth", 4 * facts.config.data.queue_depth)};
+  if (access_row(facts.config.data.access).remote) hide_latency_of_requests(facts, candidate);
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
     candidate.pytorch += "; or " + std::string(library->reads_ahead);
@@ -102,15 +126,12 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
-  Candidate candidate{
-      fmt::format("the storage gives {}, all that it has{}: {} of the time",
-                  show_byte_rate(read_rate(facts)),
-                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
-                  show_percent(facts.share(Cause::read))),
-      {{{"read.speed", "2"}}},
-      fmt::format("store fewer bytes per sample ({}), or copy the data to a local disk "
-                  "first",
-                  facts.has_arrays() ? "float16 or uint8" : "smaller images, quality 85")};
+  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
+                                  show_byte_rate(read_rate(facts)),
+                                  ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
+                                  show_percent(facts.share(Cause::read))),
+                      {{{"read.speed", "2"}}},
+                      fewer_bytes_words(facts)};
   // Where nobody has said what the storage has, it is full if more readers get no more of it.
   if (ceiling <= 0) {
     candidate.limits = {

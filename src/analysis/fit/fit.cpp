@@ -8,14 +8,13 @@
 #include <optional>
 
 #include "analysis/contention.h"
-#include "analysis/read_line.h"
+#include "analysis/fit/storage_fit.h"
 #include "loaderscope/errors.h"
 #include "settings/engine_table.h"
 
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNoticeable = 0.01;  // of the samples' time: reads that wait less need no line
 constexpr std::array<Stage, 7> kBatchStages = {
     Stage::collate, Stage::transport, Stage::transport_recv, Stage::pin,
     Stage::launch,  Stage::startup,   Stage::startup_parent};
@@ -134,39 +133,6 @@ FittedCosts::Rank rank_of(const RankRecord& record, const RunConfig& config, boo
   return rank;
 }
 
-// The part of each wait that the line puts down to its bytes becomes a transfer.
-void split_reads(FittedCosts& costs, double per_byte) {
-  for (FittedCosts::Rank& rank : costs.ranks) {
-    for (FittedCosts::Sample& sample : rank.samples) {
-      StageTime& read = sample.stages.front();
-      const double transfer = per_byte * static_cast<double>(sample.bytes);
-      read.transfers = static_cast<Nanos>(std::min(transfer, static_cast<double>(read.waits)));
-      read.waits -= read.transfers;
-    }
-  }
-}
-
-// Storage: latency and bandwidth, told apart where reads of more bytes waited longer.
-void fit_reads(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes) {
-  const RunConfig& config = record.config;
-  const ReadLine line = line_through_reads(record);
-  if (line.share < kNoticeable) return;
-  if (!line.told) {
-    notes.push_back(
-        "latency and bandwidth of the storage cannot be told apart: reads keep the time that they "
-        "waited, however many run at once");
-    return;
-  }
-  split_reads(costs, line.per_byte);
-  const std::int64_t readers =
-      std::max<std::int64_t>(1, config.loader.num_workers) * config.trainer.ranks;
-  costs.storage_streams = static_cast<double>(readers);
-  notes.push_back(fmt::format(
-      "reads wait {} and then {} each with {} at once; more than that are taken to share it",
-      show_duration(static_cast<Nanos>(line.latency)), show_byte_rate(1e9 / line.per_byte),
-      readers));
-}
-
 // As the account of a step books it.
 FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
   StageStats receives;
@@ -203,9 +169,9 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
   }
   if (!costs.tells_samples_apart())
     notes.push_back("no sample was told apart: whole batches are drawn again");
-  fit_reads(costs, record, notes);
-  costs.busy_workers = busy_workers_of(record);
   costs.shards = std::llround(value_of(record.metrics, "data.shards").value_or(0));
+  fit_storage(costs, record, notes);
+  costs.busy_workers = busy_workers_of(record);
   return costs;
 }
 

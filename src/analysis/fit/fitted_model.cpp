@@ -13,6 +13,7 @@
 #include "analysis/fit/fitted_model.h"
 #include "analysis/fit/mean_costs.h"
 #include "analysis/fit/prediction_window.h"
+#include "analysis/fit/storage_fit.h"
 #include "analysis/fit/way_to_measure.h"
 #include "analysis/wording.h"
 #include "engine/model/model_engine.h"
@@ -133,6 +134,20 @@ bool saw_streams_end(const RunRecord& record) {
   return ended;
 }
 
+void change_world_of(const Change& change, const WorldChange& world, RunConfig& config,
+                     FittedCosts& costs, std::vector<std::string>& notes) {
+  const std::string place = "--set " + shown_text(change.key + "=" + change.value) + ": ";
+  if (world.word == WorldWord::other_threads) {
+    costs.other_threads = world.value;
+  } else if (costs.has_samples()) {
+    model::change_storage(costs, world, place, notes);
+  } else if (!change_world(config, world)) {
+    throw UsageError(place +
+                     "the run declares nothing of it; of what is declared storage-latency and "
+                     "storage-bandwidth can be changed");
+  }
+}
+
 bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
 
 }  // namespace
@@ -179,6 +194,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   model::fit_compute(*costs, record, run_with);
   model::fit_other_threads(*costs, record, run_with, notes_);
   if (costs->other_threads > 0) model::fit_compute(*costs, record, run_with);
+  model::check_requests(*costs, record, run_with, notes_);
   if (costs->compute_threads > 0) {
     notes_.push_back(fmt::format(
         "training computes on the cores that the loader needs, with {:.1f} threads{}",
@@ -239,11 +255,13 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
                                     Prediction& prediction) const {
   RunConfig config = counterfactual(config_, changes);
   for (const Change& change : changes) {
+    if (const auto world = world_change_of(change))
+      change_world_of(change, *world, config, costs, prediction.notes);
     const std::optional<Speedup> speedup = speedup_of(change);
-    if (const auto others = other_threads_of(change)) costs.other_threads = *others;
     if (!speedup) continue;
     if (costs.knows(speedup->stage)) {
       costs.speed[speedup->stage] = speedup->factor;
+      if (speedup->stage == Stage::read) model::make_reads_faster(costs, speedup->factor);
     } else if (!make_faster(config, *speedup)) {
       prediction.notes.push_back(change.key + " has no effect: the stage costs nothing here");
     }
@@ -407,11 +425,16 @@ std::vector<std::string> FittedModel::extrapolations(const Changes& changes) con
   return prediction.notes;
 }
 
-RunConfig FittedModel::to_run(const Changes& changes) const {
-  refuse_unknown(changes);
+RunConfig FittedModel::to_run(const Changes& named) const {
+  refuse_unknown(named);
+  Changes changes;
+  std::transform(named.begin(), named.end(), std::back_inserter(changes), as_setting);
   for (const Change& change : changes) {
     if (change.key == kOtherThreads)
       throw UsageError("--verify: other-threads cannot be set here; end the other programs first");
+    if (const auto world = world_change_of(change); world && costs_->has_samples())
+      throw UsageError("--verify: " + change.key +
+                       " cannot be set here, the storage is real; run it where it is so");
     const std::optional<Speedup> speedup = speedup_of(change);
     RunConfig declared = config_;
     if (!speedup || (!costs_->knows(speedup->stage) && make_faster(declared, *speedup))) continue;
@@ -425,6 +448,7 @@ RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes) {
   RunConfig config = counterfactual(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);
+    if (const auto world = world_change_of(change)) change_world(config, *world);
   }
   if (!is_guest_engine(in_force.engine.value)) {
     if (in_force.has_data()) config.data.source.set(in_force.data.source);

@@ -17,7 +17,10 @@ Loader::Loader(const Plan& plan, World& world, Folder& folder, std::int32_t rank
       arrived_(std::move(arrived)),
       all_up_(std::move(all_up)),
       workers_(static_cast<std::size_t>(plan.workers)),
-      resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {}
+      resting_workers_(static_cast<std::size_t>(plan.workers + 63) / 64) {
+  if (const FittedCosts::Requests* requests = plan.requests())
+    requests_ = std::vector<RequestQueue>(workers_.size(), RequestQueue(*requests));
+}
 
 Execution Loader::execution(std::int32_t worker, const Batch& batch) const {
   return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
@@ -296,8 +299,10 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   worker.working_on = stage.stage();
   worker.working_bytes = execution.bytes;
   const bool from_storage = stage.stage() == Stage::read && plan_.has_storage;
-  const StageTime time = from_storage ? StageTime{stage.injected(execution), 0, 0}  //
-                                      : stage.time(execution);
+  StageTime time = from_storage ? StageTime{stage.injected(execution), 0, 0}  //
+                                : stage.time(execution);
+  if (stage.stage() == Stage::read && !requests_.empty())
+    time = {waits_for_request(index) + stage.injected(execution), 0, time.cpu};
   if (plan_.makes_at_once) {
     const Nanos begin = worker.clock;
     worker.clock += time.wall() + (from_storage ? plan_.storage_latency : 0);
@@ -315,6 +320,22 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   }
   world_.begin(who(Role::worker, index), time, worker.work);
   return true;
+}
+
+// A worker knows of the samples of its batch, or of its share of one, and of the next in its queue.
+Nanos Loader::waits_for_request(std::int32_t index) {
+  const Worker& worker = workers_[static_cast<std::size_t>(index)];
+  std::int64_t known = worker.sample_end - worker.sample - 1;
+  if (plan_.streamed) {
+    known = plan_.config.loader.batch_size * plan_.window;
+  } else if (plan_.sample_tasks) {
+    known = has_samples() ? (plan_.config.loader.batch_size - 1) / plan_.workers : 0;
+  } else if (!worker.tasks.empty()) {
+    known += worker.tasks.front()->events.samples;
+  }
+  const Nanos now = plan_.makes_at_once ? worker.clock : world_.now();
+  RequestQueue& requests = requests_[static_cast<std::size_t>(index)];
+  return requests.next_ready(now, known, world_.request_link_free()) - now;
 }
 
 void Loader::record(std::int32_t index, const Interval& interval) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/model/request_queue.h"
 #include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
 #include "record/recorder.h"
@@ -103,6 +104,8 @@ class Loader {
   void make(std::int32_t worker);  // goes on until something takes time
   void begin_sample(std::int32_t worker);
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
+  // Of a read that requests bring, made ahead: how long the worker waits for it.
+  Nanos waits_for_request(std::int32_t worker);
   void record(std::int32_t worker, const Interval& interval);
   void record_start(std::int32_t worker, const Interval& interval, Stage stage);
   void samples_made(std::int32_t worker);
@@ -122,7 +125,8 @@ class Loader {
   std::function<void(Batch&)> arrived_;
   std::function<void()> all_up_;
   std::vector<Worker> workers_;
-  std::int32_t coming_up_ = 0;  // workers
+  std::vector<RequestQueue> requests_;  // per worker, where reads are requests
+  std::int32_t coming_up_ = 0;          // workers
 
   std::int64_t epoch_ = 0;
   Nanos epoch_dispatch_ = 0;

@@ -52,6 +52,9 @@ class World {
   void begin_read(std::uint64_t who, Read& read);
   bool continue_read(std::uint64_t who, Read& read);
 
+  // When a link that the requests of all readers share has done what it was asked for.
+  Nanos& request_link_free() { return request_link_free_; }
+
   // The next to be woken; moves the time there. False when nothing is left to happen.
   bool next(std::uint64_t& who);
 
@@ -76,6 +79,7 @@ class World {
   SharedServer cores_;
   SharedServer storage_link_;
   std::int64_t reads_in_storage_ = 0;
+  Nanos request_link_free_ = 0;
   std::deque<WaitingRead> waiting_reads_;
   std::unordered_map<std::uint64_t, Ongoing*> unfinished_;  // work with parts that have not begun
 };

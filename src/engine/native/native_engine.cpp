@@ -19,6 +19,7 @@
 #include "source/fingerprint.h"
 #include "source/range_cache.h"
 #include "source/registry.h"
+#include "source/store.h"
 
 namespace loaderscope {
 namespace {
@@ -38,6 +39,7 @@ struct Run {
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
   Nanos opening = 0;  // how long it took to list the samples
+  double requests_of_opening = 0;
   std::vector<std::string> notes;
 };
 
@@ -63,6 +65,7 @@ void cap_samples(Run& run) {
 
 void open_data(Run& run, const EngineContext& context) {
   const Nanos begin = monotonic_now();
+  const double asked_before = source::requests_of_opening();
   SourceOptions options;
   options.index_file = run.config.data.index.value;
   options.access = run.config.data.access;
@@ -75,6 +78,7 @@ void open_data(Run& run, const EngineContext& context) {
   run.data = open_source(run.config.data.source.value, run.config.data.paths.value,
                          std::move(options), opening);
   run.opening = monotonic_now() - begin;
+  run.requests_of_opening = source::requests_of_opening() - asked_before;
   if (const auto access = run.data->access()) run.config.data.access.value = *access;
   if (const Streams* streams = run.data->streams()) {
     native::check_shards(run.config, *streams);
@@ -198,6 +202,11 @@ RunRecord record_of(Run& run) {
                                 static_cast<double>(source::fingerprint_of(*run.data))});
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
+    if (run.requests_of_opening > 0)
+      record.metrics.push_back({"requests.opening", "1",
+                                "requests to servers before the first batch: listings, headers, "
+                                "indexes",
+                                run.requests_of_opening});
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const Streams* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);

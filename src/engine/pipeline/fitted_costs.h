@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/pipeline/execution.h"
@@ -52,6 +54,22 @@ struct FittedCosts {
     Stage stage = Stage::opaque;
     double share = 0;
   };
+  // Reads that are requests to servers: a reader has some under way while it makes samples.
+  struct Requests {
+    double latency = 0;      // ns to the first byte
+    double per_byte = 0;     // ns
+    double waiting = 1;      // times that, until those before it are there, too
+    bool is_shared = false;  // all readers together have that rate
+    Bytes bytes = 0;         // of one
+    double samples = 1;      // that one brings
+    double hit_rate = 0;     // of them, that a cache answers at once
+    std::int64_t depth = 1;  // under way at once
+    std::int64_t held = 1;   // those that came and were not used up included
+  };
+  // Reads that a worker makes one at a time, as a line through them; ns.
+  struct Line {
+    double latency = 0, per_byte = 0;
+  };
   struct Sample {
     Bytes bytes = 0;
     std::array<StageTime, kSampleStages.size()> stages;
@@ -67,9 +85,12 @@ struct FittedCosts {
     MeasuredTimes last_compute;
   };
 
-  std::vector<Rank> ranks;      // none: the samples' costs are declared; further ranks repeat them
-  double storage_streams = 0;   // so many transfers are as fast as measured, more share that speed
-  PerStage<double> speed = {};  // 2: twice as fast as measured; 0: as measured
+  std::vector<Rank> ranks;     // none: the samples' costs are declared; further ranks repeat them
+  double storage_streams = 0;  // so many transfers are as fast as measured, more share that speed
+  std::optional<Requests> requests;
+  std::optional<Line> read_line;  // the samples' reads are split by it
+  std::string why_no_storage;     // what keeps a change of the storage from having an answer
+  PerStage<double> speed = {};    // 2: twice as fast as measured; 0: as measured
   BusyWorkers busy_workers;
   double other_threads = 0;  // of other processes, that wanted a core all of the time
   // Of one step's compute, where training has no device but the cores; 0: it has one.

@@ -78,6 +78,10 @@ struct Plan {
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
 
+  // How reads are brought that are made ahead; null: each takes its own time.
+  const FittedCosts::Requests* requests() const {
+    return fitted != nullptr && fitted->requests && !has_storage ? &*fitted->requests : nullptr;
+  }
   Bytes stored_bytes(const Execution& of_sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
   StageTime receive_time(const Execution& execution) const {

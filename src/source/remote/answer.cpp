@@ -119,6 +119,14 @@ FolderStamp Answer::stamp() const {
   return {inode != 0 ? inode : 1, std::clamp<std::time_t>(date, 0, kLatest) * kSecond};
 }
 
+std::string Answer::unless_same() const {
+  const auto is_plain = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  };
+  if (!tag.empty() && is_plain(tag)) return "If-None-Match: " + tag;
+  return changed.empty() || !is_plain(changed) ? "" : "If-Modified-Since: " + changed;
+}
+
 Trouble trouble_of_status(const Answer& answer, bool is_s3) {
   const int status = answer.status;
   const std::string said =

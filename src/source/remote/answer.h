@@ -25,6 +25,9 @@ struct Answer {
   // The beginning of a body that says what is wrong.
   void take_reason(std::string_view body);
   FolderStamp stamp() const;  // by which the object is known as unchanged
+  // The header that asks for an object only if it is another one; "": the server tells nothing to
+  // know it by.
+  std::string unless_same() const;
 };
 
 // What went wrong, and whether it may go right another time.

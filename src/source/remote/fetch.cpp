@@ -26,6 +26,7 @@ void Fetch::aim(std::string path, Bytes begin, Bytes length) {
   state_ = State::idle;
   tries_ = 0;
   is_checked = was_kept_ = false;
+  unless_same_.clear();
   error_.reset();
 }
 
@@ -41,6 +42,15 @@ std::span<std::byte> Fetch::take_kept(std::size_t bytes) {
   was_kept_ = true;
   return room_;
 }
+
+void Fetch::ask_unless_same(std::string header) {
+  unless_same_ = std::move(header);
+  to_prove_ = room_;
+  was_kept_ = false;
+  state_ = State::idle;
+}
+
+bool Fetch::is_the_same() const { return answer_.status == kNotModified && !unless_same_.empty(); }
 
 std::size_t FetchCalls::header(char* line, std::size_t size, std::size_t count, void* user) {
   Fetch& fetch = *static_cast<Fetch*>(user);
@@ -102,6 +112,7 @@ bool FetchCalls::begin(Fetch& fetch) {
     return refuse(fetch, Why::damaged,
                   fmt::format("the server sends {} bytes and says that they are {}", size, most));
   fetch.room_ = fetch.buffer_.take(static_cast<std::size_t>(std::max<Bytes>(size, 1)));
+  fetch.unless_same_.clear();  // they are overwritten, and what ends early is asked for anew
   return true;
 }
 

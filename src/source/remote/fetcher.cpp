@@ -134,10 +134,13 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
     const std::string range = fmt::format("{}-{}", fetch.begin_, fetch.begin_ + fetch.length_ - 1);
     set(easy, CURLOPT_RANGE, range.c_str());
   }
-  if (!location.is_s3) return;
-  const SignedRequest request{location.host, location.path, location.query};
-  for (const Secret& header : signature_headers(request, aws_settings(), std::time(nullptr)))
-    fetch.headers_ = ::curl_slist_append(fetch.headers_, header.exposed().c_str());
+  if (!fetch.unless_same_.empty())
+    fetch.headers_ = ::curl_slist_append(fetch.headers_, fetch.unless_same_.c_str());
+  if (location.is_s3) {
+    const SignedRequest request{location.host, location.path, location.query};
+    for (const Secret& header : signature_headers(request, aws_settings(), std::time(nullptr)))
+      fetch.headers_ = ::curl_slist_append(fetch.headers_, header.exposed().c_str());
+  }
   set(easy, CURLOPT_HTTPHEADER, fetch.headers_);
 }
 
@@ -180,8 +183,9 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
         fmt::format("the server is silent for {}", show_duration(options_.request_timeout)), true};
   if (result != CURLE_OK)
     return Trouble{Kind::unreadable, ::curl_easy_strerror(result), may_pass(result)};
+  if (fetch.is_the_same()) return std::nullopt;
   if (answer.status / 100 != 2)
-    return trouble_of_status(answer, fetch.where_ || fetch.path_.starts_with("s3:"));
+    return trouble_of_status(answer, fetch.where_ || is_of_s3(fetch.path_));
   const bool whole = fetch.length_ == Extent::kToEnd;
   if (!whole && !fetch.may_be_shorter && std::ssize(fetch.bytes()) != fetch.length_)
     return Trouble{Kind::truncated, fmt::format("ends after {} of the {} bytes that are asked for",
@@ -202,6 +206,11 @@ void Fetcher::end_try(Fetch& fetch, CURLcode result) {
   if (trouble) return retry_or_fail(fetch, std::move(*trouble));
   patience_.went_well();
   counts_.count_answered(static_cast<Bytes>(fetch.got_), first_byte, all);
+  if (fetch.is_the_same()) {
+    fetch.room_ = fetch.to_prove_;
+    fetch.got_ = fetch.room_.size();
+    fetch.was_kept_ = true;
+  }
   fetch.state_ = Fetch::State::done;
 }
 
@@ -275,10 +284,16 @@ void Fetcher::look() {
   if (!under_way_.empty() || !waiting_.empty()) turn(0);
 }
 
-void Fetcher::wait_a_while() { turn(milliseconds_to_wait()); }
+void Fetcher::wait_a_while(const Fetch& fetch) {
+  const bool was_answered = fetch.is_answered();
+  const Nanos begin = monotonic_now();
+  turn(milliseconds_to_wait());
+  const Nanos waited = monotonic_now() - begin;
+  counts_.count_waited(was_answered ? 0 : waited, was_answered ? waited : 0);
+}
 
 void Fetcher::wait(const Fetch& fetch) {
-  while (!fetch.done() && !fetch.idle()) wait_a_while();
+  while (!fetch.done() && !fetch.idle()) wait_a_while(fetch);
 }
 
 void fetch_now(Fetcher& fetcher, Fetch& fetch) {

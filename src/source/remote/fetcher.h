@@ -40,6 +40,7 @@ class Fetch {
   bool is_checked = false;  // of who asks: has looked at what came
 
   bool done() const { return state_ == State::done; }
+  bool is_answered() const { return done() || answer_.status != 0; }  // its bytes come
   bool idle() const { return state_ == State::idle; }
   const std::optional<SampleError>& error() const { return error_; }  // of one that is done
   std::span<const std::byte> bytes() const { return room_.first(got_); }
@@ -47,10 +48,16 @@ class Fetch {
   bool was_kept() const { return was_kept_; }
   // Bytes that were there already: it is done.
   std::span<std::byte> take_kept(std::size_t bytes);
+  // They are to be proved: started, it asks for the object with this header of Answer's, and keeps
+  // them where it is the same.
+  void ask_unless_same(std::string header);
+  bool was_proved() const { return was_kept_ && !unless_same_.empty(); }
 
  private:
   friend class Fetcher;
   friend struct FetchCalls;
+  static constexpr int kNotModified = 304;
+  bool is_the_same() const;
   enum class State : std::uint8_t { idle, waiting, under_way, done };
   struct FreeEasy {
     void operator()(CURL* easy) const { ::curl_easy_cleanup(easy); }
@@ -68,6 +75,8 @@ class Fetch {
   int tries_ = 0;
   Nanos not_before_ = 0, heard_ = 0;
   bool was_kept_ = false;
+  std::string unless_same_;  // "": there is nothing to prove
+  std::span<std::byte> to_prove_;
   Bytes most_ = 0;  // bytes that it may have
   std::unique_ptr<CURL, FreeEasy> easy_;
   curl_slist* headers_ = nullptr;
@@ -84,10 +93,10 @@ class Fetcher {
   Fetcher& operator=(const Fetcher&) = delete;
 
   void start(Fetch& fetch);
-  void drop(Fetch& fetch);        // nobody wants it any more: it is idle then
-  void look();                    // at what has come, without waiting
-  void wait_a_while();            // for anything that is under way
-  void wait(const Fetch& fetch);  // until it is done
+  void drop(Fetch& fetch);                // nobody wants it any more: it is idle then
+  void look();                            // at what has come, without waiting
+  void wait_a_while(const Fetch& fetch);  // for it, or anything else that is under way
+  void wait(const Fetch& fetch);          // until it is done
 
  private:
   void begin_try(Fetch& fetch);

@@ -73,7 +73,7 @@ class HttpReader final : public SampleReader {
     in_hand_ = &piece;
     start_ahead();
     while (!piece.fetch.done()) {
-      fetcher_.wait_a_while();
+      fetcher_.wait_a_while(piece.fetch);
       start_ahead();
     }
     return bytes_of(piece, part.extent);
@@ -206,9 +206,11 @@ class HttpReader final : public SampleReader {
   bool take_kept(Piece& piece) {
     RangeCache* kept = access_.options().kept.get();
     if (kept == nullptr) return false;
-    const Extent& extent = piece.parts.front().extent;
-    return kept->find(key_of(piece, extent),
-                      [&](std::size_t bytes) { return piece.fetch.take_kept(bytes); });
+    const auto found = kept->find(key_of(piece, piece.parts.front().extent),
+                                  [&](std::size_t bytes) { return piece.fetch.take_kept(bytes); });
+    if (!found) return false;
+    if (!found->is_proved) piece.fetch.ask_unless_same(found->version);
+    return found->is_proved;
   }
 
   std::span<const std::byte> bytes_of(Piece& piece, const Extent& extent) {
@@ -223,14 +225,18 @@ class HttpReader final : public SampleReader {
     }
     if (bytes.empty()) throw SampleError(SampleError::Kind::truncated, "is empty");
     if (!piece.fetch.was_kept()) keep(piece, extent, bytes);
+    if (piece.fetch.was_proved())
+      access_.options().kept->prove(key_of(piece, extent), std::ssize(bytes));
     access_.count_sample(std::ssize(bytes));
     largest_ = std::max(largest_, static_cast<Bytes>(std::ssize(bytes)));
     return bytes;
   }
 
   void keep(Piece& piece, const Extent& extent, std::span<const std::byte> bytes) {
-    if (RangeCache* kept = access_.options().kept.get(); kept != nullptr)
-      kept->keep(key_of(piece, extent), bytes);
+    RangeCache* kept = access_.options().kept.get();
+    if (kept == nullptr) return;
+    const bool is_known = piece.stamp != 0;
+    kept->keep(key_of(piece, extent), bytes, is_known ? "" : piece.fetch.answer().unless_same());
   }
 
   const Access& access_;

@@ -7,7 +7,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::string_view kS3 = "s3://";
+constexpr std::string_view kS3 = "s3://", kS3Elsewhere = "s3+";
 
 // What a server would refuse, or what would end the request's first line.
 std::string without_gaps(std::string_view text) {
@@ -39,11 +39,29 @@ void split(std::string_view url, Location& to) {
   }
 }
 
+// Leaves "BUCKET/KEY".
+std::string take_endpoint(std::string_view& path) {
+  if (path.starts_with(kS3)) {
+    path.remove_prefix(kS3.size());
+    return aws_settings().endpoint;
+  }
+  path.remove_prefix(kS3Elsewhere.size());
+  const auto host = path.find("://");
+  const auto end = host == path.npos ? host : path.find("//", host + 3);
+  const std::string endpoint(path.substr(0, end));
+  path = end == path.npos ? "" : path.substr(end + 2);
+  return endpoint;
+}
+
 }  // namespace
+
+bool is_of_s3(std::string_view path) {
+  return path.starts_with(kS3) || path.starts_with(kS3Elsewhere);
+}
 
 Location locate(std::string_view path) {
   Location to;
-  if (!path.starts_with(kS3)) {
+  if (!is_of_s3(path)) {
     split(path, to);
     const auto question = to.path.find('?');
     if (question != to.path.npos) {
@@ -53,12 +71,12 @@ Location locate(std::string_view path) {
     to.path = without_gaps(to.path);
     return to;
   }
-  const AwsSettings& settings = aws_settings();
-  if (!settings.endpoint.starts_with("http://") && !settings.endpoint.starts_with("https://"))
+  std::string endpoint = take_endpoint(path);
+  if (!endpoint.starts_with("http://") && !endpoint.starts_with("https://"))
     throw ValueError("AWS_ENDPOINT_URL names no server; expected https://HOST");
-  split(settings.endpoint, to);
+  split(endpoint, to);
   to.is_s3 = true;
-  path.remove_prefix(kS3.size());
+  to.endpoint = std::move(endpoint);
   to.bucket = path.substr(0, path.find('/'));
   to.key = path.substr(std::min(to.bucket.size() + 1, path.size()));
   if (to.bucket.empty()) throw ValueError("names no bucket; expected s3://BUCKET/KEY");

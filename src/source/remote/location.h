@@ -13,11 +13,12 @@ struct Location {
   std::string query;  // encoded; "": none
   bool is_s3 = false;
   // Of an object store.
-  std::string bucket, key;
+  std::string bucket, key, endpoint;
 
   std::string url() const { return base + path + (query.empty() ? "" : "?" + query); }
 };
 
+bool is_of_s3(std::string_view path);
 // Throws ValueError, as it continues "PATH: ".
 Location locate(std::string_view path);
 

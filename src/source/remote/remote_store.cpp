@@ -41,7 +41,7 @@ Manners& manners() {
 }
 
 // Of requests that belong to no reader.
-const ReadCounts& uncounted() {
+const ReadCounts& of_opening() {
   static const ReadCounts counts;
   return counts;
 }
@@ -50,7 +50,7 @@ const ReadCounts& uncounted() {
 class OwnObject final : public StoredObject {
  public:
   explicit OwnObject(const std::string& path)
-      : options_(manners().get()), object_(path, options_, uncounted()) {}
+      : options_(manners().get()), object_(path, options_, of_opening()) {}
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
     return object_.read(begin, to);
   }
@@ -68,9 +68,9 @@ bool names_folder(const std::string& path) {
 }
 
 // The bucket itself, asked for what begins so.
-Location listing_of(const std::string& bucket, const std::string& prefix,
-                    const std::string& continuation, bool is_glimpse) {
-  Location where = locate("s3://" + bucket);
+Location listing_of(const Location& of, const std::string& prefix, const std::string& continuation,
+                    bool is_glimpse) {
+  Location where = locate(at_endpoint("s3://" + of.bucket, of.endpoint));
   if (!continuation.empty())
     where.query = "continuation-token=" + percent_encoded(continuation, false) + "&";
   where.query += "delimiter=%2F&list-type=2";
@@ -85,7 +85,7 @@ class Lister {
       : folder_(folder),
         where_(locate(folder)),
         options_(manners().get()),
-        fetcher_(options_, uncounted()) {
+        fetcher_(options_, of_opening()) {
     prefix_ = where_.key;
     if (!prefix_.empty() && !prefix_.ends_with('/')) prefix_ += '/';
   }
@@ -93,7 +93,7 @@ class Lister {
   // Throws SampleError or ValueError.
   S3Listing page(const std::string& continuation, bool is_glimpse) {
     Fetch fetch;
-    fetch.aim(listing_of(where_.bucket, prefix_, continuation, is_glimpse));
+    fetch.aim(listing_of(where_, prefix_, continuation, is_glimpse));
     fetch_now(fetcher_, fetch);
     const auto bytes = fetch.bytes();
     return parse_s3_listing({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -180,7 +180,7 @@ class RemoteStore final : public ObjectStore {
   }
 
   FileSystemKind file_system_of(const std::string& path) const override {
-    return {path.starts_with("s3:") ? "S3" : "HTTP", true, false, true};
+    return {is_of_s3(path) ? "S3" : "HTTP", true, false, true};
   }
 
  private:
@@ -189,7 +189,7 @@ class RemoteStore final : public ObjectStore {
   static PathFacts look_at_object(const std::string& path) {
     using Found = PathFacts::Kind;
     const AccessOptions options = manners().get();
-    Fetcher fetcher(options, uncounted());
+    Fetcher fetcher(options, of_opening());
     Fetch fetch;
     fetch.aim(path, 0, 1);
     fetcher.start(fetch);
@@ -209,6 +209,10 @@ class RemoteStore final : public ObjectStore {
 };
 
 }  // namespace
+
+double requests_of_opening() {
+  return value_of(of_opening().metrics(), "requests.sent").value_or(0);
+}
 
 void set_manners(const AccessOptions& options) { manners().set(options); }
 

@@ -70,8 +70,9 @@ void WholeObject::begin_at(Bytes at) {
 
 bool WholeObject::take_kept(Fetch& piece) {
   if (!options_.kept) return false;
-  return options_.kept->find({path_, stamp_, piece.begin(), piece.length()},
-                             [&](std::size_t bytes) { return piece.take_kept(bytes); });
+  const auto found = options_.kept->find({path_, stamp_, piece.begin(), piece.length()},
+                                         [&](std::size_t bytes) { return piece.take_kept(bytes); });
+  return found.has_value();  // of the object as it was looked at
 }
 
 void WholeObject::check(const Fetch& piece) {

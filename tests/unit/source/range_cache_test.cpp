@@ -3,6 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <span>
@@ -28,7 +36,7 @@ class RangeCacheTest : public testing::Test {
   // "" where it is not there.
   static std::string find(RangeCache& cache, const RangeKey& key) {
     std::string found;
-    const bool there = cache.find(key, [&](std::size_t bytes) {
+    const auto there = cache.find(key, [&](std::size_t bytes) {
       found.resize(bytes);
       return std::as_writable_bytes(std::span(found));
     });
@@ -128,6 +136,96 @@ TEST_F(RangeCacheTest, AFolderThatCannotBeUsedIsASentence) {
   const std::string file = folder_.write("file");
   EXPECT_THAT(message_of<RunError>([&] { RangeCache(file + "/x", 1); }),
               ::testing::HasSubstr("--cache-dir"));
+}
+
+// What was not looked at when the data set was opened is proved once per run, by its version.
+TEST_F(RangeCacheTest, OfAnObjectThatNobodyLookedAtTheVersionIsProvedOncePerRun) {
+  const RangeKey unknown = {"http://host/a.jpg", 0, 0, -1};
+  const std::string bytes = content(1);
+  std::string found;
+  const auto take = [&](std::size_t size) {
+    found.resize(size);
+    return std::as_writable_bytes(std::span(found));
+  };
+  {
+    RangeCache first(folder_.path(), 1 << 20);
+    first.keep(unknown, std::as_bytes(std::span(bytes)), "If-None-Match: \"1\"");
+    EXPECT_TRUE(first.find(unknown, take)->is_proved);  // it came in this run
+  }
+  for (const fs::path& file : kept_files())
+    fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
+  RangeCache later(folder_.path(), 1 << 20);
+  const auto kept = later.find(unknown, take);
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->is_proved);
+  EXPECT_EQ(kept->version, "If-None-Match: \"1\"");
+  EXPECT_EQ(found, bytes);
+  EXPECT_EQ(metrics(later)["range_cache.hits"], 0);
+  later.prove(unknown, std::ssize(bytes));
+  EXPECT_EQ(metrics(later)["range_cache.hits"], 1);
+  EXPECT_EQ(metrics(later)["range_cache.misses"], 0);
+  EXPECT_TRUE(later.find(unknown, take)->is_proved);
+}
+
+TEST_F(RangeCacheTest, WhatHasNoVersionIsFetchedByEachRun) {
+  const RangeKey unknown = {"http://host/a.jpg", 0, 0, -1};
+  const std::string bytes = content(1);
+  RangeCache(folder_.path(), 1 << 20).keep(unknown, std::as_bytes(std::span(bytes)));
+  for (const fs::path& file : kept_files())
+    fs::last_write_time(file, fs::last_write_time(file) - std::chrono::hours(1));
+  RangeCache later(folder_.path(), 1 << 20);
+  EXPECT_EQ(find(later, unknown), "");
+}
+
+// Jobs that keep, find and throw out in one folder, one of them killed in the midst of it: what is
+// found is right, and what is there fits.
+TEST_F(RangeCacheTest, TwoJobsInOneFolderAndOneThatIsKilled) {
+  constexpr Bytes kRoom = 40'000;
+  const auto work = [&](std::int64_t first, int rounds) {
+    RangeCache cache(folder_.path(), kRoom);
+    for (int i = 0; i < rounds; ++i) {
+      const std::int64_t one = (first + i) % 100;
+      const std::string found = find(cache, key(one));
+      if (!found.empty() && found != content(one)) ::_exit(1);
+      if (found.empty()) keep(cache, one);
+    }
+    ::_exit(0);
+  };
+  std::array<pid_t, 3> jobs{};
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i] = ::fork();
+    if (jobs[i] == 0) work(static_cast<std::int64_t>(30 * i), i == 2 ? 1 << 30 : 1000);
+  }
+  int status = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    ::waitpid(jobs[i], &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 0) << "other bytes than those that were kept";
+  }
+  ::kill(jobs[2], SIGKILL);
+  ::waitpid(jobs[2], &status, 0);
+  RangeCache after(folder_.path(), kRoom);
+  EXPECT_LE(metrics(after)["range_cache.used"], kRoom);
+  keep(after, 7);
+  EXPECT_EQ(find(after, key(7)), content(7));
+  for (const auto& entry : fs::directory_iterator(folder_.path()))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".range-")) << "left by the killed";
+}
+
+// As on a full disk: what cannot be written is not kept, said, and leaves nothing behind.
+TEST_F(RangeCacheTest, WhatCannotBeWrittenIsANote) {
+  const pid_t job = ::fork();
+  if (job == 0) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    RangeCache cache(folder_.path(), 1 << 20);
+    const rlimit limit = {500, 500};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    keep(cache, 1);
+    const bool is_said = cache.notes().size() == 1 && find(cache, key(1)).empty();
+    ::_exit(is_said && kept_files().empty() ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(job, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

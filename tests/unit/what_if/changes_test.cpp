@@ -35,10 +35,21 @@ std::string message_of(std::string_view text) {
 
 TEST(Changes, OtherThreadsAreNoSetting) {
   const Change change = parse_change("other-threads=0");
-  EXPECT_EQ(other_threads_of(change), 0);
-  EXPECT_FALSE(other_threads_of({"num-workers", "0"}));
+  ASSERT_TRUE(world_change_of(change));
+  EXPECT_EQ(world_change_of(change)->value, 0);
+  EXPECT_FALSE(world_change_of({"num-workers", "0"}));
   EXPECT_EQ(with_changes(base_of("workers = 4"), {change}).loader.num_workers, 4);
   EXPECT_NE(message_of("other-threads=-1").find("expected a number of threads"), std::string::npos);
+}
+
+TEST(Changes, WordsOfTheStorageAreNoSettingsAndOneIsRunAsOne) {
+  EXPECT_EQ(world_change_of(parse_change("storage.latency=1ms"))->value, 1e6);
+  EXPECT_EQ(world_change_of(parse_change("storage.bandwidth=2GB/s"))->value, 2e9);
+  EXPECT_TRUE(is_of_world({"cache.hit-rate", "0.9"}));
+  EXPECT_EQ(as_setting({"storage.in-flight", "32"}), (Change{"queue-depth", "32"}));
+  EXPECT_EQ(as_setting({"num-workers", "4"}), (Change{"num-workers", "4"}));
+  for (const char* wrong : {"cache.hit-rate=1.1", "storage.in-flight=0", "storage.latency=-1ms"})
+    EXPECT_NE(message_of(wrong).find("expected"), std::string::npos) << wrong;
 }
 
 // `opaque` can lead like any other stage; the machine's settings are the model's.

@@ -240,5 +240,43 @@ TEST(FittedCosts, ABusyWorkerIsWaitedForAsLongAsItWorks) {
   EXPECT_EQ(costs.received(whole, {}).cpu, kMillisecond);
 }
 
+// Reads of 8 ms and 100 kB/ms, of sizes from which the two are told apart.
+constexpr const char* kFromStorage =
+    "storage-latency = 8ms\nstorage-bandwidth = 100MB/s\nstored-bytes = uniform:100kB:900kB\n"
+    "workers = 1\nbatch = 8\nsteps = 200\nwarmup = 10\n";
+
+double measured_rate(std::string_view scenario) {
+  return analyse(run(scenario)).samples_per_s.mean;
+}
+
+TEST(FittedModel, AnswersAChangeOfTheStorageWhereReadsTellItApart) {
+  const FittedModel model(as_measured(run(kFromStorage)));
+  std::string nearer = kFromStorage, wider = kFromStorage;
+  nearer.replace(nearer.find("8ms"), 3, "1ms");
+  wider.replace(wider.find("100MB"), 5, "400MB");
+  EXPECT_NEAR(model.predict({{"storage.latency", "1ms"}}).samples_per_s / measured_rate(nearer), 1,
+              0.05);
+  EXPECT_NEAR(
+      model.predict({{"storage.bandwidth", "400MB/s"}}).samples_per_s / measured_rate(wider), 1,
+      0.05);
+}
+
+TEST(FittedModel, RefusesAChangeOfTheStorageThatNoFitAnswers) {
+  const FittedModel no_requests(as_measured(run(kFromStorage)));
+  EXPECT_THROW(no_requests.predict({{"storage.in-flight", "8"}}), UsageError);
+  EXPECT_THROW(no_requests.predict({{"cache.hit-rate", "0.5"}}), UsageError);
+  const FittedModel memory(as_measured(run("cost = decode=5ms\nworkers = 1\nsteps = 50\n")));
+  EXPECT_THROW(memory.predict({{"storage.latency", "1ms"}}), UsageError);
+  const FittedModel declares_none(run("cost = decode=5ms\nworkers = 1\nsteps = 50\n"));
+  EXPECT_THROW(declares_none.predict({{"storage.latency", "1ms"}}), UsageError);
+}
+
+TEST(FittedModel, ADeclaredStorageIsChangedExactly) {
+  std::string nearer = kFromStorage;
+  nearer.replace(nearer.find("8ms"), 3, "1ms");
+  const Prediction predicted = FittedModel(run(kFromStorage)).predict({{"storage.latency", "1ms"}});
+  EXPECT_EQ(predicted.account.stall, analyse(run(nearer)).account.stall);
+}
+
 }  // namespace
 }  // namespace loaderscope

@@ -1,0 +1,97 @@
+// The storage changed, as far as a fit of the reads answers it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/fit/storage_fit.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::model {
+namespace {
+
+constexpr double kNanos = 1e9;
+
+template <class Change>
+void each_read(FittedCosts& costs, const Change& change) {
+  for (FittedCosts::Rank& rank : costs.ranks) {
+    for (FittedCosts::Sample& sample : rank.samples) change(sample.stages.front(), sample.bytes);
+  }
+}
+
+Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kLongestCost))); }
+
+// Of reads one at a time the longer ones stay longer.
+void set_latency(FittedCosts& costs, double latency) {
+  if (costs.requests) {
+    costs.requests->latency = latency;
+    return;
+  }
+  const double before = costs.read_line->latency;
+  each_read(costs, [&](StageTime& read, Bytes) {
+    read.waits =
+        rounded(before >= 1 ? static_cast<double>(read.waits) * latency / before : latency);
+  });
+}
+
+void set_bandwidth(FittedCosts& costs, double rate) {
+  if (costs.requests) {
+    costs.requests->per_byte = kNanos / rate;
+    costs.requests->is_shared = true;
+    return;
+  }
+  costs.storage_streams = 1;
+  each_read(costs, [&](StageTime& read, Bytes bytes) {
+    read.transfers = rounded(static_cast<double>(bytes) * kNanos / rate);
+  });
+}
+
+void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<std::string>& notes) {
+  const auto depth = static_cast<std::int64_t>(value);
+  if (depth > requests.depth)
+    notes.push_back(fmt::format(
+        "extrapolated from {} to {} requests of a reader at once: the server is taken to answer "
+        "each as fast",
+        requests.depth, depth));
+  requests.held = std::max<std::int64_t>(1, requests.held * depth / requests.depth);
+  requests.depth = depth;
+}
+
+[[noreturn]] void refuse(const std::string& place, const std::string& why) {
+  throw UsageError(place + why + "; measure it with 'loaderscope run'");
+}
+
+}  // namespace
+
+void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
+                    std::vector<std::string>& notes) {
+  const bool of_requests =
+      change.word == WorldWord::storage_in_flight || change.word == WorldWord::hit_rate;
+  if (of_requests && !costs.requests)
+    refuse(place, costs.why_no_storage.empty() || costs.read_line
+                      ? "the run's reads are no requests to servers, that are kept or made ahead"
+                      : costs.why_no_storage);
+  if (!costs.requests && !costs.read_line) refuse(place, costs.why_no_storage);
+  switch (change.word) {
+    case WorldWord::storage_latency:
+      return set_latency(costs, change.value);
+    case WorldWord::storage_bandwidth:
+      return set_bandwidth(costs, change.value);
+    case WorldWord::storage_in_flight:
+      return set_in_flight(*costs.requests, change.value, notes);
+    case WorldWord::hit_rate:
+      costs.requests->hit_rate = change.value;
+      notes.emplace_back("what a cache holds is taken to be there at once");
+      return;
+    case WorldWord::other_threads:
+      return;
+  }
+}
+
+void make_reads_faster(FittedCosts& costs, double factor) {
+  if (!costs.requests) return;
+  costs.requests->latency /= factor;
+  costs.requests->per_byte /= factor;
+}
+
+}  // namespace loaderscope::model

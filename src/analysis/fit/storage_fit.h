@@ -1,0 +1,29 @@
+// What was measured of the storage, and the storage changed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/pipeline/fitted_costs.h"
+#include "settings/world_changes.h"
+
+namespace loaderscope::model {
+
+// Latency and bandwidth: of requests to servers as these were counted, of other reads told apart
+// where reads of more bytes waited longer.
+void fit_storage(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes);
+
+// Takes requests back with which the model misses the run; reads keep what they waited then. `run`
+// runs the base case in the model.
+void check_requests(FittedCosts& costs, const RunRecord& record,
+                    const std::function<RunRecord(const FittedCosts&)>& run,
+                    std::vector<std::string>& notes);
+
+// Throws UsageError, which begins with `place`, where no fit of the reads answers the change.
+void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
+                    std::vector<std::string>& notes);
+// Requests and reads alike.
+void make_reads_faster(FittedCosts& costs, double factor);
+
+}  // namespace loaderscope::model
