@@ -13,8 +13,8 @@ namespace {
 
 using Field = ThriftReader::Field;
 
-constexpr std::string_view kMagic = "PAR1", kEncryptedMagic = "PARE";
-constexpr std::size_t kTail = 8;                // the footer's length, and kMagic
+constexpr std::string_view kParquetMagic = "PAR1", kEncryptedMagic = "PARE";
+constexpr std::size_t kTail = 8;                // the footer's length, and kParquetMagic
 constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // of the end of a file
 constexpr Bytes kLargestFooter = Bytes{1} << 30;
 constexpr std::int64_t kMostRows = std::int64_t{1} << 24;  // of a row group
@@ -206,7 +206,7 @@ ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t rows, Bytes da
                     rows, kMostRows));
   const Bytes begin =
       facts.dictionary > 0 ? std::min(facts.dictionary, facts.first_page) : facts.first_page;
-  if (begin < std::ssize(kMagic) || facts.length <= 0 || facts.length > data_bytes - begin ||
+  if (begin < std::ssize(kParquetMagic) || facts.length <= 0 || facts.length > data_bytes - begin ||
       facts.unpacked < 0)
     fail("lies outside of the file");
   return {rows, begin, facts.length, facts.unpacked, facts.codec};
@@ -234,14 +234,16 @@ ParquetGroup read_group(ThriftReader& reader, std::size_t column, Bytes data_byt
 Bytes footer_bytes(std::span<const std::byte> end, Bytes file_bytes) {
   const auto* text = reinterpret_cast<const char*>(end.data());
   const std::string_view magic =
-      end.size() < kTail ? "" : std::string_view(text + end.size() - kMagic.size(), kMagic.size());
+      end.size() < kTail
+          ? ""
+          : std::string_view(text + end.size() - kParquetMagic.size(), kParquetMagic.size());
   if (magic == kEncryptedMagic)
     throw ValueError("is encrypted, which cannot be read; write it without");
-  if (magic != kMagic)
+  if (magic != kParquetMagic)
     throw ValueError("is no Parquet file, or is cut off: it does not end with PAR1; copy it again");
   std::uint32_t length = 0;
   std::memcpy(&length, end.data() + end.size() - kTail, sizeof length);
-  const Bytes most = file_bytes - static_cast<Bytes>(kTail + kMagic.size());
+  const Bytes most = file_bytes - static_cast<Bytes>(kTail + kParquetMagic.size());
   if (length > most || length > kLargestFooter)
     throw ValueError(
         fmt::format("is damaged: its footer should have {} bytes, and there are {} in front of "

@@ -10,7 +10,7 @@
 namespace loaderscope::model {
 namespace {
 
-constexpr double kNanos = 1e9;
+constexpr double kPerSecond = 1e9;
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -36,13 +36,13 @@ void set_latency(FittedCosts& costs, double latency) {
 
 void set_bandwidth(FittedCosts& costs, double rate) {
   if (costs.requests) {
-    costs.requests->per_byte = kNanos / rate;
+    costs.requests->per_byte = kPerSecond / rate;
     costs.requests->is_shared = true;
     return;
   }
   costs.storage_streams = 1;
   each_read(costs, [&](StageTime& read, Bytes bytes) {
-    read.transfers = rounded(static_cast<double>(bytes) * kNanos / rate);
+    read.transfers = rounded(static_cast<double>(bytes) * kPerSecond / rate);
   });
 }
 

@@ -17,7 +17,7 @@ constexpr double kMostMissed = 0.1;   // of the run's rate
 constexpr double kNearlyOne = 0.1;
 constexpr double kSameRate = 0.01;
 constexpr double kMostWaiting = 2;  // times as long as a request
-constexpr int kHalvings = 6;
+constexpr int kOrderHalvings = 6;
 constexpr std::int64_t kMostPieces = 4;  // of a stream, that are read ahead
 constexpr double kNanos = 1e9;
 
@@ -134,7 +134,7 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
 template <class IsTooFast>
 void wait_in_order(FittedCosts::Requests& requests, const IsTooFast& is_too_fast) {
   double low = 1, high = kMostWaiting;
-  for (int i = 0; i < kHalvings; ++i) {
+  for (int i = 0; i < kOrderHalvings; ++i) {
     requests.waiting = (low + high) / 2;
     (is_too_fast() ? low : high) = requests.waiting;
   }

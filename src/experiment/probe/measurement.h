@@ -42,6 +42,7 @@ struct Measurement {
 std::span<const Measurement> measurement_table();
 
 void measure_limits(const Probing& probing, Outcome& outcome);
+void measure_topology(const Probing& probing, Outcome& outcome);
 void measure_clock(const Probing& probing, Outcome& outcome);
 void measure_storage(const Probing& probing, Outcome& outcome);
 void measure_decoding(const Probing& probing, Outcome& outcome);
