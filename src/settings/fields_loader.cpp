@@ -123,7 +123,7 @@ void add_loader(Table& t) {
                    {},
                    kLoader,
                    kOwnLoader | kNeedsWorkers | kNotModelled,
-                   "WAY|CPUS",
+                   "near-gpu|spread|compact|none|0-3",
                    "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over "
                    "nodes, a CPU each), compact (a core each, near each other first), none, or a "
                    "list such as 0-3,8 in turn."},
