@@ -163,7 +163,7 @@ TEST(DataPack, BadWordsAndFolders) {
     EXPECT_THAT(ended.err, HasSubstr(text));
   };
   const std::string photos = folder.path("photos"), shards = folder.path("shards");
-  says({}, 64, "expected the folder of images and the one to fill");
+  says({}, 64, "expected the images and the folder to fill");
   says({photos, shards}, 1, photos);
   ASSERT_EQ(run_binary(make(photos, {"--count", "4"})).exit_code, 0);
   says({photos, shards, "--encode", "jpeg:0"}, 64, "--encode jpeg:0: ");

@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
   const TestFolder folder;
+  std::filesystem::create_directory(folder.path("data"));
   folder.write("data/a", "x");
   const std::string saved = folder.path("p.json");
   const Ended ended = run_binary({"probe", "--quick", "--path", folder.path("data"), "--demand",
@@ -23,7 +24,8 @@ TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
   EXPECT_THAT(ended.out, HasSubstr(" samples/s: "));
   const json result = json::parse(folder.read("p.json"));
   EXPECT_EQ(result["schema"], "loaderscope.probe/1");
-  for (const char* name : {"limits", "clock", "storage", "decode", "memory", "processes", "gpu"})
+  for (const char* name :
+       {"limits", "topology", "clock", "storage", "decode", "memory", "processes", "gpu"})
     EXPECT_TRUE(result["probes"].contains(name)) << name;
   EXPECT_TRUE(result["probes"]["storage"]["why_not"].is_null()) << result["probes"]["storage"];
   EXPECT_GT(result["probes"]["storage"]["most_read_bytes"], 0);
