@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <memory>
@@ -17,8 +18,31 @@ namespace {
 using Hwloc = std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)>;
 using Kind = Topology::DeviceKind;
 
+// hwloc loads all its plugins only to leave them out by their names, with X11 and OpenCL, and that
+// of PCI leaks; what is wanted of devices comes from /sys. Where the user names some, those are left
+// out.
+class WithoutPlugins {
+ public:
+  WithoutPlugins() : is_ours_(std::getenv(kVariable) == nullptr) {
+    if (is_ours_) ::setenv(kVariable, kPlugins, 0);
+  }
+  ~WithoutPlugins() {
+    if (is_ours_) ::unsetenv(kVariable);  // not for programs that are started
+  }
+  WithoutPlugins(const WithoutPlugins&) = delete;
+  WithoutPlugins& operator=(const WithoutPlugins&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "HWLOC_PLUGINS_BLACKLIST";
+  static constexpr const char* kPlugins =
+      "hwloc_cuda.so,hwloc_gl.so,hwloc_levelzero.so,hwloc_nvml.so,hwloc_opencl.so,hwloc_pci.so,"
+      "hwloc_rsmi.so";
+  bool is_ours_;
+};
+
 Hwloc make_hwloc() {
   hwloc_topology_t made = nullptr;
+  const WithoutPlugins without;
   if (hwloc_topology_init(&made) != 0) return {nullptr, nullptr};
   Hwloc topology(made, hwloc_topology_destroy);
   // Also what a cgroup takes away: a GPU there is far, not gone.
