@@ -19,8 +19,8 @@ using Hwloc = std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)>;
 using Kind = Topology::DeviceKind;
 
 // hwloc loads all its plugins only to leave them out by their names, with X11 and OpenCL, and that
-// of PCI leaks; what is wanted of devices comes from /sys. Where the user names some, those are left
-// out.
+// of PCI leaks; what is wanted of devices comes from /sys. Where the user names some, those are
+// left out.
 class WithoutPlugins {
  public:
   WithoutPlugins() : is_ours_(std::getenv(kVariable) == nullptr) {
