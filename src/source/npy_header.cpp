@@ -10,7 +10,7 @@
 namespace loaderscope::source {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
 [[noreturn]] void refuse(const std::string& why) { throw ValueError(why); }
 
@@ -105,7 +105,7 @@ void read_shape(Reader& reader, ArrayLayout& header) {
 
 ArrayLayout parse_npy_header(std::span<const std::byte> file_begin) {
   const std::string_view file(reinterpret_cast<const char*>(file_begin.data()), file_begin.size());
-  if (!file.starts_with(kMagic) || file.size() < 12) refuse("is no NumPy array (.npy)");
+  if (!file.starts_with(kNpyMagic) || file.size() < 12) refuse("is no NumPy array (.npy)");
   const std::size_t length_bytes = file[6] == 1 ? 2 : 4;  // the version
   const std::size_t text_begin = 8 + length_bytes;
   const std::size_t length = little_endian(file.substr(8, length_bytes));

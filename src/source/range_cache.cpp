@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEntry = "range-", kUnfinished = ".range-";
-constexpr std::string_view kMagic = "LSRANGE2";
+constexpr std::string_view kRangeMagic = "LSRANGE2";
 constexpr double kLeft = 0.9;  // of the room, after the longest unused are gone
 
 struct EntryHeader {
@@ -158,10 +158,10 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
   EntryHeader header;
   std::string its_text(text.size(), '\0');
   Kept kept;
-  const bool begins_well = reads_all(fd, 0, std::as_writable_bytes(std::span(&header, 1))) &&
-                           std::string_view(header.magic.data(), header.magic.size()) == kMagic &&
-                           header.key_bytes == text.size() &&
-                           header.version_bytes <= kLongestVersion;
+  const bool begins_well =
+      reads_all(fd, 0, std::as_writable_bytes(std::span(&header, 1))) &&
+      std::string_view(header.magic.data(), header.magic.size()) == kRangeMagic &&
+      header.key_bytes == text.size() && header.version_bytes <= kLongestVersion;
   if (begins_well) kept.version.resize(header.version_bytes);
   const auto prefix = static_cast<Bytes>(sizeof header + text.size() + kept.version.size());
   const bool fits =
@@ -211,7 +211,7 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
   const auto size =
       static_cast<Bytes>(sizeof header + text.size() + version.size()) + std::ssize(bytes);
   if (!make_room(size)) return;
-  std::memcpy(header.magic.data(), kMagic.data(), kMagic.size());
+  std::memcpy(header.magic.data(), kRangeMagic.data(), kRangeMagic.size());
   header.checksum = checksum_of(bytes);
   header.key_bytes = text.size();
   header.version_bytes = version.size();

@@ -114,8 +114,8 @@ void measure_decoding(const Probing& probing, Outcome& outcome) {
     outcome.figures.push_back(figure_of(threads, last, what));
   }
   if (outcome.figures.empty()) throw RunError("it was stopped");
-  const Figure& best = *std::max_element(outcome.figures.begin(), outcome.figures.end(),
-                                         [](auto& a, auto& b) { return a.value < b.value; });
+  const Figure best = *std::max_element(outcome.figures.begin(), outcome.figures.end(),
+                                        [](auto& a, auto& b) { return a.value < b.value; });
   const double per_core =
       outcome.figures.back().value / std::min(outcome.figures.back().at, probing.cpus.usable);
   outcome.figures.push_back({"per_core", "1/s", per_core, last.noise, what});
