@@ -39,6 +39,17 @@ void refuse(std::span<const Taken> flags, std::string_view why) {
   }
 }
 
+void refuse_images(const MakeFlags& flags, std::string_view why) {
+  const Taken taken[] = {{"--size", flags.size},
+                         {"--format", flags.format},
+                         {"--quality", flags.quality},
+                         {"--bytes-per-pixel", flags.bytes_per_pixel},
+                         {"--subsampling", flags.subsampling},
+                         {"--progressive-share", flags.progressive_share},
+                         {"--classes", flags.classes}};
+  refuse(taken, why);
+}
+
 void refuse_tokens(const MakeFlags& flags) {
   const Taken taken[] = {{"--tokens", flags.tokens},
                          {"--vocabulary", flags.vocabulary},
@@ -86,14 +97,7 @@ dataset::MakeOptions make_options(const MakeFlags& flags, const dataset::Target&
 
 // A twin is what the other data is: nothing but how many and which can be chosen.
 dataset::TwinOptions twin_options(const MakeFlags& flags) {
-  const Taken taken[] = {{"--size", flags.size},
-                         {"--format", flags.format},
-                         {"--quality", flags.quality},
-                         {"--bytes-per-pixel", flags.bytes_per_pixel},
-                         {"--subsampling", flags.subsampling},
-                         {"--progressive-share", flags.progressive_share},
-                         {"--classes", flags.classes}};
-  refuse(taken, "contradicts --like, which says it");
+  refuse_images(flags, "contradicts --like, which says it");
   refuse_tokens(flags);
   refuse_shards(flags);
   dataset::TwinOptions options;
@@ -121,15 +125,10 @@ dataset::MadeShards shards_of(const MakeFlags& flags, const dataset::WriterRow& 
 }
 
 dataset::TokenOptions token_options(const MakeFlags& flags, const dataset::Target& target) {
-  const Taken taken[] = {{"--count", flags.count},
-                         {"--size", flags.size},
-                         {"--format", flags.format},
-                         {"--quality", flags.quality},
-                         {"--bytes-per-pixel", flags.bytes_per_pixel},
-                         {"--subsampling", flags.subsampling},
-                         {"--progressive-share", flags.progressive_share},
-                         {"--classes", flags.classes}};
-  refuse(taken, "is of images, and tokens are made");
+  constexpr std::string_view kWhy = "is of images, and tokens are made";
+  const Taken count[] = {{"--count", flags.count}};
+  refuse(count, kWhy);
+  refuse_images(flags, kWhy);
   refuse_shards(flags);
   dataset::TokenOptions options;
   options.path = target.folder;

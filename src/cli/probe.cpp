@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
+#include "machine/machine.h"
 #include "report/kinds.h"
 #include "report/results.h"
 
@@ -94,12 +95,7 @@ std::vector<probe::Profile> peers_of(const ProbeFlags& flags) {
     for (probe::SavedProfile& saved : probe::read_profiles(path))
       peers.push_back(std::move(saved.profile));
   }
-  constexpr std::ptrdiff_t kFewest = 3;
-  if (!flags.against.empty() && std::ssize(peers) < kFewest)
-    throw UsageError(
-        fmt::format("--against: {} cannot say what is usual; give those of three "
-                    "machines or more",
-                    plural(std::ssize(peers), "profile")));
+  if (!flags.against.empty()) probe::check_peers(read_machine().host.value_or(""), peers);
   return peers;
 }
 

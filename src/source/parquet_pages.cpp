@@ -9,6 +9,7 @@
 
 #include "loaderscope/errors.h"
 #include "source/thrift.h"
+#include "source/unpacking.h"
 
 namespace loaderscope::source {
 namespace {
@@ -67,17 +68,6 @@ std::span<const std::byte> first_of(std::span<const std::byte>& from, std::uint6
   from = from.subspan(count);
   return first;
 }
-
-class Unpacking {
- public:
-  explicit Unpacking(StageSink& stages) : stages_(stages) { stages_.enter(Stage::read_decompress); }
-  ~Unpacking() { stages_.leave(); }
-  Unpacking(const Unpacking&) = delete;
-  Unpacking& operator=(const Unpacking&) = delete;
-
- private:
-  StageSink& stages_;
-};
 
 }  // namespace
 

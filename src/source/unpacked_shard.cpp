@@ -7,23 +7,9 @@
 
 #include "loaderscope/errors.h"
 #include "source/read_counts.h"
+#include "source/unpacking.h"
 
 namespace loaderscope::source {
-namespace {
-
-// While it lives, the reader unpacks.
-class Unpacking {
- public:
-  explicit Unpacking(StageSink& stages) : stages_(stages) { stages_.enter(Stage::read_decompress); }
-  ~Unpacking() { stages_.leave(); }
-  Unpacking(const Unpacking&) = delete;
-  Unpacking& operator=(const Unpacking&) = delete;
-
- private:
-  StageSink& stages_;
-};
-
-}  // namespace
 
 UnpackedShard::UnpackedShard(ShardBytes& packed, const CompressionRow& row,
                              const ReadCounts& counts, StageSink& stages)

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "fuzz/stored_bytes.h"
 #include "loaderscope/errors.h"
 #include "source/parquet_file.h"
 #include "source/parquet_pages.h"
@@ -14,7 +15,8 @@
 namespace {
 
 using namespace loaderscope;
-using Stored = std::span<const std::byte>;
+using fuzz::Stored;
+using fuzz::touch;
 
 constexpr Bytes kLargest = Bytes{1} << 20;
 constexpr std::int64_t kMostRows = 20;  // that are taken of a group
@@ -23,12 +25,7 @@ class Memory final : public source::StoredObject {
  public:
   explicit Memory(Stored bytes) : bytes_(bytes) {}
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
-    if (begin < 0) __builtin_trap();
-    if (begin >= std::ssize(bytes_)) return 0;
-    const Stored from = bytes_.subspan(static_cast<std::size_t>(begin));
-    const std::size_t count = std::min(from.size(), to.size());
-    std::copy_n(from.begin(), count, to.begin());
-    return count;
+    return fuzz::read_at(bytes_, begin, to);
   }
   Bytes size() const override { return std::ssize(bytes_); }
   source::FolderStamp stamp() const override { return {}; }
@@ -36,13 +33,6 @@ class Memory final : public source::StoredObject {
  private:
   Stored bytes_;
 };
-
-void touch(Stored bytes) {
-  for (const std::byte byte : bytes) {
-    volatile std::byte last = byte;
-    static_cast<void>(last);
-  }
-}
 
 void take_values(Stored bytes, const source::ParquetGroup& group, std::uint32_t levels) {
   static const source::ReadCounts counts;

@@ -1,6 +1,5 @@
 // Indexes, shards of items and records: whatever their bytes, they are refused or what is taken of
 // them lies within them.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fuzz/stored_bytes.h"
 #include "loaderscope/errors.h"
 #include "source/items.h"
 #include "source/lmdb.h"
@@ -17,30 +17,19 @@
 namespace {
 
 using namespace loaderscope;
-using Stored = std::span<const std::byte>;
+using fuzz::Stored;
+using fuzz::touch;
 
 class Memory final : public source::ShardBytes {
  public:
   explicit Memory(Stored bytes) : bytes_(bytes) {}
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
-    if (begin < 0) __builtin_trap();
-    if (begin >= std::ssize(bytes_)) return 0;
-    const Stored from = bytes_.subspan(static_cast<std::size_t>(begin));
-    const std::size_t count = std::min(from.size(), to.size());
-    std::copy_n(from.begin(), count, to.begin());
-    return count;
+    return fuzz::read_at(bytes_, begin, to);
   }
 
  private:
   Stored bytes_;
 };
-
-void touch(Stored bytes) {
-  for (const std::byte byte : bytes) {
-    volatile std::byte last = byte;
-    static_cast<void>(last);
-  }
-}
 
 // The bytes as an index, and as an item of what it says.
 void read_index(source::ItemIndex (*parse)(std::string_view), std::string_view text) {

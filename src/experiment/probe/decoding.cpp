@@ -65,11 +65,6 @@ Work decoding_of(const std::vector<Image>& images, std::size_t first) {
   };
 }
 
-std::string two_digits(double bytes) {
-  const double unit = std::pow(10, std::floor(std::log10(std::max(bytes, 1.0))) - 1);
-  return show_size(std::round(bytes / unit) * unit);
-}
-
 Figure figure_of(int threads, const Rate& rate, const std::string& condition) {
   Figure figure{fmt::format("threads_{}", threads), "1/s", rate.per_s, rate.noise, condition};
   figure.series = "images decoded";

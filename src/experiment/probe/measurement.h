@@ -65,6 +65,8 @@ using Work = std::function<double()>;
 Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
              const std::atomic<int>& stop);
 
+std::string two_digits(double bytes);  // "74 kB": sizes that differ by less are one condition
+
 // 1, 2, 4, ... and `most`.
 std::vector<int> doublings(int most);
 

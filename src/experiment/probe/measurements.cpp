@@ -140,6 +140,11 @@ Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
   return {median, median > 0 ? (sums.back() - sums.front()) / 2 / median : 0};
 }
 
+std::string two_digits(double bytes) {
+  const double unit = std::pow(10, std::floor(std::log10(std::max(bytes, 1.0))) - 1);
+  return show_size(std::round(bytes / unit) * unit);
+}
+
 std::vector<int> doublings(int most) {
   std::vector<int> counts;
   for (int count = 1; count < most; count *= 2) counts.push_back(count);

@@ -83,21 +83,16 @@ Unlike compared(const Told& own, const std::vector<const Figure*>& peers) {
 }
 
 // Those of this machine itself count only where there are no others.
-std::vector<const Profile*> chosen(const Profile& own, const std::vector<Profile>& peers,
+std::vector<const Profile*> chosen(const std::string& host, const std::vector<Profile>& peers,
                                    PeersAnswer& answer) {
   std::vector<const Profile*> others, itself;
   for (const Profile& peer : peers)
-    (!own.host.empty() && peer.host == own.host ? itself : others).push_back(&peer);
+    (!host.empty() && peer.host == host ? itself : others).push_back(&peer);
   answer.is_own_past = others.empty() && !itself.empty();
   if (!others.empty() && !itself.empty())
     answer.notes.push_back(
         fmt::format("{} of this machine itself left out", plural(std::ssize(itself), "profile")));
   std::vector<const Profile*> result = answer.is_own_past ? itself : others;
-  if (result.size() < kFewest)
-    throw UsageError(fmt::format(
-        "--against: {} of {} machines cannot say what is usual; give three "
-        "or more",
-        plural(std::ssize(result), "profile"), answer.is_own_past ? "this and no other" : "other"));
   return result;
 }
 
@@ -119,9 +114,19 @@ std::string conclusion(const PeersAnswer& answer) {
 
 }  // namespace
 
-void judge_against(Profile& profile, const std::vector<Profile>& peers) {
+void check_peers(const std::string& host, const std::vector<Profile>& peers) {
   PeersAnswer answer;
-  const std::vector<const Profile*> usual = chosen(profile, peers, answer);
+  const auto count = std::ssize(chosen(host, peers, answer));
+  if (count >= static_cast<std::ptrdiff_t>(kFewest)) return;
+  throw UsageError(fmt::format("--against: {} cannot say what is usual{}; give three or more",
+                               plural(count, "profile"),
+                               answer.notes.empty() ? "" : " (those of this machine left out)"));
+}
+
+void judge_against(Profile& profile, const std::vector<Profile>& peers) {
+  check_peers(profile.host, peers);
+  PeersAnswer answer;
+  const std::vector<const Profile*> usual = chosen(profile.host, peers, answer);
   answer.peers = std::ssize(usual);
   const Values values = values_of(usual);
   std::int64_t alone = 0;

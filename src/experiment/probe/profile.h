@@ -138,7 +138,11 @@ Profile measure_profile(const ProfileOptions& options, const std::atomic<int>& s
 // Fills profile.demand.
 void judge_demand(Profile& profile, const Demand& demand);
 
-// Fills profile.against. Throws UsageError where the peers are too few to say what is usual.
+// Throws UsageError where the peers of a machine of that name are too few to say what is usual: for
+// before it is measured.
+void check_peers(const std::string& host, const std::vector<Profile>& peers);
+
+// Fills profile.against. Throws as check_peers() does.
 void judge_against(Profile& profile, const std::vector<Profile>& peers);
 
 }  // namespace loaderscope::probe

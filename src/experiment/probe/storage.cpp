@@ -89,11 +89,6 @@ class Speeds {
   double reads_ = 0, thread_s_ = 0;
 };
 
-std::string two_digits(double bytes) {
-  const double unit = std::pow(10, std::floor(std::log10(std::max(bytes, 1.0))) - 1);
-  return show_size(std::round(bytes / unit) * unit);
-}
-
 class StorageProbe {
  public:
   StorageProbe(const Probing& probing, Outcome& outcome)
