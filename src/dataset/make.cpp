@@ -38,20 +38,12 @@ MakeResult make_dataset(const MakeOptions& options, const MakeContext& context) 
   if (before == FolderState::complete && has_all_images(options))
     return {0, options.count, 0, true};
   const Making making(options);
-  make_folder(options.path);
-  const FolderLock lock(options.path);
-  if (before == FolderState::fresh) {
-    demand_space(options.path, making.bytes(), "lower --count");
-    write_manifest(folder, false);
-  }
+  const FolderInMaking filled(folder, before, making.bytes(), "lower --count");
   for (std::int64_t i = 0; i < options.classes; ++i) {
     make_folder(options.path + "/" + class_folder(options.classes, i));
   }
   const MakeResult result = fill(options, making, context);
-  if (result.complete) {
-    lock.sync();  // so that no note outlives, in a power cut, the images that it vouches for
-    write_manifest(folder, true);
-  }
+  if (result.complete) filled.note_complete();
   return result;
 }
 

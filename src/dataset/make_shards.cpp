@@ -88,17 +88,9 @@ MakeResult make_shards(const MakeOptions& options, MadeShards shards, const Make
   shards.plan = plan_of(options, shards, making.bytes());
   const MadeFolder folder = made_folder(options, shards);
   const FolderState before = state_of_folder(folder);
-  make_folder(options.path);
-  const FolderLock lock(options.path);
-  if (before == FolderState::fresh) {
-    demand_space(options.path, making.bytes(), "lower --count");
-    write_manifest(folder, false);
-  }
+  const FolderInMaking filled(folder, before, making.bytes(), "lower --count");
   const MakeResult result = fill(options, shards, making, context);
-  if (result.complete) {
-    lock.sync();
-    write_manifest(folder, true);
-  }
+  if (result.complete) filled.note_complete();
   return result;
 }
 

@@ -174,17 +174,15 @@ MakeResult make_tokens(const TokenOptions& options, const MakeContext& context) 
   const bool has_index = !options.documents || is_written(file_path(options, "tokens.idx"));
   if (before == FolderState::complete && is_written(path) && has_index)
     return {0, options.tokens, 0, true};
-  make_folder(options.path);
-  const FolderLock lock(options.path);
-  demand_space(options.path, static_cast<double>(bytes), "lower --tokens");
-  write_manifest(folder, false);
+  // What was stopped begins anew.
+  const FolderInMaking filled(folder, FolderState::fresh, static_cast<double>(bytes),
+                              "lower --tokens");
   WholeFile file(path);
   const std::int64_t made = write_tokens(options, file, context);
   if (made < options.tokens) return {made, 0, 0, false};
   if (options.documents) write_index(options);
   file.finish();
-  lock.sync();
-  write_manifest(folder, true);
+  filled.note_complete();
   return {made, 0, bytes, true};
 }
 

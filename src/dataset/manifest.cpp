@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file_kind.h"
-#include "dataset/files.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::dataset {
@@ -164,6 +163,28 @@ void write_manifest(const MadeFolder& folder, bool complete) {
   Json json = Json::parse(folder.asked);
   json["complete"] = complete;
   write_whole(manifest_path(folder), json.dump(2) + "\n");
+}
+
+namespace {
+
+FolderLock made_and_locked(const std::string& path) {
+  make_folder(path);
+  return FolderLock(path);
+}
+
+}  // namespace
+
+FolderInMaking::FolderInMaking(const MadeFolder& folder, FolderState before, double bytes,
+                               std::string_view remedy)
+    : folder_(folder), lock_(made_and_locked(folder.path)) {
+  if (before != FolderState::fresh) return;
+  demand_space(folder.path, bytes, remedy);
+  write_manifest(folder, false);
+}
+
+void FolderInMaking::note_complete() const {
+  lock_.sync();  // so that no note outlives, in a power cut, what it vouches for
+  write_manifest(folder_, true);
 }
 
 }  // namespace loaderscope::dataset

@@ -4,6 +4,7 @@
 #include <istream>
 #include <string>
 
+#include "dataset/files.h"
 #include "dataset/make_tokens.h"
 #include "dataset/options.h"
 #include "dataset/pack_options.h"
@@ -39,5 +40,18 @@ FolderState state_of_folder(const MadeFolder& folder);
 FolderState state_of_manifest(std::istream& in, const MadeFolder& folder);
 
 void write_manifest(const MadeFolder& folder, bool complete);
+
+// A folder while it is filled: made, and this process's alone. One that is fresh is noted as
+// incomplete once it has room for `bytes`; `remedy`: what to do where it has not. Throws RunError.
+class FolderInMaking {
+ public:
+  FolderInMaking(const MadeFolder& folder, FolderState before, double bytes,
+                 std::string_view remedy);
+  void note_complete() const;  // all is there
+
+ private:
+  const MadeFolder& folder_;
+  FolderLock lock_;
+};
 
 }  // namespace loaderscope::dataset

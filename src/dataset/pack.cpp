@@ -89,19 +89,11 @@ PackResult pack_dataset(const PackOptions& asked, const PackContext& context) {
   const PackPlan plan = plan_of(data, options);
   const MadeFolder folder = made_folder(options, plan);
   const FolderState before = state_of_folder(folder);
-  make_folder(options.to);
-  const FolderLock lock(options.to);
-  if (before == FolderState::fresh) {
-    demand_space(options.to, plan.bytes, "give a folder on a larger disk");
-    write_manifest(folder, false);
-  }
+  const FolderInMaking filled(folder, before, plan.bytes, "give a folder on a larger disk");
   const auto begin = std::chrono::steady_clock::now();
   PackResult result = fill(data, options, plan, context);
   result.took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
-  if (result.complete && before != FolderState::complete) {
-    lock.sync();
-    write_manifest(folder, true);
-  }
+  if (result.complete && before != FolderState::complete) filled.note_complete();
   return result;
 }
 

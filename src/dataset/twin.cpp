@@ -93,14 +93,9 @@ TwinResult make_twin(const TwinOptions& options, const MakeContext& context) {
   result.count = std::ssize(images);
   const MadeFolder folder = made_folder(options, result.count, digest_of(images));
   const FolderState before = state_of_folder(folder);
-  make_folder(options.path);
-  const FolderLock lock(options.path);
-  if (before == FolderState::fresh) {
-    double bytes = 0;
-    for (const SeenImage& image : images) bytes += static_cast<double>(image.size);
-    demand_space(options.path, bytes, "lower --count");
-    write_manifest(folder, false);
-  }
+  double bytes = 0;
+  for (const SeenImage& image : images) bytes += static_cast<double>(image.size);
+  const FolderInMaking filled(folder, before, bytes, "lower --count");
   const std::map<std::string, std::string> folders = folders_of(images);
   for (const auto& [group, name] : folders) make_folder(options.path + "/" + name);
   const QualityCurves curves = curves_for(images, options.seed);
@@ -114,10 +109,7 @@ TwinResult make_twin(const TwinOptions& options, const MakeContext& context) {
   };
   filling.make_maker = [&] { return make_twin_maker(images, curves, options.seed); };
   static_cast<MakeResult&>(result) = fill_folder(filling, context);
-  if (result.complete && before != FolderState::complete) {
-    lock.sync();
-    write_manifest(folder, true);
-  }
+  if (result.complete && before != FolderState::complete) filled.note_complete();
   return result;
 }
 

@@ -134,8 +134,12 @@ Json note_of(const Container& container, std::int64_t shard) {
   const std::string path = note_path(container, shard);
   std::ifstream in(path, std::ios::binary);
   const Json note = Json::parse(in, nullptr, false);
-  const bool is_whole = note.is_object() && note.contains("samples") && note.contains("encoding") &&
-                        note.contains("bytes") && note.contains("packed");
+  const auto is_number = [&](const char* name) {
+    return note.contains(name) && note[name].is_number_unsigned();
+  };
+  const bool is_whole = note.is_object() && is_number("samples") && is_number("bytes") &&
+                        is_number("packed") && note.contains("encoding") &&
+                        note["encoding"].is_string();
   if (is_whole) return note;
   throw RunError(shown_text(path) + ": is missing or damaged; remove " +
                  shown_text(packed_name(container, shard)) + " beside it, and pack again");
