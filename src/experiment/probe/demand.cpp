@@ -76,6 +76,16 @@ class Judgement {
     answer_.lines.push_back(std::move(line));
   }
 
+  // Without a GPU there is no link, and a copy within memory seldom is what lacks.
+  std::string unknown_words() const {
+    std::string text;
+    for (const Supply supply : {Supply::decoding, Supply::storage}) {
+      if (profile_.ceiling(supply) == nullptr)
+        text += fmt::format("; {} was not measured", name_of(supply));
+    }
+    return text;
+  }
+
   void conclude() {
     const std::string job =
         fmt::format("{}{} samples/s", demand_.ranks > 1 ? fmt::format("{} x ", demand_.ranks) : "",
@@ -87,8 +97,8 @@ class Judgement {
     if (most == nullptr) {
       answer_.sentence = "what " + job + " need was not measured";
     } else if (answer_.is_met) {
-      answer_.sentence = fmt::format("enough for {}: the most is taken of {}, {}", job, most->name,
-                                     show_percent(most->share));
+      answer_.sentence = fmt::format("enough for {}: the most is taken of {}, {}{}", job,
+                                     most->name, show_percent(most->share), unknown_words());
     } else {
       answer_.sentence = fmt::format("NOT ENOUGH for {}: {}", job, lacking_);
     }

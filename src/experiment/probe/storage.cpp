@@ -102,6 +102,7 @@ class StorageProbe {
     if (first.empty()) {
       measure_by_reader();
     } else {
+      check_round(first.front());
       condition_ = two_digits(sample_bytes_) + " at random";
       const std::string refusal = why_not_direct(first.front());
       slots_ = 2 * std::ssize(kDepths) + 2;
@@ -145,6 +146,16 @@ class StorageProbe {
     return data_.storage_bytes() / ((2 * std::ssize(kDepths) + 1) * kRounds);
   }
 
+  // Sources that are read in large pieces, such as row groups.
+  void check_round(const Piece& piece) const {
+    if (!data_.pieces(1, round_bytes(), 0).empty()) return;
+    throw RunError(fmt::format(
+        "one read of the data brings {}, and of {} that may be read in all each of its rounds has "
+        "less; give a larger --read-at-most",
+        show_size(static_cast<double>(piece.length)),
+        show_size(static_cast<double>(data_.storage_bytes()))));
+  }
+
   void measure_random(Way way) {
     for (const int depth : kDepths) {
       const Nanos time = slot();
@@ -177,8 +188,10 @@ class StorageProbe {
     Figure figure{fmt::format("{}_{}", is_direct ? "direct" : "random", depth), "bytes/s",
                   speed.bytes_per_s, speed.noise, condition_};
     if (!is_direct && !is_cold) figure.condition += ", not proved cold";
-    figure.series = fmt::format("{} at random {}", two_digits(sample_bytes_),
-                                is_direct ? "past the page cache" : "through the page cache");
+    figure.series = by_reader_
+                        ? "samples at random by the data's reader"
+                        : fmt::format("{} at random {} the page cache", two_digits(sample_bytes_),
+                                      is_direct ? "past" : "through");
     figure.at = depth;
     outcome_.figures.push_back(figure);
     Figure wait{fmt::format("{}_{}_s", is_direct ? "direct" : "random", depth), "s", speed.per_read,
@@ -253,6 +266,7 @@ class StorageProbe {
     slots_ = std::ssize(kDepths);
     std::atomic<double> bytes_left{static_cast<double>(data_.storage_bytes())};
     condition_ = "by its reader";
+    by_reader_ = true;
     for (const int depth : kDepths) {
       const Nanos time = slot();
       --slots_;
@@ -293,10 +307,17 @@ class StorageProbe {
         fmt::format("  {}{}page cache {}; read {} of at most {}", reading_on_,
                     reading_on_.empty() ? "" : "; ", is_proved_ ? "proved cold" : "not proved cold",
                     show_size(read_), show_size(static_cast<double>(outcome_.most_read))));
-    outcome_.ceilings.push_back({.supply = Supply::storage,
-                                 .per_s = best.bytes_per_s,
-                                 .sample_bytes = data_.is_written() ? 0 : sample_bytes_});
-    outcome_.answer = fmt::format("storage {} random at {} with {} in flight{}",
+    if (by_reader_) {
+      outcome_.notes.push_back(
+          "nothing says where in files samples lie, so they are read by their reader, which may "
+          "hold them in memory: that is no ceiling of the storage");
+    } else {
+      outcome_.ceilings.push_back({.supply = Supply::storage,
+                                   .per_s = best.bytes_per_s,
+                                   .sample_bytes = data_.is_written() ? 0 : sample_bytes_});
+    }
+    outcome_.answer = fmt::format("{} {} random at {} with {} in flight{}",
+                                  by_reader_ ? "the data's reader" : "storage",
                                   show_byte_rate(best.bytes_per_s), size, best.depth,
                                   by_cache || &best == &best_direct_ ? "" : " (not proved cold)");
   }
@@ -315,7 +336,7 @@ class StorageProbe {
   std::uint64_t seed_ = 0;
   double sample_bytes_ = 0, read_ = 0, samples_ = 0;
   std::string condition_, reading_on_;
-  bool is_proved_ = true;
+  bool is_proved_ = true, by_reader_ = false;
   Best best_direct_, best_random_;
 };
 
