@@ -163,7 +163,7 @@ bool restarts_workers(const RunConfig& config) {
 }
 
 void note_limits(Analysis& analysis, const RunRecord& record, const BlockPlan& plan) {
-  if (analysis.steps == 0) return;
+  if (analysis.steps == 0 || is_trace_engine(record.engine)) return;
   const std::int64_t block = 2 * workers_of(record.config);
   if (!plan.firm) {
     analysis.notes.push_back(

@@ -7,12 +7,36 @@
 
 #include "analysis/removal.h"
 #include "analysis/wording.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
 
+// Of a trace: what was recorded is all there is.
+std::optional<std::string> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
+  const Account& account = analysis.account;
+  if (value_of(record.metrics, "trace.steps_known").value_or(1) == 0)
+    return "the trace does not tell steps apart; give --step-range NAME with the name of the "
+           "program's own range around a step, or record with prof.step() after each";
+  if (analysis.steps < kFewestSteps)
+    return fmt::format("{} {} recorded and a verdict needs {}; record more of them",
+                       plural(analysis.steps, "step"), analysis.steps == 1 ? "was" : "were",
+                       kFewestSteps);
+  const double other = share_of(account.stall[Cause::other], account);
+  if (other > kMostOther)
+    return fmt::format(
+        "what {} of the window was waited for was not recorded, more than the "
+        "{:.0f} % that a verdict allows; the notes say what to record",
+        show_percent(other), 100 * kMostOther);
+  if (!analysis.steady)
+    return "the run is not steady: the step time changed by 10 % or more between its two halves; "
+           "record later steps, or more of them";
+  return std::nullopt;
+}
+
 // One sentence with the next step, or nothing when a verdict may be given.
 std::optional<std::string> reason_to_withhold(const RunRecord& record, const Analysis& analysis) {
+  if (is_trace_engine(record.engine)) return reason_of_trace(record, analysis);
   const Account& account = analysis.account;
   if (record.input_ended_in_warmup) {
     return "the input ended inside the warm-up, so nothing was measured in a steady state; give "

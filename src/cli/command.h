@@ -49,6 +49,7 @@ Action declare_data_pack(CLI::App& app);
 Action declare_probe(CLI::App& app);
 Action declare_probe_link(CLI::App& app);
 Action declare_watch(CLI::App& app);
+Action declare_diagnose(CLI::App& app);
 Action declare_ci_init(CLI::App& app);
 
 std::vector<std::string> family_names();  // that `list` takes

@@ -75,6 +75,8 @@ std::span<const Command> command_table() {
        {},
        true,
        true},
+      {{"diagnose", "What the GPU waited for in a trace that nsys or torch.profiler recorded."},
+       declare_diagnose},
       {{"explain", "What a word of an answer rests on, and when it is wrong."},
        declare_explain,
        {},

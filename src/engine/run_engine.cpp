@@ -15,6 +15,8 @@ RunRecord run_engine(const RunConfig& config, const EngineContext& context) {
       return run_model(config, context);
     case EngineKind::guest:
       return run_guest(config, context);
+    case EngineKind::trace:
+      break;
   }
   throw RunError("engine = " + config.engine.value + ": nothing runs it");
 }

@@ -51,7 +51,7 @@ std::string straggler_words(const Analysis& analysis) {
 
 std::string rate_line(const RunRecord& record, const Analysis& analysis) {
   std::vector<std::string> parts;
-  if (analysis.has_busy) parts.push_back(show_rate(analysis.samples_per_s));
+  if (analysis.has_busy && analysis.samples > 0) parts.push_back(show_rate(analysis.samples_per_s));
   const Histogram& times = analysis.step_time;
   if (times.count() > 0) {
     parts.push_back(fmt::format("step {}, p99 {}", show_duration(sum_of(times) / times.count()),

@@ -40,6 +40,8 @@ std::string more_ranks_line(const Analysis& analysis);
 // Of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);
 TextTable metric_table(const RunRecord& record);
+// Of a trace: the gaps of the GPU by what it waited for, the longest time first.
+TextTable gap_table(const RunRecord& record);
 
 // What this machine could give at most, where that is known.
 struct Ceiling {

@@ -18,6 +18,7 @@
 #include "report/text_plot.h"
 #include "report/text_table.h"
 #include "report/writers.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -85,6 +86,7 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
   }
   if (record.loaders.size() > 1) screen.table(Worth::evidence, loader_table(record));
   screen.table(Worth::evidence, account_table(record, analysis, style));
+  if (const TextTable gaps = gap_table(record); !gaps.empty()) screen.table(Worth::evidence, gaps);
   if (style.verbose && style.plots) add_step_plot(screen, record, style);
   for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
   add_differential(screen, record, analysis);
@@ -93,7 +95,8 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
     screen.line(Worth::detail, starved_line(analysis, record.config));
     screen.line(Worth::detail, order_line(analysis, record.config));
   }
-  add_stages(screen, record, style);
+  // What a trace tells of stages stands in its account.
+  if (!is_trace_engine(record.engine)) add_stages(screen, record, style);
   if (style.verbose) screen.line(Worth::detail, ceiling_line(record, analysis));
 }
 
@@ -122,7 +125,7 @@ void add_skipped(Screen& screen, const RunRecord& record, const ReportStyle& sty
 // What the answer rests on, and what it cannot show.
 void add_notes(Screen& screen, const RunRecord& record, const Analysis& analysis,
                const ReportStyle& style) {
-  if (!record.contention_known) {
+  if (!record.contention_known && !is_trace_engine(record.engine)) {
     screen.line(Worth::evidence,
                 "contention is not known here: no run-queue delay in /proc/self/schedstat");
   }

@@ -8,8 +8,16 @@
 
 namespace loaderscope {
 
+namespace {
+
+std::optional<std::string> only_by_diagnose() {
+  return "it runs nothing; 'loaderscope diagnose TRACE' makes such a record.";
+}
+
+}  // namespace
+
 std::span<const EngineRow> engine_table() {
-  static const std::array<EngineRow, 5> kTable = {{
+  static const std::array<EngineRow, 6> kTable = {{
       {{"native", "Our own loader for real: threads, files, decoders, memory and a device."},
        EngineKind::native},
       {{"model", "The pipeline in virtual time: declared costs, exact, the same on every machine."},
@@ -31,6 +39,8 @@ std::span<const EngineRow> engine_table() {
         no_dali},
        EngineKind::guest,
        GuestTraits{.is_data_loader = false}},
+      {{"trace", "A run that is over, as nsys or torch.profiler recorded it.", only_by_diagnose},
+       EngineKind::trace},
   }};
   return kTable;
 }
@@ -44,7 +54,6 @@ const Entry* find_entry(std::string_view name, std::span<const Entry> table) {
   return found == table.end() ? nullptr : &*found;
 }
 
-// A trace is of no engine here.
 bool is_of_kind(std::string_view name, EngineKind kind) {
   const EngineRow* row = find_entry(name, engine_table());
   return row != nullptr && row->kind == kind;
@@ -68,6 +77,8 @@ bool is_guest_engine(std::string_view name) { return guest_traits(name).has_valu
 bool is_native_engine(std::string_view name) { return is_of_kind(name, EngineKind::native); }
 
 bool is_model_engine(std::string_view name) { return is_of_kind(name, EngineKind::model); }
+
+bool is_trace_engine(std::string_view name) { return is_of_kind(name, EngineKind::trace); }
 
 // The engine torch, which measures programs, has no default.
 std::span<const PipelineRow> pipeline_table() {

@@ -16,7 +16,7 @@ struct GuestTraits {
   bool can_shuffle = true;
 };
 
-enum class EngineKind : std::uint8_t { native, model, guest };
+enum class EngineKind : std::uint8_t { native, model, guest, trace };
 
 struct EngineRow {
   Row row;
@@ -34,6 +34,7 @@ std::optional<GuestTraits> guest_traits(std::string_view engine);  // nothing wh
 bool is_guest_engine(std::string_view name);
 bool is_native_engine(std::string_view name);
 bool is_model_engine(std::string_view name);
+bool is_trace_engine(std::string_view name);
 
 // A pipeline of somebody else's loader that we bring along: JPEG files, random-resized-crop, flip,
 // normalise, f32 NCHW. `--loader` names it.

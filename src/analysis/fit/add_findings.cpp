@@ -70,7 +70,8 @@ std::optional<std::vector<Finding>> weigh(Analysis& analysis, const RunRecord& r
 
 std::optional<std::vector<Finding>> try_to_weigh(Analysis& analysis, const RunRecord& record,
                                                  const std::atomic<int>* stop_signal) {
-  if (analysis.verdict.withheld_reason) return std::nullopt;
+  // Of a trace nothing is known that a model could run again.
+  if (analysis.verdict.withheld_reason || is_trace_engine(record.engine)) return std::nullopt;
   try {
     return weigh(analysis, record, stop_signal);
   } catch (const RunError& error) {

@@ -1,0 +1,99 @@
+// loaderscope diagnose
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/last_result.h"
+#include "cli/output.h"
+#include "cli/own_flags.h"
+#include "cli/requirements.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "engine/trace/trace_engine.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/report.h"
+#include "report/results.h"
+
+namespace loaderscope {
+namespace {
+
+struct DiagnoseFlags {
+  std::vector<std::string> files, require;
+  std::string step_range, batch_size, json, html;
+  bool force = false, verbose = false;
+};
+
+traces::TraceOptions options_of(const DiagnoseFlags& flags) {
+  traces::TraceOptions options{flags.files, flags.step_range};
+  if (flags.files.empty())
+    throw UsageError(
+        "diagnose: the trace is missing; give an SQLite export of nsys, or what torch.profiler "
+        "wrote");
+  if (flags.batch_size.empty()) return options;
+  constexpr std::int64_t kMost = 1 << 30;
+  try {
+    options.batch_size = parse_count(flags.batch_size);
+  } catch (const ValueError& error) {
+    throw UsageError("--batch-size " + shown_text(flags.batch_size) + ": " + error.what());
+  }
+  if (options.batch_size < 1 || options.batch_size > kMost)
+    throw UsageError(fmt::format("--batch-size {}: expected 1 to {}", flags.batch_size, kMost));
+  return options;
+}
+
+ExitCode diagnose(const DiagnoseFlags& flags) {
+  const traces::TraceOptions options = options_of(flags);
+  check_requirements(flags.require);
+  Places places;
+  if (!flags.json.empty()) places.push_back({"json", flags.json});
+  if (!flags.html.empty()) places.push_back({"html", flags.html});
+  check_places(places, "run", {flags.force, flags.files});
+  RunRecord record = traces::read_traces(options);
+  record.tool_version = version_number();
+  record.config.answer.json.value = flags.json;
+  record.config.answer.html.value = flags.html;
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record, {});
+  const AnyResult result = result_of(record, analysis);
+  keep_last_result(result);
+  write_answer(places, result, standard_output_style(flags.verbose));
+  return judge_requirements(flags.require, record, analysis);
+}
+
+}  // namespace
+
+Action declare_diagnose(CLI::App& app) {
+  const auto flags = std::make_shared<DiagnoseFlags>();
+  app.add_option("TRACE", flags->files,
+                 "An SQLite export of nsys, or the JSON of torch.profiler (also .gz); of several "
+                 "ranks one file each.");
+  app.add_option("--step-range", flags->step_range,
+                 "The name of the program's own NVTX range, or record_function, around a step; "
+                 "else ProfilerStep, else the asks for batches.")
+      ->type_name("NAME")
+      ->take_last();
+  app.add_option("--batch-size", flags->batch_size,
+                 "Samples of a batch, which no trace tells: with it rates are known.")
+      ->type_name("N")
+      ->take_last();
+  app.add_option("--json", flags->json, "Also write the result to this file; - prints only JSON.")
+      ->type_name("FILE")
+      ->take_last();
+  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+      ->type_name("FILE")
+      ->take_last();
+  app.add_flag("--force", flags->force,
+               "Let --json FILE and --html FILE replace files that are no results.");
+  add_verbose(app, flags->verbose);
+  app.add_option(
+         "--require", flags->require,
+         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+      ->type_name("CONDITION")
+      ->take_all()
+      ->expected(1);
+  return [flags] { return diagnose(*flags); };
+}
+
+}  // namespace loaderscope

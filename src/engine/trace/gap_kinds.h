@@ -1,0 +1,45 @@
+// What a GPU that did nothing waited for, as far as a trace tells.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "loaderscope/rows.h"
+#include "loaderscope/vocabulary.h"
+
+namespace loaderscope::traces {
+
+enum class GapKind : std::uint8_t {
+  loader,
+  pageable_copy,
+  copy,
+  copy_back,
+  synchronous,
+  lock,
+  launch,
+  unknown,
+};
+inline constexpr std::size_t kGapKinds = 8;
+
+struct GapRow {
+  Row row;
+  Cause cause;              // that its time is booked to
+  std::string_view phrase;  // "it waits for ..."
+};
+
+std::span<const GapRow> gap_table();  // in the order of GapKind
+inline const GapRow& row_of(GapKind kind) { return gap_table()[static_cast<std::size_t>(kind)]; }
+
+// The metrics that a kind has in a record: "gap.loader-wait.s".
+enum class GapFact : std::uint8_t { seconds, gaps, steps, longest, at, step };
+struct GapFactRow {
+  std::string_view name, unit, help;
+};
+inline constexpr std::size_t kGapFacts = 6;
+const GapFactRow& row_of(GapFact fact);
+std::string metric_name(GapKind kind, GapFact fact);
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,344 @@
+#include "engine/trace/nsys_trace.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/trace/sqlite_file.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::traces {
+namespace {
+
+constexpr std::int64_t kThreads = 0x1000000;  // in a global id, of a process and of a thread
+
+// The process of a global thread id, as a global process id.
+std::int64_t process_of(std::int64_t global_tid) { return global_tid - global_tid % kThreads; }
+
+// Enums by the names of their values, which stand in the file: their numbers may change.
+using EnumNames = std::unordered_map<std::int64_t, std::string>;
+
+struct Copy {
+  std::string kind, from;
+};
+
+GpuKind kind_of(const Copy& copy) {
+  if (copy.kind.ends_with("HTOD") || copy.kind.ends_with("HTOA"))
+    return copy.from.ends_with("PAGEABLE") ? GpuKind::from_pageable : GpuKind::from_pinned;
+  if (copy.kind.ends_with("DTOH") || copy.kind.ends_with("ATOH")) return GpuKind::to_host;
+  return GpuKind::memory;
+}
+
+class NsysReader {
+ public:
+  NsysReader(const std::string& path, std::string step_range, TracedRun& run)
+      : path_(path), file_(path), keeper_(path), step_range_(std::move(step_range)), run_(run) {}
+
+  void read() {
+    if (!file_.has_table("StringIds") || !file_.has_table("META_DATA_CAPTURE"))
+      throw RunError(path_ +
+                     ": is an SQLite file and no export of nsys (it has no StringIds); give what "
+                     "'nsys export --type sqlite REPORT.nsys-rep' wrote");
+    read_facts();
+    read_strings();
+    read_gpu();
+    read_calls();
+    read_ranges();
+    read_overhead();
+    read_workers();
+    finish();
+  }
+
+ private:
+  enum class Meaning : std::uint8_t {
+    none,
+    call,
+    synchronous,
+    loader,
+    loader_single,
+    step,
+    lock,
+    operation,
+    collective,
+    worker
+  };
+  using Strings = std::unordered_map<std::int64_t, Meaning>;
+
+  void read_facts();
+  void read_strings();
+  void read_gpu();
+  void read_copies();
+  void read_calls();
+  void read_ranges();
+  void read_overhead();
+  void read_workers();
+  void finish();
+
+  Meaning meaning_of_range(std::string_view name) const;
+  void take_range(std::int64_t global_tid, Stretch at, Meaning meaning);
+  EnumNames enum_names(std::string_view table) const;
+  TracedProcess& process(std::int64_t global_pid);
+  TracedGpu& gpu(std::int64_t global_pid, std::int64_t device);
+  bool take_times(const SqliteRow& row, Stretch& at);
+  Meaning meaning_of(std::int64_t string) const {
+    const auto found = strings_.find(string);
+    return found == strings_.end() ? Meaning::none : found->second;
+  }
+  void add_host(std::int64_t global_tid, Stretch at, HostKind kind, std::int64_t correlation = 0);
+
+  std::string path_;
+  SqliteFile file_;
+  SpanKeeper keeper_;
+  std::string step_range_;
+  TracedRun& run_;
+  Strings strings_;  // those that mean something as names of calls, ranges or threads
+  std::map<std::int64_t, std::size_t> processes_;  // by global id, in run_.processes
+  std::map<std::int64_t, ThreadNumbers> threads_;
+  std::map<std::pair<std::int64_t, std::int64_t>, TracedGpu> gpus_;
+  std::set<std::string, std::less<>> captured_;
+  bool has_loader_ = false, has_calls_ = false;
+  std::int64_t ranges_ = 0;
+};
+
+// Of the facts of the capture none but these is looked at: its environment is nobody's business.
+void NsysReader::read_facts() {
+  std::string version;
+  file_.for_each("META_DATA_EXPORT", {"name", "value"}, [&](const SqliteRow& row) {
+    if (row.text(0) == "EXPORT_PRODUCT_VERSION") version = shown_text(row.text(1));
+  });
+  run_.tool = version.empty() ? "nsys" : "nsys " + version;
+  file_.for_each("META_DATA_CAPTURE", {"name", "value"}, [&](const SqliteRow& row) {
+    constexpr std::size_t kMost = 64;
+    if (row.text(0) == "CAPTURE_EVENT_TYPE" && captured_.size() < kMost)
+      captured_.emplace(row.text(1));
+  });
+  std::string gpus;
+  file_.for_each("TARGET_INFO_GPU", {"name"}, [&](const SqliteRow& row) {
+    const std::string name = shown_text(row.text(0));
+    constexpr std::size_t kLongest = 1024;
+    if (!name.empty() && gpus.size() < kLongest) gpus += (gpus.empty() ? "" : ", ") + name;
+  });
+  if (!gpus.empty()) run_.gpus = gpus;
+  file_.for_each("TARGET_INFO_SYSTEM_ENV", {"name", "value"}, [&](const SqliteRow& row) {
+    if (row.text(0) == "Hostname") run_.host = shown_text(row.text(1));
+  });
+}
+
+void NsysReader::read_strings() {
+  file_.for_each("StringIds", {"id", "value"}, [&](const SqliteRow& row) {
+    const std::string_view text = row.text(1);
+    Meaning meaning = meaning_of_range(text);
+    if (text.starts_with("cuda") || text.starts_with("cu"))
+      meaning = kind_of_call(text) == HostKind::synchronous ? Meaning::synchronous : Meaning::call;
+    if (is_collective(text)) meaning = Meaning::collective;
+    if (text.starts_with("pt_data_worker")) meaning = Meaning::worker;
+    if (meaning != Meaning::operation) strings_.emplace(row.integer(0, -1), meaning);
+  });
+}
+
+NsysReader::Meaning NsysReader::meaning_of_range(std::string_view name) const {
+  if (!step_range_.empty() && name == step_range_) return Meaning::step;
+  if (const auto range = loader_range(name))
+    return range->single ? Meaning::loader_single : Meaning::loader;
+  if (name == "wait for batch") return Meaning::loader;  // of our own trainer
+  if (name == "Waiting for GIL") return Meaning::lock;
+  if (step_range_.empty() && profiler_step(name)) return Meaning::step;
+  return Meaning::operation;
+}
+
+EnumNames NsysReader::enum_names(std::string_view table) const {
+  EnumNames names;
+  file_.for_each(table, {"id", "name"},
+                 [&](const SqliteRow& row) { names.emplace(row.integer(0, -1), row.text(1)); });
+  return names;
+}
+
+// The times of a row whose first columns they are; false where they make no sense.
+bool NsysReader::take_times(const SqliteRow& row, Stretch& at) {
+  constexpr std::int64_t kFarthest = std::int64_t{1} << 59;
+  at = {row.integer(0, -1), row.integer(1, -1)};
+  const bool makes_sense = at.begin >= 0 && at.end >= at.begin && at.end < kFarthest;
+  run_.unusable += !makes_sense;
+  return makes_sense;
+}
+
+TracedProcess& NsysReader::process(std::int64_t global_pid) {
+  constexpr std::size_t kMostProcesses = 4096;
+  const auto found = processes_.find(global_pid);
+  if (found != processes_.end()) return run_.processes[found->second];
+  if (processes_.size() >= kMostProcesses)
+    throw RunError(path_ + ": has more processes than any job; give an SQLite export of nsys");
+  processes_.emplace(global_pid, run_.processes.size());
+  TracedProcess& made = run_.processes.emplace_back();
+  made.name = fmt::format("process {}", global_pid / kThreads % kThreads);
+  made.origin = 0;
+  return made;
+}
+
+TracedGpu& NsysReader::gpu(std::int64_t global_pid, std::int64_t device) {
+  constexpr std::size_t kMostGpus = 1024;
+  const auto found = gpus_.find({global_pid, device});
+  if (found != gpus_.end()) return found->second;
+  if (gpus_.size() >= kMostGpus)
+    throw RunError(path_ + ": has more GPUs than any job; give an SQLite export of nsys");
+  TracedGpu& made = gpus_[{global_pid, device}];
+  made.name = fmt::format("{}, GPU {}", process(global_pid).name, device);
+  made.process = processes_.at(global_pid);
+  return made;
+}
+
+void NsysReader::read_gpu() {
+  const auto take = [&](std::string_view table, GpuKind kind, std::string_view name) {
+    file_.for_each(table,
+                   {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", name},
+                   [&](const SqliteRow& row) {
+                     Stretch at;
+                     if (!take_times(row, at)) return;
+                     GpuWork work{at.begin, at.end};
+                     work.stream = static_cast<std::uint16_t>(row.integer(4));
+                     work.correlation = static_cast<std::uint32_t>(row.integer(5));
+                     const bool exchanges = meaning_of(row.integer(6, -1)) == Meaning::collective;
+                     work.kind = exchanges ? GpuKind::collective : kind;
+                     keeper_.add(gpu(row.integer(2), row.integer(3)), work);
+                   });
+  };
+  take("CUPTI_ACTIVITY_KIND_KERNEL", GpuKind::kernel, "shortName");
+  // Kernels of a graph that is traced as a whole are in no other table.
+  take("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GpuKind::kernel, "graphId_");
+  take("CUPTI_ACTIVITY_KIND_MEMSET", GpuKind::memory, "value_");
+  read_copies();
+}
+
+void NsysReader::read_copies() {
+  const EnumNames kinds = enum_names("ENUM_CUDA_MEMCPY_OPER");
+  const EnumNames memories = enum_names("ENUM_CUDA_MEM_KIND");
+  const auto named = [](const EnumNames& names, std::int64_t value) {
+    const auto found = names.find(value);
+    return found == names.end() ? std::string() : found->second;
+  };
+  file_.for_each(
+      "CUPTI_ACTIVITY_KIND_MEMCPY",
+      {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "copyKind", "srcKind",
+       "bytes"},
+      [&](const SqliteRow& row) {
+        Stretch at;
+        if (!take_times(row, at)) return;
+        GpuWork work{at.begin, at.end};
+        work.stream = static_cast<std::uint16_t>(row.integer(4));
+        work.correlation = static_cast<std::uint32_t>(row.integer(5));
+        work.kind =
+            kind_of({named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
+        keeper_.add(gpu(row.integer(2), row.integer(3)), work, static_cast<double>(row.integer(8)));
+      });
+}
+
+void NsysReader::add_host(std::int64_t global_tid, Stretch at, HostKind kind,
+                          std::int64_t correlation) {
+  const std::int64_t pid = process_of(global_tid);
+  HostSpan span{at.begin, at.end};
+  span.correlation = static_cast<std::uint32_t>(correlation);
+  span.thread = threads_[pid].of(static_cast<std::uint64_t>(global_tid));
+  span.kind = kind;
+  keeper_.add(process(pid), span);
+}
+
+void NsysReader::read_calls() {
+  file_.for_each("CUPTI_ACTIVITY_KIND_RUNTIME",
+                 {"start", "end", "globalTid", "correlationId", "nameId"},
+                 [&](const SqliteRow& row) {
+                   Stretch at;
+                   if (!take_times(row, at)) return;
+                   has_calls_ = true;
+                   const bool waits = meaning_of(row.integer(4, -1)) == Meaning::synchronous;
+                   add_host(row.integer(2), at, waits ? HostKind::synchronous : HostKind::call,
+                            row.integer(3));
+                 });
+}
+
+void NsysReader::read_ranges() {
+  constexpr std::int64_t kPushPop = 59, kStartEnd = 60;
+  file_.for_each(
+      "NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "text", "textId"},
+      [&](const SqliteRow& row) {
+        const std::int64_t type = row.integer(2);
+        Stretch at;
+        if ((type != kPushPop && type != kStartEnd) || !row.has(1) || !take_times(row, at)) return;
+        ++ranges_;
+        Meaning meaning = Meaning::operation;
+        if (row.has(4)) {
+          meaning = meaning_of_range(row.text(4));
+        } else if (const Meaning known = meaning_of(row.integer(5, -1)); known != Meaning::none) {
+          meaning = known;
+        }
+        take_range(row.integer(3), at, meaning);
+      });
+}
+
+void NsysReader::take_range(std::int64_t global_tid, Stretch at, Meaning meaning) {
+  switch (meaning) {
+    case Meaning::step:
+      process(process_of(global_tid)).steps.push_back({at.begin, at.end});
+      return;
+    case Meaning::loader_single:
+      process(process_of(global_tid)).workers = 0;
+      [[fallthrough]];
+    case Meaning::loader:
+      has_loader_ = true;
+      return add_host(global_tid, at, HostKind::loader_wait);
+    case Meaning::lock:
+      return add_host(global_tid, at, HostKind::lock_wait);
+    default:
+      return add_host(global_tid, at, HostKind::operation);
+  }
+}
+
+void NsysReader::read_overhead() {
+  for (const std::string_view table : {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}) {
+    file_.for_each(table, {"start", "end", "globalTid"}, [&](const SqliteRow& row) {
+      Stretch at;
+      if (!take_times(row, at)) return;
+      const auto found = processes_.find(process_of(row.integer(2)));
+      if (found != processes_.end()) run_.processes[found->second].overhead.push_back(at);
+    });
+  }
+}
+
+// Which trainer started them is not told.
+void NsysReader::read_workers() {
+  std::set<std::int64_t> workers;
+  file_.for_each("ThreadNames", {"nameId", "globalTid"}, [&](const SqliteRow& row) {
+    if (meaning_of(row.integer(0, -1)) == Meaning::worker)
+      workers.insert(process_of(row.integer(1)));
+  });
+  if (workers.empty() || gpus_.empty()) return;
+  run_.notes.push_back(
+      fmt::format("{} processes of a DataLoader's workers were traced", workers.size()));
+}
+
+void NsysReader::finish() {
+  for (auto& [key, gpu] : gpus_) run_.gpus_used.push_back(std::move(gpu));
+  run_.has_calls |= has_calls_;
+  run_.has_loader |= has_loader_;
+  if (has_loader_) return;
+  const bool recorded = captured_.contains("NvtxEvents") || ranges_ > 0;
+  run_.no_loader =
+      recorded
+          ? "none of its ranges is a DataLoader's, so what was waited for it cannot be told "
+            "from what the host did: run the steps within torch.autograd.profiler.emit_nvtx()"
+          : "NVTX was not recorded, so what was waited for a DataLoader cannot be told: record "
+            "with --trace=cuda,nvtx and torch.autograd.profiler.emit_nvtx()";
+}
+
+}  // namespace
+
+void read_nsys_trace(const std::string& path, const std::string& step_range, TracedRun& run) {
+  NsysReader(path, step_range, run).read();
+}
+
+std::optional<std::string> no_sqlite() { return std::nullopt; }
+
+}  // namespace loaderscope::traces

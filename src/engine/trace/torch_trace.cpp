@@ -1,0 +1,316 @@
+#include "engine/trace/torch_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <istream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "engine/trace/trace_stream.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::traces {
+namespace {
+
+constexpr double kFarthest =
+    9e15;  // µs: beyond, a double has no nanoseconds, and no clock is there
+constexpr std::size_t kDeepest = 64;
+
+// Of an event, what is looked at.
+struct Event {
+  std::string phase, category, name;
+  double begin = -1, length = 0;  // µs
+  std::uint64_t thread = 0;
+  std::int64_t device = -1, stream = -1, correlation = 0;
+  double bytes = 0;
+};
+
+// One rank as its events come.
+class RankReader {
+ public:
+  RankReader(const std::string& path, std::string step_range)
+      : keeper_(path), step_range_(std::move(step_range)) {}
+
+  void take(const Event& event);
+  void finish(TracedRun& run, std::int64_t rank, double base);
+
+  bool has_calls() const { return has_calls_; }
+  std::int64_t events() const { return events_; }
+
+ private:
+  void take_gpu(const Event& event, GpuKind kind, Stretch at);
+  void take_host(const Event& event, HostKind kind, Stretch at);
+  void take_range(const Event& event, Stretch at);
+  void mark(const Event& event, std::int64_t number, Stretch at);
+
+  SpanKeeper keeper_;
+  std::string step_range_;
+  TracedProcess process_;
+  std::map<std::int64_t, TracedGpu> gpus_;
+  ThreadNumbers threads_;
+  bool has_calls_ = false, has_loader_ = false;
+  std::int64_t events_ = 0, unusable_ = 0;
+};
+
+// "Memcpy HtoD (Pageable -> Device)"
+GpuKind kind_of_copy(std::string_view name) {
+  if (name.find("HtoD") != name.npos || name.find("HtoA") != name.npos)
+    return name.find("(Pageable") != name.npos ? GpuKind::from_pageable : GpuKind::from_pinned;
+  if (name.find("DtoH") != name.npos || name.find("AtoH") != name.npos) return GpuKind::to_host;
+  return GpuKind::memory;
+}
+
+void RankReader::take(const Event& event) {
+  if (event.phase != "X") return;
+  ++events_;
+  const bool makes_sense = event.begin >= 0 && event.begin < kFarthest && event.length >= 0 &&
+                           event.length < kFarthest - event.begin;
+  if (!makes_sense) {
+    ++unusable_;
+    return;
+  }
+  const Nanos begin = std::llround(1e3 * event.begin);
+  const Stretch at = {begin, begin + std::llround(1e3 * event.length)};
+  const std::string& category = event.category;
+  if (category == "kernel") {
+    take_gpu(event, is_collective(event.name) ? GpuKind::collective : GpuKind::kernel, at);
+  } else if (category == "gpu_memcpy") {
+    take_gpu(event, kind_of_copy(event.name), at);
+  } else if (category == "gpu_memset") {
+    take_gpu(event, GpuKind::memory, at);
+  } else if (category == "cuda_runtime" || category == "cuda_driver") {
+    has_calls_ = true;
+    take_host(event, kind_of_call(event.name), at);
+  } else if (category == "user_annotation" || category == "cpu_op") {
+    take_range(event, at);
+  } else if (category == "overhead") {
+    process_.overhead.push_back(at);
+  }
+}
+
+void RankReader::take_gpu(const Event& event, GpuKind kind, Stretch at) {
+  constexpr std::size_t kMostGpus = 1024;
+  if (gpus_.size() >= kMostGpus && !gpus_.contains(event.device)) {
+    ++unusable_;
+    return;
+  }
+  GpuWork work{at.begin, at.end};
+  work.correlation = static_cast<std::uint32_t>(event.correlation);
+  work.stream = static_cast<std::uint16_t>(event.stream);
+  work.kind = kind;
+  keeper_.add(gpus_[event.device], work, event.bytes);
+}
+
+void RankReader::take_host(const Event& event, HostKind kind, Stretch at) {
+  HostSpan span{at.begin, at.end};
+  span.correlation = static_cast<std::uint32_t>(event.correlation);
+  span.thread = threads_.of(event.thread);
+  span.kind = kind;
+  keeper_.add(process_, span);
+}
+
+void RankReader::take_range(const Event& event, Stretch at) {
+  if (const auto range = loader_range(event.name)) {
+    has_loader_ = true;
+    if (range->single) process_.workers = 0;
+    take_host(event, HostKind::loader_wait, at);
+  } else if (const auto step = profiler_step(event.name)) {
+    if (step_range_.empty()) mark(event, *step, at);
+  } else if (!step_range_.empty() && event.name == step_range_) {
+    mark(event, -1, at);
+  } else {
+    take_host(event, HostKind::operation, at);
+  }
+}
+
+void RankReader::mark(const Event&, std::int64_t number, Stretch at) {
+  process_.steps.push_back({at.begin, at.end, number});
+}
+
+void RankReader::finish(TracedRun& run, std::int64_t rank, double base) {
+  const std::size_t index = run.processes.size();
+  process_.name = rank >= 0 ? fmt::format("rank {}", rank) : fmt::format("file {}", index);
+  const Nanos shift = base > 0 && base < 4e18 ? static_cast<Nanos>(base) : 0;
+  for (HostSpan& span : process_.host) span.begin += shift, span.end += shift;
+  for (StepMark& mark : process_.steps) mark.begin += shift, mark.end += shift;
+  for (Stretch& stretch : process_.overhead) stretch.begin += shift, stretch.end += shift;
+  for (auto& [device, gpu] : gpus_) {
+    for (GpuWork& work : gpu.work) work.begin += shift, work.end += shift;
+    gpu.process = index;
+    gpu.name = fmt::format("{}, GPU {}", process_.name, device);
+    run.gpus_used.push_back(std::move(gpu));
+  }
+  run.has_calls |= has_calls_;
+  run.has_loader |= has_loader_;
+  run.unusable += unusable_;
+  run.processes.push_back(std::move(process_));
+}
+
+// Receives the parser's events: those of traceEvents one by one, and a few facts beside them.
+class Handler {
+ public:
+  Handler(const std::string& path, TraceStream& stream, RankReader& rank)
+      : path_(path), stream_(stream), rank_(rank) {}
+
+  bool null() { return number(0); }
+  bool boolean(bool) { return number(0); }
+  bool number_integer(std::int64_t value) { return number(static_cast<double>(value)); }
+  bool number_unsigned(std::uint64_t value) { return number(static_cast<double>(value)); }
+  bool number_float(double value, const std::string&) { return number(value); }
+  bool string(std::string& value);
+  bool binary(nlohmann::json::binary_t&) { return false; }
+  bool start_object(std::size_t) { return open(false); }
+  bool start_array(std::size_t) { return open(true); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    if (depth_ <= kKept) keys_.at(depth_).assign(name, 0, kLongestKey);
+    stream_.understood();
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error);
+
+  double base = 0;
+  std::int64_t rank_number = -1;
+  std::string host, gpus;
+  bool saw_events = false;
+
+ private:
+  static constexpr std::size_t kKept = 4, kLongestKey = 64, kLongestText = 1024;
+
+  bool open(bool array);
+  bool close();
+  bool number(double value);
+  const std::string& key_at(std::size_t depth) const { return keys_.at(depth); }
+  bool in_event() const { return event_depth_ > 0 && depth_ == event_depth_; }
+  bool in_args() const {
+    return event_depth_ > 0 && depth_ == event_depth_ + 1 && key_at(event_depth_) == "args";
+  }
+
+  const std::string& path_;
+  TraceStream& stream_;
+  RankReader& rank_;
+  std::size_t depth_ = 0;
+  std::size_t event_depth_ = 0;              // of the event that is open; 0: none is
+  std::size_t events_depth_ = 0;             // of the array of events; 0: it is not open
+  std::array<std::string, kKept + 1> keys_;  // by depth, the latest
+  Event event_;
+};
+
+bool Handler::open(bool array) {
+  if (depth_ >= kDeepest && event_depth_ == 0)
+    throw RunError(path_ + ": nested deeper than any trace; give a file that a profiler wrote");
+  const bool is_events = array && (depth_ == 0 || (depth_ == 1 && key_at(1) == "traceEvents"));
+  ++depth_;
+  if (depth_ <= kKept) keys_.at(depth_).clear();
+  if (is_events) {
+    events_depth_ = depth_;
+    saw_events = true;
+  } else if (!array && events_depth_ > 0 && depth_ == events_depth_ + 1) {
+    event_depth_ = depth_;
+    event_ = Event{};
+  }
+  stream_.understood();
+  return true;
+}
+
+bool Handler::close() {
+  if (depth_ == event_depth_) {
+    rank_.take(event_);
+    event_depth_ = 0;
+  } else if (depth_ == events_depth_) {
+    events_depth_ = 0;
+  }
+  --depth_;
+  stream_.understood();
+  return true;
+}
+
+bool Handler::number(double value) {
+  const auto whole = [&] {
+    constexpr double kMost = 4e18;
+    return std::abs(value) < kMost ? static_cast<std::int64_t>(value) : 0;
+  };
+  stream_.understood();
+  if (in_event()) {
+    const std::string& key = key_at(depth_);
+    if (key == "ts") event_.begin = value;
+    if (key == "dur") event_.length = value;
+    if (key == "tid") event_.thread = static_cast<std::uint64_t>(whole());
+  } else if (in_args()) {
+    const std::string& key = key_at(depth_);
+    if (key == "device") event_.device = whole();
+    if (key == "stream") event_.stream = whole();
+    if (key == "correlation") event_.correlation = whole();
+    if (key == "bytes") event_.bytes = std::clamp(value, 0.0, 1e18);
+  } else if (depth_ == 1 && key_at(1) == "baseTimeNanoseconds") {
+    base = value;
+  } else if (depth_ == 2 && key_at(1) == "distributedInfo" && key_at(2) == "rank") {
+    rank_number = whole();
+  }
+  return true;
+}
+
+bool Handler::string(std::string& value) {
+  stream_.understood();
+  if (in_event()) {
+    const std::string& key = key_at(depth_);
+    if (value.size() > kLongestText) value.resize(kLongestText);
+    if (key == "ph") event_.phase = value;
+    if (key == "cat") event_.category = value;
+    if (key == "name") event_.name = value;
+    if (key == "tid") event_.thread = std::hash<std::string>{}(value);
+  } else if (depth_ == 3 && key_at(1) == "deviceProperties" && key_at(3) == "name") {
+    if (gpus.size() < kLongestText && gpus.find(value) == gpus.npos)
+      gpus += (gpus.empty() ? "" : ", ") + shown_text(value);
+  } else if (depth_ == 1 && key_at(1) == "host_name") {
+    host = shown_text(value);
+  }
+  return true;
+}
+
+bool Handler::parse_error(std::size_t position, const std::string&,
+                          const nlohmann::detail::exception& error) {
+  const bool overflow =
+      std::string_view(error.what()).find("number overflow") != std::string_view::npos;
+  if (overflow)
+    throw RunError(
+        fmt::format("{}: a number near byte {} is too large for a time; give a file that "
+                    "a profiler wrote",
+                    path_, position));
+  const bool at_end = stream_.sgetc() == TraceStream::traits_type::eof();
+  if (depth_ > 0 && at_end)
+    throw RunError(fmt::format(
+        "{}: is cut off after {} bytes{}; let the profiler write all of it "
+        "(leave its with block, or call its stop()), or fetch the file again",
+        path_, position, rank_.events() > 0 ? fmt::format(" and {} events", rank_.events()) : ""));
+  throw RunError(
+      fmt::format("{}: is no JSON (byte {}); give a trace of torch.profiler, or an SQLite "
+                  "export of nsys",
+                  path_, position));
+}
+
+}  // namespace
+
+void read_torch_trace(const std::string& path, const std::string& step_range, TracedRun& run) {
+  TraceStream stream(path);
+  std::istream in(&stream);
+  in.exceptions(std::ios::goodbit);
+  RankReader rank(path, step_range);
+  Handler handler(path, stream, rank);
+  nlohmann::json::sax_parse(in, &handler);
+  if (!handler.saw_events || rank.events() == 0)
+    throw RunError(path +
+                   ": has no events of a profiler; give what torch.profiler's "
+                   "export_chrome_trace() or tensorboard_trace_handler() wrote");
+  if (!handler.host.empty()) run.host = handler.host;
+  if (!handler.gpus.empty()) run.gpus = handler.gpus;
+  rank.finish(run, handler.rank_number, handler.base);
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,86 @@
+#include "engine/trace/trace_engine.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "engine/trace/nsys_trace.h"
+#include "engine/trace/torch_trace.h"
+#include "engine/trace/trace_record.h"
+#include "engine/trace/trace_stream.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::traces {
+namespace {
+
+struct Format {
+  Row row;
+  std::string_view magic;  // that such a file begins with, unpacked
+  void (*read)(const std::string& path, const std::string& step_range, TracedRun& run);
+  bool may_be_packed = false;
+};
+
+// JSON begins with whatever it likes: it stands last.
+constexpr std::size_t kFormats = 2;
+const std::array<Format, kFormats>& formats() {
+  static const std::array<Format, kFormats> table = {{
+      {{"nsys", "What 'nsys export --type sqlite' makes of a report of Nsight Systems.", no_sqlite},
+       std::string_view("SQLite format 3\0", 16),
+       read_nsys_trace},
+      {{"torch.profiler",
+        "Chrome's JSON, by export_chrome_trace or tensorboard_trace_handler; .gz."},
+       "",
+       read_torch_trace,
+       true},
+  }};
+  return table;
+}
+
+void refuse_report_of_nsys(const std::string& path) {
+  for (const std::string_view ending : {".nsys-rep", ".qdrep", ".qdstrm"}) {
+    if (!path.ends_with(ending)) continue;
+    const std::string name = path.substr(0, path.size() - ending.size());
+    throw RunError(fmt::format(
+        "{0}: only nsys itself reads its reports; export it: nsys export --type sqlite --output "
+        "{1}.sqlite {0} && loaderscope diagnose {1}.sqlite",
+        path, name));
+  }
+}
+
+const Format& format_of(const std::string& path) {
+  refuse_report_of_nsys(path);
+  TraceStream stream(path);
+  std::array<char, 16> first{};
+  const auto got = stream.sgetn(first.data(), first.size());
+  const std::string_view beginning(first.data(), static_cast<std::size_t>(got));
+  if (beginning.empty())
+    throw RunError(path +
+                   ": is empty; give an SQLite export of nsys, or what torch.profiler wrote");
+  for (const Format& format : formats()) {
+    if (!beginning.starts_with(format.magic)) continue;
+    if (stream.is_packed() && !format.may_be_packed)
+      throw RunError(path + ": is packed, and SQLite reads no packed file; unpack it with gunzip");
+    return format;
+  }
+  return formats().back();
+}
+
+}  // namespace
+
+RunRecord read_traces(const TraceOptions& options) {
+  TracedRun run;
+  for (const std::string& path : options.files) {
+    const Format& format = format_of(path);
+    run.tool = format.row.name;
+    format.read(path, options.step_range, run);
+  }
+  return record_of(std::move(run), options.batch_size);
+}
+
+std::span<const Row> trace_format_table() {
+  static const std::array<Row, kFormats> rows = {formats()[0].row, formats()[1].row};
+  return rows;
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,101 @@
+#include "engine/trace/traced_rank.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace loaderscope::traces {
+namespace {
+
+constexpr Nanos kNoticeableOfStep = 100;  // a hundredth
+constexpr Nanos kNoticeable = 1'000'000;  // where there are no steps
+
+Nanos noticeable_of(const TracedSteps& steps) {
+  return steps.basis == StepBasis::none ? kNoticeable
+                                        : std::max<Nanos>(steps.median() / kNoticeableOfStep, 1);
+}
+
+// What `busy` leaves of `within`.
+Stretches gaps_of(const Stretches& busy, Stretch within) {
+  Stretches gaps = {within};
+  take(gaps, busy);
+  return gaps;
+}
+
+class Walker {
+ public:
+  Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu)
+      : rank_(rank), host_(host), gpu_(gpu) {}
+
+  void walk() {
+    for (const TracedStep& step : rank_.steps.list) {
+      WalkedStep walked{step, {}};
+      if (gpu_ != nullptr) {
+        const GapReader reader(*gpu_, host_, rank_.noticeable);
+        for (const Stretch& gap : gaps_of(gpu_->busy(), step.at))
+          count(walked, gap, reader.parts_of(gap));
+        rank_.kernels += covered(gpu_->kernels(), step.at);
+        rank_.only_collective += gpu_->only_collective(step.at);
+      } else {
+        add_waits_of_host(walked);
+      }
+      count_step(walked.parts);
+      rank_.loader_waits += covered(host_.main().loader_waits, step.at);
+      rank_.walked.push_back(std::move(walked));
+    }
+    rank_.loader_calls = std::ssize(host_.loader_calls());
+  }
+
+ private:
+  GapTotal& total(GapKind kind) { return rank_.gaps.at(static_cast<std::size_t>(kind)); }
+
+  // Without a GPU all that is no waiting is training.
+  void add_waits_of_host(WalkedStep& walked) {
+    const Stretches& waits = host_.main().loader_waits;
+    for (auto at = first_behind(waits, walked.step.at.begin);
+         at != waits.end() && at->begin < walked.step.at.end; ++at) {
+      const Stretch gap = intersect(*at, walked.step.at);
+      GapParts parts;
+      parts[GapKind::loader] = gap.length();
+      count(walked, gap, parts);
+    }
+  }
+
+  void count(WalkedStep& walked, Stretch gap, const GapParts& parts) {
+    walked.parts += parts;
+    if (parts.sum() < rank_.noticeable) return;
+    const GapKind kind = parts.largest();
+    GapTotal& largest = total(kind);
+    ++largest.gaps;
+    if (parts[kind] <= largest.longest) return;
+    largest.longest = parts[kind];
+    largest.longest_at = gap.begin;
+    largest.longest_step = rank_.steps.basis == StepBasis::none ? -1 : walked.step.number;
+  }
+
+  void count_step(const GapParts& parts) {
+    for (std::size_t k = 0; k < kGapKinds; ++k) {
+      rank_.gaps.at(k).time += parts.of.at(k);
+      rank_.gaps.at(k).steps += parts.of.at(k) >= rank_.noticeable;
+    }
+  }
+
+  WalkedRank& rank_;
+  const HostView& host_;
+  const GpuView* gpu_;
+};
+
+}  // namespace
+
+WalkedRank walk(const HostView& host, std::vector<StepMark> marks, TracedGpu* gpu, Stretch extent) {
+  WalkedRank rank;
+  std::optional<GpuView> view;
+  if (gpu != nullptr) view.emplace(*gpu);
+  rank.has_gpu = view.has_value();
+  rank.copies_on_own_stream = view && view->copies_on_own_stream();
+  rank.steps = steps_of(std::move(marks), host, view ? view->extent() : extent);
+  rank.noticeable = noticeable_of(rank.steps);
+  Walker(rank, host, view ? &*view : nullptr).walk();
+  return rank;
+}
+
+}  // namespace loaderscope::traces

@@ -1,0 +1,41 @@
+// One rank of a trace, walked: what its steps waited for.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/trace/gaps.h"
+#include "engine/trace/steps.h"
+
+namespace loaderscope::traces {
+
+// One kind of gap over the window of a rank.
+struct GapTotal {
+  Nanos time = 0;
+  std::int64_t gaps = 0, steps = 0;  // of those that are noticeable: 1 % of a step
+  Nanos longest = 0, longest_at = 0;
+  std::int64_t longest_step = -1;
+};
+
+struct WalkedStep {
+  TracedStep step;
+  GapParts parts;
+};
+
+struct WalkedRank {
+  TracedSteps steps;
+  std::vector<WalkedStep> walked;
+  std::array<GapTotal, kGapKinds> gaps;
+  bool has_gpu = false;
+  bool copies_on_own_stream = false;
+  Nanos noticeable = 0;
+  Nanos kernels = 0, only_collective = 0;  // of the window
+  Nanos loader_waits = 0;                  // of the host, whatever the GPU did meanwhile
+  std::int64_t loader_calls = 0;
+};
+
+// `gpu`: null where the trace has none. Takes its work away.
+WalkedRank walk(const HostView& host, std::vector<StepMark> marks, TracedGpu* gpu, Stretch extent);
+
+}  // namespace loaderscope::traces

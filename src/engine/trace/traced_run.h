@@ -1,0 +1,127 @@
+// What a trace tells of somebody else's run, whatever tool wrote it: readers fill it, the record is
+// made of it alone.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "loaderscope/units.h"
+
+namespace loaderscope::traces {
+
+struct Stretch {
+  Nanos begin = 0;
+  Nanos end = 0;
+
+  Nanos length() const { return end > begin ? end - begin : 0; }
+  bool operator==(const Stretch&) const = default;
+};
+
+enum class GpuKind : std::uint8_t {
+  kernel,         // or a graph of them
+  collective,     // a kernel that exchanges data with other ranks
+  memory,         // what the GPU sets, and copies within or between GPUs
+  from_pageable,  // copies from the host
+  from_pinned,
+  to_host,
+};
+
+struct GpuWork {
+  Nanos begin = 0, end = 0;
+  std::uint32_t correlation = 0;  // with the call that launched it; 0: not known
+  std::uint16_t stream = 0;
+  GpuKind kind = GpuKind::kernel;
+};
+
+enum class HostKind : std::uint8_t {
+  call,         // of the CUDA API
+  synchronous,  // likewise; it returns when the GPU has done what it was given
+  operation,    // of the framework, or a range that the program named
+  loader_wait,  // for the next batch
+  lock_wait,    // for Python's lock
+};
+
+struct HostSpan {
+  Nanos begin = 0, end = 0;
+  std::uint32_t correlation = 0;
+  std::uint16_t thread = 0;  // of its process, in the order of their first spans
+  HostKind kind = HostKind::call;
+};
+
+struct StepMark {
+  Nanos begin = 0, end = 0;
+  std::int64_t number = -1;  // its own; -1: it has none
+};
+
+struct TracedProcess {
+  std::string name;
+  std::optional<Nanos> origin;  // what its viewer calls 0; else its first event
+  std::vector<HostSpan> host;
+  std::vector<StepMark> steps;          // that somebody marked
+  std::vector<Stretch> overhead;        // of the tracing
+  std::optional<std::int64_t> workers;  // of its DataLoader; 0: it makes its batches itself
+};
+
+struct Copied {
+  Nanos time = 0;
+  double bytes = 0;
+};
+
+struct TracedGpu {
+  std::size_t process = 0;
+  std::string name;
+  std::vector<GpuWork> work;
+  Copied from_pageable, from_pinned;
+};
+
+struct TracedRun {
+  std::string tool;  // "torch.profiler", "nsys 2026.2.1"
+  std::optional<std::string> host, gpus;
+  std::vector<TracedProcess> processes;
+  std::vector<TracedGpu> gpus_used;
+  bool has_calls = false;     // the CUDA calls of the host were recorded
+  bool has_loader = false;    // waits for a DataLoader are there
+  std::string no_loader;      // why there may be none, and what to record; "" where has_loader
+  std::int64_t unusable = 0;  // events whose times make no sense
+  std::vector<std::string> notes;
+};
+
+// A range around the next batch, as PyTorch names it. `single`: without workers.
+struct LoaderRange {
+  bool single = false;
+};
+std::optional<LoaderRange> loader_range(std::string_view name);
+std::optional<std::int64_t> profiler_step(std::string_view name);  // of "ProfilerStep#12"
+HostKind kind_of_call(std::string_view name);                      // of the CUDA runtime or driver
+bool is_collective(std::string_view kernel);
+
+// Threads of a process by whatever number its tool gives them.
+class ThreadNumbers {
+ public:
+  std::uint16_t of(std::uint64_t id);
+
+ private:
+  std::unordered_map<std::uint64_t, std::uint16_t> known_;
+};
+
+// Keeps what is needed of a process's spans, within bounds. Throws RunError beyond them.
+class SpanKeeper {
+ public:
+  explicit SpanKeeper(std::string place) : place_(std::move(place)) {}
+
+  void add(TracedProcess& process, const HostSpan& span);
+  void add(TracedGpu& gpu, const GpuWork& work, double bytes = 0);
+
+ private:
+  void count();
+
+  std::string place_;
+  std::int64_t kept_ = 0;
+};
+
+}  // namespace loaderscope::traces

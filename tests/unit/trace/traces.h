@@ -1,0 +1,41 @@
+// Traces as they are told, for tests: times in ms.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/trace/traced_run.h"
+
+namespace loaderscope::traces {
+
+inline Nanos ms(double value) { return static_cast<Nanos>(value * 1e6); }
+
+// One process with one GPU.
+class Told {
+ public:
+  Told() {
+    run.tool = "a test";
+    run.has_calls = true;
+    run.processes.emplace_back();
+    run.gpus_used.emplace_back();
+  }
+
+  Told& host(HostKind kind, double begin, double end, int thread = 0, std::uint32_t launches = 0) {
+    run.has_loader |= kind == HostKind::loader_wait;
+    run.processes[0].host.push_back(
+        {ms(begin), ms(end), launches, static_cast<std::uint16_t>(thread), kind});
+    return *this;
+  }
+  Told& gpu(GpuKind kind, double begin, double end, std::uint32_t launched_by = 0) {
+    run.gpus_used[0].work.push_back({ms(begin), ms(end), launched_by, 7, kind});
+    return *this;
+  }
+  Told& step(double begin, double end) {
+    run.processes[0].steps.push_back({ms(begin), ms(end)});
+    return *this;
+  }
+
+  TracedRun run;
+};
+
+}  // namespace loaderscope::traces
