@@ -10,10 +10,9 @@
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "cli/version_text.h"
-#include "engine/trace/trace_engine.h"
-#include "loaderscope/findings.h"
+#include "cli/trace_answer.h"
 #include "loaderscope/report.h"
+#include "report/recognise.h"
 #include "report/results.h"
 
 namespace loaderscope {
@@ -43,19 +42,27 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
   return options;
 }
 
+// A result of ours is a diagnosis already.
+void refuse_own_results(const std::vector<std::string>& files) {
+  for (const std::string& file : files)
+    if (is_result_of_ours(beginning_of(file)))
+      throw UsageError(file +
+                       ": is a result of loaderscope and no trace; show it with: loaderscope "
+                       "report " +
+                       file);
+}
+
 ExitCode diagnose(const DiagnoseFlags& flags) {
   const traces::TraceOptions options = options_of(flags);
+  refuse_own_results(options.files);
   check_requirements(flags.require);
   Places places;
   if (!flags.json.empty()) places.push_back({"json", flags.json});
   if (!flags.html.empty()) places.push_back({"html", flags.html});
   check_places(places, "run", {flags.force, flags.files});
-  RunRecord record = traces::read_traces(options);
-  record.tool_version = version_number();
+  auto [record, analysis] = answer_of_traces(options);
   record.config.answer.json.value = flags.json;
   record.config.answer.html.value = flags.html;
-  Analysis analysis = analyse(record);
-  add_findings(analysis, record, {});
   const AnyResult result = result_of(record, analysis);
   keep_last_result(result);
   write_answer(places, result, standard_output_style(flags.verbose));

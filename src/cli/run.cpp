@@ -4,19 +4,23 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "analysis/proof/proof_runs.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
+#include "cli/nsys_capture.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
+#include "cli/trace_answer.h"
 #include "experiment/prediction_history.h"
 #include "experiment/prove.h"
 #include "loaderscope/engine.h"
@@ -35,6 +39,9 @@ constexpr OwnFlag kRunFlags[] = {
     {"try", "", "",
      "Run what is advised briefly, in turns with the present settings, and say what it gives; the "
      "same as --prove fix."},
+    {"nsys", "", "FILE",
+     "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
+     "the GPU waited for by nsys's own times."},
     kVerbose,
 };
 
@@ -115,8 +122,24 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
   }
 }
 
+// Below our own answer that of the same run's trace.
+void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
+                        const std::atomic<int>& stop_signal) {
+  traces::TraceOptions options;
+  options.files = {capture.export_report(stop_signal)};
+  const auto [record, analysis] = answer_of_traces(options);
+  std::printf("\nby nsys (%s):\n", printable(options.files.front()).c_str());
+  std::fflush(stdout);
+  write_answer({}, result_of(record, analysis), style);
+}
+
 ExitCode run(RunFlags& flags) {
-  const RunConfig given = given_by(flags);
+  RunConfig given = given_by(flags);
+  std::optional<NsysCapture> nsys;
+  if (flags.own.is_given("nsys")) {
+    nsys.emplace(flags.own.text("nsys"), given);
+    given.program.command.value = nsys->command();
+  }
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
   MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, given);
@@ -127,13 +150,16 @@ ExitCode run(RunFlags& flags) {
   check_places(places_of(config), "run", flags.base.output_rules(config));
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  const RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);
+  RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);
+  if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
   if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
   write_results(config, style, record, analysis);
+  const bool only_json = config.answer.json.value == "-";
+  if (nsys && !only_json) add_answer_of_nsys(*nsys, style, stop_signal);
   const ExitCode judgement = judge_requirements(config.answer.require.value, record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   return signal != 0 ? exit_code_of_signal(signal) : judgement;

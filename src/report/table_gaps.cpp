@@ -6,6 +6,7 @@
 
 #include "analysis/wording.h"
 #include "engine/trace/gap_kinds.h"
+#include "loaderscope/device.h"
 #include "report/table_parts.h"
 
 namespace loaderscope {
@@ -46,9 +47,10 @@ std::string place_of_longest(const RunRecord& record, GapKind kind) {
 }  // namespace
 
 TextTable gap_table(const RunRecord& record) {
-  TextTable table("lrrrrl",
-                  {record.config.trainer.device.value == "script" ? "waits" : "gaps of the GPU",
-                   "time", "noticed", "steps", "longest", "where"});
+  TextTable table("lrrrrl", {device_kind(record.config.trainer.device.value) == DeviceKind::program
+                                 ? "waits"
+                                 : "gaps of the GPU",
+                             "time", "noticed", "steps", "longest", "where"});
   for (const GapLine& line : lines_of(record)) {
     const double gaps = fact(record, line.kind, GapFact::gaps);
     table.add({std::string(row_of(line.kind).row.name), spelled(line.seconds),

@@ -116,7 +116,9 @@ std::optional<Candidate> cores_exhausted(const Facts& facts) {
   const double counted = facts.metric("process.cpu_s");
   const double used = cores_of(facts, counted > 0 ? counted : cpu_of_stages(facts));
   const double waiting = facts.making() + facts.share(Cause::contention);
-  if (waiting < kMuchCpu || used < kAll * facts.config.declared.cores) return std::nullopt;
+  const bool are_known = facts.config.declared.cores > 0;
+  if (!are_known || waiting < kMuchCpu || used < kAll * facts.config.declared.cores)
+    return std::nullopt;
   const Stage most = most_used(facts);
   const bool may_scale = is_native_engine(facts.record.engine) && most == Stage::decode &&
                          facts.config.image.dct_scale == DctScale::off;

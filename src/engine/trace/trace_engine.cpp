@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -75,6 +76,14 @@ RunRecord read_traces(const TraceOptions& options) {
     run.tool = format.row.name;
     format.read(path, options.step_range, run);
   }
+  const bool has_steps = std::ranges::any_of(
+      run.processes, [](const TracedProcess& process) { return !process.steps.empty(); });
+  if (run.gpus_used.empty() && !run.has_loader && !has_steps)
+    throw RunError(
+        fmt::format("{}: has neither a GPU's work nor waits for a DataLoader nor steps; "
+                    "record with nsys --trace=cuda,nvtx, or with torch.profiler's "
+                    "ProfilerActivity.CUDA",
+                    options.files.front()));
   return record_of(std::move(run), options.batch_size);
 }
 

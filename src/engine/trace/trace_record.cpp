@@ -293,6 +293,10 @@ void RecordMaker::put_notes() {
   if (!has_gpu())
     notes.push_back(
         "no GPU was recorded: compute is all that the host did but wait for its DataLoader");
+  if (run_.has_loader)
+    notes.push_back(
+        "why its DataLoader was late no trace tells: loaderscope run -- python train.py ... looks "
+        "into it");
   if (!run_.has_loader && !run_.no_loader.empty()) notes.push_back(run_.no_loader);
   if (has_gpu() && !run_.has_calls)
     notes.push_back("no CUDA calls were recorded: what the host did before a launch is not known");

@@ -24,7 +24,7 @@ constexpr std::string_view kSynchronous[] = {"Memcpy",         "Memcpy2D",      
 
 std::string_view without_version(std::string_view name) {
   const auto at = name.rfind("_v");
-  if (at == name.npos || at + 3 >= name.size()) return name;
+  if (at == name.npos || at + 2 >= name.size()) return name;
   const std::string_view digits = name.substr(at + 2);
   const bool is_version = digits.find_first_not_of("0123456789") == digits.npos;
   return is_version ? name.substr(0, at) : name;

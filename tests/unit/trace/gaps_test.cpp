@@ -1,6 +1,7 @@
 // What a GPU's gaps are booked to, on traces whose answer is known.
 #include <gtest/gtest.h>
 
+#include "engine/trace/gap_kinds.h"
 #include "engine/trace/trace_record.h"
 #include "loaderscope/analysis.h"
 #include "unit/trace/traces.h"
