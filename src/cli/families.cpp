@@ -3,6 +3,8 @@
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "dataset/writer.h"
+#include "engine/trace/gap_kinds.h"
+#include "engine/trace/trace_engine.h"
 #include "experiment/compare/comparability.h"
 #include "experiment/compare/counts.h"
 #include "experiment/compare/quantities.h"
@@ -96,6 +98,8 @@ const std::vector<FamilyListing>& families() {
       of_table("report", "--format", report_table()),
       of_table("result", "report --schema", result_kinds()),
       of_table("trace", "", trace::trace_table()),
+      of_table("trace-format", "", traces::trace_format_table()),
+      of_table("gap", "", traces::gap_table()),
       of_table("topic", "help", manual::topic_table()),
   };
   return all;

@@ -15,29 +15,6 @@
 namespace loaderscope::traces {
 namespace {
 
-struct Format {
-  Row row;
-  std::string_view magic;  // that such a file begins with, unpacked
-  void (*read)(const std::string& path, const std::string& step_range, TracedRun& run);
-  bool may_be_packed = false;
-};
-
-// JSON begins with whatever it likes: it stands last.
-constexpr std::size_t kFormats = 2;
-const std::array<Format, kFormats>& formats() {
-  static const std::array<Format, kFormats> table = {{
-      {{"nsys", "What 'nsys export --type sqlite' makes of a report of Nsight Systems.", no_sqlite},
-       std::string_view("SQLite format 3\0", 16),
-       read_nsys_trace},
-      {{"torch.profiler",
-        "Chrome's JSON, by export_chrome_trace or tensorboard_trace_handler; .gz."},
-       "",
-       read_torch_trace,
-       true},
-  }};
-  return table;
-}
-
 void refuse_report_of_nsys(const std::string& path) {
   for (const std::string_view ending : {".nsys-rep", ".qdrep", ".qdstrm"}) {
     if (!path.ends_with(ending)) continue;
@@ -49,7 +26,7 @@ void refuse_report_of_nsys(const std::string& path) {
   }
 }
 
-const Format& format_of(const std::string& path) {
+const TraceFormat& format_of(const std::string& path) {
   refuse_report_of_nsys(path);
   TraceStream stream(path);
   std::array<char, 16> first{};
@@ -58,13 +35,13 @@ const Format& format_of(const std::string& path) {
   if (beginning.empty())
     throw RunError(path +
                    ": is empty; give an SQLite export of nsys, or what torch.profiler wrote");
-  for (const Format& format : formats()) {
+  for (const TraceFormat& format : trace_format_table()) {
     if (!beginning.starts_with(format.magic)) continue;
     if (stream.is_packed() && !format.may_be_packed)
       throw RunError(path + ": is packed, and SQLite reads no packed file; unpack it with gunzip");
     return format;
   }
-  return formats().back();
+  return trace_format_table().back();
 }
 
 }  // namespace
@@ -72,7 +49,7 @@ const Format& format_of(const std::string& path) {
 RunRecord read_traces(const TraceOptions& options) {
   TracedRun run;
   for (const std::string& path : options.files) {
-    const Format& format = format_of(path);
+    const TraceFormat& format = format_of(path);
     run.tool = format.row.name;
     format.read(path, options.step_range, run);
   }
@@ -87,9 +64,19 @@ RunRecord read_traces(const TraceOptions& options) {
   return record_of(std::move(run), options.batch_size);
 }
 
-std::span<const Row> trace_format_table() {
-  static const std::array<Row, kFormats> rows = {formats()[0].row, formats()[1].row};
-  return rows;
+// JSON begins with whatever it likes: it stands last.
+std::span<const TraceFormat> trace_format_table() {
+  static const TraceFormat table[] = {
+      {{"nsys", "What 'nsys export --type sqlite' makes of a report of Nsight Systems.", no_sqlite},
+       std::string_view("SQLite format 3\0", 16),
+       read_nsys_trace},
+      {{"torch.profiler",
+        "Chrome's JSON, by export_chrome_trace or tensorboard_trace_handler, also packed by gzip."},
+       "",
+       read_torch_trace,
+       true},
+  };
+  return table;
 }
 
 }  // namespace loaderscope::traces

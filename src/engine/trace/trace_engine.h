@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "loaderscope/rows.h"
 #include "loaderscope/run_record.h"
 
 namespace loaderscope::traces {
+
+struct TracedRun;
 
 struct TraceOptions {
   std::vector<std::string> files;  // of one run: each a rank, or more
@@ -21,6 +24,13 @@ struct TraceOptions {
 RunRecord read_traces(const TraceOptions& options);
 
 // What is read, by what wrote it.
-std::span<const Row> trace_format_table();
+struct TraceFormat {
+  Row row;
+  std::string_view magic;  // that such a file begins with, unpacked
+  void (*read)(const std::string& path, const std::string& step_range, TracedRun& run);
+  bool may_be_packed = false;
+};
+
+std::span<const TraceFormat> trace_format_table();
 
 }  // namespace loaderscope::traces

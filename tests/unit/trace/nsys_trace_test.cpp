@@ -75,7 +75,10 @@ class NsysTrace : public ::testing::Test {
     sqlite3* file = nullptr;
     EXPECT_EQ(sqlite3_open(path.c_str(), &file), SQLITE_OK);
     char* wrong = nullptr;
-    EXPECT_EQ(sqlite3_exec(file, sql.c_str(), nullptr, nullptr, &wrong), SQLITE_OK) << wrong;
+    EXPECT_EQ(sqlite3_exec(file, ("PRAGMA synchronous = OFF; BEGIN;" + sql + "COMMIT;").c_str(),
+                           nullptr, nullptr, &wrong),
+              SQLITE_OK)
+        << wrong;
     sqlite3_close(file);
     return path;
   }
