@@ -8,6 +8,7 @@
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -57,9 +58,17 @@ std::optional<Candidate> own_code(const Facts& facts) {
 
 std::optional<Candidate> loader_not_seen(const Facts& facts) {
   if (facts.sees_inside() || facts.share(Cause::opaque) < kWorthSaying) return std::nullopt;
+  const std::string share = show_percent(facts.share(Cause::opaque));
+  if (is_trace_engine(facts.record.engine))
+    return Candidate{fmt::format("the trainer waits {} of the time for its DataLoader, and a trace "
+                                 "does not look into that",
+                                 share),
+                     {},
+                     "more num_workers, persistent_workers=True; which of its stages is slow says: "
+                     "loaderscope run -- python train.py"};
   return Candidate{fmt::format("the trainer waits {} of the time for a loader that is not looked "
                                "into",
-                               show_percent(facts.share(Cause::opaque))),
+                               share),
                    {},
                    std::string(framework_of(facts.record).more_workers) +
                        "; a function of your own: make the next batch in a thread while this one "

@@ -1,15 +1,8 @@
 #include "engine/trace/gaps.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace loaderscope::traces {
-
-Nanos GapParts::sum() const { return std::accumulate(of.begin(), of.end(), Nanos{0}); }
-
-GapKind GapParts::largest() const {
-  return static_cast<GapKind>(std::max_element(of.begin(), of.end()) - of.begin());
-}
 
 GapParts& GapParts::operator+=(const GapParts& other) {
   for (std::size_t i = 0; i < kGapKinds; ++i) of.at(i) += other.of.at(i);

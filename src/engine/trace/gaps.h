@@ -15,8 +15,6 @@ struct GapParts {
 
   Nanos& operator[](GapKind kind) { return of[static_cast<std::size_t>(kind)]; }
   Nanos operator[](GapKind kind) const { return of[static_cast<std::size_t>(kind)]; }
-  Nanos sum() const;  // without the overhead
-  GapKind largest() const;
   GapParts& operator+=(const GapParts& other);
 };
 

@@ -46,8 +46,6 @@ class Walker {
   }
 
  private:
-  GapTotal& total(GapKind kind) { return rank_.gaps.at(static_cast<std::size_t>(kind)); }
-
   // Without a GPU all that is no waiting is training.
   void add_waits_of_host(WalkedStep& walked) {
     const Stretches& waits = host_.main().loader_waits;
@@ -62,14 +60,16 @@ class Walker {
 
   void count(WalkedStep& walked, Stretch gap, const GapParts& parts) {
     walked.parts += parts;
-    if (parts.sum() < rank_.noticeable) return;
-    const GapKind kind = parts.largest();
-    GapTotal& largest = total(kind);
-    ++largest.gaps;
-    if (parts[kind] <= largest.longest) return;
-    largest.longest = parts[kind];
-    largest.longest_at = gap.begin;
-    largest.longest_step = rank_.steps.basis == StepBasis::none ? -1 : walked.step.number;
+    for (std::size_t k = 0; k < kGapKinds; ++k) {
+      const Nanos part = parts.of.at(k);
+      if (part < rank_.noticeable) continue;
+      GapTotal& total = rank_.gaps.at(k);
+      ++total.gaps;
+      if (part <= total.longest) continue;
+      total.longest = part;
+      total.longest_at = gap.begin;
+      total.longest_step = rank_.steps.basis == StepBasis::none ? -1 : walked.step.number;
+    }
   }
 
   void count_step(const GapParts& parts) {
