@@ -18,10 +18,6 @@ using ::testing::StartsWith;
 
 constexpr const char* kRecorded = LOADERSCOPE_SOURCE_DIR "/../shared/traces/h100_2gpu_1s.sqlite.gz";
 
-double metric(const json& result, const std::string& name) {
-  return result.at("metrics").at(name).at("value").get<double>();
-}
-
 class Diagnose : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -98,7 +94,7 @@ print(sqlite3.connect(sys.argv[2]).execute('''
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
   const double kernels = std::stod(query.out);
-  EXPECT_NEAR(metric(result, "gpu.kernels_s"), kernels, 0.001 * kernels);
+  EXPECT_NEAR(seconds_at(result.at("gpu"), "kernels_s"), kernels, 0.001 * kernels);
   EXPECT_EQ(result.at("ranks").size(), 2U);
   for (const char* secret : {"MODAL_TASK", "NV_LIBCUBLAS"})
     EXPECT_THAT(ended.out, Not(HasSubstr(secret)));
@@ -117,7 +113,7 @@ TEST_F(TorchTrace, TheLoadersWaitIsTheProfilersOwnSum) {
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   const json result = json::parse(ended.out);
   const double waited = json::parse(made.out.substr(made.out.find('{'))).at("waited_s");
-  EXPECT_NEAR(metric(result, "loader.waits_s"), waited, 0.02 * waited);
+  EXPECT_NEAR(seconds_at(result.at("loader"), "waits_s"), waited, 0.02 * waited);
   EXPECT_NEAR(seconds_at(result.at("account").at("stall_s"), "opaque"), waited, 0.02 * waited);
   EXPECT_EQ(result.at("window").at("steps"), 24);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace loaderscope::traces {
 
 std::span<const GapRow> gap_table() {
@@ -55,7 +57,9 @@ const GapFactRow& row_of(GapFact fact) {
 }
 
 std::string metric_name(GapKind kind, GapFact fact) {
-  return fmt::format("gap.{}.{}", row_of(kind).row.name, row_of(fact).name);
+  std::string name(row_of(kind).row.name);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return fmt::format("gap.{}_{}", name, row_of(fact).name);
 }
 
 }  // namespace loaderscope::traces

@@ -80,7 +80,7 @@ TEST_F(TorchTrace, GivesTheAccountOfItsSteps) {
   EXPECT_THAT(analysis.verdict.sentence,
               HasSubstr("GPU busy 70.0 % of the time (±0.0): it waits chiefly for the DataLoader "
                         "(20.0 %), in 30 of 30 steps"));
-  EXPECT_EQ(value_of(record.metrics, "gap.loader-wait.step"), 40);
+  EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_step"), 40);
 }
 
 TEST_F(TorchTrace, SeveralFilesAreSeveralRanks) {
