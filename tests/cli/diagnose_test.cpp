@@ -118,7 +118,7 @@ TEST_F(TorchTrace, TheLoadersWaitIsTheProfilersOwnSum) {
   EXPECT_EQ(result.at("window").at("steps"), 24);
 }
 
-constexpr const char* kPretendNsys = R"(#!/usr/bin/env bash
+constexpr const char* kNsysThatCopies = R"(#!/usr/bin/env bash
 echo "$*" >> "$NSYS_LOG"
 if [[ $1 == export ]]; then
   for word; do [[ $word == --output=* ]] && cp "$NSYS_RECORDED" "${word#--output=}"; done
@@ -138,7 +138,7 @@ TEST_F(TorchTrace, NsysRecordsWhatIsMeasured) {
   const Ended made = run_program(
       "/usr/bin/env", {"python3", LOADERSCOPE_SOURCE_DIR "/tests/tools/made_nsys.py", recorded});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  write_program(folder, "nsys", kPretendNsys);
+  write_program(folder, "nsys", kNsysThatCopies);
   const Environment path("PATH", folder.path("") + ":" + std::getenv("PATH"));
   const Environment log("NSYS_LOG", folder.path("log")), file("NSYS_RECORDED", recorded);
   const Ended ended = run_binary({"run", "--nsys", folder.path("out.nsys-rep"), "--steps", "20",

@@ -17,34 +17,32 @@ GapParts GapReader::parts_of(Stretch gap) const {
   parts[GapKind::pageable_copy] = take(rest, gpu_.pageable());
   parts[GapKind::copy] = take(rest, gpu_.pinned());
   parts[GapKind::copy_back] = take(rest, gpu_.to_host());
-  const auto& quiet = gpu_.quiet();
-  auto at = std::partition_point(quiet.begin(), quiet.end(), [&](const GpuView::Quiet& one) {
-    return one.at.end <= gap.begin;
-  });
-  for (; at != quiet.end() && at->at.begin < gap.end; ++at)
-    add_quiet(parts, *at, intersect(at->at, gap));
+  for (const Stretch quiet : rest) add_quiet(parts, quiet);
   return parts;
 }
 
-void GapReader::add_quiet(GapParts& parts, const GpuView::Quiet& quiet, Stretch at) const {
-  Stretches rest = {at};
+void GapReader::add_quiet(GapParts& parts, Stretch quiet) const {
+  Stretches rest = {quiet};
   parts.overhead += take(rest, host_.overhead());
-  const HostView::Call* call = host_.call_of(quiet.correlation);
-  if (call == nullptr) return add_before_launch(parts, host_.main(), std::move(rest), at.begin);
+  const Nanos since = gpu_.quiet_since(quiet.begin);
+  const GpuWork* next = gpu_.next_from(quiet.end);
+  const Launch* launch = next != nullptr ? host_.launch_of(next->correlation) : nullptr;
+  if (launch == nullptr) return add_before_launch(parts, host_.main(), std::move(rest), since);
   // A copy from pageable memory is staged by the host before the GPU begins with it.
-  const bool stages = quiet.next == GpuKind::from_pageable;
-  const Stretches launched = {{std::max(call->begin, at.begin), std::max(call->begin, at.end)}};
+  const bool stages = next->kind == GpuKind::from_pageable;
+  const Stretches launched = {
+      {std::max(launch->begin, quiet.begin), std::max(launch->begin, quiet.end)}};
   parts[stages ? GapKind::pageable_copy : GapKind::launch] += take(rest, launched);
-  add_before_launch(parts, host_.thread(call->thread), std::move(rest), quiet.at.begin);
+  add_before_launch(parts, host_.thread(launch->thread), std::move(rest), since);
 }
 
 void GapReader::add_before_launch(GapParts& parts, const HostView::Thread& thread, Stretches rest,
-                                  Nanos quiet_begin) const {
+                                  Nanos quiet_since) const {
   if (rest.empty()) return;
   parts[GapKind::loader] += take(rest, thread.loader_waits);
   parts[GapKind::lock] += take(rest, thread.lock_waits);
   // Once the host has waited for the GPU, all that it does until it launches again is waited for.
-  const auto waited = first_behind(thread.synchronous, quiet_begin);
+  const auto waited = first_behind(thread.synchronous, quiet_since);
   const bool comes_from_wait =
       waited != thread.synchronous.end() && !rest.empty() && waited->begin < rest.back().end;
   parts[GapKind::synchronous] += take(rest, thread.synchronous);

@@ -29,9 +29,9 @@ class GapReader {
   GapParts parts_of(Stretch gap) const;
 
  private:
-  void add_quiet(GapParts& parts, const GpuView::Quiet& quiet, Stretch at) const;
+  void add_quiet(GapParts& parts, Stretch quiet) const;
   void add_before_launch(GapParts& parts, const HostView::Thread& thread, Stretches rest,
-                         Nanos quiet_begin) const;
+                         Nanos quiet_since) const;
 
   const GpuView& gpu_;
   const HostView& host_;

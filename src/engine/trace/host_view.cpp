@@ -4,75 +4,44 @@
 #include <utility>
 
 namespace loaderscope::traces {
-namespace {
-
-Stretches& stretches_of(HostView::Thread& thread, HostKind kind) {
-  switch (kind) {
-    case HostKind::loader_wait:
-      return thread.loader_waits;
-    case HostKind::lock_wait:
-      return thread.lock_waits;
-    case HostKind::synchronous:
-      return thread.synchronous;
-    case HostKind::call:
-    case HostKind::operation:
-      break;
-  }
-  return thread.active;
-}
-
-bool is_call(HostKind kind) { return kind == HostKind::call || kind == HostKind::synchronous; }
-
-}  // namespace
 
 HostView::HostView(TracedProcess& process) {
-  std::size_t threads = 1;
-  for (const HostSpan& span : process.host)
-    threads = std::max<std::size_t>(threads, std::size_t{span.thread} + 1);
-  threads_.resize(threads);
-  std::vector<std::int64_t> calls(threads);
-  std::vector<std::vector<Stretch>> waits(threads);
-  for (const HostSpan& span : process.host) {
-    const Stretch at = {span.begin, span.end};
-    stretches_of(threads_[span.thread], span.kind).push_back(at);
-    if (span.kind == HostKind::loader_wait) waits[span.thread].push_back(at);
-    if (!is_call(span.kind)) continue;
-    ++calls[span.thread];
-    if (span.correlation != 0) calls_.push_back({span.correlation, span.thread, span.begin});
+  if (process.threads.empty()) process.threads.emplace_back();
+  choose_main(process.threads);
+  for (TracedThread& thread : process.threads) {
+    threads_.push_back({merged(std::move(thread.loader_waits)),
+                        merged(std::move(thread.lock_waits)), merged(std::move(thread.synchronous)),
+                        merged(std::move(thread.active))});
+    const Stretches& waits = threads_.back().loader_waits;
+    loader_waits_.insert(loader_waits_.end(), waits.begin(), waits.end());
   }
-  process.host = {};
-  for (Thread& thread : threads_) {
-    for (Stretches* set :
-         {&thread.loader_waits, &thread.lock_waits, &thread.synchronous, &thread.active})
-      *set = merged(std::move(*set));
-    loader_waits_.insert(loader_waits_.end(), thread.loader_waits.begin(),
-                         thread.loader_waits.end());
-  }
+  process.threads = {};
   loader_waits_ = merged(std::move(loader_waits_));
   overhead_ = merged(std::move(process.overhead));
-  std::sort(calls_.begin(), calls_.end(),
-            [](const Call& a, const Call& b) { return a.correlation < b.correlation; });
-  choose_main(calls, waits);
+  launches_ = std::move(process.launches);
+  std::sort(launches_.begin(), launches_.end(),
+            [](const Launch& a, const Launch& b) { return a.correlation < b.correlation; });
 }
 
-void HostView::choose_main(const std::vector<std::int64_t>& calls,
-                           const std::vector<std::vector<Stretch>>& waits) {
-  const auto most = std::max_element(
-      waits.begin(), waits.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  loader_calls_ = *most;
+// The thread that waits for batches most often; without any, the one that calls CUDA most.
+void HostView::choose_main(const std::vector<TracedThread>& threads) {
+  const auto most = std::max_element(threads.begin(), threads.end(),
+                                     [](const TracedThread& a, const TracedThread& b) {
+                                       return std::pair(a.loader_waits.size(), a.calls) <
+                                              std::pair(b.loader_waits.size(), b.calls);
+                                     });
+  main_ = static_cast<std::size_t>(most - threads.begin());
+  loader_calls_ = most->loader_waits;
   std::sort(loader_calls_.begin(), loader_calls_.end(),
             [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
-  main_ = static_cast<std::size_t>(most->empty() ? std::max_element(calls.begin(), calls.end()) -
-                                                       calls.begin()
-                                                 : most - waits.begin());
 }
 
-const HostView::Call* HostView::call_of(std::uint32_t correlation) const {
+const Launch* HostView::launch_of(std::uint32_t correlation) const {
   if (correlation == 0) return nullptr;
   const auto found = std::lower_bound(
-      calls_.begin(), calls_.end(), correlation,
-      [](const Call& call, std::uint32_t wanted) { return call.correlation < wanted; });
-  return found != calls_.end() && found->correlation == correlation ? &*found : nullptr;
+      launches_.begin(), launches_.end(), correlation,
+      [](const Launch& launch, std::uint32_t wanted) { return launch.correlation < wanted; });
+  return found != launches_.end() && found->correlation == correlation ? &*found : nullptr;
 }
 
 }  // namespace loaderscope::traces

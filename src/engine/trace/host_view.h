@@ -16,29 +16,22 @@ class HostView {
     Stretches loader_waits, lock_waits, synchronous;
     Stretches active;  // in a call or an operation, whichever
   };
-  struct Call {
-    std::uint32_t correlation = 0;
-    std::uint16_t thread = 0;
-    Nanos begin = 0;
-  };
-
   explicit HostView(TracedProcess& process);  // takes its spans away
 
-  const Call* call_of(std::uint32_t correlation) const;  // null: it is not known
+  const Launch* launch_of(std::uint32_t correlation) const;  // null: it is not known
   const Thread& thread(std::uint16_t number) const { return threads_.at(number); }
   const Thread& main() const { return threads_.at(main_); }
   const Stretches& loader_waits() const { return loader_waits_; }  // of any thread
   const Stretches& overhead() const { return overhead_; }
   bool has_loader() const { return !loader_waits_.empty(); }
   // The begins of the waits of the thread that has most of them.
-  std::vector<Stretch> loader_calls() const { return loader_calls_; }
+  const std::vector<Stretch>& loader_calls() const { return loader_calls_; }
 
  private:
-  void choose_main(const std::vector<std::int64_t>& calls,
-                   const std::vector<std::vector<Stretch>>& waits);
+  void choose_main(const std::vector<TracedThread>& threads);
 
   std::vector<Thread> threads_;
-  std::vector<Call> calls_;  // by correlation
+  std::deque<Launch> launches_;  // by correlation
   Stretches loader_waits_, overhead_;
   std::vector<Stretch> loader_calls_;
   std::size_t main_ = 0;

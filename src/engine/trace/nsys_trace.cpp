@@ -281,7 +281,7 @@ void NsysReader::read_ranges() {
 void NsysReader::take_range(std::int64_t global_tid, Stretch at, Meaning meaning) {
   switch (meaning) {
     case Meaning::step:
-      process(process_of(global_tid)).steps.push_back({at.begin, at.end});
+      keeper_.add(process(process_of(global_tid)), StepMark{at.begin, at.end});
       return;
     case Meaning::loader_single:
       process(process_of(global_tid)).workers = 0;
@@ -302,7 +302,7 @@ void NsysReader::read_overhead() {
       Stretch at;
       if (!take_times(row, at)) return;
       const auto found = processes_.find(process_of(row.integer(2)));
-      if (found != processes_.end()) run_.processes[found->second].overhead.push_back(at);
+      if (found != processes_.end()) keeper_.add_overhead(run_.processes[found->second], at);
     });
   }
 }

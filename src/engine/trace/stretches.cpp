@@ -8,7 +8,11 @@ Stretch intersect(Stretch a, Stretch b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-Stretches merged(Stretches stretches) {
+namespace {
+
+// Into the first of them, as many as it returns.
+template <class Sequence>
+std::size_t merge(Sequence& stretches) {
   std::sort(stretches.begin(), stretches.end(),
             [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
   std::size_t kept = 0;
@@ -20,8 +24,19 @@ Stretches merged(Stretches stretches) {
       stretches[kept++] = stretch;
     }
   }
-  stretches.resize(kept);
+  return kept;
+}
+
+}  // namespace
+
+Stretches merged(Stretches stretches) {
+  stretches.resize(merge(stretches));
   return stretches;
+}
+
+Stretches merged(std::deque<Stretch> stretches) {
+  const auto kept = static_cast<std::ptrdiff_t>(merge(stretches));
+  return {stretches.begin(), stretches.begin() + kept};
 }
 
 Stretches::const_iterator first_behind(const Stretches& set, Nanos at) {

@@ -1,6 +1,7 @@
 // Sets of stretches of time: in the order of time, none touching the next.
 #pragma once
 
+#include <deque>
 #include <vector>
 
 #include "engine/trace/traced_run.h"
@@ -9,7 +10,9 @@ namespace loaderscope::traces {
 
 using Stretches = std::vector<Stretch>;
 
-Stretches merged(Stretches stretches);  // of any order; the empty ones are left out
+// Of any order; the empty ones are left out.
+Stretches merged(Stretches stretches);
+Stretches merged(std::deque<Stretch> stretches);
 Nanos covered(const Stretches& set, Stretch within);
 // The part of `from` that `set` covers, which `from` is without afterwards.
 Nanos take(Stretches& from, const Stretches& set);

@@ -45,7 +45,6 @@ class RankReader {
   void take_gpu(const Event& event, GpuKind kind, Stretch at);
   void take_host(const Event& event, HostKind kind, Stretch at);
   void take_range(const Event& event, Stretch at);
-  void mark(const Event& event, std::int64_t number, Stretch at);
 
   SpanKeeper keeper_;
   std::string step_range_;
@@ -88,7 +87,7 @@ void RankReader::take(const Event& event) {
   } else if (category == "user_annotation" || category == "cpu_op") {
     take_range(event, at);
   } else if (category == "overhead") {
-    process_.overhead.push_back(at);
+    keeper_.add_overhead(process_, at);
   }
 }
 
@@ -119,25 +118,19 @@ void RankReader::take_range(const Event& event, Stretch at) {
     if (range->single) process_.workers = 0;
     take_host(event, HostKind::loader_wait, at);
   } else if (const auto step = profiler_step(event.name)) {
-    if (step_range_.empty()) mark(event, *step, at);
+    if (step_range_.empty()) keeper_.add(process_, StepMark{at.begin, at.end, *step});
   } else if (!step_range_.empty() && event.name == step_range_) {
-    mark(event, -1, at);
+    keeper_.add(process_, StepMark{at.begin, at.end});
   } else {
     take_host(event, HostKind::operation, at);
   }
-}
-
-void RankReader::mark(const Event&, std::int64_t number, Stretch at) {
-  process_.steps.push_back({at.begin, at.end, number});
 }
 
 void RankReader::finish(TracedRun& run, std::int64_t rank, double base) {
   const std::size_t index = run.processes.size();
   process_.name = rank >= 0 ? fmt::format("rank {}", rank) : fmt::format("file {}", index);
   const Nanos shift = base > 0 && base < 4e18 ? static_cast<Nanos>(base) : 0;
-  for (HostSpan& span : process_.host) span.begin += shift, span.end += shift;
-  for (StepMark& mark : process_.steps) mark.begin += shift, mark.end += shift;
-  for (Stretch& stretch : process_.overhead) stretch.begin += shift, stretch.end += shift;
+  process_.shift(shift);
   for (auto& [device, gpu] : gpus_) {
     for (GpuWork& work : gpu.work) work.begin += shift, work.end += shift;
     gpu.process = index;

@@ -13,22 +13,13 @@
 namespace loaderscope::traces {
 namespace {
 
-Stretch extent_of(const TracedProcess& process) {
-  Stretch extent = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
-  const auto add = [&](Nanos begin, Nanos end) {
-    extent = {std::min(extent.begin, begin), std::max(extent.end, end)};
-  };
-  for (const HostSpan& span : process.host) add(span.begin, span.end);
-  for (const StepMark& mark : process.steps) add(mark.begin, mark.end);
-  return extent;
-}
-
 Stretch extent_of(const TracedRun& run) {
   Stretch all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
   const auto add = [&](Stretch at) {
     all = {std::min(all.begin, at.begin), std::max(all.end, at.end)};
   };
-  for (const TracedProcess& process : run.processes) add(extent_of(process));
+  for (const TracedProcess& process : run.processes)
+    if (!process.is_empty()) add(process.extent());
   for (const TracedGpu& gpu : run.gpus_used)
     for (const GpuWork& work : gpu.work) add({work.begin, work.end});
   return all;
@@ -177,7 +168,7 @@ void RecordMaker::walk_ranks() {
   std::vector<std::unique_ptr<HostView>> hosts(run_.processes.size());
   for (const Place& place : places_) {
     TracedProcess& process = run_.processes[place.process];
-    const Stretch extent = extent_of(process);
+    const Stretch extent = process.extent();
     auto& host = hosts[place.process];
     if (host == nullptr) host = std::make_unique<HostView>(process);
     ranks_.push_back(walk(*host, process.steps, place.gpu, extent));

@@ -33,8 +33,6 @@ class Walker {
         const GapReader reader(*gpu_, host_, rank_.noticeable);
         for (const Stretch& gap : gaps_of(gpu_->busy(), step.at))
           count(walked, gap, reader.parts_of(gap));
-        rank_.kernels += covered(gpu_->kernels(), step.at);
-        rank_.only_collective += gpu_->only_collective(step.at);
       } else {
         add_waits_of_host(walked);
       }
@@ -43,6 +41,10 @@ class Walker {
       rank_.walked.push_back(std::move(walked));
     }
     rank_.loader_calls = std::ssize(host_.loader_calls());
+    if (gpu_ == nullptr || rank_.steps.list.empty()) return;
+    const Stretch window = {rank_.steps.list.front().at.begin, rank_.steps.list.back().at.end};
+    rank_.kernels = gpu_->kernels(window);
+    rank_.only_collective = gpu_->only_collective(window);
   }
 
  private:

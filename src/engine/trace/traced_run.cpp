@@ -12,8 +12,11 @@
 namespace loaderscope::traces {
 namespace {
 
-// 24 bytes each, so that all of them stay far below 300 MB while vectors grow.
-constexpr std::int64_t kMostSpans = std::int64_t{6} << 20;
+// Of all that is kept, with what is made of it while it is there: the program as a whole stays
+// below 300 MB.
+constexpr Bytes kMostKept = Bytes{225} << 20;
+constexpr Bytes kOfThread = 1024;  // its deque has a first piece
+constexpr Bytes kOfStep = 256;     // that becomes a step of a rank
 
 // Calls that return when the GPU is done: what they end in, without the version that some have
 // behind them (cudaStreamSynchronize_v3020); and whole names, without "cuda".
@@ -75,37 +78,101 @@ std::uint16_t ThreadNumbers::of(std::uint64_t id) {
   return known_.emplace(id, number).first->second;
 }
 
-void SpanKeeper::count() {
-  if (++kept_ <= kMostSpans) return;
+void SpanKeeper::count(Bytes bytes) {
+  kept_ += bytes;
+  if (kept_ <= kMostKept) return;
   throw RunError(
-      fmt::format("{}: has more than {} calls, ranges and kernels, and all of them are held at "
-                  "once; record fewer steps",
-                  place_, kMostSpans));
+      fmt::format("{}: has more calls, ranges and kernels than can be held in {} MiB; "
+                  "record fewer steps",
+                  place_, kMostKept >> 20));
 }
 
-// What lies within the range before it, of the same thread and kind, says nothing more.
-void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
-  if (span.kind == HostKind::operation && !process.host.empty()) {
-    HostSpan& last = process.host.back();
-    const bool continues = last.kind == span.kind && last.thread == span.thread &&
-                           span.begin >= last.begin && span.begin <= last.end;
-    if (continues) {
-      last.end = std::max(last.end, span.end);
+// Most of them lie within the one before, or go on where it ends.
+void SpanKeeper::add_active(TracedThread& thread, Stretch at) {
+  if (!thread.active.empty()) {
+    Stretch& last = thread.active.back();
+    if (at.begin >= last.begin && at.begin <= last.end) {
+      last.end = std::max(last.end, at.end);
       return;
     }
   }
-  count();
-  process.host.push_back(span);
+  count(2 * sizeof(Stretch));
+  thread.active.push_back(at);
+}
+
+void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
+  if (process.threads.size() <= span.thread) {
+    const std::size_t more = std::size_t{span.thread} + 1 - process.threads.size();
+    count(static_cast<Bytes>(more) * kOfThread);
+    process.threads.resize(std::size_t{span.thread} + 1);
+  }
+  TracedThread& thread = process.threads[span.thread];
+  const Stretch at = {span.begin, span.end};
+  const bool is_call = span.kind == HostKind::call || span.kind == HostKind::synchronous;
+  thread.calls += is_call;
+  if (is_call && span.correlation != 0) {
+    count(sizeof(Launch));
+    process.launches.push_back({span.begin, span.correlation, span.thread});
+  }
+  if (span.kind == HostKind::call || span.kind == HostKind::operation)
+    return add_active(thread, at);
+  count(2 * sizeof(Stretch));
+  auto& stretches = span.kind == HostKind::loader_wait ? thread.loader_waits
+                    : span.kind == HostKind::lock_wait ? thread.lock_waits
+                                                       : thread.synchronous;
+  stretches.push_back(at);
+}
+
+void SpanKeeper::add(TracedProcess& process, const StepMark& mark) {
+  count(kOfStep);
+  process.steps.push_back(mark);
+}
+
+void SpanKeeper::add_overhead(TracedProcess& process, Stretch at) {
+  count(2 * sizeof(Stretch));
+  process.overhead.push_back(at);
 }
 
 void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work, double bytes) {
-  count();
+  count(sizeof(GpuWork) + sizeof(Stretch));
   gpu.work.push_back(work);
   const bool pageable = work.kind == GpuKind::from_pageable;
   if (!pageable && work.kind != GpuKind::from_pinned) return;
   Copied& copied = pageable ? gpu.from_pageable : gpu.from_pinned;
   copied.time += work.end - work.begin;
   copied.bytes += bytes;
+}
+
+namespace {
+
+// Calls `visit` with every pair of times of the process, to look at or to change.
+template <class Process, class Visit>
+void for_each_stretch(Process& process, const Visit& visit) {
+  for (auto& thread : process.threads) {
+    for (auto* set : {&thread.loader_waits, &thread.lock_waits, &thread.synchronous})
+      for (auto& at : *set) visit(at.begin, at.end);
+    for (auto& at : thread.active) visit(at.begin, at.end);
+  }
+  for (auto& mark : process.steps) visit(mark.begin, mark.end);
+}
+
+}  // namespace
+
+Stretch TracedProcess::extent() const {
+  Stretch all = {std::numeric_limits<Nanos>::max(), std::numeric_limits<Nanos>::min()};
+  for_each_stretch(*this, [&](const Nanos& begin, const Nanos& end) {
+    all = {std::min(all.begin, begin), std::max(all.end, end)};
+  });
+  return all;
+}
+
+void TracedProcess::shift(Nanos by) {
+  for_each_stretch(*this, [by](Nanos& begin, Nanos& end) {
+    begin += by;
+    end += by;
+  });
+  for (Stretch& at : overhead) at = {at.begin + by, at.end + by};
+  for (Launch& launch : launches) launch.begin += by;
 }
 
 }  // namespace loaderscope::traces

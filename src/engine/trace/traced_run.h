@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ enum class HostKind : std::uint8_t {
   lock_wait,    // for Python's lock
 };
 
+// Something that a thread did, as a reader hands it in.
 struct HostSpan {
   Nanos begin = 0, end = 0;
   std::uint32_t correlation = 0;
@@ -58,13 +60,32 @@ struct StepMark {
   std::int64_t number = -1;  // its own; -1: it has none
 };
 
+// In the order in which they came.
+struct TracedThread {
+  std::vector<Stretch> loader_waits, lock_waits, synchronous;
+  std::deque<Stretch> active;  // in a call or an operation, whichever
+  std::int64_t calls = 0;
+};
+
+struct Launch {
+  Nanos begin = 0;
+  std::uint32_t correlation = 0;
+  std::uint16_t thread = 0;
+};
+
+// What there may be millions of lies in deques: vectors would hold it twice while they grow.
 struct TracedProcess {
   std::string name;
   std::optional<Nanos> origin;  // what its viewer calls 0; else its first event
-  std::vector<HostSpan> host;
+  std::vector<TracedThread> threads;
+  std::deque<Launch> launches;          // calls with a correlation
   std::vector<StepMark> steps;          // that somebody marked
   std::vector<Stretch> overhead;        // of the tracing
   std::optional<std::int64_t> workers;  // of its DataLoader; 0: it makes its batches itself
+
+  bool is_empty() const { return threads.empty() && steps.empty(); }
+  Stretch extent() const;  // of what is known of it; not of an empty one
+  void shift(Nanos by);    // all times of it
 };
 
 struct Copied {
@@ -75,7 +96,7 @@ struct Copied {
 struct TracedGpu {
   std::size_t process = 0;
   std::string name;
-  std::vector<GpuWork> work;
+  std::deque<GpuWork> work;
   Copied from_pageable, from_pinned;
 };
 
@@ -109,19 +130,22 @@ class ThreadNumbers {
   std::unordered_map<std::uint64_t, std::uint16_t> known_;
 };
 
-// Keeps what is needed of a process's spans, within bounds. Throws RunError beyond them.
+// Keeps what is needed of what readers hand in, in bounded memory. Throws RunError beyond that.
 class SpanKeeper {
  public:
   explicit SpanKeeper(std::string place) : place_(std::move(place)) {}
 
   void add(TracedProcess& process, const HostSpan& span);
+  void add(TracedProcess& process, const StepMark& mark);
+  void add_overhead(TracedProcess& process, Stretch at);
   void add(TracedGpu& gpu, const GpuWork& work, double bytes = 0);
 
  private:
-  void count();
+  void add_active(TracedThread& thread, Stretch at);
+  void count(Bytes bytes);
 
   std::string place_;
-  std::int64_t kept_ = 0;
+  Bytes kept_ = 0;
 };
 
 }  // namespace loaderscope::traces

@@ -22,8 +22,8 @@ class Told {
 
   Told& host(HostKind kind, double begin, double end, int thread = 0, std::uint32_t launches = 0) {
     run.has_loader |= kind == HostKind::loader_wait;
-    run.processes[0].host.push_back(
-        {ms(begin), ms(end), launches, static_cast<std::uint16_t>(thread), kind});
+    SpanKeeper("a test").add(run.processes[0], HostSpan{ms(begin), ms(end), launches,
+                                                        static_cast<std::uint16_t>(thread), kind});
     return *this;
   }
   Told& gpu(GpuKind kind, double begin, double end, std::uint32_t launched_by = 0) {
