@@ -14,9 +14,9 @@ GapParts& GapParts::operator+=(const GapParts& other) {
 GapParts GapReader::parts_of(Stretch gap) const {
   GapParts parts;
   Stretches rest = {gap};
-  parts[GapKind::pageable_copy] = take(rest, gpu_.pageable());
-  parts[GapKind::copy] = take(rest, gpu_.pinned());
-  parts[GapKind::copy_back] = take(rest, gpu_.to_host());
+  parts[GapKind::pageable_copy] = take(rest, gpu_.of(GpuKind::from_pageable));
+  parts[GapKind::copy] = take(rest, gpu_.of(GpuKind::from_pinned));
+  parts[GapKind::copy_back] = take(rest, gpu_.of(GpuKind::to_host));
   for (const Stretch quiet : rest) add_quiet(parts, quiet);
   return parts;
 }
@@ -25,11 +25,11 @@ void GapReader::add_quiet(GapParts& parts, Stretch quiet) const {
   Stretches rest = {quiet};
   parts.overhead += take(rest, host_.overhead());
   const Nanos since = gpu_.quiet_since(quiet.begin);
-  const GpuWork* next = gpu_.next_from(quiet.end);
-  const Launch* launch = next != nullptr ? host_.launch_of(next->correlation) : nullptr;
+  const GpuView::Next next = gpu_.next_from(quiet.end);
+  const Launch* launch = next.piece != nullptr ? host_.launch_of(next.piece->correlation) : nullptr;
   if (launch == nullptr) return add_before_launch(parts, host_.main(), std::move(rest), since);
   // A copy from pageable memory is staged by the host before the GPU begins with it.
-  const bool stages = next->kind == GpuKind::from_pageable;
+  const bool stages = next.kind == GpuKind::from_pageable;
   const Stretches launched = {
       {std::max(launch->begin, quiet.begin), std::max(launch->begin, quiet.end)}};
   parts[stages ? GapKind::pageable_copy : GapKind::launch] += take(rest, launched);

@@ -220,20 +220,20 @@ void NsysReader::read_copies() {
     const auto found = names.find(value);
     return found == names.end() ? std::string() : found->second;
   };
-  file_.for_each(
-      "CUPTI_ACTIVITY_KIND_MEMCPY",
-      {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "copyKind", "srcKind",
-       "bytes"},
-      [&](const SqliteRow& row) {
-        Stretch at;
-        if (!take_times(row, at)) return;
-        GpuWork work{at.begin, at.end};
-        work.stream = static_cast<std::uint16_t>(row.integer(4));
-        work.correlation = static_cast<std::uint32_t>(row.integer(5));
-        work.kind =
-            kind_of({named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
-        keeper_.add(gpu(row.integer(2), row.integer(3)), work, static_cast<double>(row.integer(8)));
-      });
+  file_.for_each("CUPTI_ACTIVITY_KIND_MEMCPY",
+                 {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "copyKind",
+                  "srcKind", "bytes"},
+                 [&](const SqliteRow& row) {
+                   Stretch at;
+                   if (!take_times(row, at)) return;
+                   GpuWork work{at.begin, at.end};
+                   work.stream = static_cast<std::uint16_t>(row.integer(4));
+                   work.correlation = static_cast<std::uint32_t>(row.integer(5));
+                   work.kind = kind_of(
+                       {named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
+                   work.bytes = static_cast<double>(row.integer(8));
+                   keeper_.add(gpu(row.integer(2), row.integer(3)), work);
+                 });
 }
 
 void NsysReader::add_host(std::int64_t global_tid, Stretch at, HostKind kind,

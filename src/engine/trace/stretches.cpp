@@ -1,20 +1,20 @@
 #include "engine/trace/stretches.h"
 
-#include <algorithm>
+#include <limits>
 
 namespace loaderscope::traces {
-
-Stretch intersect(Stretch a, Stretch b) {
-  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
-}
-
 namespace {
+
+template <class Sequence>
+void sort_by_begin(Sequence& sequence) {
+  std::sort(sequence.begin(), sequence.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
+}
 
 // Into the first of them, as many as it returns.
 template <class Sequence>
 std::size_t merge(Sequence& stretches) {
-  std::sort(stretches.begin(), stretches.end(),
-            [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
+  sort_by_begin(stretches);
   std::size_t kept = 0;
   for (const Stretch stretch : stretches) {
     if (stretch.length() == 0) continue;
@@ -39,33 +39,27 @@ Stretches merged(std::deque<Stretch> stretches) {
   return {stretches.begin(), stretches.begin() + kept};
 }
 
-Stretches::const_iterator first_behind(const Stretches& set, Nanos at) {
-  return std::partition_point(set.begin(), set.end(),
-                              [at](const Stretch& stretch) { return stretch.end <= at; });
-}
-
-Nanos covered(const Stretches& set, Stretch within) {
-  Nanos sum = 0;
-  for (auto at = first_behind(set, within.begin); at != set.end() && at->begin < within.end; ++at)
-    sum += intersect(*at, within).length();
-  return sum;
-}
-
-Nanos take(Stretches& from, const Stretches& set) {
-  Nanos taken = 0;
-  Stretches left;
-  for (const Stretch whole : from) {
-    Nanos begin = whole.begin;
-    for (auto at = first_behind(set, begin); at != set.end() && at->begin < whole.end; ++at) {
-      const Stretch inside = intersect(*at, {begin, whole.end});
-      taken += inside.length();
-      if (inside.begin > begin) left.push_back({begin, inside.begin});
-      begin = inside.end;
+// What would grow too long to be one goes on in the next.
+Pieces merged(Pieces pieces) {
+  constexpr Nanos kLongest = std::numeric_limits<std::uint32_t>::max();
+  sort_by_begin(pieces);
+  std::size_t kept = 0;
+  for (GpuPiece piece : pieces) {
+    if (kept > 0) {
+      GpuPiece& last = pieces[kept - 1];
+      const Nanos more = end_of(piece) - end_of(last);
+      if (more <= 0) continue;
+      if (piece.begin <= end_of(last) && last.length + more <= kLongest) {
+        last.length += static_cast<std::uint32_t>(more);
+        continue;
+      }
+      if (piece.begin < end_of(last))
+        piece = {end_of(last), static_cast<std::uint32_t>(more), piece.correlation};
     }
-    if (begin < whole.end) left.push_back({begin, whole.end});
+    if (piece.length > 0) pieces[kept++] = piece;
   }
-  from = std::move(left);
-  return taken;
+  pieces.resize(kept);
+  return pieces;
 }
 
 }  // namespace loaderscope::traces

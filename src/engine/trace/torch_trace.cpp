@@ -16,8 +16,8 @@
 namespace loaderscope::traces {
 namespace {
 
-constexpr double kFarthest =
-    9e15;  // µs: beyond, a double has no nanoseconds, and no clock is there
+// µs, and ns of baseTimeNanoseconds: both together are still a time.
+constexpr double kFarthest = 4e15, kFarthestBase = 4e18;
 constexpr std::size_t kDeepest = 64;
 
 // Of an event, what is looked at.
@@ -101,7 +101,8 @@ void RankReader::take_gpu(const Event& event, GpuKind kind, Stretch at) {
   work.correlation = static_cast<std::uint32_t>(event.correlation);
   work.stream = static_cast<std::uint16_t>(event.stream);
   work.kind = kind;
-  keeper_.add(gpus_[event.device], work, event.bytes);
+  work.bytes = event.bytes;
+  keeper_.add(gpus_[event.device], work);
 }
 
 void RankReader::take_host(const Event& event, HostKind kind, Stretch at) {
@@ -129,10 +130,10 @@ void RankReader::take_range(const Event& event, Stretch at) {
 void RankReader::finish(TracedRun& run, std::int64_t rank, double base) {
   const std::size_t index = run.processes.size();
   process_.name = rank >= 0 ? fmt::format("rank {}", rank) : fmt::format("file {}", index);
-  const Nanos shift = base > 0 && base < 4e18 ? static_cast<Nanos>(base) : 0;
+  const Nanos shift = base > 0 && base < kFarthestBase ? static_cast<Nanos>(base) : 0;
   process_.shift(shift);
   for (auto& [device, gpu] : gpus_) {
-    for (GpuWork& work : gpu.work) work.begin += shift, work.end += shift;
+    gpu.shift(shift);
     gpu.process = index;
     gpu.name = fmt::format("{}, GPU {}", process_.name, device);
     run.gpus_used.push_back(std::move(gpu));

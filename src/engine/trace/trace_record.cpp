@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/trace/traced_rank.h"
+#include "loaderscope/errors.h"
 #include "record/recorder.h"
 
 namespace loaderscope::traces {
@@ -21,7 +22,7 @@ Stretch extent_of(const TracedRun& run) {
   for (const TracedProcess& process : run.processes)
     if (!process.is_empty()) add(process.extent());
   for (const TracedGpu& gpu : run.gpus_used)
-    for (const GpuWork& work : gpu.work) add({work.begin, work.end});
+    if (gpu.extent) add(*gpu.extent);
   return all;
 }
 
@@ -133,6 +134,11 @@ class RecordMaker {
 
   RunRecord make() {
     const Stretch all = extent_of(run_);
+    constexpr Nanos kLongest = Nanos{1} << 59;
+    if (all.length() > kLongest)
+      throw RunError(
+          "the traces' times lie more than 18 years apart; give files of one run, as they were "
+          "recorded");
     for (TracedProcess& process : run_.processes)
       if (!process.origin) process.origin = all.begin;
     walk_ranks();
@@ -202,8 +208,8 @@ void RecordMaker::put_config() {
   for (const TracedGpu& gpu : run_.gpus_used) {
     pageable.bytes += gpu.from_pageable.bytes;
     pinned.bytes += gpu.from_pinned.bytes;
+    own_stream |= gpu.copies_on_own_stream();
   }
-  for (const WalkedRank& rank : ranks_) own_stream |= rank.copies_on_own_stream;
   config.loader.memory.value =
       pageable.bytes > pinned.bytes ? MemoryMode::pageable : MemoryMode::pin_thread;
   config.trainer.copy.value = own_stream ? CopyMode::stream : CopyMode::async;

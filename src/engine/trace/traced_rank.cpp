@@ -14,13 +14,6 @@ Nanos noticeable_of(const TracedSteps& steps) {
                                         : std::max<Nanos>(steps.median() / kNoticeableOfStep, 1);
 }
 
-// What `busy` leaves of `within`.
-Stretches gaps_of(const Stretches& busy, Stretch within) {
-  Stretches gaps = {within};
-  take(gaps, busy);
-  return gaps;
-}
-
 class Walker {
  public:
   Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu)
@@ -31,8 +24,10 @@ class Walker {
       WalkedStep walked{step, {}};
       if (gpu_ != nullptr) {
         const GapReader reader(*gpu_, host_, rank_.noticeable);
-        for (const Stretch& gap : gaps_of(gpu_->busy(), step.at))
-          count(walked, gap, reader.parts_of(gap));
+        const GpuView::Busy busy = gpu_->busy(step.at);
+        for (const Stretch& gap : busy.gaps) count(walked, gap, reader.parts_of(gap));
+        rank_.kernels += busy.kernels;
+        rank_.only_collective += busy.only_collective;
       } else {
         add_waits_of_host(walked);
       }
@@ -41,10 +36,6 @@ class Walker {
       rank_.walked.push_back(std::move(walked));
     }
     rank_.loader_calls = std::ssize(host_.loader_calls());
-    if (gpu_ == nullptr || rank_.steps.list.empty()) return;
-    const Stretch window = {rank_.steps.list.front().at.begin, rank_.steps.list.back().at.end};
-    rank_.kernels = gpu_->kernels(window);
-    rank_.only_collective = gpu_->only_collective(window);
   }
 
  private:
@@ -91,10 +82,11 @@ class Walker {
 WalkedRank walk(const HostView& host, std::vector<StepMark> marks, TracedGpu* gpu, Stretch extent) {
   WalkedRank rank;
   std::optional<GpuView> view;
-  if (gpu != nullptr) view.emplace(*gpu);
-  rank.has_gpu = view.has_value();
-  rank.copies_on_own_stream = view && view->copies_on_own_stream();
-  rank.steps = steps_of(std::move(marks), host, view ? view->extent() : extent);
+  if (gpu != nullptr) {
+    view.emplace(*gpu);
+    extent = gpu->extent.value_or(extent);
+  }
+  rank.steps = steps_of(std::move(marks), host, extent);
   rank.noticeable = noticeable_of(rank.steps);
   Walker(rank, host, view ? &*view : nullptr).walk();
   return rank;

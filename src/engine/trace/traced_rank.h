@@ -27,8 +27,6 @@ struct WalkedRank {
   TracedSteps steps;
   std::vector<WalkedStep> walked;
   std::array<GapTotal, kGapKinds> gaps;
-  bool has_gpu = false;
-  bool copies_on_own_stream = false;
   Nanos noticeable = 0;
   Nanos kernels = 0, only_collective = 0;  // of the window
   Nanos loader_waits = 0;                  // of the host, whatever the GPU did meanwhile

@@ -87,17 +87,21 @@ void SpanKeeper::count(Bytes bytes) {
                   place_, kMostKept >> 20));
 }
 
-// Most of them lie within the one before, or go on where it ends.
+// Calls lie within operations, and both follow one another closely: what is between two of them by
+// less than anybody looks at is the same host's doing.
 void SpanKeeper::add_active(TracedThread& thread, Stretch at) {
-  if (!thread.active.empty()) {
-    Stretch& last = thread.active.back();
-    if (at.begin >= last.begin && at.begin <= last.end) {
-      last.end = std::max(last.end, at.end);
-      return;
-    }
+  constexpr Nanos kJoined = 5 * kMicrosecond;
+  std::deque<Stretch>& active = thread.active;
+  if (!active.empty() && at.begin >= active.back().begin &&
+      at.begin <= active.back().end + kJoined) {
+    active.back().end = std::max(active.back().end, at.end);
+    return;
   }
+  const auto behind = std::partition_point(active.begin(), active.end(),
+                                           [&](const Stretch& one) { return one.end < at.end; });
+  if (behind != active.end() && behind->begin <= at.begin) return;
   count(2 * sizeof(Stretch));
-  thread.active.push_back(at);
+  active.push_back(at);
 }
 
 void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
@@ -133,14 +137,38 @@ void SpanKeeper::add_overhead(TracedProcess& process, Stretch at) {
   process.overhead.push_back(at);
 }
 
-void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work, double bytes) {
-  count(sizeof(GpuWork) + sizeof(Stretch));
-  gpu.work.push_back(work);
+void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work) {
+  constexpr Nanos kLongest = std::numeric_limits<std::uint32_t>::max();
+  Nanos begin = work.begin;
+  do {
+    const Nanos length = std::min(work.end - begin, kLongest);
+    count(sizeof(GpuPiece));
+    gpu.work.at(static_cast<std::size_t>(work.kind))
+        .push_back({begin, static_cast<std::uint32_t>(length), work.correlation});
+    begin += length;
+  } while (begin < work.end);
+  if (!gpu.extent) gpu.extent = {work.begin, work.end};
+  gpu.extent = {std::min(gpu.extent->begin, work.begin), std::max(gpu.extent->end, work.end)};
+  gpu.streams[work.stream].has_kernels |= work.kind == GpuKind::kernel;
   const bool pageable = work.kind == GpuKind::from_pageable;
   if (!pageable && work.kind != GpuKind::from_pinned) return;
   Copied& copied = pageable ? gpu.from_pageable : gpu.from_pinned;
   copied.time += work.end - work.begin;
-  copied.bytes += bytes;
+  copied.bytes += work.bytes;
+  gpu.streams[work.stream].copying += work.end - work.begin;
+}
+
+void TracedGpu::shift(Nanos by) {
+  for (auto& pieces : work)
+    for (GpuPiece& piece : pieces) piece.begin += by;
+  if (extent) extent = {extent->begin + by, extent->end + by};
+}
+
+bool TracedGpu::copies_on_own_stream() const {
+  Nanos own = 0, shared = 0;
+  for (const auto& [number, stream] : streams)
+    (stream.has_kernels ? shared : own) += stream.copying;
+  return own > shared;
 }
 
 namespace {

@@ -2,8 +2,10 @@
 // made of it alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +33,24 @@ enum class GpuKind : std::uint8_t {
   from_pinned,
   to_host,
 };
+inline constexpr std::size_t kGpuKinds = 6;
 
+// Something that a GPU did, as a reader hands it in.
 struct GpuWork {
   Nanos begin = 0, end = 0;
   std::uint32_t correlation = 0;  // with the call that launched it; 0: not known
   std::uint16_t stream = 0;
   GpuKind kind = GpuKind::kernel;
+  double bytes = 0;  // of a copy
 };
+
+// As it is kept: of what takes longer than 4 s, several.
+struct GpuPiece {
+  Nanos begin = 0;
+  std::uint32_t length = 0;
+  std::uint32_t correlation = 0;
+};
+static_assert(sizeof(GpuPiece) == 16);
 
 enum class HostKind : std::uint8_t {
   call,         // of the CUDA API
@@ -93,11 +106,21 @@ struct Copied {
   double bytes = 0;
 };
 
+struct StreamUse {
+  bool has_kernels = false;
+  Nanos copying = 0;  // from the host
+};
+
 struct TracedGpu {
   std::size_t process = 0;
   std::string name;
-  std::deque<GpuWork> work;
+  std::array<std::deque<GpuPiece>, kGpuKinds> work;  // by kind
+  std::map<std::uint16_t, StreamUse> streams;
   Copied from_pageable, from_pinned;
+  std::optional<Stretch> extent;  // from the first begin to the last end
+
+  void shift(Nanos by);
+  bool copies_on_own_stream() const;  // most of what comes from the host
 };
 
 struct TracedRun {
@@ -138,7 +161,7 @@ class SpanKeeper {
   void add(TracedProcess& process, const HostSpan& span);
   void add(TracedProcess& process, const StepMark& mark);
   void add_overhead(TracedProcess& process, Stretch at);
-  void add(TracedGpu& gpu, const GpuWork& work, double bytes = 0);
+  void add(TracedGpu& gpu, const GpuWork& work);
 
  private:
   void add_active(TracedThread& thread, Stretch at);

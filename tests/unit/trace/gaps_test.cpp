@@ -159,6 +159,18 @@ TEST(TraceGaps, WhatIsCopiedWithinTheGpuIsItsWorkAndNoKernel) {
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.only_collective_s"), 0.005);
 }
 
+// A piece of work is kept in stretches of four seconds at most.
+TEST(TraceGaps, WorkThatTakesLongIsWhole) {
+  Told told;
+  told.step(0, 30'000).gpu(GpuKind::kernel, 0, 10'000).gpu(GpuKind::kernel, 9'000, 20'000);
+  told.gpu(GpuKind::from_pinned, 20'000, 30'000).gpu(GpuKind::collective, 19'000, 20'500);
+  const RunRecord record = record_of(told.run, 0);
+  EXPECT_EQ(analyse(record).account.compute, ms(20'500));
+  EXPECT_EQ(analyse(record).account.stall[Cause::h2d], ms(9'500));
+  EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.kernels_s"), 20.5);
+  EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.only_collective_s"), 0.5);
+}
+
 TEST(TraceGaps, WithoutAGpuAllThatIsNoWaitIsTraining) {
   Told told;
   told.run.gpus_used.clear();

@@ -27,7 +27,7 @@ class Told {
     return *this;
   }
   Told& gpu(GpuKind kind, double begin, double end, std::uint32_t launched_by = 0) {
-    run.gpus_used[0].work.push_back({ms(begin), ms(end), launched_by, 7, kind});
+    SpanKeeper("a test").add(run.gpus_used[0], GpuWork{ms(begin), ms(end), launched_by, 7, kind});
     return *this;
   }
   Told& step(double begin, double end) {
