@@ -52,6 +52,8 @@ TEST_F(NsightScript, CapturesTheMeasuredWindowAndPrintsTheTables) {
     EXPECT_THAT(profile, HasSubstr(std::string(" ") + flag + " "));
   EXPECT_THAT(profile, HasSubstr(" --output=" + folder_.path("out") + " "));
   EXPECT_THAT(profile, ::testing::EndsWith(binary() + " run --device sim --steps 9"));
+  EXPECT_THAT(folder_.read("log"), HasSubstr("\nexport --type=sqlite "));
+  EXPECT_THAT(ended.err, HasSubstr("no diagnosis of"));  // what this nsys exports is nothing
   EXPECT_THAT(folder_.read("log"), HasSubstr("\nstats "));
   EXPECT_THAT(folder_.read("log"), HasSubstr(folder_.path("out.nsys-rep")));
 }

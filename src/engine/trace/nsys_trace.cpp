@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "engine/trace/sqlite_file.h"
 #include "loaderscope/errors.h"
@@ -71,7 +73,8 @@ class NsysReader {
   void read_facts();
   void read_strings();
   void read_gpu();
-  void read_copies();
+  void read_work(std::string_view table, const std::vector<std::string_view>& columns,
+                 const std::function<void(const SqliteRow&, GpuWork&)>& tell);
   void read_calls();
   void read_ranges();
   void read_overhead();
@@ -191,49 +194,44 @@ TracedGpu& NsysReader::gpu(std::int64_t global_pid, std::int64_t device) {
   return made;
 }
 
-void NsysReader::read_gpu() {
-  const auto take = [&](std::string_view table, GpuKind kind, std::string_view name) {
-    file_.for_each(table,
-                   {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", name},
-                   [&](const SqliteRow& row) {
-                     Stretch at;
-                     if (!take_times(row, at)) return;
-                     GpuWork work{at.begin, at.end};
-                     work.stream = static_cast<std::uint16_t>(row.integer(4));
-                     work.correlation = static_cast<std::uint32_t>(row.integer(5));
-                     const bool exchanges = meaning_of(row.integer(6, -1)) == Meaning::collective;
-                     work.kind = exchanges ? GpuKind::collective : kind;
-                     keeper_.add(gpu(row.integer(2), row.integer(3)), work);
-                   });
-  };
-  take("CUPTI_ACTIVITY_KIND_KERNEL", GpuKind::kernel, "shortName");
-  // Kernels of a graph that is traced as a whole are in no other table.
-  take("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GpuKind::kernel, "graphId_");
-  take("CUPTI_ACTIVITY_KIND_MEMSET", GpuKind::memory, "value_");
-  read_copies();
+// `columns`: further ones, from the sixth on, by which `tell` says what kind of work it is.
+void NsysReader::read_work(std::string_view table, const std::vector<std::string_view>& columns,
+                           const std::function<void(const SqliteRow&, GpuWork&)>& tell) {
+  std::vector<std::string_view> all = {"start",    "end",      "globalPid",
+                                       "deviceId", "streamId", "correlationId"};
+  all.insert(all.end(), columns.begin(), columns.end());
+  file_.for_each(table, all, [&](const SqliteRow& row) {
+    Stretch at;
+    if (!take_times(row, at)) return;
+    GpuWork work{at.begin, at.end};
+    work.stream = static_cast<std::uint16_t>(row.integer(4));
+    work.correlation = static_cast<std::uint32_t>(row.integer(5));
+    tell(row, work);
+    keeper_.add(gpu(row.integer(2), row.integer(3)), work);
+  });
 }
 
-void NsysReader::read_copies() {
+void NsysReader::read_gpu() {
+  read_work("CUPTI_ACTIVITY_KIND_KERNEL", {"shortName"}, [&](const SqliteRow& row, GpuWork& work) {
+    const bool exchanges = meaning_of(row.integer(6, -1)) == Meaning::collective;
+    work.kind = exchanges ? GpuKind::collective : GpuKind::kernel;
+  });
+  // Kernels of a graph that is traced as a whole are in no other table.
+  read_work("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {}, [](const SqliteRow&, GpuWork&) {});
+  read_work("CUPTI_ACTIVITY_KIND_MEMSET", {},
+            [](const SqliteRow&, GpuWork& work) { work.kind = GpuKind::memory; });
   const EnumNames kinds = enum_names("ENUM_CUDA_MEMCPY_OPER");
   const EnumNames memories = enum_names("ENUM_CUDA_MEM_KIND");
   const auto named = [](const EnumNames& names, std::int64_t value) {
     const auto found = names.find(value);
     return found == names.end() ? std::string() : found->second;
   };
-  file_.for_each("CUPTI_ACTIVITY_KIND_MEMCPY",
-                 {"start", "end", "globalPid", "deviceId", "streamId", "correlationId", "copyKind",
-                  "srcKind", "bytes"},
-                 [&](const SqliteRow& row) {
-                   Stretch at;
-                   if (!take_times(row, at)) return;
-                   GpuWork work{at.begin, at.end};
-                   work.stream = static_cast<std::uint16_t>(row.integer(4));
-                   work.correlation = static_cast<std::uint32_t>(row.integer(5));
-                   work.kind = kind_of(
-                       {named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
-                   work.bytes = static_cast<double>(row.integer(8));
-                   keeper_.add(gpu(row.integer(2), row.integer(3)), work);
-                 });
+  read_work("CUPTI_ACTIVITY_KIND_MEMCPY", {"copyKind", "srcKind", "bytes"},
+            [&](const SqliteRow& row, GpuWork& work) {
+              work.kind =
+                  kind_of({named(kinds, row.integer(6, -1)), named(memories, row.integer(7, -1))});
+              work.bytes = static_cast<double>(row.integer(8));
+            });
 }
 
 void NsysReader::add_host(std::int64_t global_tid, Stretch at, HostKind kind,
