@@ -234,7 +234,8 @@ Analysis analyse(const RunRecord& record) {
 
   const Bootstrap bootstrap(walk.series, 2 * workers);
   fill_estimates(analysis, record, bootstrap);
-  fill_first_batch(analysis, record, walk.first);
+  // A trace begins with the tracing.
+  if (!is_trace_engine(record.engine)) fill_first_batch(analysis, record, walk.first);
   if (record.config.data.samples > 0 && analysis.samples_per_s.mean > 0) {
     analysis.epoch_predicted_s =
         static_cast<double>(record.config.data.samples.value) / analysis.samples_per_s.mean;

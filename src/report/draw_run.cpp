@@ -19,15 +19,17 @@ std::string draw_tiles(const Analysis& analysis) {
     tiles.push_back({"busy",
                      show_percent(busy_of(analysis.account)),
                      {busy_of(analysis.account), "device.busy"}});
-  tiles.push_back({"samples per second",
-                   show_rate(analysis.samples_per_s.mean),
-                   {analysis.samples_per_s.mean, "throughput.samples_per_s.mean"}});
+  if (analysis.samples > 0)
+    tiles.push_back({"samples per second",
+                     show_rate(analysis.samples_per_s.mean),
+                     {analysis.samples_per_s.mean, "throughput.samples_per_s.mean"}});
   tiles.push_back({"measured",
                    show_duration(analysis.account.window),
                    {seconds(analysis.account.window), "window.wall_s"}});
-  tiles.push_back({"first batch after",
-                   show_duration(analysis.first_batch_wall),
-                   {seconds(analysis.first_batch_wall), "first_batch.wall_s"}});
+  if (analysis.first_batch_wall > 0)
+    tiles.push_back({"first batch after",
+                     show_duration(analysis.first_batch_wall),
+                     {seconds(analysis.first_batch_wall), "first_batch.wall_s"}});
   return drawn(tiles);
 }
 

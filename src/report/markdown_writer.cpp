@@ -47,9 +47,10 @@ void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& 
                          show_percent(line.share), show_points(line.half_width.value_or(0)),
                          in_markdown(line.remark));
     }
-    out << fmt::format("\n- {}; {} in {}{}\n", show_rate(analysis.samples_per_s),
-                       plural(analysis.steps, "step"), show_duration(analysis.account.window),
-                       analysis.steady ? ", steady" : "");
+    const std::string rate =
+        analysis.samples > 0 ? show_rate(analysis.samples_per_s) + "; " : "";  // else not known
+    out << fmt::format("\n- {}{} in {}{}\n", rate, plural(analysis.steps, "step"),
+                       show_duration(analysis.account.window), analysis.steady ? ", steady" : "");
   }
   write_list(out, "", proof_lines(analysis));
   write_differential_table(out, record, analysis);

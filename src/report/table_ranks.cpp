@@ -29,7 +29,8 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
   for (std::size_t rank = 0; rank < std::min(ranks, kMostRows); ++rank) {
     const Account& account = analysis.rank_accounts[rank];
     const Nanos own = account.idle() - account.waiting_for_ranks;
-    table.add({std::to_string(rank), show_rate(rate_of(record.ranks[rank], &RankRecord::samples)),
+    const double rate = rate_of(record.ranks[rank], &RankRecord::samples);
+    table.add({std::to_string(rank), rate > 0 ? show_rate(rate) : "not known",
                analysis.has_busy ? show_percent(busy_of(account)) : "",
                show_percent(share_of(own, account)),
                show_percent(share_of(account.waiting_for_ranks, account)), chief_cause(account)});

@@ -102,8 +102,7 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
 
 // What the reader of a screen would not miss.
 void add_details(Screen& screen, const RunRecord& record, const Analysis& analysis) {
-  if (!is_trace_engine(record.engine))  // it began when the tracing did
-    screen.line(Worth::detail, first_batch_line(analysis));
+  screen.line(Worth::detail, first_batch_line(analysis));
   for (const std::string& queue : queue_lines(record)) screen.line(Worth::detail, queue);
   screen.table(Worth::detail, metric_table(record));
 }
@@ -173,7 +172,7 @@ std::string more_line(const RunRecord& record, const Analysis& analysis) {
     parts.push_back(std::move(text));
   }
   if (record.ranks.size() > 1) parts.emplace_back("ranks");
-  if (!is_trace_engine(record.engine)) parts.emplace_back("first batch");
+  if (analysis.first_batch_wall > 0) parts.emplace_back("first batch");
   if (!record.metrics.empty()) parts.push_back(plural(std::ssize(record.metrics), "metric"));
   return fmt::format("more with --verbose: {}{}", fmt::join(parts, "; "), explained_by(analysis));
 }
