@@ -6,6 +6,7 @@
 #include "page/figures.h"
 #include "report/draw_steps.h"
 #include "report/step_stretches.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -67,6 +68,7 @@ std::string draw_step_times(const RunRecord& record) {
 
 std::string draw_ready(const RunRecord& record) {
   if (record.ranks.empty() || record.ranks.front().steps() < 2) return "";
+  if (is_trace_engine(record.engine)) return "";  // no trace tells
   const RankRecord& rank = record.ranks.front();
   const StepStretches steps = step_stretches(rank, kMostStretches);
   const std::vector<std::int32_t> ready = ready_when_asked(rank);
