@@ -1,5 +1,6 @@
 #include "cli/measure.h"
 
+#include "cli/live_account.h"
 #include "cli/progress.h"
 #include "cli/version_text.h"
 #include "loaderscope/engine.h"
@@ -28,7 +29,11 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;
-  context.on_progress = [&](const Progress& p) { progress.show(p.steps, p.fraction); };
+  LiveAccount account;
+  if (ProgressPrinter::shows()) context.observer = &account;
+  context.on_progress = [&](const Progress& p) {
+    progress.show(p.steps, p.fraction, [&](std::size_t width) { return account.lines(width); });
+  };
   try {
     RunRecord record = run_engine(config, context);
     complete(record, machine, notes);

@@ -1,6 +1,7 @@
 #include "cli/progress.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +27,25 @@ std::string progress_line(const std::string& what, const HowFar& since, const Ho
   return line + ", " + show_duration(static_cast<Nanos>(left_s * 1e9)) + " left";
 }
 
+std::string redrawn(std::size_t before, const std::vector<std::string>& lines, std::size_t width) {
+  std::string text = "\r";
+  if (before > 1) text += fmt::format("\033[{}A", before - 1);
+  text += "\033[J";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    text += (i == 0 ? "" : "\n") + lines[i].substr(0, width);
+  return text;
+}
+
 namespace {
+
+constexpr std::size_t kUnbroken = 1000;  // columns of a line for a log
+
+// One less than the terminal has: a full line would be broken.
+std::size_t terminal_width() {
+  winsize size{};
+  const bool is_known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
+  return is_known ? size.ws_col - 1U : 79;
+}
 
 bool shows_any = true;
 
@@ -44,22 +63,31 @@ ProgressPrinter::ProgressPrinter(std::string what, Terminal terminal)
 }
 
 ProgressPrinter::~ProgressPrinter() {
-  if (line_shown_) std::fputs("\r\033[K", stderr);
+  if (lines_shown_ > 0) std::fputs(redrawn(lines_shown_, {}, 0).c_str(), stderr);
 }
 
-void ProgressPrinter::show(std::int64_t done, double fraction) {
+void ProgressPrinter::rewrite(const std::vector<std::string>& lines) {
+  std::fputs(redrawn(lines_shown_, lines, terminal_width()).c_str(), stderr);
+  lines_shown_ = lines.size();
+}
+
+void ProgressPrinter::show(std::int64_t done, double fraction, const Below& below) {
   const Clock::time_point now = Clock::now();
   const HowFar far = {done, fraction, std::chrono::duration<double>(now - begin_).count()};
   if (first_.done == 0 && first_.fraction <= 0) first_ = far;
   if (now < next_ || !shows_any) return;
-  const std::string line = progress_line(what_, first_, far);
+  std::vector<std::string> lines = {progress_line(what_, first_, far)};
+  if (below) {
+    for (std::string& line : below(rewrites_ ? terminal_width() : kUnbroken))
+      lines.push_back(std::move(line));
+  }
   if (rewrites_) {
-    std::fprintf(stderr, "\r\033[K%s", line.c_str());
-    line_shown_ = true;
+    rewrite(lines);
     next_ = now + std::chrono::milliseconds(200);
   } else {
     const char* over = isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";  // a bar of the program's
-    std::fprintf(stderr, "%sloaderscope: %s\n", over, line.c_str());
+    std::fprintf(stderr, "%sloaderscope: %s\n", over,
+                 fmt::format("{}", fmt::join(lines, "; ")).c_str());
     next_ = now + std::chrono::seconds(10);
   }
   std::fflush(stderr);

@@ -1,10 +1,12 @@
-// Progress on standard error: one line rewritten on a terminal, else a line every ten seconds; also
-// on a terminal that a measured program prints to.
+// Progress on standard error: a few lines rewritten on a terminal, else a line every ten seconds;
+// also on a terminal that a measured program prints to.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace loaderscope {
 
@@ -20,6 +22,10 @@ struct HowFar {
 // with nothing done "no steps yet".
 std::string progress_line(const std::string& what, const HowFar& since, const HowFar& now);
 
+// What draws `lines` where `before` of them were drawn, with the cursor behind the last; each is
+// cut to `width` columns. Nothing is left of what was there.
+std::string redrawn(std::size_t before, const std::vector<std::string>& lines, std::size_t width);
+
 class ProgressPrinter {
  public:
   enum class Terminal : std::uint8_t { own, shared };  // with a program
@@ -32,14 +38,17 @@ class ProgressPrinter {
   static void show_none();  // from now on
   static bool shows();
 
+  // What stands below the line on a terminal of so many columns, and behind it else.
+  using Below = std::function<std::vector<std::string>(std::size_t width)>;
   // From one thread at a time. `fraction` 0: not known.
-  void show(std::int64_t done, double fraction);
+  void show(std::int64_t done, double fraction, const Below& below = nullptr);
 
  private:
   using Clock = std::chrono::steady_clock;
+  void rewrite(const std::vector<std::string>& lines);
   std::string what_;
   bool rewrites_;
-  bool line_shown_ = false;
+  std::size_t lines_shown_ = 0;
   Clock::time_point begin_, next_;
   HowFar first_;  // when something was done: before, it took no time for it
 };

@@ -15,9 +15,9 @@
 #include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "report/kinds.h"
 #include "report/recognise.h"
 #include "report/results.h"
+#include "report/saved.h"
 #include "report/schemas.h"
 #include "source/cache_folder.h"
 
@@ -81,24 +81,25 @@ void write_report(const ReportFlags& flags, const ReportRow& writer, const AnyRe
   write_output(flags.output, [&](std::ostream& out) { writer.write(out, result, style); });
 }
 
-ExitCode report_comparison(const ReportFlags& flags, const std::string& path) {
-  const ReportRow& writer = writer_of(flags.format, "compare");
+ExitCode report_saved(const ReportFlags& flags, const std::string& path, const ResultKind& kind) {
+  const ReportRow& writer = writer_of(flags.format, kind.row.name);
   if (!flags.require.empty())
-    throw UsageError("--require: is for a run; the exit code of compare is its requirement");
+    throw UsageError(fmt::format("--require: is for a run, and {} is of {}; look at its values",
+                                 shown_text(path), kind.row.name));
   check_output(flags.output, {flags.force, {path}});
-  const compare::SavedComparison saved = compare::read_comparison(path);
-  write_report(flags, writer, result_of(saved.comparison, saved.tool_version));
+  write_report(flags, writer, read_saved(kind, path).result);
   return ExitCode::ok;
 }
 
-ExitCode report_profile(const ReportFlags& flags, const std::string& path) {
-  const ReportRow& writer = writer_of(flags.format, "probe");
-  if (!flags.require.empty())
-    throw UsageError("--require: is for a run; probe --against is the gate of a machine");
-  check_output(flags.output, {flags.force, {path}});
-  const probe::SavedProfile saved = probe::read_profiles(path).front();
-  write_report(flags, writer, result_of(saved.profile, saved.tool_version));
-  return ExitCode::ok;
+// Of a run also what is no result of ours: its reader says what is wrong with it.
+const ResultKind& kind_in(const std::string& path) {
+  const std::string beginning = beginning_of(path);
+  const std::string_view schema = schema_in(beginning);
+  for (const ResultKind& kind : result_kinds()) {
+    const std::string any = schema_name(kind.row.name);
+    if (schema.starts_with(any.substr(0, any.rfind('/') + 1))) return kind;
+  }
+  return find_row("run", result_kinds());
 }
 
 ExitCode report(const ReportFlags& flags) {
@@ -109,8 +110,8 @@ ExitCode report(const ReportFlags& flags) {
   check_requirements(flags.require);
   writer_of(flags.format);  // refuses what no result has
   const std::string result = place_of_result(flags.result);
-  if (is_saved("compare", result)) return report_comparison(flags, result);
-  if (is_saved("probe", result)) return report_profile(flags, result);
+  if (const ResultKind& kind = kind_in(result); kind.read != nullptr)
+    return report_saved(flags, result, kind);
   const ReportRow& writer = writer_of(flags.format, "run");
   check_output(flags.output, {flags.force, {result}});
   const SavedRun saved = read_result(result);
@@ -128,8 +129,7 @@ Action declare_report(CLI::App& app) {
   const auto flags = std::make_shared<ReportFlags>();
   app.add_option(
       "RESULT", flags->result,
-      "A file that --json FILE of run, compare or probe has saved; last: of the last run, "
-      "saved or not.");
+      "A file that --json FILE of any command has saved; last: of the last run, saved or not.");
   app.add_option("--format", flags->format,
                  "The form; see 'loaderscope list report'. Default: table.")
       ->type_name("NAME")

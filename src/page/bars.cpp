@@ -53,15 +53,15 @@ std::string drawn(const Bars& bars) {
   const bool one = bars.bars.size() == 1;
   std::string picture;
   std::vector<LegendEntry> entries;
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<Cell>> rows;
   int y = 0;
   for (const Bar& bar : bars.bars) {
     picture += drawn_bar(bar, longest, y);
     y += kBarHeight + kBarGap + (bar.label.empty() && bar.text.empty() ? 0 : kBarLabel);
     for (const Part& part : bar.parts) {
-      rows.push_back({bar.label, part.name, part.text});
+      rows.push_back({{bar.label}, {part.name}, {part.text, part.figure}});
       if (one)
-        entries.push_back({part.name, part.kind, part.text, part.figure, part.remark});
+        entries.push_back({part.name, part.kind, part.text, part.figure, part.remark, part.place});
       else if (!knows(entries, part.name))
         entries.push_back({part.name, part.kind});
     }

@@ -35,6 +35,7 @@ struct Part {
   std::string text;  // "58.1 ms, 24.9 %"
   Figure figure{};   // path "": it stands nowhere
   std::string remark = {};
+  std::string place = {};  // of another picture, that shows more of it
 };
 struct Bar {
   std::string label, text;  // before it, and behind it
@@ -52,6 +53,7 @@ struct Point {
   double x = 0, y = 0;
   double low = 0, high = 0;  // an interval; none where they are equal
   std::string title = {};    // what the point is
+  std::string path = {};     // of y in the result; "": it stands nowhere
 };
 // A band goes from low to high; layers are bands upon each other.
 enum class Shape : std::uint8_t { line, points, line_and_points, band, layer };
@@ -79,6 +81,7 @@ struct Range {
   std::vector<double> at;  // ascending
   std::size_t chief = 0;   // which of them is drawn large
   std::string text;
+  std::string path = {};  // of the large one in the result; "": it stands nowhere
 };
 struct Ranges {
   std::string title, note;
@@ -102,6 +105,7 @@ struct Timeline {
   double begin = 0, end = 0;
   std::vector<Lane> lanes;
   std::vector<Mark> marks = {};
+  std::vector<std::string> places = {};  // that links lead to
 };
 std::string drawn(const Timeline& timeline);
 
@@ -115,5 +119,17 @@ struct HeatMap {
   std::vector<std::vector<std::optional<double>>> cells;
 };
 std::string drawn(const HeatMap& map);
+
+// --- things with what is known of them, side by side ---
+
+struct Box {
+  std::string title;
+  std::vector<std::string> lines;
+};
+struct Boxes {
+  std::string title, note;
+  std::vector<Box> boxes;
+};
+std::string drawn(const Boxes& boxes);
 
 }  // namespace loaderscope::page

@@ -6,9 +6,24 @@
 
 namespace loaderscope::page {
 
+namespace {
+
+std::string with_value(const Figure& figure, const std::string& text) {
+  if (figure.path.empty()) return in_xml(text);
+  return fmt::format("<data value=\"{:.9f}\" data-path=\"{}\">{}</data>", figure.value,
+                     in_xml(figure.path), in_xml(text));
+}
+
+}  // namespace
+
 std::string framed(std::string_view title, std::string_view note, const std::string& picture,
-                   const std::string& below) {
-  std::string text = fmt::format("<figure>\n<figcaption><h2>{}</h2>", in_xml(title));
+                   const std::string& below, const std::vector<std::string>& places) {
+  std::string text;
+  for (std::size_t i = 1; i < places.size(); ++i)
+    text += fmt::format("<span id=\"{}\"></span>", in_xml(places[i]));
+  const std::string id =
+      places.empty() ? "" : fmt::format(" id=\"{}\" tabindex=\"-1\"", in_xml(places[0]));
+  text += fmt::format("<figure{}>\n<figcaption><h2>{}</h2>", id, in_xml(title));
   if (!note.empty()) text += fmt::format("<p>{}</p>", in_xml(note));
   return text + "</figcaption>\n" + picture + "\n" + below + "</figure>\n";
 }
@@ -16,10 +31,13 @@ std::string framed(std::string_view title, std::string_view note, const std::str
 std::string legend_of(const std::vector<LegendEntry>& entries) {
   std::string text = "<ul class=\"legend\">\n";
   for (const LegendEntry& entry : entries) {
-    text += fmt::format("<li><i class=\"k-{}\"></i>{}", in_xml(entry.kind), in_xml(entry.name));
+    const std::string name = in_xml(entry.name);
+    text += fmt::format("<li><i class=\"k-{}\"></i>{}", in_xml(entry.kind),
+                        entry.place.empty()
+                            ? name
+                            : fmt::format("<a href=\"#{}\">{}</a>", in_xml(entry.place), name));
     if (!entry.figure.path.empty()) {
-      text += fmt::format(" <data value=\"{:.9f}\" data-path=\"{}\">{}</data>", entry.figure.value,
-                          in_xml(entry.figure.path), in_xml(entry.text));
+      text += " " + with_value(entry.figure, entry.text);
     } else if (!entry.text.empty()) {
       text += fmt::format(" <b>{}</b>", in_xml(entry.text));
     }
@@ -32,15 +50,14 @@ std::string legend_of(const std::vector<LegendEntry>& entries) {
 std::string drawn(const std::vector<Tile>& tiles) {
   std::string text = "<dl class=\"tiles\">\n";
   for (const Tile& tile : tiles) {
-    text += fmt::format(
-        "<div><dt>{}</dt><dd><data value=\"{:.9f}\" data-path=\"{}\">{}</data></dd></div>\n",
-        in_xml(tile.name), tile.figure.value, in_xml(tile.figure.path), in_xml(tile.text));
+    text += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", in_xml(tile.name),
+                        with_value(tile.figure, tile.text));
   }
   return text + "</dl>\n";
 }
 
 std::string number_table(const std::vector<std::string>& header,
-                         const std::vector<std::vector<std::string>>& rows) {
+                         const std::vector<std::vector<Cell>>& rows) {
   if (rows.empty()) return "";
   std::string text = "<details><summary>as a table</summary><div class=\"wide\"><table>\n<tr>";
   for (const std::string& cell : header)
@@ -48,10 +65,22 @@ std::string number_table(const std::vector<std::string>& header,
   text += "</tr>\n";
   for (const auto& row : rows) {
     text += "<tr>";
-    for (const std::string& cell : row) text += fmt::format("<td>{}</td>", in_xml(cell));
+    for (const Cell& cell : row)
+      text += fmt::format("<td>{}</td>", with_value(cell.figure, cell.text));
     text += "</tr>\n";
   }
   return text + "</table></div></details>\n";
+}
+
+std::string drawn(const Boxes& boxes) {
+  if (boxes.boxes.empty()) return "";
+  std::string text = "<div class=\"boxes\">\n";
+  for (const Box& box : boxes.boxes) {
+    text += fmt::format("<div><h3>{}</h3>\n", in_xml(box.title));
+    for (const std::string& line : box.lines) text += fmt::format("<p>{}</p>\n", in_xml(line));
+    text += "</div>\n";
+  }
+  return framed(boxes.title, boxes.note, text + "</div>", "");
 }
 
 std::string percent(double share) { return fmt::format("{:.2f}%", 100 * share); }

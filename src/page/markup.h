@@ -9,20 +9,24 @@
 
 namespace loaderscope::page {
 
-// The figure around a picture. `below`: a legend, a table.
+// The figure around a picture. `below`: a legend, a table. `places`: that links lead to.
 std::string framed(std::string_view title, std::string_view note, const std::string& picture,
-                   const std::string& below);
+                   const std::string& below, const std::vector<std::string>& places = {});
 
 struct LegendEntry {
   std::string name, kind, text = {};
   Figure figure{};
-  std::string remark = {};
+  std::string remark = {}, place = {};
 };
 std::string legend_of(const std::vector<LegendEntry>& entries);
 
+struct Cell {
+  std::string text;
+  Figure figure{};
+};
 // Folded away. "" without rows.
 std::string number_table(const std::vector<std::string>& header,
-                         const std::vector<std::vector<std::string>>& rows);
+                         const std::vector<std::vector<Cell>>& rows);
 
 std::string percent(double share);  // of a width, as SVG takes it: "12.34%"
 

@@ -76,16 +76,18 @@ Grid grid_of(const Scale& y) {
   return grid;
 }
 
-std::vector<std::vector<std::string>> rows_of(const Plot& plot) {
-  std::vector<std::vector<std::string>> rows;
+std::vector<std::vector<Cell>> rows_of(const Plot& plot) {
+  std::vector<std::vector<Cell>> rows;
   for (const Series& series : plot.series) {
     for (const Point& point : series.points) {
       const bool has_interval = point.high > point.low;
-      rows.push_back(
-          {series.name, point.title, spelled(plot.x.unit, point.x), spelled(plot.y.unit, point.y),
-           has_interval
-               ? spelled(plot.y.unit, point.low) + " to " + spelled(plot.y.unit, point.high)
-               : ""});
+      rows.push_back({{series.name},
+                      {point.title},
+                      {spelled(plot.x.unit, point.x)},
+                      {spelled(plot.y.unit, point.y), {point.y, point.path}},
+                      {has_interval ? spelled(plot.y.unit, point.low) + " to " +
+                                          spelled(plot.y.unit, point.high)
+                                    : ""}});
     }
   }
   if (rows.size() > kMostRows) rows.clear();

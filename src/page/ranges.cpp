@@ -43,13 +43,15 @@ std::string drawn(const Ranges& ranges) {
   if (!scale.logarithmic && scale.least < 0 && scale.most > 0)
     picture += fmt::format("<line class=\"zero\" x1=\"{0}\" x2=\"{0}\" y1=\"0\" y2=\"{1}\"/>\n",
                            percent(scale.at(0)), height);
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<Cell>> rows;
   int y = 0;
   for (const Range& row : ranges.rows) {
     if (row.at.empty()) continue;
     picture += drawn_row(row, scale, y);
-    rows.push_back({row.label});
-    for (const double at : row.at) rows.back().push_back(spelled(scale.unit, at));
+    rows.push_back({{row.label}});
+    for (std::size_t i = 0; i < row.at.size(); ++i)
+      rows.back().push_back(
+          {spelled(scale.unit, row.at[i]), {row.at[i], i == row.chief ? row.path : std::string()}});
     y += kRangeHeight;
   }
   picture += fmt::format("<text class=\"axis\" x=\"100%\" y=\"{}\" text-anchor=\"end\">{}</text>\n",

@@ -78,7 +78,7 @@ std::string drawn(const Timeline& timeline) {
   if (entries.empty()) return "";
   content = mark_lines(timeline.marks, x, y) + content;
   return framed(timeline.title, timeline.note, zoomable(timeline.title, x, y, labels, content),
-                legend_of(entries));
+                legend_of(entries), timeline.places);
 }
 
 }  // namespace loaderscope::page

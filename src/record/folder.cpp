@@ -5,18 +5,22 @@
 #include "base/fifo.h"
 #include "record/rank_folder.h"
 #include "record/recorder.h"
+#include "record/step_observer.h"
 
 namespace loaderscope {
 
 struct Folder::Impl {
   FoldOptions options;
+  StepObserver* step_observer;  // null: there is none
   std::vector<RankFolder> ranks;
   // With a barrier: steps whose other ranks are not known yet, and the views of those that are.
   std::vector<Fifo<StepEvents>> waiting;
   std::vector<StepView> views;
 
   explicit Impl(const FoldOptions& given)
-      : options(given), waiting(static_cast<std::size_t>(given.ranks)) {
+      : options(given),
+        step_observer(dynamic_cast<StepObserver*>(given.observer)),
+        waiting(static_cast<std::size_t>(given.ranks)) {
     const FoldOptions each = share_of_one_rank(given);
     ranks.reserve(waiting.size());
     for (std::int32_t rank = 0; rank < given.ranks; ++rank) ranks.emplace_back(each, rank);
@@ -49,6 +53,10 @@ struct Folder::Impl {
     return last;
   }
 
+  void booked(std::size_t rank, const StepRow& row) const {
+    if (step_observer != nullptr) step_observer->booked(static_cast<std::int32_t>(rank), row);
+  }
+
   void fold_together() {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       ranks[rank].begin_step(waiting[rank].front());
@@ -61,7 +69,7 @@ struct Folder::Impl {
     const auto end_step = [&](std::size_t rank, const StepView* straggler,
                               const RankFolder* slowest) {
       try {
-        ranks[rank].end_step(views[rank], straggler, slowest);
+        booked(rank, ranks[rank].end_step(views[rank], straggler, slowest));
       } catch (...) {
         failure = std::current_exception();  // the others end this step too
       }
@@ -100,7 +108,7 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
   if (!impl.options.sync_ranks || impl.ranks.size() == 1) {
     RankFolder& folder = impl.ranks[index];
     folder.begin_step(events);
-    folder.end_step(folder.view());
+    impl.booked(index, folder.end_step(folder.view()));
     return;
   }
   impl.waiting[index].push_back(events);

@@ -135,8 +135,8 @@ StepView RankFolder::view() {
   return view;
 }
 
-void RankFolder::end_step(const StepView& own, const StepView* straggler,
-                          const RankFolder* slowest) {
+StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
+                             const RankFolder* slowest) {
   StepRow row = book_step(own, straggler);
   row.clamped = current_clamped_;
   if (!row.warmup && !window_open_) {
@@ -156,6 +156,7 @@ void RankFolder::end_step(const StepView& own, const StepView* straggler,
   for (const auto& part : parts_) drop_old_spans(part.key().second);
   give_back_parts();
   record_.rows.push_back(row);  // at the end: where it throws, the step is folded all the same
+  return row;
 }
 
 void RankFolder::count_stages() {

@@ -27,9 +27,10 @@ class RankFolder {
   // between.
   void begin_step(const StepEvents& events);  // brings its times into order
   StepView view();                            // of the step begun
-  // Books it, writes its row, forgets its spans. `slowest`: the rank that `straggler` is a view of.
-  void end_step(const StepView& own, const StepView* straggler = nullptr,
-                const RankFolder* slowest = nullptr);
+  // Books it, writes the row that it returns, forgets its spans. `slowest`: the rank that
+  // `straggler` is a view of.
+  StepRow end_step(const StepView& own, const StepView* straggler = nullptr,
+                   const RankFolder* slowest = nullptr);
 
   void close() { closed_ = true; }  // nothing is kept any more
 

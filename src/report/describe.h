@@ -35,6 +35,10 @@ void describe_step(Form& form, std::int64_t rank, StepRow& row);
 void describe_sample(Form& form, std::int64_t rank, SampleRow& row);
 void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar);
 
+// `most`: the largest value.
+void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
+                      std::string_view sentence);
+
 void describe_account(Form& form, Account& account);
 void describe_stalls(Form& form, Account& account);  // its compute_s and stall_s
 void describe_stage(Form& form, StageStats& stats);

@@ -14,12 +14,35 @@ constexpr std::int64_t kMostBuckets = 8192;  // more than a histogram of 64-bit 
 void describe_histogram(Form& form, StageStats& stats) {
   Nanos longest = stats.wall_histogram.max();
   form.seconds("max_s", longest, "longest, seconds");
-  std::vector<Histogram::Bucket> buckets = stats.wall_histogram.buckets();
+  describe_buckets(form, stats.wall_histogram, longest,
+                   "histogram of the durations: [index, count, sum in ns], ascending. Durations "
+                   "below 128 ns have their own bucket; above, every power of two is cut into 128");
+  const std::int64_t counted = stats.wall_histogram.count();
+  if (form.reads() && counted != stats.count)
+    form.refuse(fmt::format("has buckets that hold {} executions where the stage has {}", counted,
+                            stats.count));
+}
+
+void describe_critical_path(Form& form, CriticalPath& path) {
+  form.object(
+      "critical_path",
+      "what its steps hung on: the chain of events, each begun by the end of the one before, that "
+      "led to the end of the window",
+      [&] {
+        form.seconds("compute_s", path.compute, "GPU computing, seconds");
+        show_seconds_but_zeros<Cause>(form, "stall_s", path.stall,
+                                      "seconds by cause; those of 0 are left out", "seconds");
+      });
+}
+
+}  // namespace
+
+void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
+                      Form::Sentence sentence) {
+  std::vector<Histogram::Bucket> buckets = histogram.buckets();
   if (form.reads()) buckets.clear();
   form.list(
-      "buckets", buckets,
-      "histogram of the durations: [index, count, sum in ns], ascending. Durations below 128 ns "
-      "have their own bucket; above, every power of two is cut into 128",
+      "buckets", buckets, sentence,
       [&](Histogram::Bucket& bucket) {
         form.row("", "one bucket", [&] {
           std::int64_t index = bucket.index;
@@ -40,25 +63,8 @@ void describe_histogram(Form& form, StageStats& stats) {
     sum += bucket.sum;
     last = bucket.index;
   }
-  if (counted != stats.count)
-    form.refuse(fmt::format("has buckets that hold {} executions where the stage has {}", counted,
-                            stats.count));
-  stats.wall_histogram = Histogram::from_buckets(buckets, longest);
+  histogram = Histogram::from_buckets(buckets, most);
 }
-
-void describe_critical_path(Form& form, CriticalPath& path) {
-  form.object(
-      "critical_path",
-      "what its steps hung on: the chain of events, each begun by the end of the one before, that "
-      "led to the end of the window",
-      [&] {
-        form.seconds("compute_s", path.compute, "GPU computing, seconds");
-        show_seconds_but_zeros<Cause>(form, "stall_s", path.stall,
-                                      "seconds by cause; those of 0 are left out", "seconds");
-      });
-}
-
-}  // namespace
 
 void describe_stage(Form& form, StageStats& stats) {
   form.whole("count", stats.count, "executions in the window", {1});

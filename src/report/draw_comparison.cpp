@@ -29,13 +29,15 @@ std::string draw_changes(const Judgement& judgement) {
   ranges.title = "What changed";
   ranges.note = "B against A, with 95 % intervals.";
   double least = -0.01, most = 0.01;
-  for (const Difference& one : judgement.differences) {
+  for (std::size_t i = 0; i < judgement.differences.size(); ++i) {
+    const Difference& one = judgement.differences[i];
     if (!(one.change.low <= one.change.high)) continue;
     ranges.rows.push_back({spoken(one.name),
                            kind_of(one.verdict),
                            {one.change.low, one.change.mean, one.change.high},
                            1,
-                           verdict_word(one)});
+                           verdict_word(one),
+                           fmt::format("differences.{}.change.mean", i)});
     least = std::min(least, one.change.low);
     most = std::max(most, one.change.high);
   }
@@ -54,7 +56,8 @@ std::string draw_runs(const Comparison& comparison) {
     if (!rate) continue;
     most = std::max(most, *rate);
     plot.series[run.arm == 0 ? 0 : 1].points.push_back(
-        {static_cast<double>(i + 1), *rate, *rate, *rate});
+        {static_cast<double>(i + 1), *rate, *rate, *rate, "",
+         fmt::format("runs.{}.quantities.samples-per-s", i)});
   }
   if (comparison.runs.size() < 4 || most <= 0) return "";
   plot.x = page::with_room(

@@ -38,9 +38,28 @@ double highest(const Estimates& rates) {
   return most;
 }
 
-// Measured rates along the first axis of numbers, with their intervals.
+// `path`: of what stands together in the result.
+void add_tiles(std::vector<page::Tile>& tiles, const std::string& name, const Estimate& rate,
+               const std::optional<Estimate>& busy, const std::string& path) {
+  tiles.push_back({name + ", samples per second",
+                   show_rate(rate.mean),
+                   {rate.mean, path + "samples_per_s.mean"}});
+  if (busy)
+    tiles.push_back({name + ", busy",
+                     show_percent(std::min(1.0, busy->mean)),
+                     {busy->mean, path + "busy.mean"}});
+}
+
+void add_spent(std::vector<page::Tile>& tiles, const Experiment& experiment) {
+  tiles.push_back(
+      {"all runs took", show_duration(experiment.spent), {seconds(experiment.spent), "spent_s"}});
+}
+
+// Measured rates along the first axis of numbers, with their intervals. `path`: of the rate of a
+// case in the result.
 std::string draw_rates(const Experiment& experiment, const Estimates& rates,
-                       std::optional<std::size_t> chosen, std::string_view chosen_is) {
+                       std::optional<std::size_t> chosen, std::string_view chosen_is,
+                       std::string_view path) {
   const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.empty()) return "";
   const Axis& along = *axes.front();
@@ -54,7 +73,8 @@ std::string draw_rates(const Experiment& experiment, const Estimates& rates,
     most = std::max(most, *x);
     page::Series& line = lines[line_of(experiment, experiment.cases[i], along)];
     line.points.push_back({*x, rates[i]->mean, rates[i]->low, rates[i]->high,
-                           settings_text(experiment, experiment.cases[i])});
+                           settings_text(experiment, experiment.cases[i]),
+                           fmt::format("cases.{}.{}", i, path)});
     if (chosen == i) plot.marks.push_back({*x, std::string(chosen_is)});
   }
   if (lines.empty() || lines.size() > kMostLines) return "";
@@ -133,7 +153,8 @@ std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
     if (!rates[i] || !predicted) continue;
     most = std::max({most, predicted->samples_per_s, rates[i]->high});
     cases.points.push_back({predicted->samples_per_s, rates[i]->mean, rates[i]->low, rates[i]->high,
-                            settings_text(tune.experiment, tune.experiment.cases[i])});
+                            settings_text(tune.experiment, tune.experiment.cases[i]),
+                            fmt::format("cases.{}.measured.samples_per_s.mean", i)});
   }
   if (cases.points.size() < 2) return "";
   page::Plot plot;
@@ -150,13 +171,37 @@ std::string draw_forecasts(const Tune& tune, const Estimates& rates) {
 
 std::string draw_sweep(const Experiment& experiment) {
   const SweepAnswer answer = judge_sweep(experiment);
-  return draw_rates(experiment, answer.rate, answer.knee, "the knee") +
+  std::vector<page::Tile> tiles;
+  const auto add = [&](std::string name, const std::optional<std::size_t>& index) {
+    if (!index) return;
+    const std::string path = fmt::format("cases.{}.", *index);
+    add_tiles(tiles, name, *answer.rate[*index], answer.busy[*index], path);
+  };
+  add("the fastest", answer.best);
+  if (answer.knee != answer.best) add("the knee", answer.knee);
+  add_spent(tiles, experiment);
+  return drawn(tiles) +
+         draw_rates(experiment, answer.rate, answer.knee, "the knee", "samples_per_s.mean") +
          draw_map(experiment, answer.rate) + draw_times(experiment, answer.rate);
 }
 
 std::string draw_tune(const Tune& tune) {
-  const Estimates rates = rates_of(tune.experiment, Judgement(tune.experiment.cases));
-  return draw_rates(tune.experiment, rates, tune.recommended, "the one to use") +
+  const Judgement judgement(tune.experiment.cases);
+  const Estimates rates = rates_of(tune.experiment, judgement);
+  std::vector<page::Tile> tiles;
+  if (tune.recommended) {
+    const std::size_t use = *tune.recommended;
+    const auto busy =
+        judgement.has_busy(use) ? std::optional(judgement.busy(use)) : std::optional<Estimate>();
+    add_tiles(tiles, "to use", judgement.rate(use), busy, "recommendation.");
+    tiles.push_back({"probability that it does",
+                     fmt::format("{:.3g}", tune.probability),
+                     {tune.probability, "recommendation.probability"}});
+  }
+  add_spent(tiles, tune.experiment);
+  return drawn(tiles) +
+         draw_rates(tune.experiment, rates, tune.recommended, "the one to use",
+                    "measured.samples_per_s.mean") +
          draw_times(tune.experiment, rates) + draw_forecasts(tune, rates);
 }
 

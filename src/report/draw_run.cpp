@@ -33,7 +33,9 @@ std::string draw_tiles(const Analysis& analysis) {
   return drawn(tiles);
 }
 
-std::string draw_account(const RunRecord& record, const Analysis& analysis) {
+// `stalls`: the pictures of some, which causes link to.
+std::string draw_account(const RunRecord& record, const Analysis& analysis,
+                         const std::string& stalls) {
   page::Bars bars;
   bars.title = analysis.has_busy ? "Where the time of a step goes" : "What the trainer waits for";
   bars.note = "Per step and as a share of the time: computing, and by cause what was waited for.";
@@ -44,13 +46,16 @@ std::string draw_account(const RunRecord& record, const Analysis& analysis) {
     const Nanos sum = computes ? analysis.account.compute
                       : cause  ? analysis.account.stall[*cause]
                                : 0;
+    const std::string place = cause ? place_of_stall(*cause) : "";
+    const bool is_drawn = cause && stalls.find("id=\"" + place + "\"") != stalls.npos;
     bar.parts.push_back(
         {line.name,
          line.name,
          line.share,
          fmt::format("{}, {}", show_duration(line.per_step), show_percent(line.share)),
          {seconds(sum), computes ? "account.compute_s" : "account.stall_s." + line.name},
-         line.remark});
+         line.remark,
+         is_drawn ? place : ""});
   }
   bars.bars.push_back(std::move(bar));
   return drawn(bars);
@@ -98,8 +103,10 @@ std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
 
 std::string draw_run(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0) return "";
-  return draw_tiles(analysis) + draw_account(record, analysis) + draw_step_times(record) +
-         draw_ready(record) + draw_latencies(record, analysis) + draw_exemplars(record);
+  const std::string exemplars = draw_exemplars(record);
+  return draw_tiles(analysis) + draw_account(record, analysis, exemplars) +
+         draw_step_times(record) + draw_ready(record) + draw_latencies(record, analysis) +
+         exemplars;
 }
 
 }  // namespace loaderscope

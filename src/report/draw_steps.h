@@ -4,6 +4,7 @@
 #include <string>
 
 #include "loaderscope/run_record.h"
+#include "loaderscope/vocabulary.h"
 
 namespace loaderscope {
 
@@ -17,5 +18,7 @@ std::string draw_ready(const RunRecord& record);
 
 // What every worker, the link and the device did in a step like most, and before the worst stalls.
 std::string draw_exemplars(const RunRecord& record);
+// Where the worst stall for a cause is drawn, if any is.
+std::string place_of_stall(Cause cause);
 
 }  // namespace loaderscope

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiment/axes.h"
 #include "experiment/settings.h"
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
@@ -100,11 +101,32 @@ std::string in_words(const std::vector<std::string>& texts) {
 }
 
 std::vector<std::string> texts_of(const Entries<std::vector<std::string>>& entries,
-                                  std::string_view key) {
+                                  std::string_view key, std::vector<std::string> otherwise = {}) {
   for (const auto& [name, texts] : entries) {
     if (name == key) return texts;
   }
-  return {};
+  return otherwise;
+}
+
+// Nothing where it has no value.
+std::vector<std::string> texts_in(const Field& field, const RunConfig& config) {
+  if (field.repeats) return field.texts(config);
+  std::string text = field.text(config);
+  if (text.empty()) return {};
+  return {std::move(text)};
+}
+
+bool is_resolved(const RunConfig& config) {
+  static const RunConfig empty;
+  const auto all = fields();
+  return std::any_of(all.begin(), all.end(), [&](const Field& field) {
+    return texts_in(field, config) != texts_in(field, empty);
+  });
+}
+
+// Throws as set_field() does.
+void set_texts(RunConfig& config, const std::string& key, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) set_field(config, "the result", key, text);
 }
 
 }  // namespace
@@ -127,6 +149,17 @@ void describe_given(Form& form, Given& given) {
   form.entries("base", given.base, "what was given, by the name of its flag", texts);
   form.entries("axes", given.axes, "what was varied", texts);
   form.flag("one_at_a_time", given.one_at_a_time, "one axis at a time instead of all combinations");
+}
+
+void take_given(Form& form, const Given& given, Experiment& experiment) {
+  try {
+    for (const auto& [key, texts] : given.base) set_texts(experiment.base, key, texts);
+    for (const auto& [key, values] : given.axes)
+      experiment.axes.push_back(axis_of(key, values, "the result"));
+  } catch (const UsageError& error) {
+    form.refuse(std::string("has settings that cannot be: ") + error.what());
+  }
+  experiment.one_at_a_time = given.one_at_a_time;
 }
 
 std::string difference(const Given& there, const Given& here) {
@@ -171,6 +204,53 @@ void describe_values(Form& form, AxisValues& values) {
       {}, Lines::one);
 }
 
+RunConfig in_force_of(const Experiment& experiment) {
+  for (const Case& one : experiment.cases) {
+    if (is_resolved(one.config)) return one.config;
+  }
+  return {};
+}
+
+CaseSettings settings_of(const Case& one, const RunConfig& in_force) {
+  CaseSettings settings;
+  for (const Change& change : one.changes) settings.changes.emplace_back(change.key, change.value);
+  if (!is_resolved(one.config)) return settings;
+  settings.in_force.emplace();
+  for (const Field& field : fields()) {
+    std::vector<std::string> texts = texts_in(field, one.config);
+    if (texts != texts_in(field, in_force))
+      settings.in_force->emplace_back(field.name, std::move(texts));
+  }
+  return settings;
+}
+
+void describe_case_settings(Form& form, CaseSettings& settings) {
+  form.entries(
+      "changes", settings.changes, "of the base case, on the axes",
+      [&](Form::Name key, std::string& value) { form.text(key, value, ""); }, {}, Lines::one);
+  form.optional("in_force", settings.in_force, Missing::left_out, [&](auto& differences) {
+    form.entries(
+        "in_force", differences,
+        "settings with other values than config has; absent where the case cannot be",
+        [&](Form::Name key, std::vector<std::string>& texts) { form.texts(key, texts, ""); }, {},
+        Lines::one);
+  });
+}
+
+void take_settings(Form& form, const CaseSettings& settings, const RunConfig& in_force, Case& one) {
+  try {
+    for (const auto& [key, value] : settings.changes)
+      one.changes.push_back(parse_change(key + "=" + value));
+    if (!settings.in_force) return;
+    for (const Field& field : fields())
+      set_texts(one.config, std::string(field.name),
+                texts_of(*settings.in_force, field.name, texts_in(field, in_force)));
+    for (const Field& field : fields()) field.mark_given(one.config, field.given(in_force));
+  } catch (const UsageError& error) {
+    form.refuse(std::string("has settings that cannot be: ") + error.what());
+  }
+}
+
 void describe_estimate(Form& form, Form::Name name, std::optional<Estimate>& estimate) {
   form.optional(name, estimate, Missing::null, [&](Estimate& value) {
     describe_value(form, name, value, "a mean and its 95 % interval; null when not measured");
@@ -184,15 +264,18 @@ void describe_runs(Form& form, std::vector<CaseRun>& runs) {
   if (runs.size() > kMostRuns) form.refuse("has more than 1000 runs");
 }
 
-void show_index(Form& form, Form::Name name, std::optional<std::size_t> index,
-                Form::Sentence sentence) {
-  form.shown(name, index ? std::optional(static_cast<std::int64_t>(*index)) : std::nullopt,
-             sentence, Whole{});
+void describe_index(Form& form, Form::Name name, std::optional<std::size_t>& index,
+                    Form::Sentence sentence) {
+  form.optional(name, index, Missing::null, [&](std::size_t& value) {
+    auto number = static_cast<std::int64_t>(value);
+    form.whole(name, number, sentence);
+    value = static_cast<std::size_t>(number);
+  });
 }
 
 void describe_stops(Form& form, Experiment& experiment) {
-  form.shown("interrupted", experiment.interrupted, "stopped by a signal");
-  form.shown("budget_spent", experiment.budget_spent, "the budget ended before the work");
+  form.flag("interrupted", experiment.interrupted, "stopped by a signal");
+  form.flag("budget_spent", experiment.budget_spent, "the budget ended before the work");
 }
 
 void describe_data(Form& form, Experiment& experiment) {
@@ -201,12 +284,13 @@ void describe_data(Form& form, Experiment& experiment) {
               form.object(
                   "", "",
                   [&] {
-                    form.shown("data", facts.data, "as the axis has it");
-                    form.shown("samples", facts.samples, "0: not known");
-                    form.shown("disk_bytes", facts.disk, "that its files take, about");
-                    form.shown_seconds("index_s", facts.index,
-                                       "until it is known where every sample lies, without an "
-                                       "index that was kept");
+                    form.text("data", facts.data, "as the axis has it");
+                    form.flag("packed", facts.is_packed, "many samples lie in one file");
+                    form.whole("samples", facts.samples, "0: not known");
+                    form.whole("disk_bytes", facts.disk, "that its files take, about");
+                    form.seconds("index_s", facts.index,
+                                 "until it is known where every sample lies, without an index "
+                                 "that was kept");
                   },
                   Lines::one);
             });
@@ -214,9 +298,9 @@ void describe_data(Form& form, Experiment& experiment) {
     form.object(
         "repacking", "what it takes to make shards of the first data set",
         [&] {
-          form.shown("samples", repacking.samples, "packed to measure it");
-          form.shown_seconds("took_s", repacking.took, "for them");
-          form.shown_seconds("of_all_s", repacking.of_all, "that all samples would take");
+          form.whole("samples", repacking.samples, "packed to measure it");
+          form.seconds("took_s", repacking.took, "for them");
+          form.seconds("of_all_s", repacking.of_all, "that all samples would take");
         },
         Lines::one);
   });

@@ -181,21 +181,26 @@ std::string pytorch_code(const Analysis& analysis) {
   return fix == nullptr || !fix->has_setting() ? "" : fix->pytorch;
 }
 
+std::vector<const Finding*> further_findings(const Analysis& analysis) {
+  std::vector<const Finding*> findings;
+  for (const Finding& finding : analysis.findings) {
+    if (is_further(analysis, finding)) findings.push_back(&finding);
+  }
+  return findings;
+}
+
 std::vector<std::string> other_findings(const Analysis& analysis) {
   std::vector<std::string> lines;
-  for (const Finding& finding : analysis.findings) {
-    if (!is_further(analysis, finding)) continue;
-    lines.push_back(
-        fmt::format("also {}: {}; {}", finding.id, finding.evidence, outcome(analysis, finding)));
+  for (const Finding* finding : further_findings(analysis)) {
+    lines.push_back(fmt::format("also {}: {}; {}", finding->id, finding->evidence,
+                                outcome(analysis, *finding)));
   }
   return lines;
 }
 
 std::vector<std::string_view> other_finding_names(const Analysis& analysis) {
   std::vector<std::string_view> names;
-  for (const Finding& finding : analysis.findings) {
-    if (is_further(analysis, finding)) names.push_back(finding.id);
-  }
+  for (const Finding* finding : further_findings(analysis)) names.push_back(finding->id);
   return names;
 }
 

@@ -21,7 +21,8 @@ std::string cause_line(const Analysis& analysis);  // what the fix rests on
 std::string unseen_line(const std::string& note);
 std::string pytorch_code(const Analysis& analysis);  // "DataLoader(..., num_workers=8)", or ""
 
-// The further findings, a line each; and their names.
+// The further findings; likewise a line each, and their names.
+std::vector<const Finding*> further_findings(const Analysis& analysis);
 std::vector<std::string> other_findings(const Analysis& analysis);
 std::vector<std::string_view> other_finding_names(const Analysis& analysis);
 

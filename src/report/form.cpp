@@ -56,6 +56,11 @@ void Form::shown_word(Name name, std::string_view value, const std::vector<std::
   if (!reads()) word(name, text, words, sentence);
 }
 
+void Form::real_or_null(Name name, std::optional<double>& value, Sentence sentence, Real within) {
+  optional(name, value, Missing::null,
+           [&](double& number) { real(name, number, sentence, within); });
+}
+
 void Form::text_or_null(Name name, std::string& value, Sentence sentence) {
   if_there(name, !value.empty(), Missing::null, [&] { text(name, value, sentence); });
 }

@@ -6,6 +6,7 @@
 // integer nanoseconds. An element of a list has the name "".
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -73,6 +74,12 @@ class Form {
   void moment_ns(Name name, Nanos& value, Sentence sentence);  // never is null
   template <class Enum>
   void word(Name name, Enum& value, Sentence sentence);
+  // Of values that are numbered as `words` are.
+  template <class Enum>
+  void numbered_word(Name name, Enum& value, const std::vector<std::string_view>& words,
+                     Sentence sentence);
+  // Null where there is none.
+  void real_or_null(Name name, std::optional<double>& value, Sentence sentence, Real within = {});
 
   // --- what is computed for the reader of the result, and not read back ---
   void shown(Name name, std::string value, Sentence sentence);
@@ -152,6 +159,15 @@ void Form::word(Name name, Enum& value, Sentence sentence) {
   std::string text(name_of(value));
   word(name, text, names_of<Enum>(), sentence);
   if (reads()) value = value_of<Enum>(text).value_or(value);
+}
+
+template <class Enum>
+void Form::numbered_word(Name name, Enum& value, const std::vector<std::string_view>& words,
+                         Sentence sentence) {
+  std::string text(words.at(static_cast<std::size_t>(value)));
+  word(name, text, words, sentence);
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (reads() && found != words.end()) value = static_cast<Enum>(found - words.begin());
 }
 
 template <class T, class... Bounds>

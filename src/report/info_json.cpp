@@ -1,30 +1,34 @@
+#include "report/describe.h"
 #include "report/kinds.h"
 
 namespace loaderscope::dataset {
 namespace {
 
 void describe_counts(Form& form, Form::Name name,
-                     const std::map<std::string, std::int64_t, std::less<>>& counts,
+                     std::map<std::string, std::int64_t, std::less<>>& counts,
                      Form::Sentence sentence) {
   std::vector<std::pair<std::string, std::int64_t>> items(counts.begin(), counts.end());
   form.entries(name, items, sentence,
-               [&](Form::Name key, std::int64_t count) { form.shown(key, count, ""); });
+               [&](Form::Name key, std::int64_t& count) { form.whole(key, count, ""); });
+  if (form.reads()) counts.insert(items.begin(), items.end());
 }
 
-void describe_measure(Form& form, Form::Name name, const Measure& measure,
-                      Form::Sentence sentence) {
+void describe_measure(Form& form, Form::Name name, Measure& measure, Form::Sentence sentence) {
   const auto quantile = [&](Form::Name key, double q) {
     form.shown(key, measure.histogram.quantile(q), "");
   };
   form.object(
       name, sentence,
       [&] {
-        form.shown("min", measure.least, "");
+        form.whole("min", measure.least, "");
         quantile("p10", 0.1);
         quantile("p50", 0.5);
         quantile("p90", 0.9);
         quantile("p99", 0.99);
-        form.shown("max", measure.most, "");
+        form.whole("max", measure.most, "");
+        describe_buckets(form, measure.histogram, measure.most,
+                         "all of them: [index, count, sum], ascending. Values below 128 have their "
+                         "own bucket; above, every power of two is cut into 128");
       },
       Lines::one);
 }
@@ -34,13 +38,13 @@ void describe_damaged(Form& form, DatasetInfo& info) {
     form.object(
         "", "",
         [&] {
-          form.shown("path", damaged.path, "in the folder");
-          form.shown("cause", damaged.cause, "what is wrong with it");
+          form.text("path", damaged.path, "in the folder");
+          form.text("cause", damaged.cause, "what is wrong with it");
         },
         Lines::one);
   };
   form.object("damaged", "images that no run could use", [&] {
-    form.shown("count", info.damaged, "all of them");
+    form.whole("count", info.damaged, "all of them");
     form.list("first", info.first_damaged, "in the order of their paths, at most 10", file);
   });
 }
@@ -50,17 +54,17 @@ void describe_shuffle(Form& form, DatasetInfo& info) {
     form.object(
         "shuffle", "how well streams mix what lies side by side",
         [&] {
-          form.shown("streams", shuffle.streams, "all of an epoch together");
-          form.shown("distance", shuffle.distance,
-                     "of the places of stored neighbours from those of a uniform shuffle, by "
-                     "Kolmogorov and Smirnov",
-                     kShare);
-          form.shown("by_chance", shuffle.by_chance,
-                     "a uniform shuffle has less, but once in a thousand", kNotNegative);
-          form.shown("apart", shuffle.apart, "samples between stored neighbours, median",
-                     kNotNegative);
-          form.shown("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
-          form.shown("memory_bytes", shuffle.memory, "of one stream's buffer, about");
+          form.whole("streams", shuffle.streams, "all of an epoch together");
+          form.real("distance", shuffle.distance,
+                    "of the places of stored neighbours from those of a uniform shuffle, by "
+                    "Kolmogorov and Smirnov",
+                    kShare);
+          form.real("by_chance", shuffle.by_chance,
+                    "a uniform shuffle has less, but once in a thousand", kNotNegative);
+          form.real("apart", shuffle.apart, "samples between stored neighbours, median",
+                    kNotNegative);
+          form.real("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
+          form.whole("memory_bytes", shuffle.memory, "of one stream's buffer, about");
         },
         Lines::one);
   });
@@ -69,22 +73,21 @@ void describe_shuffle(Form& form, DatasetInfo& info) {
 }  // namespace
 
 void describe_info(Form& form, DatasetInfo& info) {
-  form.shown("path", info.path, "the folder, or the files");
-  form.shown("format", info.format, "the format that it is in");
-  form.shown(
-      "checked", info.checked,
-      "every image was decoded, every array read; false: headers and lengths were looked at");
-  form.shown("interrupted", info.interrupted, "stopped by a signal: there is more");
-  form.shown_seconds("index_s", info.index,
-                     "until it is known where every sample lies, by no index of an earlier run");
-  form.shown("samples", info.samples, "arrays, which are no images");
-  form.shown("layout", info.layout, "of each of them; empty: there are none");
-  form.shown("objects", info.objects, "files where each holds several samples, else 0");
-  form.shown("objects_bytes", info.stored, "of those files together");
+  form.text("path", info.path, "the folder, or the files");
+  form.text("format", info.format, "the format that it is in");
+  form.flag("checked", info.checked,
+            "every image was decoded, every array read; false: headers and lengths were looked at");
+  form.flag("interrupted", info.interrupted, "stopped by a signal: there is more");
+  form.seconds("index_s", info.index,
+               "until it is known where every sample lies, by no index of an earlier run");
+  form.whole("samples", info.samples, "arrays, which are no images");
+  form.text("layout", info.layout, "of each of them; empty: there are none");
+  form.whole("objects", info.objects, "files where each holds several samples, else 0");
+  form.whole("objects_bytes", info.stored, "of those files together");
   describe_measure(form, "object_bytes", info.object_bytes, "of such a file");
-  form.shown("images", info.images, "images that are not damaged");
-  form.shown("bytes", info.bytes, "of them");
-  form.shown("pixels", info.pixels, "of them");
+  form.whole("images", info.images, "images that are not damaged");
+  form.whole("bytes", info.bytes, "of them");
+  form.whole("pixels", info.pixels, "of them");
   describe_measure(form, "stored_bytes", info.stored_bytes,
                    "stored size of an image: the extremes, and percentiles within 1 %");
   describe_measure(form, "width", info.widths, "of an image, likewise");
@@ -95,11 +98,11 @@ void describe_info(Form& form, DatasetInfo& info) {
   describe_counts(form, "formats", info.formats, "images by format");
   describe_counts(form, "subsampling", info.subsamplings,
                   "JPEG images by how their colours are subsampled");
-  form.shown("progressive", info.progressive, "JPEG images that are stored in scans");
+  form.whole("progressive", info.progressive, "JPEG images that are stored in scans");
   describe_counts(form, "classes", info.classes,
                   "images by the folder in the folder; empty when it is flat");
-  form.shown("other_files", info.other_files, "files that are no images");
-  form.shown("unreadable_folders", info.unreadable_folders, "whose files are not counted");
+  form.whole("other_files", info.other_files, "files that are no images");
+  form.whole("unreadable_folders", info.unreadable_folders, "whose files are not counted");
   describe_damaged(form, info);
   describe_shuffle(form, info);
   form.texts("notes", info.notes, "of the source, one sentence each");
@@ -110,14 +113,14 @@ void describe_drift(Form& form, Drift& drift) {
     form.object(
         "", "",
         [&] {
-          form.shown("what", one.what, "the property");
-          form.shown("a", one.a, "what it is in a");
-          form.shown("b", one.b, "what it is in b");
-          form.shown("share", one.share, "of the samples that would have to be others, at least",
-                     kShare);
-          form.shown("by_chance", one.by_chance,
-                     "two draws from one source differ by less, but once in a thousand",
-                     kNotNegative);
+          form.text("what", one.what, "the property");
+          form.text("a", one.a, "what it is in a");
+          form.text("b", one.b, "what it is in b");
+          form.real("share", one.share, "of the samples that would have to be others, at least",
+                    kShare);
+          form.real("by_chance", one.by_chance,
+                    "two draws from one source differ by less, but once in a thousand",
+                    kNotNegative);
           form.shown("real", one.is_real(), "it is beyond chance");
         },
         Lines::one);

@@ -54,6 +54,7 @@ void add_contents(TextTable& table, const DatasetInfo& info) {
   if (info.subsamplings.empty()) return;
   table.add({"subsampling", shares(info.subsamplings)});
   const auto jpeg = info.formats.find("jpeg");
+  if (jpeg == info.formats.end()) return;
   table.add({"progressive",
              fmt::format("{:.1f} % of the JPEG images", share_of(info.progressive, jpeg->second))});
 }

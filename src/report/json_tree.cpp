@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "loaderscope/errors.h"
@@ -53,10 +54,51 @@ std::optional<Nanos> exact_ns(std::string_view digits) {
   return negative ? -value : value;
 }
 
+// A stream as the parser reads it, a letter at a time, but fetched in blocks: what a streambuf does
+// for each letter is a fifth of the time that a result of a million steps takes.
+class Blocks {
+ public:
+  explicit Blocks(std::istream& in) : in_(in), block_(std::size_t{1} << 18) { fetch(); }
+
+  class Letter {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+
+    explicit Letter(Blocks* blocks = nullptr) : blocks_(blocks) {}
+    const char& operator*() const { return *blocks_->at_; }
+    Letter& operator++() {
+      if (++blocks_->at_ == blocks_->end_) blocks_->fetch();
+      return *this;
+    }
+    // Only asked against the end.
+    bool operator==(const Letter&) const { return blocks_ == nullptr || blocks_->is_at_end(); }
+
+   private:
+    Blocks* blocks_;
+  };
+
+  bool is_at_end() const { return at_ == end_; }
+
+ private:
+  void fetch() {
+    in_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
+    at_ = block_.data();
+    end_ = at_ + in_.gcount();
+  }
+
+  std::istream& in_;
+  std::vector<char> block_;
+  const char *at_ = nullptr, *end_ = nullptr;
+};
+
 // Receives the parser's events and builds the tree.
 class Builder {
  public:
-  Builder(const std::istream& in, const std::string& place, const JsonReading& reading)
+  Builder(const Blocks& in, const std::string& place, const JsonReading& reading)
       : in_(in), place_(place), reading_(reading) {}
 
   bool null() { return add({}); }
@@ -115,7 +157,7 @@ class Builder {
       throw RunError(
           fmt::format("{}: a number near byte {} is too large{}", place_, position, kSaveAgain));
     }
-    if (in_.eof() && !open_.empty()) {
+    if (in_.is_at_end() && !open_.empty()) {
       throw RunError(
           fmt::format("{}: the file is cut off at byte {}{}", place_, position, kSaveAgain));
     }
@@ -179,7 +221,7 @@ class Builder {
     }
   }
 
-  const std::istream& in_;
+  const Blocks& in_;
   const std::string& place_;
   const JsonReading& reading_;
   JsonNode root_;
@@ -196,8 +238,9 @@ const JsonNode* JsonNode::find(std::string_view key) const {
 }
 
 JsonNode read_json(std::istream& in, const std::string& place, const JsonReading& reading) {
-  Builder builder(in, place, reading);
-  nlohmann::json::sax_parse(in, &builder);
+  Blocks blocks(in);
+  Builder builder(blocks, place, reading);
+  nlohmann::json::sax_parse(Blocks::Letter(&blocks), Blocks::Letter(), &builder);
   return builder.take_root();
 }
 

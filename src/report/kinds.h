@@ -65,14 +65,6 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison);
 void write_comparison_junit(std::ostream& out, const Comparison& comparison);
 void write_comparison_annotations(std::ostream& out, const Comparison& comparison);
 
-// It read back. Throws RunError: cut off, of another version, or values that cannot be.
-struct SavedComparison {
-  Comparison comparison;
-  std::string tool_version;
-};
-SavedComparison read_comparison(const std::string& path);
-SavedComparison parse_comparison(std::istream& in, const std::string& place);
-
 }  // namespace loaderscope::compare
 
 namespace loaderscope::probe {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "report/screen.h"
 
 namespace loaderscope::probe {
@@ -24,17 +26,23 @@ double bare_rate(const LinkMatrix& matrix, Bytes bytes) {
   return 0;
 }
 
-void describe_cell(Form& form, LinkCell& cell, double bare) {
+void keep_bare(LinkMatrix& matrix, Bytes bytes, double rate) {
+  const auto has = [&](const BareLoop& loop) { return loop.bytes == bytes; };
+  if (rate > 0 && std::none_of(matrix.bare.begin(), matrix.bare.end(), has))
+    matrix.bare.push_back({bytes, rate});
+}
+
+void describe_cell(Form& form, LinkCell& cell, double& bare) {
   form.word("memory", cell.memory, "host memory that is copied from");
   form.word("copy", cell.copy, "copy mode");
-  form.shown("bytes", cell.bytes, "of one copy");
-  form.shown("bytes_per_s", cell.median, "median of the samples", kNotNegative);
-  form.shown("low", cell.low, "the slowest sample, bytes per second", kNotNegative);
-  form.shown("high", cell.high, "the fastest sample, bytes per second", kNotNegative);
-  form.shown("bare_bytes_per_s", bare,
-             "a loop of cudaMemcpyAsync from page-locked memory and nothing else, of copies as "
-             "large, in the same run; 0: not measured",
-             kNotNegative);
+  form.whole("bytes", cell.bytes, "of one copy");
+  form.real("bytes_per_s", cell.median, "median of the samples", kNotNegative);
+  form.real("low", cell.low, "the slowest sample, bytes per second", kNotNegative);
+  form.real("high", cell.high, "the fastest sample, bytes per second", kNotNegative);
+  form.real("bare_bytes_per_s", bare,
+            "a loop of cudaMemcpyAsync from page-locked memory and nothing else, of copies as "
+            "large, in the same run; 0: not measured",
+            kNotNegative);
   form.if_there("fallback", !cell.fallback.empty(), Missing::left_out, [&] {
     form.text("fallback", cell.fallback, "why the memory is not what it should be");
   });
@@ -76,14 +84,18 @@ void tell_link(Reading& reading, const LinkMatrix& matrix, const ReportStyle&) {
 
 void describe_link(Form& form, LinkMatrix& matrix) {
   form.object("device", "what was copied to",
-              [&] { form.shown("name", matrix.gpu, "as its driver says it"); });
-  form.shown("near_cpus", matrix.near_cpus,
+              [&] { form.text("name", matrix.gpu, "as its driver says it"); });
+  form.whole("near_cpus", matrix.near_cpus,
              "CPUs of the GPU's NUMA node, on which the host's side ran; 0: anywhere");
-  form.shown("interrupted", matrix.interrupted, "stopped by a signal: cells may be missing");
-  form.list(
-      "link", matrix.cells, "host to device, by memory, copy mode and size", [&](LinkCell& cell) {
-        form.object("", "", [&] { describe_cell(form, cell, bare_rate(matrix, cell.bytes)); });
-      });
+  form.flag("interrupted", matrix.interrupted, "stopped by a signal: cells may be missing");
+  form.list("link", matrix.cells, "host to device, by memory, copy mode and size",
+            [&](LinkCell& cell) {
+              form.object("", "", [&] {
+                double bare = bare_rate(matrix, cell.bytes);
+                describe_cell(form, cell, bare);
+                if (form.reads()) keep_bare(matrix, cell.bytes, bare);
+              });
+            });
 }
 
 }  // namespace loaderscope::probe

@@ -40,10 +40,15 @@ std::string prose(std::string_view text) {
   return result;
 }
 
-std::string paragraph(const std::string& text) {
+// With a way to the picture that shows it, where that is drawn.
+std::string paragraph(const std::string& text, const std::string& place,
+                      const std::string& pictures) {
   const std::size_t label = end_of_label(text);
-  return fmt::format("<p>{}{}{}{}</p>\n", label > 0 ? "<b>" : "", prose(text.substr(0, label)),
-                     label > 0 ? "</b>" : "", prose(text.substr(label)));
+  const bool is_drawn = !place.empty() && pictures.find("id=\"" + place + "\"") != pictures.npos;
+  const std::string link =
+      is_drawn ? fmt::format(" <a href=\"#{}\">see its worst stall</a>", in_xml(place)) : "";
+  return fmt::format("<p>{}{}{}{}{}</p>\n", label > 0 ? "<b>" : "", prose(text.substr(0, label)),
+                     label > 0 ? "</b>" : "", prose(text.substr(label)), link);
 }
 
 std::string command(const Screen::Item& item) {
@@ -64,7 +69,8 @@ std::string row(const Screen::Item& item, std::string_view cell) {
 
 }  // namespace
 
-std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end) {
+std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end,
+                    const std::string& pictures) {
   std::string text;
   bool in_table = false;
   for (std::size_t i = first; i < end; ++i) {
@@ -79,7 +85,7 @@ std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, s
     if (item.is == Screen::Is::header) text += row(item, "th");
     if (item.is == Screen::Is::row) text += row(item, "td");
     if (item.is == Screen::Is::command) text += command(item);
-    if (item.is == Screen::Is::text) text += paragraph(item.text);
+    if (item.is == Screen::Is::text) text += paragraph(item.text, item.place, pictures);
     if (item.is == Screen::Is::headline)
       text += fmt::format("<h1 class=\"{}\">{}</h1>\n", class_of(item.tone), prose(item.text));
   }

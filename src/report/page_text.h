@@ -9,7 +9,8 @@
 namespace loaderscope {
 
 // Those from `first` on, before `end`. Rows that follow each other are one table; a header begins
-// the next.
-std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end);
+// the next. `pictures`: those of the page, which lines link to.
+std::string html_of(const std::vector<Screen::Item>& items, std::size_t first, std::size_t end,
+                    const std::string& pictures);
 
 }  // namespace loaderscope

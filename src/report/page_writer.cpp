@@ -93,14 +93,16 @@ void write_page(std::ostream& out, const AnyResult& result) {
   result.tell(reading, style);
   const Items &body = reading.body.items(), &last = reading.last.items();
   const std::size_t answer = end_of_answer(body);
+  const std::string pictures = result.draw();
   page::Sheet sheet;
   sheet.title = fmt::format("loaderscope {}: {}", result.kind, body.empty() ? "" : body[0].text);
   sheet.json = json_of(result);
   sheet.body = fmt::format("<p class=\"made\">loaderscope {} {}</p>\n", result.kind,
                            in_xml(result.tool_version)) +
-               html_of(body, 0, answer) + html_of(last, 0, last.size()) + result.draw() +
-               "<section>\n<h2>In words and numbers</h2>\n" + html_of(body, answer, body.size()) +
-               "</section>\n" + (result.record ? circumstances_of(*result.record) : "") +
+               html_of(body, 0, answer, pictures) + html_of(last, 0, last.size(), pictures) +
+               pictures + "<section>\n<h2>In words and numbers</h2>\n" +
+               html_of(body, answer, body.size(), pictures) + "</section>\n" +
+               (result.record ? circumstances_of(*result.record) : "") +
                json_note(result, sheet.json.size());
   if (sheet.json.size() > kLongestJson) sheet.json.clear();
   page::write_sheet(out, sheet);

@@ -3,23 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "analysis/wording.h"
 #include "page/figures.h"
 #include "report/kinds.h"
 #include "report/screen.h"
 
 namespace loaderscope::probe {
 namespace {
-
-template <class Enum>
-void describe_word(Form& form, const char* name, Enum& value,
-                   const std::vector<std::string_view>& words, const char* sentence) {
-  std::string text(name_of(value));
-  form.word(name, text, words, sentence);
-  const auto found = std::find(words.begin(), words.end(), text);
-  if (form.reads() && found != words.end())
-    value = static_cast<Enum>(std::distance(words.begin(), found));
-}
 
 void describe_figure(Form& form, Figure& figure) {
   form.object(
@@ -41,7 +33,7 @@ void describe_figure(Form& form, Figure& figure) {
 
 void describe_ceiling(Form& form, Ceiling& ceiling) {
   form.object("", "one ceiling", [&] {
-    describe_word(form, "supply", ceiling.supply, supply_names(), "what is given");
+    form.numbered_word("supply", ceiling.supply, supply_names(), "what is given");
     form.real("per_s", ceiling.per_s, "samples of decoding, else bytes; of links the slowest GPU's",
               kNotNegative);
     form.real("per_core_s", ceiling.per_core_s, "of decoding, by one core with all at work",
@@ -140,7 +132,7 @@ void tell_answers(Screen& screen, const Profile& profile) {
   if (profile.demand)
     screen.wrapped_headline(profile.demand->sentence,
                             profile.demand->is_met ? Tone::good : Tone::bad);
-  screen.wrapped_headline(profile.sentence(), Tone::plain);
+  screen.wrapped_headline(capitalised(profile.sentence()), Tone::plain);
   if (profile.demand) {
     for (const DemandLine& line : profile.demand->lines)
       screen.line(Worth::advice, "  needs " + line.sentence);
@@ -180,38 +172,63 @@ void tell_figures(Screen& screen, const Profile& profile) {
   screen.table(Worth::beside, table);
 }
 
-page::Plot plot_of(const std::string& title, bool is_bytes) {
-  page::Plot plot;
-  plot.title = title;
-  plot.note = "Medians, with the range of the rounds.";
-  plot.y.unit = is_bytes ? page::Unit::bytes : page::Unit::number;
-  return plot;
-}
-
-// One picture for each measurement that has series.
+// One picture for each measurement that has series over several places.
 std::string draw_series(const std::string& name, const Outcome& outcome) {
   static constexpr const char* kColours[] = {"read", "decode", "collate", "augment"};
   std::map<std::string, page::Series> series;
-  double most_x = 1, most_y = 0;
-  bool is_bytes = false;
-  for (const Figure& figure : outcome.figures) {
+  std::set<double> places;
+  double most_y = 0;
+  page::Plot plot;
+  for (std::size_t i = 0; i < outcome.figures.size(); ++i) {
+    const Figure& figure = outcome.figures[i];
     if (figure.series.empty()) continue;
     const auto colour = std::min<std::size_t>(series.size(), std::size(kColours) - 1);
     auto [place, is_new] = series.try_emplace(figure.series);
     if (is_new) place->second = {figure.series, kColours[colour], page::Shape::line_and_points, {}};
     const double half = figure.value * std::min(figure.noise, 1.0);
-    place->second.points.push_back(
-        {figure.at, figure.value, figure.value - half, figure.value + half, shown(figure)});
-    most_x = std::max(most_x, figure.at);
+    place->second.points.push_back({figure.at, figure.value, figure.value - half,
+                                    figure.value + half, shown(figure),
+                                    fmt::format("probes.{}.figures.{}.value", name, i)});
+    places.insert(figure.at);
     most_y = std::max(most_y, figure.value + half);
-    is_bytes = figure.unit == "bytes/s";
+    plot.y.unit = figure.unit == "bytes/s" ? page::Unit::bytes : page::Unit::number;
   }
-  if (series.empty() || most_y <= 0) return "";
-  page::Plot plot = plot_of(name + ", by threads", is_bytes);
+  if (places.size() < 2 || most_y <= 0) return "";
+  plot.title = fmt::format("{}, by how many at once", capitalised(name));
+  plot.note = "Medians, with the range of the rounds.";
   for (auto& [unused, one] : series) plot.series.push_back(std::move(one));
-  plot.x = page::scale_of("threads", page::Unit::number, 0, most_x);
+  plot.x = page::scale_of("at once", page::Unit::number, 0, *places.rbegin());
   plot.y = page::scale_of("per second", plot.y.unit, 0, most_y * 1.05);
   return drawn(plot);
+}
+
+std::vector<std::string> parts_of(const std::string& text) {
+  constexpr std::string_view kBetween = "; ";
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(kBetween, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + kBetween.size();
+  }
+  return parts;
+}
+
+// A fact of several parts is a thing of its own, such as a NUMA node: "2 cores (CPUs 0-1), 25.3 GB;
+// network eth0, storage vda".
+std::string draw_facts(const Profile& profile) {
+  page::Boxes boxes{"What it is made of", "", {}};
+  for (const auto& [name, outcome] : profile.probes) {
+    page::Box others{capitalised(name), {}};
+    for (const Fact& fact : outcome.facts) {
+      std::vector<std::string> parts = parts_of(fact.value);
+      if (parts.size() > 1)
+        boxes.boxes.push_back({capitalised(fact.name), std::move(parts)});
+      else
+        others.lines.push_back(fact.name + ": " + fact.value);
+    }
+    if (!others.lines.empty()) boxes.boxes.push_back(std::move(others));
+  }
+  return drawn(boxes);
 }
 
 }  // namespace
@@ -239,7 +256,7 @@ void tell_profile(Reading& reading, const Profile& profile, const ReportStyle& s
 }
 
 std::string draw_profile(const Profile& profile) {
-  std::string pictures;
+  std::string pictures = draw_facts(profile);
   for (const auto& [name, outcome] : profile.probes) pictures += draw_series(name, outcome);
   return pictures;
 }

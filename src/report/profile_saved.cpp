@@ -6,7 +6,7 @@
 #include "report/json_tree.h"
 #include "report/kinds.h"
 #include "report/read_form.h"
-#include "report/schemas.h"
+#include "report/saved.h"
 
 namespace loaderscope::probe {
 namespace {
@@ -14,10 +14,7 @@ namespace {
 SavedProfile profile_in(const JsonNode& node, const std::string& place) {
   const JsonCursor document(node, place);
   document.expect_object();
-  const JsonCursor schema = document.at("schema");
-  if (schema.text() != schema_name("probe"))
-    throw RunError(place + ": its schema is " + shown_text(schema.text()) + ", not " +
-                   schema_name("probe") + "; give what 'loaderscope probe --json FILE' saved");
+  check_schema(document, "probe");
   ReadForm form(document);
   SavedProfile saved;
   describe_tool(form, saved.tool_version);

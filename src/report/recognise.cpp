@@ -17,7 +17,9 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(std::min(text.size(), text.find_first_not_of(kBlank)));
 }
 
-bool is_csv_of_ours(std::string_view text) { return text.starts_with("rank,step,"); }
+bool is_csv_of_ours(std::string_view text) {
+  return text.starts_with("rank,step,") || text.starts_with("case,");
+}
 
 bool is_brief_of_ours(std::string_view text) { return text.starts_with("schema=loaderscope."); }
 
@@ -68,11 +70,6 @@ std::string beginning_of(const std::string& path) {
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
   return text;
-}
-
-bool is_saved(std::string_view kind, const std::string& path) {
-  const std::string any = schema_name(kind);
-  return schema_in(beginning_of(path)).starts_with(any.substr(0, any.rfind('/') + 1));
 }
 
 bool is_result_of_ours(std::string_view beginning) {

@@ -10,9 +10,6 @@ namespace loaderscope {
 // than a table, which is plain text.
 bool is_result_of_ours(std::string_view beginning);
 
-// Whether a file is a saved result of that kind, of whatever version.
-bool is_saved(std::string_view kind, const std::string& path);
-
 // "loaderscope.run/1" of a JSON that begins so; "": it is no JSON of ours.
 std::string_view schema_in(std::string_view beginning);
 

@@ -5,6 +5,7 @@
 #include "report/kinds.h"
 #include "report/schemas.h"
 #include "report/writers.h"
+#include "source/compression.h"
 
 namespace loaderscope {
 namespace {
@@ -25,23 +26,54 @@ void write_perfetto_row(std::ostream& out, const AnyResult& result, const Report
   write_perfetto(out, *result.record);
 }
 
+void write_chrome_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
+  write_chrome_trace(out, *result.record);
+}
+
 void write_csv_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  write_csv(out, *result.record);
+  if (result.record != nullptr)
+    write_csv(out, *result.record);
+  else
+    write_rows_csv(out, result);
 }
 
 void write_markdown_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   if (result.comparison != nullptr)
     compare::write_comparison_markdown(out, *result.comparison);
+  else if (result.record == nullptr)
+    write_reading_markdown(out, result);
   else
     write_markdown(out, *result.record, *result.analysis);
 }
 
 void write_junit_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
-  compare::write_comparison_junit(out, *result.comparison);
+  if (result.comparison != nullptr)
+    compare::write_comparison_junit(out, *result.comparison);
+  else
+    write_tests_junit(out, result);
 }
 
 void write_annotations_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   compare::write_comparison_annotations(out, *result.comparison);
+}
+
+std::optional<std::string> without_gzip() {
+  for (const CompressionRow& row : compression_table()) {
+    if (row.row.name == "gzip") return row.row.reason_not_available();
+  }
+  return std::nullopt;
+}
+
+bool has_rows(const ResultKind& kind) { return !kind.rows.empty(); }
+
+bool has_tests(const ResultKind& kind) { return !kind.tests.list.empty(); }
+
+std::vector<std::string_view> kinds_that(bool (*has)(const ResultKind& kind)) {
+  std::vector<std::string_view> kinds;
+  for (const ResultKind& kind : result_kinds()) {
+    if (has(kind)) kinds.push_back(kind.row.name);
+  }
+  return kinds;
 }
 
 }  // namespace
@@ -51,7 +83,7 @@ bool ReportRow::writes(std::string_view kind) const {
 }
 
 std::span<const ReportRow> report_table() {
-  static const std::array<ReportRow, 9> rows = {{
+  static const std::array<ReportRow, 10> rows = {{
       {{"table", "The answer and its evidence for people, in plain text."}, write_table},
       {{"brief", "One line per fact, PATH=VALUE, for logs and assistants; nothing where it is 0."},
        write_brief_row},
@@ -65,15 +97,18 @@ std::span<const ReportRow> report_table() {
        write_perfetto_row,
        {"run"},
        false},
-      {{"csv", "One line per step of a run: its times, and the nanoseconds of every cause."},
+      {{"chrome", "A run as JSON for chrome://tracing and speedscope, packed by gzip.",
+        without_gzip},
+       write_chrome_row,
+       {"run"},
+       false},
+      {{"csv", "One line per step of a run, per case of a sweep or a tune, per thing of others."},
        write_csv_row,
-       {"run"}},
-      {{"markdown", "A summary of a run or a comparison for a comment on a pull request."},
-       write_markdown_row,
-       {"run", "compare"}},
-      {{"junit", "A comparison as the XML of tests: one for each quantity."},
+       kinds_that(has_rows)},
+      {{"markdown", "A summary for a comment on a pull request."}, write_markdown_row},
+      {{"junit", "The XML of tests: one for each quantity, delay or threshold."},
        write_junit_row,
-       {"compare"}},
+       kinds_that(has_tests)},
       {{"annotations", "What a comparison found as commands to GitHub: at most ten."},
        write_annotations_row,
        {"compare"}},

@@ -1,11 +1,15 @@
 #include "report/schemas.h"
 
 #include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "report/describe.h"
+#include "report/experiment_json.h"
 #include "report/json_form.h"
 #include "report/kinds.h"
+#include "report/results.h"
+#include "report/saved.h"
 #include "report/schema_form.h"
 #include "report/what_if_report.h"
 
@@ -19,6 +23,13 @@ template <class Result, void (*describe)(Form&, Result&)>
 void explain(Form& form) {
   Result empty;
   describe(form, empty);
+}
+
+template <class Result, void (*describe)(Form&, Result&)>
+SavedResult read(Form& form, const std::string& tool_version) {
+  const auto result = std::make_shared<Result>();
+  describe(form, *result);
+  return {result, result_of(*result, tool_version)};
 }
 
 void explain_run(Form& form) {
@@ -40,39 +51,68 @@ std::span<const ResultKind> result_kinds() {
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
        explain_run,
+       nullptr,
+       Whole::kMost,
+       kSteps,
+       {},
        "a group of the numbers that metrics describes, such as memory"},
       {{"sweep", "A grid of settings, measured: saved by 'loaderscope sweep --json FILE'."},
-       explain<Experiment, describe_sweep>},
+       explain<Experiment, describe_sweep>,
+       read<Experiment, describe_sweep>,
+       kMostOfRun,
+       "cases"},
       {{"tune", "The setting to use: saved by 'loaderscope tune --json FILE'."},
-       explain<Tune, describe_tune>},
+       explain<Tune, describe_tune>,
+       read<Tune, describe_tune>,
+       kMostOfRun,
+       "cases"},
       {{"compare",
         "Two ways of running a job, as pairs of fresh processes: saved by 'loaderscope compare "
         "--json FILE'."},
-       explain<compare::Comparison, compare::describe_comparison>},
+       explain<compare::Comparison, compare::describe_comparison>,
+       read<compare::Comparison, compare::describe_comparison>,
+       Whole::kMost,
+       "differences",
+       {"differences", "verdict"}},
       {{"what-if",
         "What a run would be with other settings: saved by 'loaderscope what-if --json FILE'."},
-       explain<WhatIf, describe_what_if>},
+       explain<WhatIf, describe_what_if>,
+       read<WhatIf, describe_what_if>},
       {{"selftest",
         "Known delays injected into each stage, and what the account shows of them: saved by "
         "'loaderscope selftest --json FILE'."},
-       explain<selftest::Result, describe_selftest>},
+       explain<selftest::Result, describe_selftest>,
+       read<selftest::Result, describe_selftest>,
+       Whole::kMost,
+       "stages",
+       {"stages", "found"}},
       {{"probe",
         "What a machine can do: limits, storage, decoding, memory, processes, GPUs: saved by "
         "'loaderscope probe --json FILE'."},
-       explain<probe::Profile, probe::describe_profile>},
+       explain<probe::Profile, probe::describe_profile>,
+       read<probe::Profile, probe::describe_profile>},
       {{"probe-link",
         "How fast batches of each size get to the GPU from each kind of host memory: saved by "
         "'loaderscope probe link --json FILE'."},
-       explain<probe::LinkMatrix, probe::describe_link>},
+       explain<probe::LinkMatrix, probe::describe_link>,
+       read<probe::LinkMatrix, probe::describe_link>,
+       Whole::kMost,
+       "link"},
       {{"watch",
         "A running job seen from outside: what its processes do, against thresholds, and what "
         "limits it: saved by 'loaderscope watch --json FILE'."},
-       explain<watch::Watch, watch::describe_watch>},
+       explain<watch::Watch, watch::describe_watch>,
+       read<watch::Watch, watch::describe_watch>,
+       Whole::kMost,
+       "processes",
+       {"thresholds", "met"}},
       {{"dataset-info", "What is in a data set: printed by 'loaderscope data info --json'."},
-       explain<dataset::DatasetInfo, dataset::describe_info>},
+       explain<dataset::DatasetInfo, dataset::describe_info>,
+       read<dataset::DatasetInfo, dataset::describe_info>},
       {{"dataset-drift",
         "In what two data sets differ: printed by 'loaderscope data info A B --json'."},
-       explain<dataset::Drift, dataset::describe_drift>},
+       explain<dataset::Drift, dataset::describe_drift>,
+       read<dataset::Drift, dataset::describe_drift>},
   }};
   return kinds;
 }

@@ -40,8 +40,12 @@ void Screen::add(Item item) {
   items_.push_back(std::move(item));
 }
 
-void Screen::line(Worth worth, const std::string& text) {
-  if (!text.empty()) raw(worth, wrapped(printable(text), style_.width, 2));
+void Screen::line(Worth worth, const std::string& text, std::string place) {
+  if (text.empty()) return;
+  add({.is = Is::text,
+       .worth = worth,
+       .text = wrapped(printable(text), style_.width, 2),
+       .place = std::move(place)});
 }
 
 void Screen::raw(Worth worth, std::string text) {

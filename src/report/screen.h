@@ -25,7 +25,8 @@ class Screen {
   explicit Screen(const ReportStyle& style) : style_(style) {}
 
   // Wrapped to the width; control characters are spelled. "" is no line.
-  void line(Worth worth, const std::string& text);
+  // `place`: of a picture of a page that shows it.
+  void line(Worth worth, const std::string& text, std::string place = {});
   // As it stands: what may not be broken.
   void raw(Worth worth, std::string text);
   // Never left out, in colour where the style has it; the first one is never broken.
@@ -54,6 +55,7 @@ class Screen {
     std::vector<std::string>
         cells{};              // of a header and a row; of a command its label, or "", and itself
     std::string alignment{};  // of the cells: 'l', 'r' or 'w'; see TextTable
+    std::string place{};      // of a text: the picture that shows it; "": none
   };
   const std::vector<Item>& items() const { return items_; }
 

@@ -125,18 +125,7 @@ std::string basis_line(const Result& result) {
       result.engine, seconds(result.wall), show_percent(result.contention));
 }
 
-void describe_recovery(Form& form, Recovery& recovery) {
-  form.shown("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
-  form.shown_word("stage", name_of(recovery.stage), names_of<Stage>(),
-                  "the stage that it was injected into");
-  form.shown_word("cause", name_of(recovery.cause()), names_of<Cause>(),
-                  "the cause of stall that must grow");
-  form.shown("injected_s", recovery.injected_s, "delay per step, seconds", kNotNegative);
-  form.shown("recovered_s", recovery.recovered_s(),
-             "growth of the cause's stall per step against the run without the delay, seconds, "
-             "median of the rounds");
-  form.shown("share", recovery.share(), "recovered_s / injected_s");
-  form.shown("found", recovery.found(), "share is 1 within the tolerance");
+void show_growth(Form& form, Recovery& recovery) {
   form.list(
       "rounds_s", recovery.growth, "the growth in each round, seconds per step",
       [&](PerCause<double>& round) { form.shown("", round[recovery.cause()], ""); }, Lines::one);
@@ -146,6 +135,30 @@ void describe_recovery(Form& form, Recovery& recovery) {
   form.entries(
       "elsewhere", elsewhere, "growth of the other causes / injected_s, those from 0.01 on",
       [&](Form::Name cause, double change) { form.shown(cause, change, ""); }, names_of<Cause>(),
+      Lines::one);
+}
+
+void describe_recovery(Form& form, Recovery& recovery) {
+  form.text("pipeline", recovery.pipeline, "the pipeline that the delay was injected into");
+  form.word("stage", recovery.stage, "the stage that it was injected into");
+  form.shown_word("cause", name_of(recovery.cause()), names_of<Cause>(),
+                  "the cause of stall that must grow");
+  form.real("injected_s", recovery.injected_s, "delay per step, seconds", kNotNegative);
+  form.shown("recovered_s", recovery.recovered_s(),
+             "growth of the cause's stall per step against the run without the delay, seconds, "
+             "median of the rounds");
+  form.shown("share", recovery.share(), "recovered_s / injected_s");
+  form.shown("found", recovery.found(), "share is 1 within the tolerance");
+  if (!form.reads()) show_growth(form, recovery);
+  form.list(
+      "rounds", recovery.growth,
+      "by how much each cause's stall per step grew in each round, seconds; those of 0 are left "
+      "out",
+      [&](PerCause<double>& round) {
+        form.by_word<Cause>(
+            "", round, "one round", [](double growth) { return growth != 0; },
+            [&](Form::Name cause, double& growth) { form.real(cause, growth, ""); });
+      },
       Lines::one);
 }
 
@@ -162,17 +175,19 @@ void tell_selftest(Reading& reading, const Result& result, const ReportStyle& st
 }
 
 void describe_selftest(Form& form, Result& result) {
-  form.shown("engine", result.engine, "what ran; empty when nothing did");
+  form.text("engine", result.engine, "what ran; empty when nothing did");
   form.shown("passed", result.passed(),
              "every delay was found in its own stage, within the tolerance");
-  form.shown("interrupted", result.interrupted, "stopped before its end: stages may be missing");
+  form.flag("interrupted", result.interrupted, "stopped before its end: stages may be missing");
   form.shown("sentence", answer_line(result), "the answer for people");
   form.shown("tolerance", kTolerance, "a delay is found when share differs from 1 by no more");
-  form.shown("contention_share", result.contention,
-             "of the runs without a delay, the part spent waiting for a core", kShare);
-  form.shown_seconds("wall_s", result.wall, "duration of all runs, seconds");
+  form.real("contention_share", result.contention,
+            "of the runs without a delay, the part spent waiting for a core", kShare);
+  form.seconds("wall_s", result.wall, "duration of all runs, seconds");
   form.list("stages", result.stages, "one element per delay", [&](Recovery& recovery) {
     form.object("", "", [&] { describe_recovery(form, recovery); });
+    if (form.reads() && (recovery.growth.empty() || recovery.injected_s <= 0))
+      form.refuse("has a delay without rounds");
   });
   form.texts("notes", result.notes, "what a reader must know: settings without effect");
 }

@@ -22,7 +22,7 @@ constexpr std::string_view kGiveSweep = "give a file that 'loaderscope sweep --j
 // A case as it is saved.
 struct SweptCase {
   AxisValues values;
-  Entries<std::string> changes;
+  CaseSettings settings;
   std::string skipped;
   std::optional<Estimate> samples_per_s, busy;
   std::vector<CaseRun> runs;
@@ -30,21 +30,18 @@ struct SweptCase {
 
 std::vector<SweptCase> swept_cases(const Experiment& experiment, const SweepAnswer& answer) {
   std::vector<SweptCase> swept;
+  const RunConfig in_force = in_force_of(experiment);
   for (std::size_t i = 0; i < experiment.cases.size(); ++i) {
     const Case& one = experiment.cases[i];
-    swept.push_back(
-        {values_of(experiment, one), {}, one.skipped, answer.rate[i], answer.busy[i], one.runs});
-    for (const Change& change : one.changes)
-      swept.back().changes.emplace_back(change.key, change.value);
+    swept.push_back({values_of(experiment, one), settings_of(one, in_force), one.skipped,
+                     answer.rate[i], answer.busy[i], one.runs});
   }
   return swept;
 }
 
 void describe_swept(Form& form, SweptCase& one) {
   describe_values(form, one.values);
-  form.entries(
-      "changes", one.changes, "of the base case, on the axes",
-      [&](Form::Name key, std::string& value) { form.text(key, value, ""); }, {}, Lines::one);
+  describe_case_settings(form, one.settings);
   form.text_or_null("skipped", one.skipped, "why it was not run, or failed");
   if (!form.reads()) {
     describe_estimate(form, "samples_per_s", one.samples_per_s);
@@ -59,11 +56,11 @@ void describe_cases(Form& form, std::vector<SweptCase>& cases) {
 }
 
 bool has_changes(const SweptCase& saved, const Changes& changes) {
-  return saved.changes.size() == changes.size() &&
+  const Entries<std::string>& there = saved.settings.changes;
+  return there.size() == changes.size() &&
          std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
            const std::pair entry(change.key, change.value);
-           return std::find(saved.changes.begin(), saved.changes.end(), entry) !=
-                  saved.changes.end();
+           return std::find(there.begin(), there.end(), entry) != there.end();
          });
 }
 
@@ -136,18 +133,28 @@ void check_schema(const JsonCursor& document, const std::string& path) {
 }  // namespace
 
 void describe_sweep(Form& form, Experiment& experiment) {
-  const SweepAnswer answer = judge_sweep(experiment);
+  SweepAnswer answer = judge_sweep(experiment);
   Given given = given_in(experiment);
+  RunConfig in_force = in_force_of(experiment);
   describe_given(form, given);
-  show_index(form, "best", answer.best, "index of the case with the highest rate");
-  show_index(form, "knee", answer.knee,
-             "index of the cheapest case whose interval reaches within 3 % of the best");
-  form.shown_seconds("spent_s", experiment.spent, "all runs together");
+  form.settings(in_force);
+  describe_index(form, "best", answer.best, "index of the case with the highest rate");
+  describe_index(form, "knee", answer.knee,
+                 "index of the cheapest case whose interval reaches within 3 % of the best");
+  form.seconds("spent_s", experiment.spent, "all runs together");
   describe_stops(form, experiment);
   describe_data(form, experiment);
   std::vector<SweptCase> cases = swept_cases(experiment, answer);
   describe_cases(form, cases);
   describe_notes(form, experiment);
+  if (!form.reads()) return;
+  take_given(form, given, experiment);
+  for (SweptCase& saved : cases) {
+    Case& one = experiment.cases.emplace_back();
+    take_settings(form, saved.settings, in_force, one);
+    one.skipped = saved.skipped;
+    one.runs = std::move(saved.runs);
+  }
 }
 
 void resume_sweep(const std::string& path, Experiment& experiment) {

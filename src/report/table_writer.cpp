@@ -7,8 +7,10 @@
 #include <span>
 #include <utility>
 
+#include "analysis/findings/waited_cause.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
+#include "report/draw_steps.h"
 #include "report/findings_text.h"
 #include "report/next_command.h"
 #include "report/proof_text.h"
@@ -39,11 +41,30 @@ void add_differential(Screen& screen, const RunRecord& record, const Analysis& a
   if (!table.empty()) screen.table(Worth::advice, table);
 }
 
-void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis) {
+// Of a finding, the picture of the worst stall on its account; "" on a terminal.
+std::string place_of(const Finding* finding, const RunRecord& record, const Analysis& analysis,
+                     const ReportStyle& style) {
+  if (!style.drawn || finding == nullptr) return "";
+  const std::optional<Cause> cause =
+      waited_causes(record, analysis)[static_cast<std::size_t>(finding - analysis.findings.data())];
+  return cause ? place_of_stall(*cause) : "";
+}
+
+void add_advice(Screen& screen, const RunRecord& record, const Analysis& analysis,
+                const ReportStyle& style) {
   for (const std::string& fault : wrong_data_lines(analysis)) screen.line(Worth::advice, fault);
   screen.line(Worth::advice, fix_line(record, analysis));
   screen.code(Worth::advice, "PyTorch", pytorch_code(analysis));
-  screen.line(Worth::evidence, cause_line(analysis));
+  screen.line(Worth::evidence, cause_line(analysis),
+              place_of(fix_of(analysis), record, analysis, style));
+}
+
+void add_further(Screen& screen, const RunRecord& record, const Analysis& analysis,
+                 const ReportStyle& style) {
+  const std::vector<const Finding*> findings = further_findings(analysis);
+  const std::vector<std::string> lines = other_findings(analysis);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    screen.line(Worth::detail, lines[i], place_of(findings[i], record, analysis, style));
 }
 
 void add_stages(Screen& screen, const RunRecord& record, const ReportStyle& style) {
@@ -183,11 +204,9 @@ void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysi
               const ReportStyle& style) {
   Screen &screen = reading.body, &last = reading.last;
   screen.headline(analysis.verdict.sentence, tone_of(analysis.verdict));
-  add_advice(screen, record, analysis);
+  add_advice(screen, record, analysis, style);
   if (analysis.steps > 0) add_measured(screen, record, analysis, style);
-  if (style.verbose) {
-    for (const std::string& finding : other_findings(analysis)) screen.line(Worth::detail, finding);
-  }
+  if (style.verbose) add_further(screen, record, analysis, style);
   screen.line(Worth::basis, what_it_takes_line(analysis, style.verbose));
   const bool is_held = analysis.fit && analysis.fit->can_predict();
   screen.line(is_held ? Worth::detail : Worth::basis, fit_line(analysis, style.verbose));

@@ -1,9 +1,9 @@
-// A trace as Perfetto reads it: slices of time on tracks, flows between them, counters. Written as
-// it goes; names are written once and then by number. Protocol buffers stop here.
+// A trace: slices of time on tracks, flows between them, counters. In which bytes that is written
+// is the business of what stands below.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -16,14 +16,15 @@ namespace loaderscope {
 
 class TrackEvents {
  public:
-  explicit TrackEvents(std::ostream& out) : out_(out) {}
+  TrackEvents() = default;
+  virtual ~TrackEvents() = default;
   TrackEvents(const TrackEvents&) = delete;
   TrackEvents& operator=(const TrackEvents&) = delete;
 
   using Track = std::uint64_t;
-  Track process(std::int32_t pid, const std::string& name);
-  Track thread(std::int32_t pid, std::int32_t tid, const std::string& name);
-  Track counter(Track process, const std::string& name);
+  virtual Track process(std::int32_t pid, const std::string& name) = 0;
+  virtual Track thread(std::int32_t pid, std::int32_t tid, const std::string& name) = 0;
+  virtual Track counter(Track process, const std::string& name) = 0;
 
   struct Slice {
     Nanos begin = 0, end = 0;
@@ -32,24 +33,13 @@ class TrackEvents {
     std::uint64_t flow = 0;  // slices of one flow are joined in the order of time; 0: of none
   };
   // Those of one track do not overlap. What was before the clock's 0 is at it.
-  void slice(Track track, const Slice& slice);
-  void instant(Track track, Nanos at, std::string_view name);
-  void count(Track track, Nanos at, std::int64_t value);
-
- private:
-  // A kind of names has numbers of its own.
-  struct Names {
-    std::uint32_t field;
-    std::map<std::string, std::uint64_t, std::less<>> numbers = {};
-  };
-  std::uint64_t number_of(Names& names, std::string_view name, std::string& new_names);
-  void describe(const std::string& descriptor);
-  void event(Nanos at, const std::string& event, const std::string& new_names);
-
-  std::ostream& out_;
-  Track last_ = 0;
-  bool begun_ = false;
-  Names categories_{1}, events_{2}, arguments_{3};
+  virtual void slice(Track track, const Slice& slice) = 0;
+  virtual void instant(Track track, Nanos at, std::string_view name) = 0;
+  virtual void count(Track track, Nanos at, std::int64_t value) = 0;
 };
+
+// Each writes as it goes; what comes last is written when it ends.
+std::unique_ptr<TrackEvents> make_perfetto_events(std::ostream& out);
+std::unique_ptr<TrackEvents> make_chrome_events(std::ostream& out);
 
 }  // namespace loaderscope

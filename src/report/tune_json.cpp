@@ -1,6 +1,7 @@
 // A tune as JSON.
 #include "experiment/judgement.h"
 #include "experiment/settings.h"
+#include "report/describe.h"
 #include "report/experiment_json.h"
 #include "report/kinds.h"
 
@@ -18,8 +19,10 @@ struct LoaderChoice {
 
 struct TunedRow {
   AxisValues values;
+  CaseSettings settings;
   std::optional<LoaderChoice> choice;
   std::string not_run;
+  bool refused = false;
   bool measured = false;
   std::optional<Estimate> samples_per_s, busy;
   std::vector<CaseRun> runs;
@@ -41,13 +44,16 @@ LoaderChoice choice_of(const RunConfig& config) {
 std::vector<TunedRow> tuned_rows(const Tune& tune) {
   const std::vector<Case>& cases = tune.experiment.cases;
   const Judgement judgement(cases);
+  const RunConfig in_force = in_force_of(tune.experiment);
   std::vector<TunedRow> rows(cases.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& one = cases[i];
     TunedRow& row = rows[i];
     row.values = values_of(tune.experiment, one);
+    row.settings = settings_of(one, in_force);
     if (one.skipped.empty() || !one.runs.empty()) row.choice = choice_of(one.config);
     row.not_run = one.skipped.empty() ? tune.candidates[i].refused : one.skipped;
+    row.refused = one.skipped.empty() && !row.not_run.empty();
     row.measured = judgement.measured(i);
     if (row.measured) row.samples_per_s = judgement.rate(i);
     if (judgement.has_busy(i)) row.busy = judgement.busy(i);
@@ -72,8 +78,9 @@ void describe_forecast(Form& form, std::optional<Forecast>& forecast) {
         "predicted", "what the model says",
         [&] {
           form.real("samples_per_s", value.samples_per_s, "", kNotNegative);
-          form.shown("busy", value.busy > 0 ? std::optional(value.busy) : std::nullopt,
-                     "null without a compute");
+          std::optional<double> busy = value.busy > 0 ? std::optional(value.busy) : std::nullopt;
+          form.real_or_null("busy", busy, "null without a compute", kNotNegative);
+          if (form.reads()) value.busy = busy.value_or(0);
         },
         Lines::one);
   });
@@ -89,23 +96,27 @@ void describe_measured(Form& form, TunedRow& row) {
 
 void describe_tuned(Form& form, TunedRow& row) {
   describe_values(form, row.values);
+  describe_case_settings(form, row.settings);
   form.object_or_empty(
       "config", row.choice.has_value(), "the values in force; empty where there are none",
       [&] { describe_choice(form, row.choice.value_or(LoaderChoice{})); }, Lines::one);
   form.text_or_null("not_run", row.not_run,
                     "why it was not run, or failed; null also where it could not win");
+  form.flag("refused", row.refused, "it would not fit; else not_run is why it failed");
   form.if_there("measured", row.measured, Missing::null, [&] { describe_measured(form, row); });
   describe_forecast(form, row.predicted);
 }
 
 // `more()` shows further members.
 template <class More>
-void describe_chosen(Form& form, Form::Name name, const std::optional<std::size_t>& index,
+void describe_chosen(Form& form, Form::Name name, std::optional<std::size_t>& index,
                      std::vector<TunedRow>& rows, Form::Sentence sentence, const More& more) {
   form.if_there(name, index.has_value(), Missing::null, [&] {
     TunedRow row = index ? rows[*index] : TunedRow{};
     form.object(name, sentence, [&] {
-      form.shown("case", static_cast<std::int64_t>(index.value_or(0)), "its index");
+      auto number = static_cast<std::int64_t>(index.value_or(0));
+      form.whole("case", number, "its index");
+      if (form.reads()) index = static_cast<std::size_t>(number);
       describe_choice(form, row.choice.value_or(LoaderChoice{}));
       describe_values(form, row.values);
       describe_estimate(form, "samples_per_s", row.samples_per_s);
@@ -116,8 +127,9 @@ void describe_chosen(Form& form, Form::Name name, const std::optional<std::size_
 }
 
 void describe_promise(Form& form, Tune& tune) {
-  const RunConfig config =
-      tune.recommended ? tune.experiment.cases[*tune.recommended].config : RunConfig{};
+  const RunConfig config = !form.reads() && tune.recommended
+                               ? tune.experiment.cases[*tune.recommended].config
+                               : RunConfig{};
   form.flag("proven", tune.proven,
             "that it reaches the goal, with an error of 5 % over all cases together");
   form.flag("goal_reached", tune.goal_reached, "false: no case of the grid reaches it");
@@ -130,23 +142,26 @@ void describe_promise(Form& form, Tune& tune) {
   });
 }
 
-void describe_goal(Form& form, const TuneGoal& goal) {
+void describe_goal(Form& form, TuneGoal& goal) {
+  std::optional<double> within = goal.busy ? std::nullopt : std::optional(goal.within);
   form.object(
       "goal", "what was asked for",
       [&] {
-        form.shown("within", goal.busy ? std::nullopt : std::optional(goal.within),
-                   "of the best rate");
-        form.shown("busy", goal.busy, "share of the window; instead");
+        form.real_or_null("within", within, "of the best rate", kShare);
+        form.real_or_null("busy", goal.busy, "share of the window; instead", kShare);
       },
       Lines::one);
+  if (within) goal.within = *within;
 }
 
 void describe_limit(Form& form, Tune& tune) {
   form.object("limit", "what holds the recommended case back", [&] {
     form.text_or_null("bound_by", tune.limit, "compute or a cause");
     form.text_or_null("sentence", tune.limit_sentence, "the verdict on the recommended case");
-    std::string next_step = spell_changes(tune.next_step);
-    form.text_or_null("next_step", next_step, "what would move it");
+    form.shown("next_step",
+               tune.next_step.empty() ? std::nullopt : std::optional(spell_changes(tune.next_step)),
+               "what would move it");
+    describe_changes(form, tune.next_step, "the same, KEY=VALUE");
     describe_forecast(form, tune.after_next_step);
   });
 }
@@ -154,7 +169,7 @@ void describe_limit(Form& form, Tune& tune) {
 void describe_shifts(Form& form, Tune& tune) {
   const auto members = [&](ComputeShift& shift) {
     form.real("factor", shift.factor, "of the time of a step");
-    show_index(form, "case", shift.cheapest, "index of the cheapest that reaches the goal");
+    describe_index(form, "case", shift.cheapest, "index of the cheapest that reaches the goal");
   };
   form.list("compute_shifts", tune.shifts, "how the answer changes with the compute, in the model",
             [&](ComputeShift& shift) {
@@ -170,19 +185,24 @@ void describe_alone(Form& form, AloneAnswer& alone) {
       "null where they took less than a tenth of the cores",
       [&] {
         form.real("other_cores", alone.other_cores, "that they took", kNotNegative);
-        show_index(form, "case", alone.cheapest,
-                   "index of the cheapest that reaches the goal; null where no model says");
-        form.shown("samples_per_s",
-                   alone.cheapest ? std::optional(alone.samples_per_s) : std::nullopt, "with it",
-                   kNotNegative);
+        describe_index(form, "case", alone.cheapest,
+                       "index of the cheapest that reaches the goal; null where no model says");
+        std::optional<double> rate =
+            alone.cheapest ? std::optional(alone.samples_per_s) : std::nullopt;
+        form.real_or_null("samples_per_s", rate, "with it", kNotNegative);
+        if (form.reads()) alone.samples_per_s = rate.value_or(0);
       },
       Lines::one);
 }
 
 void describe_model_error(Form& form, Tune& tune) {
   const auto members = [&] {
-    form.shown("median", tune.error_median.value_or(0), "of the cases that ran", kNotNegative);
-    form.shown("worst", tune.error_worst.value_or(0), "of them", kNotNegative);
+    double median = tune.error_median.value_or(0), worst = tune.error_worst.value_or(0);
+    form.real("median", median, "of the cases that ran", kNotNegative);
+    form.real("worst", worst, "of them", kNotNegative);
+    if (!form.reads()) return;
+    tune.error_median = median;
+    tune.error_worst = worst;
   };
   form.if_there("model_error", tune.error_worst.has_value(), Missing::null, [&] {
     form.object("model_error",
@@ -191,12 +211,36 @@ void describe_model_error(Form& form, Tune& tune) {
   });
 }
 
+// Reading.
+void take_row(Form& form, TunedRow& row, const RunConfig& in_force, Tune& tune) {
+  Case& one = tune.experiment.cases.emplace_back();
+  TunedCase& candidate = tune.candidates.emplace_back();
+  take_settings(form, row.settings, in_force, one);
+  one.runs = std::move(row.runs);
+  (row.refused ? candidate.refused : one.skipped) = row.not_run;
+  candidate.predicted = row.predicted;
+}
+
+void check_indexes(Form& form, const Tune& tune) {
+  const std::vector<Case>& cases = tune.experiment.cases;
+  const auto check = [&](const std::optional<std::size_t>& index, bool must_have_run) {
+    if (index && (*index >= cases.size() || (must_have_run && cases[*index].runs.empty())))
+      form.refuse("names a case that it has not, or that did not run");
+  };
+  check(tune.best, true);
+  check(tune.recommended, true);
+  if (tune.alone) check(tune.alone->cheapest, false);
+  for (const ComputeShift& shift : tune.shifts) check(shift.cheapest, false);
+}
+
 }  // namespace
 
 void describe_tune(Form& form, Tune& tune) {
   std::vector<TunedRow> rows = tuned_rows(tune);
   Given given = given_in(tune.experiment);
+  RunConfig in_force = in_force_of(tune.experiment);
   describe_given(form, given);
+  form.settings(in_force);
   describe_goal(form, tune.goal);
   describe_chosen(form, "best", tune.best, rows, "the highest measured rate", [] {});
   describe_chosen(form, "recommendation", tune.recommended, rows, "the setting to use",
@@ -206,15 +250,19 @@ void describe_tune(Form& form, Tune& tune) {
   form.optional("alone", tune.alone, Missing::null,
                 [&](AloneAnswer& alone) { describe_alone(form, alone); });
   describe_model_error(form, tune);
-  form.shown_seconds("spent_s", tune.experiment.spent, "all runs together");
-  form.shown_seconds("grid_s", tune.grid_time, "what two runs of each case would take");
+  form.seconds("spent_s", tune.experiment.spent, "all runs together");
+  form.seconds("grid_s", tune.grid_time, "what two runs of each case would take");
   describe_stops(form, tune.experiment);
-  form.shown("grid_spent", tune.grid_spent,
-             "ended with work left, when it had taken as long as the plain grid would");
+  form.flag("grid_spent", tune.grid_spent,
+            "ended with work left, when it had taken as long as the plain grid would");
   form.list("cases", rows, "in the order of the grid", [&](TunedRow& row) {
     form.object("", "one setting", [&] { describe_tuned(form, row); });
   });
   describe_notes(form, tune.experiment);
+  if (!form.reads()) return;
+  take_given(form, given, tune.experiment);
+  for (TunedRow& row : rows) take_row(form, row, in_force, tune);
+  check_indexes(form, tune);
 }
 
 }  // namespace loaderscope

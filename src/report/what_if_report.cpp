@@ -116,16 +116,19 @@ void add_cases(Screen& screen, const WhatIf& answer, const ReportStyle& style) {
 }
 
 void describe_column(Form& form, WhatIfCase& one) {
-  form.shown("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
-  form.shown("busy", one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt,
-             "share of the window that the device computes; null without compute");
-  form.shown_seconds("window_s", one.account.window, "length, seconds");
+  form.real("samples_per_s", one.samples_per_s, "rate, of all ranks", kNotNegative);
+  std::optional<double> busy = one.has_busy ? std::optional(busy_of(one.account)) : std::nullopt;
+  form.real_or_null("busy", busy,
+                    "share of the window that the device computes; null without compute");
+  if (form.reads()) one.has_busy = busy.has_value();
+  form.seconds("window_s", one.account.window, "length, seconds");
   describe_stalls(form, one.account);
 }
 
 void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& column,
                      Form::Sentence sentence) {
   form.optional(name, column, Missing::null, [&](WhatIfCase& one) {
+    if (form.reads()) one.name = name;
     form.object(name, sentence, [&] { describe_column(form, one); });
   });
 }
@@ -133,6 +136,7 @@ void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& col
 void describe_columns(Form& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
+  answer.fitted.name = "fitted";
   form.object("fitted", "the base case in the model",
               [&] { describe_column(form, answer.fitted); });
   describe_column(form, "predicted", answer.predicted,
@@ -181,8 +185,11 @@ void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& sty
 
 void describe_what_if(Form& form, WhatIf& answer) {
   describe_changes(form, answer.changes, "what was set, KEY=VALUE");
-  form.shown("gain", answer.predicted ? std::optional(answer.gain) : std::nullopt,
-             "predicted rate / rate of the base case; null where nothing is predicted");
+  std::optional<double> gain = answer.predicted ? std::optional(answer.gain) : std::nullopt;
+  form.real_or_null("gain", gain,
+                    "predicted rate / rate of the base case; null where nothing is predicted",
+                    kNotNegative);
+  if (form.reads()) answer.gain = gain.value_or(1);
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,

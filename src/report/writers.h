@@ -8,6 +8,10 @@ namespace loaderscope {
 void write_table(std::ostream& out, const AnyResult& result, const ReportStyle& style);
 void write_page(std::ostream& out, const AnyResult& result);
 void write_brief(std::ostream& out, const AnyResult& result);
+void write_reading_markdown(std::ostream& out, const AnyResult& result);
+// Of a kind that has a list for it, see ResultKind.
+void write_rows_csv(std::ostream& out, const AnyResult& result);
+void write_tests_junit(std::ostream& out, const AnyResult& result);
 
 // --- of runs ---
 
@@ -15,6 +19,7 @@ void tell_run(Reading& reading, const RunRecord& record, const Analysis& analysi
               const ReportStyle& style);
 std::string draw_run(const RunRecord& record, const Analysis& analysis);
 void write_perfetto(std::ostream& out, const RunRecord& record);
+void write_chrome_trace(std::ostream& out, const RunRecord& record);
 void write_csv(std::ostream& out, const RunRecord& record);
 void write_markdown(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 

@@ -3,13 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <sstream>
+#include <vector>
 
 #include "cli/run_binary.h"
+#include "unit/report/page_figures.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -57,19 +58,6 @@ class Page : public ::testing::Test {
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
 
-json result_in(const std::string& dom) {
-  const std::string begin = "id=\"result\">";
-  const std::size_t at = dom.find(begin) + begin.size();
-  return json::parse(dom.substr(at, dom.find("</script>", at) - at));
-}
-
-double value_at(const json& result, const std::string& path) {
-  std::istringstream names(path);
-  const json* at = &result;
-  for (std::string name; std::getline(names, name, '.');) at = &at->at(name);
-  return at->get<double>();
-}
-
 TEST_F(Page, EveryCommandSavesOneAndMayReplaceIt) {
   const std::string path = folder_.path("page.html");
   for (const Words& words : kWithPages) {
@@ -78,7 +66,7 @@ TEST_F(Page, EveryCommandSavesOneAndMayReplaceIt) {
     const std::string page = folder_.read("page.html");
     EXPECT_THAT(page, StartsWith("<!doctype html>")) << words[0];
     EXPECT_THAT(page, HasSubstr("<figure>")) << words[0];
-    EXPECT_EQ(result_in(page).at("schema"), "loaderscope." + words[0] + "/1");
+    EXPECT_EQ(test::result_carried_by(page).at("schema"), "loaderscope." + words[0] + "/1");
   }
 }
 
@@ -101,26 +89,55 @@ TEST_F(Page, IsTheSameOfASavedResult) {
   EXPECT_EQ(folder_.read("a.html"), folder_.read("b.html"));
 }
 
+TEST_F(Page, OfEverySavedKindIsThatOfTheRunItself) {
+  ASSERT_EQ(
+      made_by({"run", "--json", folder_.path("run.json")}, folder_.path("run.html")).exit_code, 0);
+  const std::vector<Words> commands = {
+      {"sweep", "--vary", "workers=1,2,4"},
+      {"tune", "--vary", "workers=1,2,4", "--cores", "8"},
+      {"what-if", "--set", "workers=4"},
+  };
+  for (Words words : commands) {
+    const std::string name = words[0];
+    words.insert(words.end(), {"--json", folder_.path(name + ".json")});
+    ASSERT_EQ(made_by(words, folder_.path(name + ".html")).exit_code, 0) << name;
+    for (const std::string form : {"html", "json"}) {
+      const Ended ended = run_binary({"report", folder_.path(name + ".json"), "--format", form});
+      ASSERT_EQ(ended.exit_code, 0) << name << ": " << ended.err;
+      EXPECT_EQ(ended.out, folder_.read(name + "." + form)) << name;
+    }
+  }
+}
+
 TEST_F(Page, EveryFigureInABrowserIsThatOfTheResult) {
   if (browser().empty()) GTEST_SKIP() << "there is no Chromium";
   const std::string path = folder_.path("page.html");
-  const std::regex figure("<data value=\"([^\"]+)\" data-path=\"([^\"]+)\">");
-  ASSERT_EQ(made_by({"run", "--cost", "read=lognormal:5ms:1", "--cost", "collate=9ms", "--cost",
-                     "h2d=12ms", "--cost", "launch=1ms", "--workers", "2", "--copy", "sync"},
-                    path)
-                .exit_code,
-            0);
-  const Ended ended = shown(path);
-  ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE")));
-  const json result = result_in(ended.out);
-  int figures = 0;
-  for (std::sregex_iterator it(ended.out.begin(), ended.out.end(), figure), end; it != end; ++it) {
-    EXPECT_NEAR(std::stod((*it)[1]), value_at(result, (*it)[2]), 1e-6) << (*it)[2];
-    ++figures;
+  const std::vector<Words> commands = {
+      {"run", "--cost", "read=lognormal:5ms:1", "--cost", "collate=9ms", "--cost", "h2d=12ms",
+       "--cost", "launch=1ms", "--workers", "2", "--copy", "sync"},
+      {"sweep", "--vary", "workers=1,2,3,4,6", "--vary", "prefetch=1,2", "--cores", "8"},
+      {"tune", "--vary", "workers=1,2,3,4,6,8", "--cores", "8"}};
+  for (const Words& words : commands) {
+    ASSERT_EQ(made_by(words, path).exit_code, 0) << words[0];
+    const Ended ended = shown(path);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE"))) << words[0];
+    const json result = test::result_carried_by(ended.out);
+    const std::vector<test::PageFigure> figures = test::figures_of(ended.out);
+    for (const test::PageFigure& figure : figures)
+      EXPECT_NEAR(figure.value, test::value_at(result, figure.path), 1e-6) << figure.path;
+    EXPECT_GE(figures.size(), 8U) << words[0];
+    EXPECT_THAT(ended.out, HasSubstr("<summary>tool {")) << words[0];  // the script has run
   }
-  EXPECT_GE(figures, 8);
-  EXPECT_THAT(ended.out, HasSubstr("<summary>account {"));  // the script has run
+}
+
+TEST_F(Page, ACauseLeadsToItsWorstStall) {
+  const std::string path = folder_.path("page.html");
+  ASSERT_EQ(made_by({"run", "--workers", "1"}, path).exit_code, 0);
+  const std::string page = folder_.read("page.html");
+  EXPECT_THAT(page, HasSubstr("<a href=\"#stall-decode\">decode</a>"));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#stall-decode\">see its worst stall</a>"));
+  EXPECT_THAT(page, HasSubstr("<figure id=\"stall-decode\""));
 }
 
 // The script of a test needs a page without its policy.

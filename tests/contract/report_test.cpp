@@ -3,24 +3,26 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "analysis/fit/fitted_model.h"
-#include "engine/model/model_engine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
-#include "loaderscope/settings.h"
-#include "report/kinds.h"
 #include "report/results.h"
+#include "report/saved.h"
 #include "report/schemas.h"
 #include "report/what_if_report.h"
-#include "unit/experiment/model_context.h"
+#include "report/writers.h"
+#include "unit/report/page_figures.h"
 #include "unit/report/sample_record.h"
+#include "unit/report/sample_results.h"
 
 namespace loaderscope {
 namespace {
@@ -119,45 +121,24 @@ TEST(ReportContract, TheJsonIsWhatItsSchemaSays) {
   }
 }
 
-TEST(ReportContract, FindingsAndWhatIfAreWhatTheirSchemasSay) {
+// The shapes that samples of all kinds have beside runs.
+TEST(ReportContract, FindingsAreWhatTheSchemaOfARunSays) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nworkers = 1\ncores = 4\ncompute = 1ms\ncost = decode=1ms\n"
-      "batch = 2\nsteps = 50\ngpu-price = 2.5",
-      "test", config);
-  std::vector<std::string> notes;
-  const RunRecord record = run_engine(resolve(config, {4}, notes), {});
+  const RunRecord record = modelled_run();
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
-  std::ostringstream run, answer;
+  std::ostringstream run;
   find_row("json", report_table()).write(run, result_of(record, analysis), ReportStyle{});
   expect_valid(run.str(), "run.schema.json");
-
-  const FittedModel model(record);
-  WhatIf what_if;
-  what_if.changes = {{"workers", "2"}};
-  what_if.fitted = case_of("fitted", model.fitted());
-  what_if.predicted = case_of("predicted", model.predict(what_if.changes));
-  what_if.measured = what_if.verified = case_of("measured", analysis);
-  what_if.fit = analysis.fit;
-  write_json(answer, result_of(what_if, "1.0"));
-  expect_valid(answer.str(), "what-if.schema.json");
 }
 
 // Where the model misses the run there is no figure that somebody could quote.
 TEST(ReportContract, WhatCannotBePredictedIsNull) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  RunConfig config;
-  parse_scenario(
-      "engine = model\nworkers = 1\ncores = 4\ncompute = 1ms\ncost = decode=1ms\n"
-      "batch = 2\nsteps = 50",
-      "test", config);
-  std::vector<std::string> notes;
-  const RunRecord record = run_engine(resolve(config, {4}, notes), {});
+  const RunRecord record = modelled_run();
   Analysis analysis = analyse(record);
   add_findings(analysis, record);
   ASSERT_FALSE(analysis.findings.empty());
@@ -177,103 +158,110 @@ TEST(ReportContract, WhatCannotBePredictedIsNull) {
   EXPECT_NE(answer.str().find("\"gain\": null"), std::string::npos);
 }
 
-TEST(ReportContract, TheSelftestIsWhatItsSchemaSays) {
+std::string json_of(const AnyResult& result) {
+  std::ostringstream out;
+  write_json(out, result);
+  return out.str();
+}
+
+TEST(ReportContract, EveryKindHasASample) {
+  std::set<std::string_view> sampled = {"run"};
+  for (const SavedResult& sample : sample_results()) sampled.insert(sample.result.kind);
+  for (const ResultKind& kind : result_kinds())
+    EXPECT_TRUE(sampled.contains(kind.row.name)) << kind.row.name;
+}
+
+TEST(ReportContract, EveryKindIsWhatItsSchemaSays) {
   if (schema_python().empty())
     GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  RunConfig config;
-  config.engine.set("model");
-  const auto trials = selftest::make_trials(config, MachineLimits{2});
-  selftest::World world;
-  world.run = [](const RunConfig& of) { return run_model(of, {}); };
-  world.now = [] { return Nanos{0}; };
-  for (const selftest::Result& result :
-       {run_selftest(trials, {.rounds = 2}, world), selftest::Result{}}) {
-    std::ostringstream out;
-    write_json(out, result_of(result, "1.0"));
-    expect_valid(out.str(), "selftest.schema.json");
+  for (const SavedResult& sample : sample_results())
+    expect_valid(json_of(sample.result), std::string(sample.result.kind) + ".schema.json");
+}
+
+TEST(ReportContract, EveryKindIsReadBackAndSaysTheSameInEveryForm) {
+  for (const SavedResult& sample : sample_results()) {
+    const ResultKind& kind = find_row(sample.result.kind, result_kinds());
+    ASSERT_NE(kind.read, nullptr) << kind.row.name;
+    std::istringstream in(json_of(sample.result));
+    const SavedResult read = parse_saved(kind, in, "saved");
+    for (const ReportRow& row : report_table()) {
+      if (!row.writes(kind.row.name)) continue;
+      std::ostringstream first, again;
+      row.write(first, sample.result, {.verbose = true});
+      row.write(again, read.result, {.verbose = true});
+      EXPECT_EQ(again.str(), first.str()) << kind.row.name << " as " << row.row.name;
+    }
   }
 }
 
-TEST(ReportContract, ProbeAndDatasetInfoAreWhatTheirSchemasSay) {
-  if (schema_python().empty())
-    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  probe::LinkMatrix matrix;
-  matrix.gpu = "Pretender 0";
-  matrix.bare = {{1 << 20, 25e9}};
-  matrix.cells = {{.bytes = 1 << 20, .median = 24e9, .low = 23e9, .high = 25e9, .fallback = ""},
-                  {.bytes = 1 << 22, .fallback = "may not be locked"}};
-  for (const probe::LinkMatrix& each : {matrix, probe::LinkMatrix{}}) {
-    std::ostringstream out;
-    write_json(out, result_of(each, "1.0"));
-    expect_valid(out.str(), "probe-link.schema.json");
-  }
-  probe::Profile profile;
-  profile.host = "node";
-  profile.probes = {{"decode", {}}};
-  probe::Outcome& outcome = profile.probes.front().second;
-  outcome.figures = {{"per_core", "1/s", 1000, 0.01, "110 kB", "decoded", 1}};
-  outcome.ceilings = {{.per_s = 1000, .per_core_s = 1000}};
-  outcome.facts = {{"kind", "NVMe"}};
-  judge_demand(profile, {100, 1 << 20, 64, 1});
-  judge_against(profile, {profile, profile, profile});
-  for (const probe::Profile& each : {profile, probe::Profile{}}) {
-    std::ostringstream out;
-    write_json(out, result_of(each, "1.0"));
-    expect_valid(out.str(), "probe.schema.json");
-  }
-  dataset::DatasetInfo info;
-  info.widths.add(64);
-  info.formats["jpeg"] = info.subsamplings["420"] = info.classes["cat"] = 1;
-  info.name_damaged({"cat/cut.jpg", "ends early"});
-  for (const dataset::DatasetInfo& each : {info, dataset::DatasetInfo{}}) {
-    std::ostringstream out;
-    write_json(out, result_of(each, "1.0"));
-    expect_valid(out.str(), "dataset-info.schema.json");
-    std::ostringstream drift;
-    write_json(drift, result_of(dataset::drift_between(each, info), "1.0"));
-    expect_valid(drift.str(), "dataset-drift.schema.json");
+TEST(ReportContract, WhatIsCutOffOrOfAnotherKindIsASentence) {
+  const ResultKind& tune = find_row("tune", result_kinds());
+  for (const SavedResult& sample : sample_results()) {
+    const ResultKind& kind = find_row(sample.result.kind, result_kinds());
+    const std::string text = json_of(sample.result);
+    std::istringstream cut(text.substr(0, text.size() / 2)), whole(text);
+    EXPECT_THROW(parse_saved(kind, cut, "saved"), RunError) << kind.row.name;
+    if (kind.row.name != tune.row.name) {
+      EXPECT_THROW(parse_saved(tune, whole, "saved"), RunError) << kind.row.name;
+    }
   }
 }
 
-TEST(ReportContract, AWatchedJobIsWhatItsSchemaSays) {
-  if (schema_python().empty())
-    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  watch::Watch full;
-  full.processes.resize(2);
-  full.processes[0].growth_per_s = 1.5;
-  full.gpus = {{"GPU", 0.5, 1e9, 2e9, true}};
-  full.machine.others = {{"cc1plus", 1.5}};
-  full.machine.quota = 2;
-  full.stands = {"standing for 12 s"};
-  full.unseen = full.notes = {"this"};
-  judge(full);
-  for (const watch::Watch& each : {full, watch::Watch{}}) {
+TEST(ReportContract, EveryFigureOfAPageIsThatOfItsResult) {
+  std::map<std::string_view, std::size_t> most;
+  for (const SavedResult& sample : sample_results()) {
     std::ostringstream out;
-    write_json(out, result_of(each, "1.0"));
-    expect_valid(out.str(), "watch.schema.json");
+    write_page(out, sample.result);
+    const nlohmann::json result = result_carried_by(out.str());
+    const std::vector<PageFigure> figures = figures_of(out.str());
+    for (const PageFigure& figure : figures)
+      EXPECT_NEAR(figure.value, value_at(result, figure.path), 1e-6)
+          << sample.result.kind << ": " << figure.path;
+    most[sample.result.kind] = std::max(most[sample.result.kind], figures.size());
   }
+  EXPECT_GE(most["sweep"], 8U);
+  EXPECT_GE(most["tune"], 8U);
+  EXPECT_GE(most["compare"], 10U);
+  EXPECT_GE(most["probe"], 4U);
 }
 
-TEST(ReportContract, SweepAndTuneAreWhatTheirSchemasSay) {
-  if (schema_python().empty())
-    GTEST_SKIP() << "python3-jsonschema is missing; scripts/install-deps test";
-  const RunConfig base = scenario(
-      "cost = decode=8ms\ncompute = 12ms\nbatch = 4\ncores = 4\n"
-      "samples = 1000\ndrop-last = true");
-  const std::vector<std::string> axes = {"workers=0,2,3", "prefetch=1,2", "batch=4,2000"};
-  Experiment experiment = plan(base, axes);
-  for (const bool has_run : {false, true}) {
-    if (has_run) run_sweep(experiment, model_context(), {});
-    std::ostringstream sweep;
-    write_json(sweep, result_of(experiment, "1.0"));
-    expect_valid(sweep.str(), "sweep.schema.json");
-  }
-  for (const bool has_run : {false, true}) {
-    ExperimentContext context = model_context();
-    if (!has_run) context.stopped = [] { return true; };
-    std::ostringstream answer;
-    write_json(answer, result_of(tune(plan(base, axes), context, {}), "1.0"));
-    expect_valid(answer.str(), "tune.schema.json");
+// Puts something into every text of a result.
+class PutEverywhere : public Form {
+ public:
+  explicit PutEverywhere(std::string put) : Form(Does::write), put_(std::move(put)) {}
+  void text(Name, std::string& value, Sentence) override { value += put_; }
+  void word(Name, std::string&, const std::vector<std::string_view>&, Sentence) override {}
+  void flag(Name, bool&, Sentence) override {}
+  void whole(Name, std::int64_t&, Sentence, Whole) override {}
+  void real(Name, double&, Sentence, Real) override {}
+  void seconds(Name, Nanos&, Sentence, Whole) override {}
+  void settings(RunConfig&) override {}
+  using Form::whole;
+  using Form::word;
+
+ protected:
+  void enter(Name, Shape, Sentence, Lines) override {}
+  void leave() override {}
+  bool begins(Name, bool there, Missing) override { return there; }
+
+ private:
+  std::string put_;
+};
+
+TEST(ReportContract, NamesOfOthersAreNoMarkupAndNoControlOnThePageOfAnyKind) {
+  const std::string hostile =
+      "</script><img src=x onerror=alert(1)>\"'&\x1b[31m\xe2\x80\xae\xff\n]]>";
+  for (SavedResult& sample : sample_results()) {
+    PutEverywhere form(hostile);
+    sample.result.describe(form);
+    std::ostringstream out;
+    write_page(out, sample.result);
+    std::string page = out.str();
+    page.erase(page.rfind("<script type=\"application/json\""));  // which its reader spells
+    EXPECT_EQ(page.find("<img"), page.npos) << sample.result.kind;
+    EXPECT_EQ(page.find('\x1b'), page.npos) << sample.result.kind;
+    EXPECT_EQ(page.find("\xe2\x80\xae"), page.npos) << sample.result.kind;
+    EXPECT_EQ(page.find('\xff'), page.npos) << sample.result.kind;
   }
 }
 

@@ -7,8 +7,7 @@
 
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
-#include "report/kinds.h"
-#include "report/results.h"
+#include "report/saved.h"
 
 namespace {
 
@@ -16,15 +15,15 @@ using namespace loaderscope;
 
 constexpr std::size_t kLongest = 1 << 16;
 
-std::string written(const compare::SavedComparison& saved, const ReportRow& row) {
+std::string written(const SavedResult& saved, const ReportRow& row) {
   std::ostringstream out;
-  row.write(out, result_of(saved.comparison, saved.tool_version), ReportStyle{});
+  row.write(out, saved.result, ReportStyle{});
   return out.str();
 }
 
-compare::SavedComparison parsed(const std::string& text) {
+SavedResult parsed(const std::string& text) {
   std::istringstream in(text);
-  return compare::parse_comparison(in, "fuzz");
+  return parse_saved(find_row("compare", result_kinds()), in, "fuzz");
 }
 
 }  // namespace

@@ -25,8 +25,12 @@ void measure_topology(const Probing& probing, Outcome& outcome) {
   count(outcome, "nodes", topology.nodes.size());
   count(outcome, "cores", topology.cores.size());
   std::istringstream drawing(draw_topology(topology));
-  for (std::string line; std::getline(drawing, line);)
+  for (std::string line; std::getline(drawing, line);) {
+    const std::size_t name = line.find(": ");
+    if (!outcome.lines.empty() && name != line.npos)
+      outcome.facts.push_back({line.substr(0, name), line.substr(name + 2)});
     outcome.lines.push_back((outcome.lines.empty() ? "topology: " : "  ") + line);
+  }
 }
 
 }  // namespace loaderscope::probe

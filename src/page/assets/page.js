@@ -97,6 +97,10 @@ class Zoom {
   }
 }
 
+// Marks that turn the direction of text, and controls, are spelled.
+const plain = (text) => text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+  (mark) => "\\u" + mark.charCodeAt(0).toString(16).padStart(4, "0"));
+
 const element = (name, text, parent) => {
   const made = document.createElement(name);
   if (text !== undefined) made.textContent = text;
@@ -106,10 +110,10 @@ const element = (name, text, parent) => {
 
 // Branches are filled when they are opened: a result may have a great many.
 const branch = (key, value, parent) => {
-  if (value === null || typeof value !== "object") return element("div", `${key}: ${JSON.stringify(value)}`, parent);
+  if (value === null || typeof value !== "object") return element("div", plain(`${key}: ${JSON.stringify(value)}`), parent);
   const keys = Object.keys(value);
   const details = element("details", undefined, parent);
-  element("summary", `${key} ${Array.isArray(value) ? `[${keys.length}]` : `{${keys.length}}`}`, details);
+  element("summary", plain(key) + ` ${Array.isArray(value) ? `[${keys.length}]` : `{${keys.length}}`}`, details);
   details.addEventListener("toggle", () => {
     if (details.childElementCount > 1) return;
     for (const name of keys) branch(name, value[name], details);

@@ -1,6 +1,9 @@
 #include "cli/progress.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cli/live_account.h"
 
 namespace loaderscope {
 namespace {
@@ -18,6 +21,42 @@ TEST(Progress, CountsFromWhereSomethingWasFirstDone) {
   EXPECT_EQ(progress_line("steps", {1, 0.001, 60}, {1, 0.001, 60}), "0 %, 1 steps");
   EXPECT_EQ(progress_line("steps", {1, 0.001, 60}, {101, 0.101, 70}),
             "10 %, 101 steps, 10 steps/s, 89.90 s left");
+}
+
+// The lines before are gone, those that are too long are cut, and the cursor stays in the last one.
+TEST(Progress, IsDrawnWhereItWas) {
+  EXPECT_EQ(redrawn(0, {"one", "two"}, 80), "\r\033[Jone\ntwo");
+  EXPECT_EQ(redrawn(2, {"0123456789"}, 4), "\r\033[1A\033[J0123");
+  EXPECT_EQ(redrawn(3, {}, 80), "\r\033[2A\033[J");
+}
+
+StepRow booked_step(Nanos decode, Nanos compute) {
+  StepRow row;
+  row.samples = 64;
+  row.ask = 1;
+  row.deliverable = decode;
+  row.compute_begin = decode;
+  row.compute_end = decode + compute;
+  row.stall[Cause::decode] = decode;
+  return row;
+}
+
+TEST(LiveAccount, SaysHowBusyAndWhatIsWaitedForAtEightyColumns) {
+  LiveAccount account;
+  EXPECT_TRUE(account.lines(80).empty());
+  StepRow warm_up = booked_step(kSecond, kSecond);
+  warm_up.warmup = true;
+  account.booked(0, warm_up);
+  EXPECT_TRUE(account.lines(80).empty());
+  for (int i = 0; i < 10; ++i) account.booked(0, booked_step(75 * kMillisecond, 25 * kMillisecond));
+  EXPECT_THAT(
+      account.lines(80),
+      testing::ElementsAre(
+          "busy 25.0 % [#######....................] 640 samples/s, a batch was ready 0.0 %",
+          "waits for decode 75.0 %"));
+  for (const std::size_t width : {20U, 40U, 60U, 80U, 200U}) {
+    for (const std::string& line : account.lines(width)) EXPECT_LE(line.size(), width);
+  }
 }
 
 }  // namespace

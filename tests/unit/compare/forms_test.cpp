@@ -11,6 +11,7 @@
 #include "report/kinds.h"
 #include "report/recognise.h"
 #include "report/results.h"
+#include "report/saved.h"
 #include "report/schemas.h"
 #include "unit/compare/sample_comparison.h"
 
@@ -30,7 +31,8 @@ std::string form(const Comparison& comparison, std::string_view name) {
 
 Comparison read_back(const std::string& json) {
   std::istringstream in(json);
-  return parse_comparison(in, "saved").comparison;
+  const ResultKind& kind = find_row("compare", result_kinds());
+  return *parse_saved(kind, in, "saved").result.comparison;
 }
 
 TEST(SavedComparison, SaysTheSameInEveryForm) {

@@ -92,7 +92,8 @@ TEST(Page, AsksNoServer) {
   const RunRecord record = full_record();
   const std::string page = page_of(record, analyse(record));
   EXPECT_THAT(page, HasSubstr("content=\"default-src 'none'; style-src 'sha256-"));
-  for (const char* reference : {"src=\"", "href=\"", "url(", "@import", "http:", "https:"})
+  for (const char* reference :
+       {"src=\"", "href=\"h", "href=\"/", "url(", "@import", "http:", "https:"})
     EXPECT_THAT(page, Not(HasSubstr(reference)));
 }
 

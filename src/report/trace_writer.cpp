@@ -1,14 +1,19 @@
-// A run as a trace: of every step what its rank computed and waited for, by cause; of the exemplars
-// also what the workers and the link did, and which batch went where.
+// A run as a trace, in two forms: of every step what its rank computed and waited for, by cause; of
+// the exemplars also what the workers and the link did, and which batch went where.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
+#include <memory>
+#include <span>
+#include <streambuf>
 #include <utility>
 #include <vector>
 
 #include "report/track_events.h"
 #include "report/writers.h"
+#include "source/packer.h"
 
 namespace loaderscope {
 namespace {
@@ -134,14 +139,56 @@ class RankTracks {
   std::vector<std::pair<Nanos, std::int64_t>> ready_;
 };
 
-}  // namespace
-
-void write_perfetto(std::ostream& out, const RunRecord& record) {
-  TrackEvents trace(out);
+void write_events(TrackEvents& trace, const RunRecord& record) {
   const auto ranks = std::max<std::int64_t>(1, std::ssize(record.ranks));
   for (std::size_t rank = 0; rank < record.ranks.size(); ++rank)
     RankTracks(trace, static_cast<std::int32_t>(rank), kMostSteps / ranks)
         .write(record.ranks[rank]);
+}
+
+void write_bytes(std::ostream& out, const std::vector<std::byte>& bytes) {
+  out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+// Packs what is written to it.
+class Packing : public std::streambuf {
+ public:
+  explicit Packing(std::ostream& out) : out_(out) {}
+
+  void finish() {
+    packer_->finish(packed_);
+    write_bytes(out_, packed_);
+  }
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    packer_->pack(std::as_bytes(std::span(text, static_cast<std::size_t>(size))), packed_);
+    write_bytes(out_, packed_);
+    packed_.clear();
+    return size;
+  }
+  int_type overflow(int_type letter) override {
+    const char one = traits_type::to_char_type(letter);
+    return xsputn(&one, 1) == 1 ? letter : traits_type::eof();
+  }
+
+ private:
+  std::ostream& out_;
+  std::unique_ptr<source::Packer> packer_ = source::make_gzip_packer();
+  std::vector<std::byte> packed_;
+};
+
+}  // namespace
+
+void write_perfetto(std::ostream& out, const RunRecord& record) {
+  write_events(*make_perfetto_events(out), record);
+}
+
+void write_chrome_trace(std::ostream& out, const RunRecord& record) {
+  Packing packing(out);
+  std::ostream packed(&packing);
+  write_events(*make_chrome_events(packed), record);
+  packing.finish();
 }
 
 }  // namespace loaderscope

@@ -1,7 +1,9 @@
-#include "report/track_events.h"
-
+// As Perfetto reads it. Names are written once and then by number. Protocol buffers stop here.
 #include <algorithm>
+#include <map>
 #include <protozero/pbf_writer.hpp>
+
+#include "report/track_events.h"
 
 namespace loaderscope {
 namespace {
@@ -48,9 +50,34 @@ void write_packet(std::ostream& out, const std::string& packet) {
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-}  // namespace
+class PerfettoEvents final : public TrackEvents {
+ public:
+  explicit PerfettoEvents(std::ostream& out) : out_(out) {}
 
-void TrackEvents::describe(const std::string& descriptor) {
+  Track process(std::int32_t pid, const std::string& name) override;
+  Track thread(std::int32_t pid, std::int32_t tid, const std::string& name) override;
+  Track counter(Track process, const std::string& name) override;
+  void slice(Track track, const Slice& slice) override;
+  void instant(Track track, Nanos at, std::string_view name) override;
+  void count(Track track, Nanos at, std::int64_t value) override;
+
+ private:
+  // A kind of names has numbers of its own.
+  struct Names {
+    std::uint32_t field;
+    std::map<std::string, std::uint64_t, std::less<>> numbers = {};
+  };
+  static std::uint64_t number_of(Names& names, std::string_view name, std::string& new_names);
+  void describe(const std::string& descriptor);
+  void event(Nanos at, const std::string& event, const std::string& new_names);
+
+  std::ostream& out_;
+  Track last_ = 0;
+  bool begun_ = false;
+  Names categories_{1}, events_{2}, arguments_{3};
+};
+
+void PerfettoEvents::describe(const std::string& descriptor) {
   std::string bytes;
   pbf_writer packet(bytes);
   packet.add_message(packet::kTrackDescriptor, descriptor);
@@ -60,7 +87,7 @@ void TrackEvents::describe(const std::string& descriptor) {
   write_packet(out_, bytes);
 }
 
-TrackEvents::Track TrackEvents::process(std::int32_t pid, const std::string& name) {
+PerfettoEvents::Track PerfettoEvents::process(std::int32_t pid, const std::string& name) {
   std::string bytes, process_bytes;
   pbf_writer process(process_bytes);
   process.add_int32(descriptor::kPid, pid);
@@ -72,8 +99,8 @@ TrackEvents::Track TrackEvents::process(std::int32_t pid, const std::string& nam
   return last_;
 }
 
-TrackEvents::Track TrackEvents::thread(std::int32_t pid, std::int32_t tid,
-                                       const std::string& name) {
+PerfettoEvents::Track PerfettoEvents::thread(std::int32_t pid, std::int32_t tid,
+                                             const std::string& name) {
   std::string bytes, thread_bytes;
   pbf_writer thread(thread_bytes);
   thread.add_int32(descriptor::kPid, pid);
@@ -86,7 +113,7 @@ TrackEvents::Track TrackEvents::thread(std::int32_t pid, std::int32_t tid,
   return last_;
 }
 
-TrackEvents::Track TrackEvents::counter(Track process, const std::string& name) {
+PerfettoEvents::Track PerfettoEvents::counter(Track process, const std::string& name) {
   std::string bytes;
   pbf_writer descriptor(bytes);
   descriptor.add_uint64(descriptor::kUuid, ++last_);
@@ -97,7 +124,8 @@ TrackEvents::Track TrackEvents::counter(Track process, const std::string& name) 
   return last_;
 }
 
-std::uint64_t TrackEvents::number_of(Names& names, std::string_view name, std::string& new_names) {
+std::uint64_t PerfettoEvents::number_of(Names& names, std::string_view name,
+                                        std::string& new_names) {
   const auto known = names.numbers.find(name);
   if (known != names.numbers.end()) return known->second;
   const std::uint64_t number = names.numbers.size() + 1;
@@ -110,7 +138,7 @@ std::uint64_t TrackEvents::number_of(Names& names, std::string_view name, std::s
   return number;
 }
 
-void TrackEvents::event(Nanos at, const std::string& event, const std::string& new_names) {
+void PerfettoEvents::event(Nanos at, const std::string& event, const std::string& new_names) {
   std::string bytes;
   pbf_writer packet(bytes);
   packet.add_uint64(packet::kTimestamp, static_cast<std::uint64_t>(std::max<Nanos>(0, at)));
@@ -121,7 +149,7 @@ void TrackEvents::event(Nanos at, const std::string& event, const std::string& n
   write_packet(out_, bytes);
 }
 
-void TrackEvents::slice(Track track, const Slice& slice) {
+void PerfettoEvents::slice(Track track, const Slice& slice) {
   std::string new_names, begins = event_of(track, event::kBegins);
   pbf_writer begin(begins);
   begin.add_uint64(event::kName, number_of(events_, slice.name, new_names));
@@ -138,16 +166,22 @@ void TrackEvents::slice(Track track, const Slice& slice) {
   event(slice.end, event_of(track, event::kEnds), "");
 }
 
-void TrackEvents::instant(Track track, Nanos at, std::string_view name) {
+void PerfettoEvents::instant(Track track, Nanos at, std::string_view name) {
   std::string new_names, bytes = event_of(track, event::kInstant);
   pbf_writer(bytes).add_uint64(event::kName, number_of(events_, name, new_names));
   event(at, bytes, new_names);
 }
 
-void TrackEvents::count(Track track, Nanos at, std::int64_t value) {
+void PerfettoEvents::count(Track track, Nanos at, std::int64_t value) {
   std::string bytes = event_of(track, event::kCounts);
   pbf_writer(bytes).add_int64(event::kCounterValue, value);
   event(at, bytes, "");
+}
+
+}  // namespace
+
+std::unique_ptr<TrackEvents> make_perfetto_events(std::ostream& out) {
+  return std::make_unique<PerfettoEvents>(out);
 }
 
 }  // namespace loaderscope

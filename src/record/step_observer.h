@@ -1,0 +1,14 @@
+// Who also wants to know what each step was booked to, as soon as it is.
+#pragma once
+
+#include "record/recorder.h"
+
+namespace loaderscope {
+
+// Handed in as FoldOptions::observer. Called by the thread that folds.
+class StepObserver : public FactObserver {
+ public:
+  virtual void booked(std::int32_t rank, const StepRow& row) = 0;
+};
+
+}  // namespace loaderscope

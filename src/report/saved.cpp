@@ -1,0 +1,50 @@
+#include "report/saved.h"
+
+#include <fstream>
+
+#include "base/file_kind.h"
+#include "loaderscope/errors.h"
+#include "report/describe.h"
+#include "report/read_form.h"
+
+namespace loaderscope {
+namespace {
+
+std::ifstream open_saved(const std::string& path) {
+  const std::string place = shown_text(path);
+  if (const std::string_view other = kind_unless_file(path); !other.empty())
+    throw RunError(place + ": is " + std::string(other) + "; give a file that --json saved");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw RunError(place + ": cannot be opened; look at its name and permissions");
+  return in;
+}
+
+}  // namespace
+
+void check_schema(const JsonCursor& document, std::string_view kind) {
+  const JsonCursor schema = document.at("schema");
+  const std::string ours = schema_name(kind);
+  if (schema.text() == ours) return;
+  const std::string_view help = find_row(kind, result_kinds()).row.help;
+  const auto command = help.find('\'');
+  throw RunError(document.place() + ": its schema is " + shown_text(schema.text()) + ", not " +
+                 ours + "; give what " +
+                 std::string(help.substr(command, help.rfind('\'') + 1 - command)) + " saved");
+}
+
+SavedResult parse_saved(const ResultKind& kind, std::istream& in, const std::string& place) {
+  const JsonNode root = read_json(in, place, {});
+  const JsonCursor document(root, place);
+  check_schema(document, kind.row.name);
+  ReadForm form(document, kind.most);
+  std::string tool_version;
+  describe_tool(form, tool_version);
+  return kind.read(form, tool_version);
+}
+
+SavedResult read_saved(const ResultKind& kind, const std::string& path) {
+  std::ifstream in = open_saved(path);
+  return parse_saved(kind, in, shown_text(path));
+}
+
+}  // namespace loaderscope
