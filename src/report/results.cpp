@@ -15,8 +15,8 @@ template <class T>
 using Draw = std::string (*)(const T& result);
 
 template <class T>
-AnyResult result_of(std::string_view kind, const T& result, std::string_view tool_version,
-                    void (*describe)(Form& form, T& result), Tell<T> tell, Draw<T> draw) {
+AnyResult any_result(std::string_view kind, const T& result, std::string_view tool_version,
+                     void (*describe)(Form& form, T& result), Tell<T> tell, Draw<T> draw) {
   AnyResult any;
   any.kind = kind;
   any.tool_version = tool_version;
@@ -56,52 +56,52 @@ AnyResult answer_of(const RunRecord& record, const Analysis& analysis) {
 }
 
 AnyResult result_of(const Experiment& sweep, std::string_view tool_version) {
-  return result_of("sweep", sweep, tool_version, describe_sweep, tell_sweep, draw_sweep);
+  return any_result("sweep", sweep, tool_version, describe_sweep, tell_sweep, draw_sweep);
 }
 
 AnyResult result_of(const Tune& tune, std::string_view tool_version) {
-  return result_of("tune", tune, tool_version, describe_tune, tell_tune, draw_tune);
+  return any_result("tune", tune, tool_version, describe_tune, tell_tune, draw_tune);
 }
 
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version) {
-  AnyResult any = result_of("compare", comparison, tool_version, compare::describe_comparison,
-                            compare::tell_comparison, compare::draw_comparison);
+  AnyResult any = any_result("compare", comparison, tool_version, compare::describe_comparison,
+                             compare::tell_comparison, compare::draw_comparison);
   any.comparison = &comparison;
   return any;
 }
 
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
-  return result_of("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if);
+  return any_result("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if);
 }
 
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
-  return result_of("selftest", result, tool_version, describe_selftest, tell_selftest,
-                   draw_selftest);
+  return any_result("selftest", result, tool_version, describe_selftest, tell_selftest,
+                    draw_selftest);
 }
 
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version) {
-  return result_of("probe-link", matrix, tool_version, probe::describe_link, probe::tell_link,
-                   probe::draw_link);
+  return any_result("probe-link", matrix, tool_version, probe::describe_link, probe::tell_link,
+                    probe::draw_link);
 }
 
 AnyResult result_of(const probe::Profile& profile, std::string_view tool_version) {
-  return result_of("probe", profile, tool_version, probe::describe_profile, probe::tell_profile,
-                   probe::draw_profile);
+  return any_result("probe", profile, tool_version, probe::describe_profile, probe::tell_profile,
+                    probe::draw_profile);
 }
 
 AnyResult result_of(const watch::Watch& watch, std::string_view tool_version) {
-  return result_of("watch", watch, tool_version, watch::describe_watch, watch::tell_watch,
-                   watch::draw_watch);
+  return any_result("watch", watch, tool_version, watch::describe_watch, watch::tell_watch,
+                    watch::draw_watch);
 }
 
 AnyResult result_of(const dataset::DatasetInfo& info, std::string_view tool_version) {
-  return result_of("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info,
-                   dataset::draw_info);
+  return any_result("dataset-info", info, tool_version, dataset::describe_info, dataset::tell_info,
+                    dataset::draw_info);
 }
 
 AnyResult result_of(const dataset::Drift& drift, std::string_view tool_version) {
-  return result_of("dataset-drift", drift, tool_version, dataset::describe_drift,
-                   dataset::tell_drift, dataset::draw_drift);
+  return any_result("dataset-drift", drift, tool_version, dataset::describe_drift,
+                    dataset::tell_drift, dataset::draw_drift);
 }
 
 }  // namespace loaderscope

@@ -25,7 +25,7 @@ const std::string* value_at(const ResultRow& row, const std::string& path) {
 }
 
 // Of all rows, each where the first row that has it has it.
-std::vector<std::string> columns_of(const std::vector<ResultRow>& rows) {
+std::vector<std::string> names_in(const std::vector<ResultRow>& rows) {
   std::vector<std::string> columns;
   for (const ResultRow& row : rows) {
     auto behind = columns.begin();
@@ -74,7 +74,7 @@ void write_case(std::ostream& out, std::string_view kind, const TestCase& test) 
 
 void write_rows_csv(std::ostream& out, const AnyResult& result) {
   const std::vector<ResultRow> rows = rows_of(result, find_row(result.kind, result_kinds()).rows);
-  const std::vector<std::string> columns = columns_of(rows);
+  const std::vector<std::string> columns = names_in(rows);
   std::string header = "case";
   for (const std::string& column : columns) header += "," + quoted(column);
   out << header << '\n';
