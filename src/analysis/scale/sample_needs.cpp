@@ -9,6 +9,7 @@ SampleNeeds needs_of_sample(const RunRecord& record) {
   double samples = 0;
   for (const RankRecord& rank : record.ranks) {
     samples += static_cast<double>(rank.samples);
+    needs.stored_bytes += static_cast<double>(rank.read_bytes);
     for (const auto& word : Words<Stage>::table()) {
       const StageStats& stage = rank.stages[word.value];
       const bool starts = word.value == Stage::startup || word.value == Stage::startup_parent;
@@ -17,10 +18,7 @@ SampleNeeds needs_of_sample(const RunRecord& record) {
       const auto cpu = static_cast<double>(stage.cpu);
       needs.cpu_ns += cpu;
       if (word.value == Stage::decode) needs.decode_cpu_ns += cpu;
-      if (word.value == Stage::read) {
-        needs.stored_bytes += static_cast<double>(stage.bytes);
-        needs.read_waits_ns += static_cast<double>(stage.blocked());
-      }
+      if (word.value == Stage::read) needs.read_waits_ns += static_cast<double>(stage.blocked());
       const bool is_workers =
           std::find(kMakingStages.begin(), kMakingStages.end(), word.value) != kMakingStages.end();
       if (is_workers) needs.worker_ns += cpu + static_cast<double>(stage.blocked());

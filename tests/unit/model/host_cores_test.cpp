@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "loaderscope/events.h"
+
 namespace loaderscope::model {
 namespace {
 
