@@ -44,12 +44,6 @@ std::int64_t count_from_one(std::string_view text) {
   return count;
 }
 
-double rate_above_zero(std::string_view text) {
-  const double rate = parse_byte_rate(text);
-  if (rate <= 0) throw ValueError("expected a rate above 0, such as 40GB/s");
-  return rate;
-}
-
 std::vector<std::string_view> parts_of(std::string_view text) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= text.size();) {
@@ -63,7 +57,7 @@ std::vector<std::string_view> parts_of(std::string_view text) {
 SharedStorage parse_shared_storage(std::string_view text) {
   const auto parts = parts_of(text);
   if (parts.size() > 2) throw ValueError("expected RATE or RATE:LATENCY, such as 40GB/s:1ms");
-  return {rate_above_zero(parts[0]), parts.size() == 2 ? parse_duration(parts[1]) : 0};
+  return {parse_byte_rate(parts[0]), parts.size() == 2 ? parse_duration(parts[1]) : 0};
 }
 
 DecodeHosts parse_decode_hosts(std::string_view text) {
@@ -71,7 +65,7 @@ DecodeHosts parse_decode_hosts(std::string_view text) {
   if (parts.size() < 2 || parts.size() > 3)
     throw ValueError("expected HOSTS:CORES or HOSTS:CORES:RATE, such as 8:64:12GB/s");
   return {count_from_one(parts[0]), count_from_one(parts[1]),
-          parts.size() == 3 ? rate_above_zero(parts[2]) : 0};
+          parts.size() == 3 ? parse_byte_rate(parts[2]) : 0};
 }
 
 // What has a flag of its own is not said twice.
