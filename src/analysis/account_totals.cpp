@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
+#include "analysis/totals.h"
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -115,6 +117,22 @@ Account mean_account(const std::vector<Account>& ranks) {
   const auto split = parts_of(whys, explained);
   std::copy(split.begin(), split.end(), mean.why.begin());
   return mean;
+}
+
+Account with_busy(Account account, double busy) {
+  const double idle = static_cast<double>(account.idle());
+  if (idle <= 0) return account;
+  account.compute = std::llround(busy * static_cast<double>(account.window));
+  Nanos left = account.idle();
+  const double factor = static_cast<double>(left) / idle;
+  Nanos* largest = &account.stall[Cause::other];
+  for (Nanos& stall : account.stall) {
+    stall = std::min(left, static_cast<Nanos>(std::llround(static_cast<double>(stall) * factor)));
+    left -= stall;
+    if (stall > *largest) largest = &stall;
+  }
+  *largest += left;
+  return account;
 }
 
 }  // namespace loaderscope

@@ -28,6 +28,8 @@ Nanos wrapped_in(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
 
 double busy_of(const Account& account);  // 0 without a window
+// As it would be with another busy share: causes keep their proportions.
+Account with_busy(Account account, double busy);
 Nanos sum_of(const Histogram& histogram);
 
 // That is waited for: the program's, or a device's of our own.

@@ -1,5 +1,6 @@
 // Every family of the product, from its own table.
 #include "analysis/findings/frameworks.h"
+#include "analysis/scale/shared_things.h"
 #include "cli/command.h"
 #include "dataset/options.h"
 #include "dataset/writer.h"
@@ -100,6 +101,7 @@ const std::vector<FamilyListing>& families() {
       of_table("trace", "", trace::trace_table()),
       of_table("trace-format", "", traces::trace_format_table()),
       of_table("gap", "", traces::gap_table()),
+      of_table("shared", "", shared_things()),
       of_table("topic", "help", manual::topic_table()),
   };
   return all;

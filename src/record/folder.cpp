@@ -15,6 +15,7 @@ struct Folder::Impl {
   std::vector<RankFolder> ranks;
   // With a barrier: steps whose other ranks are not known yet, and the views of those that are.
   std::vector<Fifo<StepEvents>> waiting;
+  std::size_t ranks_waiting = 0;  // that have one
   std::vector<StepView> views;
 
   explicit Impl(const FoldOptions& given)
@@ -37,12 +38,7 @@ struct Folder::Impl {
     return options;
   }
 
-  bool all_ranks_wait() const {
-    for (const auto& queue : waiting) {
-      if (queue.empty()) return false;
-    }
-    return true;
-  }
+  bool all_ranks_wait() const { return ranks_waiting == ranks.size(); }
 
   // The rank that all others waited for: the last to be ready, of equals the first.
   std::size_t straggler() const {
@@ -61,6 +57,7 @@ struct Folder::Impl {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
       ranks[rank].begin_step(waiting[rank].front());
       waiting[rank].pop_front();
+      if (waiting[rank].empty()) --ranks_waiting;
     }
     views.clear();
     for (RankFolder& rank : ranks) views.push_back(rank.view());
@@ -111,6 +108,7 @@ void Folder::step(std::int32_t rank, const StepEvents& events) {
     impl.booked(index, folder.end_step(folder.view()));
     return;
   }
+  if (impl.waiting[index].empty()) ++impl.ranks_waiting;
   impl.waiting[index].push_back(events);
   while (impl.all_ranks_wait()) impl.fold_together();
 }

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "analysis/scale/job_plan.h"
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
@@ -42,6 +43,12 @@ void describe_tune(Form& form, Tune& tune);
 bool is_for_data_loader(const RunConfig& config);
 std::string data_loader_call(const RunConfig& config);
 std::string dali_arguments(const RunConfig& config);
+
+// --- What a plan says, for people and member by member.
+
+void tell_plan(Reading& reading, const JobPlan& plan, const ReportStyle& style);
+std::string draw_plan(const JobPlan& plan);
+void describe_plan(Form& form, JobPlan& plan);
 
 // --- What the self-test found, for people and as JSON.
 

@@ -74,6 +74,10 @@ AnyResult result_of(const WhatIf& answer, std::string_view tool_version) {
   return any_result("what-if", answer, tool_version, describe_what_if, tell_what_if, draw_what_if);
 }
 
+AnyResult result_of(const JobPlan& plan, std::string_view tool_version) {
+  return any_result("plan", plan, tool_version, describe_plan, tell_plan, draw_plan);
+}
+
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version) {
   return any_result("selftest", result, tool_version, describe_selftest, tell_selftest,
                     draw_selftest);

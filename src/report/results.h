@@ -1,6 +1,7 @@
 // Results of all kinds, for the rows of report_table().
 #pragma once
 
+#include "analysis/scale/job_plan.h"
 #include "dataset/drift.h"
 #include "experiment/compare/compare.h"
 #include "experiment/probe/link.h"
@@ -20,6 +21,7 @@ AnyResult result_of(const Experiment& sweep, std::string_view tool_version);
 AnyResult result_of(const Tune& tune, std::string_view tool_version);
 AnyResult result_of(const compare::Comparison& comparison, std::string_view tool_version);
 AnyResult result_of(const WhatIf& answer, std::string_view tool_version);
+AnyResult result_of(const JobPlan& plan, std::string_view tool_version);
 AnyResult result_of(const selftest::Result& result, std::string_view tool_version);
 AnyResult result_of(const probe::LinkMatrix& matrix, std::string_view tool_version);
 AnyResult result_of(const probe::Profile& profile, std::string_view tool_version);

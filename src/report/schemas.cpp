@@ -46,7 +46,7 @@ void describe_tool(Form& form, std::string& version) {
 }
 
 std::span<const ResultKind> result_kinds() {
-  static const std::array<ResultKind, 11> kinds = {{
+  static const std::array<ResultKind, 12> kinds = {{
       {{"run",
         "One run, with its answer and all that a later analysis needs: saved by 'loaderscope run "
         "--json FILE'."},
@@ -78,6 +78,11 @@ std::span<const ResultKind> result_kinds() {
         "What a run would be with other settings: saved by 'loaderscope what-if --json FILE'."},
        explain<WhatIf, describe_what_if>,
        read<WhatIf, describe_what_if>},
+      {{"plan", "A measured run as a job of many ranks: saved by 'loaderscope plan --json FILE'."},
+       explain<JobPlan, describe_plan>,
+       read<JobPlan, describe_plan>,
+       Whole::kMost,
+       "sizes"},
       {{"selftest",
         "Known delays injected into each stage, and what the account shows of them: saved by "
         "'loaderscope selftest --json FILE'."},

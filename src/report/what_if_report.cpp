@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "analysis/totals.h"
@@ -65,23 +64,6 @@ std::string verified_line(const WhatIf& answer) {
   return fmt::format("Verified: predicted {} samples/s, measured {}: off by {:+.1f} %",
                      show_rate(predicted), show_rate(measured),
                      100 * (ratio(predicted, measured) - 1));
-}
-
-// Causes keep their proportions.
-Account with_busy(Account account, double busy) {
-  const double idle = static_cast<double>(account.idle());
-  if (idle <= 0) return account;
-  account.compute = std::llround(busy * static_cast<double>(account.window));
-  Nanos left = account.idle();
-  const double factor = static_cast<double>(left) / idle;
-  Nanos* largest = &account.stall[Cause::other];
-  for (Nanos& stall : account.stall) {
-    stall = std::min(left, static_cast<Nanos>(std::llround(static_cast<double>(stall) * factor)));
-    left -= stall;
-    if (stall > *largest) largest = &stall;
-  }
-  *largest += left;
-  return account;
 }
 
 template <class Value>

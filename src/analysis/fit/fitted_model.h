@@ -17,6 +17,20 @@ namespace model {
 struct StepsToRun;
 }
 
+// A storage that all hosts of a job share, in the place of the one that was measured.
+struct SharedStorage {
+  double bandwidth = 0;  // bytes per second
+  Nanos latency = 0;     // to the first byte of a read
+};
+
+// A job over many machines, each like the one that was measured.
+struct JobHosts {
+  std::int64_t count = 1;                // with ranks, in equal shares
+  double decode_cores = 0;               // of other hosts, that decode for all ranks; 0: none
+  double decode_rate = 0;                // bytes per second that these send; 0: any
+  std::optional<SharedStorage> storage;  // none: reads take what they took
+};
+
 // The model of a run. What the run declared is taken from its configuration, what it measured from
 // its rows.
 class FittedModel {
@@ -47,6 +61,10 @@ class FittedModel {
   // So many steps of each rank, however many the run had, behind a warm-up that fills the window.
   Prediction predict_steps(const Changes& changes, std::int64_t steps,
                            const Knockouts& knockouts = {}) const;
+
+  // The same of a job over many machines. Its data has no end: what the beginning of an epoch takes
+  // is in none of its steps.
+  Prediction predict_job(const JobHosts& hosts, const Changes& changes, std::int64_t steps) const;
 
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;

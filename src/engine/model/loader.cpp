@@ -300,7 +300,7 @@ bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execu
   worker.working_bytes = execution.bytes;
   const bool from_storage = stage.stage() == Stage::read && plan_.has_storage;
   StageTime time = from_storage ? StageTime{stage.injected(execution), 0, 0}  //
-                                : stage.time(execution);
+                                : plan_.sample_time(stage, execution);
   if (stage.stage() == Stage::read && !requests_.empty())
     time = {waits_for_request(index) + stage.injected(execution), 0, time.cpu};
   if (plan_.makes_at_once) {

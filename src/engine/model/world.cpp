@@ -21,9 +21,11 @@ void check_time(Nanos at) {
 
 World::World(const Plan& plan)
     : plan_(plan),
-      cores_(plan.config.declared.cores, plan.config.declared.core_scaling, plan.other_threads,
-             plan.compute_threads),
-      storage_link_(plan.storage_streams, 1) {}
+      cores_(static_cast<std::size_t>(plan.hosts),
+             SharedServer(plan.config.declared.cores, plan.config.declared.core_scaling,
+                          plan.other_threads, plan.compute_threads)),
+      storage_link_(plan.storage_streams, 1),
+      decode_hosts_(1, 1) {}
 
 void World::wake_at(Nanos at, std::uint64_t who) {
   check_time(at);
@@ -34,27 +36,31 @@ void World::wake_at(Nanos at, std::uint64_t who) {
 }
 
 void World::begin(std::uint64_t who, const StageTime& time, Ongoing& work) {
-  work = {now_, time.transfers, time.cpu, kNever, 0};
-  const bool alone = plan_.cpu_exclusive && !plan_.storage_shared;
+  work = {now_, host_of(who), time.transfers, time.elsewhere, time.cpu};
+  const bool alone = plan_.cpu_exclusive && !plan_.storage_shared && !plan_.decodes_elsewhere;
   if (alone) {
     // Nothing can slow it: its end is known.
     if (time.cpu > 0) work.cpu_begin = now_ + time.waits + time.transfers;
-    work.transfer_left = work.cpu_left = 0;
+    work.transfer_left = work.elsewhere_left = work.cpu_left = 0;
     wake_at(now_ + time.wall(), who);
     return;
   }
-  if (time.waits == 0 && time.transfers + time.cpu > 0) {
+  if (time.waits == 0 && work.parts_left()) {
     begin_part(who, work);
   } else {
     wake_at(now_ + time.waits, who);
   }
-  if (work.transfer_left + work.cpu_left > 0) unfinished_[who] = &work;
+  if (work.parts_left()) unfinished_[who] = &work;
 }
 
-// The next of its parts: the transfer, then the work on a core.
+// The next of its parts: the transfer, then the work of other hosts, then that on a core.
 void World::begin_part(std::uint64_t who, Ongoing& work) {
   if (work.transfer_left > 0) {
     storage_link_.add(now_, who, std::exchange(work.transfer_left, 0));
+    return;
+  }
+  if (work.elsewhere_left > 0) {
+    decode_hosts_.add(now_, who, std::exchange(work.elsewhere_left, 0));
     return;
   }
   work.cpu_begin = now_;
@@ -62,8 +68,8 @@ void World::begin_part(std::uint64_t who, Ongoing& work) {
     wake_at(now_ + std::exchange(work.cpu_left, 0), who);
     return;
   }
-  work.waited = cores_.waited(now_);
-  cores_.add(now_, who, std::exchange(work.cpu_left, 0));
+  work.waited = cores_.waited(work.host, now_);
+  cores_.add(work.host, now_, who, std::exchange(work.cpu_left, 0));
 }
 
 // Whether the work of `who`, of which a part has just ended, has another one.
@@ -73,7 +79,7 @@ bool World::goes_on(std::uint64_t who) {
   if (found == unfinished_.end()) return false;
   Ongoing& work = *found->second;
   begin_part(who, work);
-  if (work.transfer_left + work.cpu_left == 0) unfinished_.erase(found);
+  if (!work.parts_left()) unfinished_.erase(found);
   return true;
 }
 
@@ -81,7 +87,7 @@ Interval World::end(const Ongoing& work) {
   if (work.cpu_begin == kNever) return {work.begin, now_, 0, 0};
   const Nanos wall = now_ - work.cpu_begin;
   if (plan_.cpu_exclusive) return {work.begin, now_, wall, 0};
-  const Nanos queued = std::clamp<Nanos>(cores_.waited(now_) - work.waited, 0, wall);
+  const Nanos queued = std::clamp<Nanos>(cores_.waited(work.host, now_) - work.waited, 0, wall);
   return {work.begin, now_, wall - queued, queued};
 }
 
@@ -130,24 +136,28 @@ bool World::next(std::uint64_t& who) {
 
 bool World::next_end(std::uint64_t& who) {
   const Nanos timer = events_.empty() ? kNever : events_.front().at;
-  const Nanos core = cores_.next_end();
-  const Nanos link = storage_link_.next_end();
-  const Nanos earliest = std::min({timer, core, link});
+  const Nanos earliest =
+      std::min({timer, cores_.next_end(), storage_link_.next_end(), decode_hosts_.next_end()});
   if (earliest == kNever) return false;
   check_time(earliest);
 
   // Of several ends in the same ns the smallest `who` comes first.
-  SharedServer* server = nullptr;
   who = timer == earliest ? events_.front().who : ~std::uint64_t{0};
-  for (SharedServer* candidate : {&cores_, &storage_link_}) {
-    if (candidate->next_end() == earliest && candidate->next_who() < who) {
-      server = candidate;
-      who = candidate->next_who();
-    }
+  SharedServer* server = nullptr;
+  const bool is_core = cores_.next_end() == earliest && cores_.next_who() < who;
+  if (is_core) who = cores_.next_who();
+  for (SharedServer* candidate : {&storage_link_, &decode_hosts_}) {
+    if (candidate->next_end() != earliest || candidate->next_who() >= who) continue;
+    server = candidate;
+    who = candidate->next_who();
   }
   now_ = earliest;
-  if (server) {
+  if (server != nullptr) {
     server->end_next(now_);
+    return true;
+  }
+  if (is_core) {
+    cores_.end_next(now_);
     return true;
   }
   std::pop_heap(events_.begin(), events_.end(), [](const Event& a, const Event& b) {

@@ -1,4 +1,5 @@
-// What all ranks of a modelled job share: virtual time, the cores, the storage, and the barrier.
+// What ranks of a modelled job share: virtual time, the cores of their host, the storage, the hosts
+// that decode, and the barrier.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/model/host_cores.h"
 #include "engine/model/shared_server.h"
 #include "engine/model/who.h"
 #include "engine/pipeline/plan.h"
@@ -19,9 +21,12 @@ void check_time(Nanos at);
 // A piece of work that has begun; `World::end` tells how it went. It stays where it is until then.
 struct Ongoing {
   Nanos begin = 0;
-  Nanos transfer_left = 0, cpu_left = 0;  // parts that have not begun
-  Nanos cpu_begin = kNever;               // of its last part, on a core
-  Nanos waited = 0;                       // reading of the cores' waiting time then
+  std::size_t host = 0;
+  Nanos transfer_left = 0, elsewhere_left = 0, cpu_left = 0;  // parts that have not begun
+  Nanos cpu_begin = kNever;                                   // of its last part, on a core
+  Nanos waited = 0;  // reading of the cores' waiting time then
+
+  bool parts_left() const { return transfer_left + elsewhere_left + cpu_left > 0; }
 };
 
 class World {
@@ -36,9 +41,11 @@ class World {
   void begin(std::uint64_t who, const StageTime& time, Ongoing& work);
   // Begins `amount` ns of a step's compute on the cores, beside the loader; `who` is woken at its
   // end.
-  void begin_compute(std::uint64_t who, Nanos amount) { cores_.add_team(now_, who, amount); }
+  void begin_compute(std::uint64_t who, Nanos amount) {
+    cores_.add_team(host_of(who), now_, who, amount);
+  }
   // Work whose end somebody else tells.
-  Ongoing begin_waiting() const { return {now_, 0, 0, kNever, 0}; }
+  Ongoing begin_waiting() const { return {.begin = now_}; }
   // The work that has just ended, with its CPU time and its waiting for a core.
   Interval end(const Ongoing& work);
 
@@ -67,6 +74,7 @@ class World {
     std::uint64_t who;
     Read* read;
   };
+  std::size_t host_of(std::uint64_t who) const { return plan_.host_of(unpack(who).rank); }
   bool next_end(std::uint64_t& who);
   bool goes_on(std::uint64_t who);
   void begin_part(std::uint64_t who, Ongoing& work);
@@ -76,8 +84,9 @@ class World {
   const Plan& plan_;
   Nanos now_ = 0;
   std::vector<Event> events_;  // a heap, the earliest in front
-  SharedServer cores_;
+  HostCores cores_;
   SharedServer storage_link_;
+  SharedServer decode_hosts_;
   std::int64_t reads_in_storage_ = 0;
   Nanos request_link_free_ = 0;
   std::deque<WaitingRead> waiting_reads_;

@@ -76,6 +76,14 @@ MeasuredTimes MeasuredTimes::at_mean() const {
   return mean;
 }
 
+Nanos FittedCosts::Hosts::elsewhere(Nanos cpu, Bytes delivered) const {
+  const double computes = static_cast<double>(cpu) / decode_cores;
+  const double sends =
+      decode_rate > 0 ? static_cast<double>(delivered) * static_cast<double>(kSecond) / decode_rate
+                      : 0;
+  return rounded(std::max(computes, sends));
+}
+
 bool FittedCosts::knows(Stage stage) const {
   const std::size_t place = place_of(stage);
   return std::any_of(ranks.begin(), ranks.end(), [&](const Rank& rank) {

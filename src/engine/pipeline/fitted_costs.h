@@ -19,8 +19,9 @@ struct StageTime {
   Nanos waits = 0;
   Nanos transfers = 0;
   Nanos cpu = 0;
+  Nanos elsewhere = 0;  // before `cpu`: of the hosts that decode for all ranks, all of them
 
-  Nanos wall() const { return waits + transfers + cpu; }
+  Nanos wall() const { return waits + transfers + elsewhere + cpu; }
   bool operator==(const StageTime&) const = default;
 };
 
@@ -70,6 +71,16 @@ struct FittedCosts {
   struct Line {
     double latency = 0, per_byte = 0;
   };
+  // The machines of a job that is spread over several, each like the one that was measured.
+  struct Hosts {
+    std::int64_t count = 1;  // with ranks; each has the same number of them, the last may have less
+    double decode_cores = 0;  // of all hosts without ranks, that decode for them; 0: there are none
+    double decode_rate = 0;   // bytes per second that these send, as batches have them; 0: any
+
+    // Of `sample`, which is decoded in that CPU time, when it is alone there: work is divided, as
+    // there is always more of it under way than there are cores.
+    Nanos elsewhere(Nanos cpu, Bytes delivered) const;
+  };
   struct Sample {
     Bytes bytes = 0;
     std::array<StageTime, kSampleStages.size()> stages;
@@ -97,6 +108,7 @@ struct FittedCosts {
   double compute_threads = 0;
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
   std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
+  Hosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
   bool tells_samples_apart() const;  // on every rank

@@ -30,7 +30,7 @@ bool any_uses_cpu(const std::vector<StagePlan>& stages) {
   return std::any_of(stages.begin(), stages.end(), [](const StagePlan& s) { return s.uses_cpu(); });
 }
 
-// How many threads of all ranks can want a core at once.
+// How many threads of all ranks of a host can want a core at once.
 double most_runnable(const Plan& plan) {
   const bool makers_run =
       any_uses_cpu(plan.sample_stages) || plan.collate.uses_cpu() || plan.startup.uses_cpu();
@@ -42,7 +42,7 @@ double most_runnable(const Plan& plan) {
   if (plan.send.uses_cpu() && !plan.made_by_trainer) threads += plan.workers;
   if (pin_runs) threads += 1;
   if (trainer_runs) threads += 1;
-  return (threads + plan.compute_threads) * plan.ranks + plan.other_threads;
+  return (threads + plan.compute_threads) * plan.ranks_per_host + plan.other_threads;
 }
 
 SamplerOptions sampler_options(const RunConfig& config) {
@@ -125,6 +125,8 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       knockouts(left_out),
       ranks(static_cast<std::int32_t>(given.trainer.ranks.value)),
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
+      hosts(fitted == nullptr ? 1 : static_cast<std::int32_t>(fitted->hosts.count)),
+      ranks_per_host(static_cast<std::int32_t>(divide_up(ranks, hosts))),
       made_by_trainer(given.loader.executor == Executor::inline_),
       pin_thread(given.loader.memory == MemoryMode::pin_thread),
       has_device(device_kind(given.trainer.device.value) != DeviceKind::none),
@@ -155,6 +157,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   storage_shared = given.declared.storage_bandwidth > 0 || given.declared.storage_concurrency > 0 ||
                    (fitted_storage && storage_streams < workers * static_cast<double>(ranks)) ||
                    (requests() != nullptr && requests()->is_shared);
+  decodes_elsewhere = fitted != nullptr && fitted->hosts.decode_cores > 0;
   server_forks = given.loader.executor == Executor::processes &&
                  given.loader.mp_context == StartMethod::forkserver;
 
@@ -181,7 +184,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       most_runnable(*this) <= given.declared.cores.value && given.declared.core_scaling.value >= 1;
   const bool makers_share_cpu =
       !cpu_exclusive && (any_uses_cpu(sample_stages) || collate.uses_cpu());
-  makes_at_once = !makers_share_cpu && !storage_shared;
+  makes_at_once = !makers_share_cpu && !storage_shared && !decodes_elsewhere;
 
   samples_per_epoch = sampler.samples_per_rank();
   const std::int64_t batch = given.loader.batch_size;
@@ -204,6 +207,15 @@ FoldOptions Plan::fold_options(FactObserver* observer) const {
   options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   options.observer = observer;
   return options;
+}
+
+StageTime Plan::sample_time(const StagePlan& stage, const Execution& execution) const {
+  StageTime time = stage.time(execution);
+  if (decodes_elsewhere && stage.stage() == Stage::decode) {
+    time.elsewhere = fitted->hosts.elsewhere(time.cpu, delivered_sample_bytes);
+    time.cpu = 0;
+  }
+  return time;
 }
 
 Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,

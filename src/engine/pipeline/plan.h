@@ -53,6 +53,7 @@ struct Plan {
   Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
+  std::int32_t hosts, ranks_per_host;
   bool made_by_trainer;
   bool pin_thread;
   bool has_device;
@@ -72,11 +73,18 @@ struct Plan {
   Nanos storage_latency;
   bool has_storage;        // reads are described by the storage, not by a cost
   double other_threads;    // of other processes, that take their share of the cores
+  bool decodes_elsewhere;  // on hosts without ranks
   double compute_threads;  // that a step's compute keeps on the cores; 0: a device's own time
   bool cpu_exclusive;      // never more runnable threads than cores: nobody ever waits for one
   bool makes_at_once;  // nothing can slow a worker once it has begun: a batch is computed in one go
   bool server_forks;   // forkserver: workers are started one after another without keeping the
                        // trainer
+
+  std::size_t host_of(std::int32_t rank) const {
+    return static_cast<std::size_t>(rank / ranks_per_host);
+  }
+  // What hosts without ranks do of a sample's stage is theirs.
+  StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
   // How reads are brought that are made ahead; null: each takes its own time.
   const FittedCosts::Requests* requests() const {

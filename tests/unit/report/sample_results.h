@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/fit/fitted_model.h"
+#include "analysis/scale/job_plan.h"
 #include "engine/model/model_engine.h"
 #include "loaderscope/findings.h"
 #include "report/results.h"
@@ -39,6 +40,16 @@ inline WhatIf sample_what_if() {
   answer.fit = analysis.fit;
   answer.notes = {"a note"};
   return answer;
+}
+
+inline JobPlan sample_plan() {
+  JobQuestion question;
+  question.ranks = 12;
+  question.storage = SharedStorage{1e6, kMillisecond};
+  question.decode = DecodeHosts{2, 4, 1e9};
+  question.changes = {{"num-workers", "2"}, {"samples", "1000"}};
+  question.gpu_price = 2.5;
+  return plan_job(modelled_run(), question);
 }
 
 inline Experiment sample_grid() {
@@ -169,6 +180,8 @@ inline std::vector<SavedResult> sample_results() {
   const dataset::DatasetInfo info = sample_info();
   return {held(sample_what_if()),
           held(WhatIf{}),
+          held(sample_plan()),
+          held(JobPlan{}),
           held(sample_grid()),
           held(sample_sweep()),
           held(sample_formats()),

@@ -1,0 +1,178 @@
+#include "analysis/scale/job_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/scale/sample_needs.h"
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostSamples = 4'000'000;  // of all ranks, that a size runs in the model
+constexpr std::int64_t kFewestSteps = 20, kMostSteps = 200;
+constexpr std::size_t kMostSizes = 8;
+
+std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
+
+std::int64_t ranks_of_host(const JobQuestion& asked) { return divide_up(asked.ranks, asked.hosts); }
+
+JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
+  JobQuestion question = asked;
+  const std::int64_t measured = record.config.trainer.ranks;
+  if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);
+  if (question.hosts > question.ranks)
+    throw UsageError(fmt::format("--hosts {}: more hosts than ranks; a host needs one of the {}",
+                                 question.hosts, question.ranks));
+  return question;
+}
+
+// One host, then as many as make about the same step each time, and the job.
+std::vector<std::int64_t> host_counts(std::int64_t hosts) {
+  std::vector<std::int64_t> counts = {1};
+  const double growth = std::max(2.0, std::pow(static_cast<double>(hosts), 1.0 / (kMostSizes - 1)));
+  for (double next = growth; std::llround(next) < hosts; next *= growth)
+    counts.push_back(std::llround(next));
+  if (hosts > 1) counts.push_back(hosts);
+  return counts;
+}
+
+Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
+  Changes changes = question.changes;
+  const auto names = [&](std::string_view key) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [&](const Change& change) { return change.key == key; });
+  };
+  changes.push_back({"ranks", std::to_string(ranks)});
+  if (ranks > 1 && !names("sync-ranks")) changes.push_back({"sync-ranks", "true"});
+  return changes;
+}
+
+JobHosts hosts_for(const JobQuestion& question, std::int64_t count) {
+  JobHosts hosts;
+  hosts.count = count;
+  hosts.storage = question.storage;
+  if (!question.decode) return hosts;
+  const DecodeHosts& decode = *question.decode;
+  hosts.decode_cores = static_cast<double>(decode.count) * static_cast<double>(decode.cores);
+  hosts.decode_rate = static_cast<double>(decode.count) * decode.rate;
+  return hosts;
+}
+
+std::int64_t steps_for(const RunConfig& config, std::int64_t ranks) {
+  const std::int64_t samples = std::max<std::int64_t>(config.loader.batch_size, 1) * ranks;
+  return std::clamp(kMostSamples / samples, kFewestSteps, kMostSteps);
+}
+
+// What the model gives a size, as far as the model is right about the run itself; but no GPU
+// computes for longer than there is time.
+JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibration) {
+  JobSize size;
+  size.ranks = prediction.config.trainer.ranks;
+  size.hosts = hosts;
+  size.account = prediction.account;
+  const double busy = prediction.busy();
+  const double factor = busy > 0 ? std::min(calibration, 1 / busy) : calibration;
+  size.samples_per_s = prediction.samples_per_s * factor;
+  if (busy > 0) size.account = with_busy(size.account, busy * factor);
+  return size;
+}
+
+std::int64_t samples_of_epoch(const RunRecord& record, const Changes& changes) {
+  for (const Change& change : changes) {
+    if (change.key == "samples") return parse_count(change.value);
+  }
+  return record.config.data.samples;
+}
+
+JobEpoch epoch_of(const JobPlan& plan, const RunConfig& config, std::int64_t samples) {
+  JobEpoch epoch;
+  epoch.samples = samples;
+  epoch.steps = divide_up(divide_up(samples, plan.question.ranks), config.loader.batch_size);
+  epoch.seconds = static_cast<double>(samples) / plan.job().samples_per_s;
+  epoch.gpu_hours = epoch.seconds / 3600 * static_cast<double>(plan.question.ranks);
+  if (!plan.question.gpu_price || !plan.has_busy) return epoch;
+  epoch.price = epoch.gpu_hours * *plan.question.gpu_price;
+  epoch.price_of_waiting = *epoch.price * share_of(plan.job().account.idle(), plan.job().account);
+  return epoch;
+}
+
+void note_what_is_left_out(JobPlan& plan, const RunRecord& record) {
+  std::vector<std::string>& notes = plan.notes;
+  const std::int64_t measured = record.config.trainer.ranks;
+  if (plan.question.ranks > measured)
+    notes.push_back(fmt::format(
+        "extrapolated from {} to {}: the network between the GPUs, and what else of a step grows "
+        "with their number, is in no step unless --step says so",
+        plural(measured, "rank"), show_count(plan.question.ranks)));
+  if (ranks_of_host(plan.question) > measured)
+    notes.push_back(fmt::format("a host has {} ranks and had {}: its cores are shared by more",
+                                ranks_of_host(plan.question), measured));
+  if (!plan.question.storage && plan.question.hosts > 1)
+    notes.emplace_back(
+        "the storage is taken to answer every host as fast as it answered this one; "
+        "give --storage, such as 40GB/s:1ms");
+  if (plan.question.decode)
+    notes.emplace_back("the hosts that decode are taken to have enough samples under way");
+  if (plan.epoch && plan.epoch->steps < kFewestSteps)
+    notes.push_back(
+        fmt::format("an epoch has {} of each rank: how it begins, which is left out, weighs much",
+                    plural(plan.epoch->steps, "step")));
+}
+
+void add_notes(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more) {
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+  }
+}
+
+}  // namespace
+
+JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
+                 const std::atomic<int>* stop_signal) {
+  JobPlan plan;
+  plan.question = completed(record, asked);
+  const JobQuestion& question = plan.question;
+  const FittedModel model(record, stop_signal);
+  const Analysis analysis = analyse(record);
+  const Prediction fitted = model.fitted();
+  plan.fit = goodness_of_fit(analysis, fitted);
+  if (!plan.fit.can_predict())
+    throw RunError("the model misses the run by more than 10 %, so nothing is planned with it: " +
+                   plan.fit.sentence() + "; measure it again on a calmer machine, or for longer");
+  plan.measured = {record.config.trainer.ranks, 1, analysis.samples_per_s.mean, analysis.account};
+  const double calibration =
+      fitted.samples_per_s > 0 ? analysis.samples_per_s.mean / fitted.samples_per_s : 1;
+
+  plan.notes = model.notes();
+  const std::int64_t of_host = ranks_of_host(question);
+  RunConfig config;
+  for (const std::int64_t hosts : host_counts(question.hosts)) {
+    const std::int64_t ranks =
+        hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
+    const Prediction prediction = model.predict_job(
+        hosts_for(question, hosts), changes_for(question, ranks), steps_for(record.config, ranks));
+    plan.sizes.push_back(size_of(prediction, hosts, calibration));
+    plan.has_busy = prediction.has_busy();
+    config = prediction.config;
+    if (hosts == question.hosts) add_notes(plan.notes, prediction.notes);
+  }
+  const double step = config.trainer.compute.given ? static_cast<double>(config.mean_compute_time())
+                                                   : mean_step_compute(record);
+  if (plan.has_busy && step > 0) {
+    plan.shared = things_shared_by(record, question, config, step);
+    plan.first_full = first_full(plan.shared);
+  }
+  const std::int64_t samples = samples_of_epoch(record, question.changes);
+  plan.data_bytes =
+      std::llround(needs_of_sample(record).stored_bytes * static_cast<double>(samples));
+  if (samples > 0) plan.epoch = epoch_of(plan, config, samples);
+  note_what_is_left_out(plan, record);
+  return plan;
+}
+
+}  // namespace loaderscope

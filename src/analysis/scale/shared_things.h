@@ -1,0 +1,58 @@
+// What the ranks of a job share, and how much of it they need.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/fit/fitted_model.h"
+#include "loaderscope/rows.h"
+
+namespace loaderscope {
+
+// Hosts without GPUs that decode for all ranks.
+struct DecodeHosts {
+  std::int64_t count = 0, cores = 0;  // of each
+  double rate = 0;                    // bytes per second that each sends; 0: any
+};
+
+struct JobQuestion {
+  std::int64_t ranks = 1;
+  std::int64_t hosts = 0;  // 0: as many ranks on each as were measured on one
+  std::optional<SharedStorage> storage;
+  std::optional<DecodeHosts> decode;
+  Changes changes;                  // of the run, --step included
+  std::optional<double> gpu_price;  // per hour
+};
+
+// What ranks share, and what they would need of it for their GPUs never to wait.
+struct SharedThing {
+  std::string name;  // of shared_things()
+  double needed = 0, given = 0;
+  // The ranks from which on it is full; nothing where more ranks take no more of it.
+  std::optional<double> full_at_ranks;
+
+  double share() const { return given > 0 ? needed / given : 0; }
+  bool is_full() const { return share() >= 1; }
+};
+
+struct SharedThingRow {
+  Row row;
+  std::string_view is;       // "the storage is", before what it is
+  std::string_view of_what;  // " of storage", behind an amount of it
+  enum class Unit : std::uint8_t { bytes_per_s, cores, workers } unit;
+  bool is_of_host;  // each has its own: more hosts take no more of it
+};
+std::span<const SharedThingRow> shared_things();
+
+// For the GPUs of the job to compute all of the time: a step of `step_ns`. `config`: of the job, in
+// force.
+std::vector<SharedThing> things_shared_by(const RunRecord& record, const JobQuestion& question,
+                                          const RunConfig& config, double step_ns);
+// What grows with the ranks and is full with the fewest of them; else what each host has too little
+// of, most of all. "": nothing is full.
+std::string first_full(const std::vector<SharedThing>& things);
+
+}  // namespace loaderscope

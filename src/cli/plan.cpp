@@ -1,0 +1,153 @@
+// loaderscope plan
+#include <CLI/CLI.hpp>
+
+#include <memory>
+
+#include "analysis/scale/job_plan.h"
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/last_result.h"
+#include "cli/output.h"
+#include "cli/own_flags.h"
+#include "cli/terminal.h"
+#include "cli/version_text.h"
+#include "experiment/prediction_history.h"
+#include "loaderscope/settings.h"
+#include "report/results.h"
+#include "source/cache_folder.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
+
+struct PlanFlags {
+  std::string from = "last", ranks, hosts, storage, step, decode_hosts, gpu_price;
+  std::vector<std::string> set;
+  std::string json, html;
+  bool force = false, verbose = false;
+};
+
+template <class Parse>
+auto parsed(const char* flag, const std::string& text, const Parse& parse) {
+  try {
+    return parse(std::string_view(text));
+  } catch (const ValueError& error) {
+    throw UsageError("--" + std::string(flag) + " " + shown_text(text) + ": " + error.what());
+  }
+}
+
+std::int64_t count_from_one(std::string_view text) {
+  const std::int64_t count = parse_count(text);
+  if (count < 1 || count > kMostRanks)
+    throw ValueError("expected a number from 1 to " + std::to_string(kMostRanks));
+  return count;
+}
+
+std::vector<std::string_view> parts_of(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(':', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+SharedStorage parse_shared_storage(std::string_view text) {
+  const auto parts = parts_of(text);
+  if (parts.size() > 2) throw ValueError("expected RATE or RATE:LATENCY, such as 40GB/s:1ms");
+  return {parse_byte_rate(parts[0]), parts.size() == 2 ? parse_duration(parts[1]) : 0};
+}
+
+DecodeHosts parse_decode_hosts(std::string_view text) {
+  const auto parts = parts_of(text);
+  if (parts.size() < 2 || parts.size() > 3)
+    throw ValueError("expected HOSTS:CORES or HOSTS:CORES:RATE, such as 8:64:12GB/s");
+  return {count_from_one(parts[0]), count_from_one(parts[1]),
+          parts.size() == 3 ? parse_byte_rate(parts[2]) : 0};
+}
+
+// What has a flag of its own is not said twice.
+Change change_of(const std::string& text) {
+  const Change change = parse_change(text);
+  for (const char* own : {"ranks", "compute", "gpu-price"}) {
+    const Field* field = find_field(change.key);
+    if (field == nullptr || field->name != own) continue;
+    throw UsageError("--set " + shown_text(text) + ": give it with --" +
+                     (std::string_view(own) == "compute" ? "step" : own));
+  }
+  return change;
+}
+
+JobQuestion question_of(const PlanFlags& flags) {
+  if (flags.ranks.empty())
+    throw UsageError("--ranks: is missing; say how many ranks the job will have, such as 1000");
+  JobQuestion question;
+  question.ranks = parsed("ranks", flags.ranks, count_from_one);
+  if (!flags.hosts.empty()) question.hosts = parsed("hosts", flags.hosts, count_from_one);
+  if (!flags.storage.empty())
+    question.storage = parsed("storage", flags.storage, parse_shared_storage);
+  if (!flags.decode_hosts.empty())
+    question.decode = parsed("decode-hosts", flags.decode_hosts, parse_decode_hosts);
+  for (const std::string& text : flags.set) question.changes.push_back(change_of(text));
+  if (!flags.step.empty()) {
+    parsed("step", flags.step, parse_compute);
+    question.changes.push_back({"compute", flags.step});
+  }
+  if (!flags.gpu_price.empty())
+    question.gpu_price = parsed("gpu-price", flags.gpu_price, parse_real);
+  return question;
+}
+
+ExitCode make_plan(const PlanFlags& flags) {
+  const JobQuestion question = question_of(flags);
+  Places places;
+  if (!flags.json.empty()) places.push_back({"json", flags.json});
+  if (!flags.html.empty()) places.push_back({"html", flags.html});
+  check_places(places, "plan", {flags.force, {flags.from}});
+  const RunRecord record = read_result(place_of_result(flags.from)).record;
+  JobPlan plan = plan_job(record, question, &catch_stop_signals());
+  plan.history = PredictionHistory(source::user_cache_folder()).summary();
+  write_answer(places, result_of(plan, version_number()), standard_output_style(flags.verbose));
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+Action declare_plan(CLI::App& app) {
+  const auto flags = std::make_shared<PlanFlags>();
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    app.add_option(name, value, help)->type_name(type)->take_last();
+  };
+  add("--from", flags->from, "RESULT",
+      "The run that 'run --json' saved there, of one host; its settings are those of each rank. "
+      "Default: last, the last run.");
+  add("--ranks", flags->ranks, "N", "Ranks of the job, a GPU each.");
+  add("--hosts", flags->hosts, "N",
+      "Hosts that they are spread over. Default: as many ranks on each as were measured on one.");
+  add("--storage", flags->storage, "RATE[:LATENCY]",
+      "A storage that all hosts share, such as 40GB/s:1ms. Default: each host reads as fast as "
+      "was measured.");
+  add("--step", flags->step, "COMPUTE",
+      "What the GPU takes for a step, with what it takes to talk to the others, such as 143ms. "
+      "Default: as measured.");
+  add("--decode-hosts", flags->decode_hosts, "HOSTS:CORES[:RATE]",
+      "Other hosts that decode for all ranks, with their cores and what each sends, such as "
+      "8:64:12GB/s.");
+  add("--gpu-price", flags->gpu_price, "X", "Price of a GPU per hour, for what an epoch costs.");
+  app.add_option("--set", flags->set,
+                 "A setting of each rank that is to be another, such as num-workers=12, or "
+                 "decode.speed=2; see what-if; repeatable.")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1);
+  add("--json", flags->json, "FILE", "Also write the result to this file; - prints only JSON.");
+  add("--html", flags->html, "FILE", "Also save a page with its pictures in this file.");
+  app.add_flag("--force", flags->force,
+               "Let --json FILE and --html FILE replace files that are no results.");
+  add_verbose(app, flags->verbose);
+  return [flags] { return make_plan(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,172 @@
+// What a plan says, for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "loaderscope/units.h"
+#include "page/figures.h"
+#include "report/kinds.h"
+#include "report/screen.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kRestShown = 0.005;  // of the window: a cause that waits less is not named
+
+const SharedThingRow* row_of(const SharedThing& thing) {
+  for (const SharedThingRow& row : shared_things()) {
+    if (row.row.name == thing.name) return &row;
+  }
+  return nullptr;
+}
+
+const SharedThing* first_full_of(const JobPlan& plan) {
+  for (const SharedThing& thing : plan.shared) {
+    if (thing.name == plan.first_full) return &thing;
+  }
+  return nullptr;
+}
+
+std::string amount(const SharedThing& thing, double value) {
+  const SharedThingRow* row = row_of(thing);
+  if (row == nullptr || row->unit == SharedThingRow::Unit::bytes_per_s)
+    return show_byte_rate(value);
+  return row->unit == SharedThingRow::Unit::cores ? show_cores(value)
+                                                  : fmt::format("{:.1f} workers", value);
+}
+
+std::string is_of(const SharedThing& thing) {
+  const SharedThingRow* row = row_of(thing);
+  return row == nullptr ? thing.name + " is" : std::string(row->is);
+}
+
+std::string where_full(const SharedThing& thing) {
+  if (!thing.full_at_ranks) return thing.is_full() ? "at any size" : "no";
+  return "at " + plural(static_cast<std::int64_t>(std::max(1.0, *thing.full_at_ranks)), "rank");
+}
+
+// "storage is full first, at 640 ranks"
+std::string limit_sentence(const JobPlan& plan) {
+  if (!plan.has_busy) return "";
+  const SharedThing* first = first_full_of(plan);
+  if (first == nullptr) return "; nothing that ranks share is full";
+  return fmt::format("; {} full first, {}", is_of(*first), where_full(*first));
+}
+
+std::string answer_line(const JobPlan& plan) {
+  const JobSize& job = plan.job();
+  std::string text =
+      fmt::format("{} on {}: ", plural(job.ranks, "rank"), plural(job.hosts, "host"));
+  if (plan.has_busy)
+    text += fmt::format("busy {} (measured with {}: {}), ", show_percent(busy_of(job.account)),
+                        plan.measured.ranks, show_percent(busy_of(plan.measured.account)));
+  return text + show_rate(job.samples_per_s) + " samples/s" + limit_sentence(plan);
+}
+
+std::string largest_cause(const Account& account) {
+  const Word<Cause>* largest = nullptr;
+  for (const auto& word : Words<Cause>::table()) {
+    if (largest == nullptr || account.stall[word.value] > account.stall[largest->value])
+      largest = &word;
+  }
+  const double share = share_of(account.stall[largest->value], account);
+  return share < kRestShown ? "" : fmt::format("{} {}", largest->name, show_percent(share));
+}
+
+void add_sizes(Screen& screen, const JobPlan& plan) {
+  TextTable table("rrrrrl",
+                  {"ranks", "hosts", "samples/s", "of one host's", "busy", "waits most for"});
+  const JobSize& one = plan.sizes.front();
+  for (const JobSize& size : plan.sizes) {
+    const double linear =
+        one.samples_per_s / static_cast<double>(one.ranks) * static_cast<double>(size.ranks);
+    table.add({show_count(size.ranks), show_count(size.hosts), show_rate(size.samples_per_s),
+               linear > 0 ? show_percent(size.samples_per_s / linear) : "",
+               plan.has_busy ? show_percent(busy_of(size.account)) : "",
+               largest_cause(size.account)});
+  }
+  screen.table(Worth::evidence, table);
+}
+
+void add_shared(Screen& screen, const JobPlan& plan) {
+  if (plan.shared.empty()) return;
+  TextTable table("lrrrl", {"for GPUs that never wait", "needed", "given", "used", "full"});
+  for (const SharedThing& thing : plan.shared)
+    table.add({thing.name, amount(thing, thing.needed), amount(thing, thing.given),
+               show_percent(thing.share()), where_full(thing)});
+  screen.table(Worth::evidence, table);
+}
+
+std::string advice(const JobPlan& plan) {
+  const SharedThing* first = first_full_of(plan);
+  if (first == nullptr) return "";
+  const SharedThingRow* row = row_of(*first);
+  return fmt::format("Needed: {}{} instead of {}", amount(*first, first->needed),
+                     row == nullptr ? "" : row->of_what, amount(*first, first->given));
+}
+
+std::string epoch_line(const JobPlan& plan) {
+  if (!plan.epoch) return "";
+  const JobEpoch& epoch = *plan.epoch;
+  std::string text = fmt::format(
+      "Epoch: {} samples in {}, {:.2f} GPU hours", show_count(epoch.samples),
+      show_duration(static_cast<Nanos>(std::min(epoch.seconds, 1e9) * 1e9)), epoch.gpu_hours);
+  if (epoch.price)
+    text += fmt::format(", costs {:.2f}, of which {:.2f} for waiting", *epoch.price,
+                        epoch.price_of_waiting.value_or(0));
+  return text;
+}
+
+std::string cache_line(const JobPlan& plan) {
+  if (plan.data_bytes <= 0) return "";
+  const auto bytes = static_cast<double>(plan.data_bytes);
+  return fmt::format("Cache: the data has {}; hosts that share what they keep need {} each",
+                     show_size(bytes), show_size(bytes / static_cast<double>(plan.question.hosts)));
+}
+
+}  // namespace
+
+void tell_plan(Reading& reading, const JobPlan& plan, const ReportStyle&) {
+  Screen& screen = reading.body;
+  if (plan.sizes.empty()) {
+    screen.headline("Nothing was planned", Tone::plain);
+    return;
+  }
+  screen.wrapped_headline(answer_line(plan), Tone::plain);
+  screen.line(Worth::advice, advice(plan));
+  screen.line(Worth::advice, epoch_line(plan));
+  screen.line(Worth::detail, cache_line(plan));
+  screen.line(Worth::advice, capitalised(plan.fit.sentence()));
+  screen.line(Worth::basis, capitalised(plan.history.sentence()));
+  add_sizes(screen, plan);
+  add_shared(screen, plan);
+  for (const std::string& note : plan.notes) screen.line(Worth::basis, "note: " + note);
+  reading.more = "more with --verbose: notes";
+}
+
+std::string draw_plan(const JobPlan& plan) {
+  if (plan.sizes.empty()) return "";
+  page::Series line{"samples per second", "plain", page::Shape::line_and_points, {}};
+  page::Series linear{"as on one host", "other", page::Shape::line, {}};
+  const JobSize& one = plan.sizes.front();
+  const double of_rank = one.samples_per_s / static_cast<double>(one.ranks);
+  for (std::size_t i = 0; i < plan.sizes.size(); ++i) {
+    const JobSize& size = plan.sizes[i];
+    const auto ranks = static_cast<double>(size.ranks);
+    line.points.push_back({ranks, size.samples_per_s, 0, 0, plural(size.ranks, "rank"),
+                           fmt::format("sizes.{}.samples_per_s", i)});
+    linear.points.push_back({ranks, of_rank * ranks});
+  }
+  page::Plot plot;
+  plot.title = "Rate over the number of ranks";
+  plot.note = "In the model; the straight line is the rate of one host times the hosts.";
+  plot.x = page::scale_of("ranks", page::Unit::number, 0, static_cast<double>(plan.job().ranks));
+  plot.y = page::scale_of("samples per second", page::Unit::number, 0,
+                          std::max(linear.points.back().y, line.points.back().y) * 1.05);
+  plot.series = {std::move(linear), std::move(line)};
+  return drawn(plot);
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,88 @@
+// loaderscope plan, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class Plan : public testing::Test {
+ protected:
+  // A worker makes a batch of 4 in 8 ms, a step takes 10 ms and 4 MB.
+  std::string saved_run() const {
+    const std::string path = folder_.path("r.json");
+    const Ended ended =
+        run_binary({"run",  "--engine",  "model", "--cost",         "decode=2ms", "--compute",
+                    "10ms", "--workers", "1",     "--batch",        "4",          "--cores",
+                    "8",    "--steps",   "100",   "--stored-bytes", "1000000",    "--samples",
+                    "4000", "--json",    path});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    return path;
+  }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+};
+
+TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
+  const Ended ended = run_binary(
+      {"plan", "--from", saved_run(), "--ranks", "100", "--storage", "20GB/s", "--gpu-price", "2"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("100 ranks on 100 hosts: busy 5"));
+  EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
+  EXPECT_THAT(ended.out, HasSubstr("Epoch: 4,000 samples in 20"));
+}
+
+TEST_F(Plan, IsSavedAndReadBack) {
+  const std::string path = folder_.path("p.json");
+  const Ended made = run_binary({"plan", "--from", saved_run(), "--ranks", "16", "--hosts", "4",
+                                 "--decode-hosts", "2:2", "--json", path});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const json plan = json::parse(folder_.read("p.json"));
+  EXPECT_EQ(plan.at("schema"), "loaderscope.plan/1");
+  EXPECT_EQ(plan.at("question").at("hosts"), 4);
+  EXPECT_EQ(plan.at("full_first"), "decode-hosts");
+  EXPECT_EQ(plan.at("sizes").back().at("ranks"), 16);
+  for (const std::string form : {"table", "json", "html", "csv", "markdown", "brief"}) {
+    const Ended told = run_binary({"report", path, "--format", form});
+    EXPECT_EQ(told.exit_code, 0) << form << ": " << told.err;
+    if (form == "table") EXPECT_EQ(told.out, made.out);
+    if (form == "json") EXPECT_EQ(told.out, folder_.read("p.json"));
+  }
+}
+
+TEST_F(Plan, RefusesInOneSentence) {
+  const std::string run = saved_run();
+  for (const Refused& refused : std::vector<Refused>{
+           {{"--from", run}, "--ranks: is missing"},
+           {{"--from", run, "--ranks", "0"}, "expected a number from 1"},
+           {{"--from", run, "--ranks", "99999999999"}, "expected a number from 1"},
+           {{"--from", run, "--ranks", "2", "--hosts", "3"}, "more hosts than ranks"},
+           {{"--from", run, "--ranks", "2", "--storage", "0GB/s"}, "above 0"},
+           {{"--from", run, "--ranks", "2", "--storage", "1GB/s:2ms:3"}, "RATE:LATENCY"},
+           {{"--from", run, "--ranks", "2", "--decode-hosts", "4"}, "HOSTS:CORES"},
+           {{"--from", run, "--ranks", "2", "--step", "fast"}, "--step fast: "},
+           {{"--from", run, "--ranks", "2", "--set", "ranks=4"}, "give it with --ranks"},
+           {{"--from", run, "--ranks", "2", "--set", "worker=4"}, "did you mean 'workers'?"},
+           {{"--from", run, "--ranks", "2", "--json", run}, "would be made from", 1},
+           {{"--from", folder_.path("none.json"), "--ranks", "2"}, "none.json", 1},
+       }) {
+    Words words = {"plan"};
+    words.insert(words.end(), refused.words.begin(), refused.words.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr(refused.message));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

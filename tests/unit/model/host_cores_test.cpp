@@ -1,0 +1,64 @@
+// The cores of several hosts: the earliest end of all is that of a search through all of them.
+#include "engine/model/host_cores.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "loaderscope/events.h"
+
+namespace loaderscope::model {
+namespace {
+
+TEST(HostCores, OfOneHostAreItsCores) {
+  HostCores cores(1, SharedServer(1, 1));
+  EXPECT_EQ(cores.next_end(), kNever);
+  cores.add(0, 0, 7, 100);
+  cores.add(0, 0, 3, 100);  // both at half speed, the smaller number first
+  EXPECT_EQ(cores.next_end(), 200);
+  EXPECT_EQ(cores.next_who(), 3U);
+  cores.end_next(200);
+  EXPECT_EQ(cores.next_who(), 7U);
+  cores.end_next(200);
+  EXPECT_EQ(cores.next_end(), kNever);
+}
+
+TEST(HostCores, DoNotShareWhatOthersHave) {
+  HostCores cores(3, SharedServer(1, 1));
+  for (std::size_t host = 0; host < 3; ++host)
+    cores.add(host, 0, host, 100 - 10 * static_cast<Nanos>(host));
+  for (const Nanos end : {80, 90, 100}) {
+    EXPECT_EQ(cores.next_end(), end);
+    cores.end_next(end);
+  }
+}
+
+TEST(HostCores, TheEarliestEndIsFirst) {
+  std::mt19937 random(1);
+  for (const std::size_t hosts : {1, 2, 3, 5, 8, 13}) {
+    HostCores cores(hosts, SharedServer(2, 1));
+    std::vector<SharedServer> plain(hosts, SharedServer(2, 1));
+    Nanos now = 0;
+    for (std::uint64_t who = 0; who < 500; ++who) {
+      const std::size_t host = random() % hosts;
+      const Nanos amount = 1 + static_cast<Nanos>(random() % 1000);
+      cores.add(host, now, who, amount);
+      plain[host].add(now, who, amount);
+      if (random() % 3 == 0) continue;
+      const auto first =
+          std::min_element(plain.begin(), plain.end(), [](const auto& a, const auto& b) {
+            if (a.next_end() != b.next_end()) return a.next_end() < b.next_end();
+            return !a.idle() && !b.idle() && a.next_who() < b.next_who();
+          });
+      ASSERT_EQ(cores.next_end(), first->next_end());
+      ASSERT_EQ(cores.next_who(), first->next_who());
+      now = first->next_end();
+      cores.end_next(now);
+      first->end_next(now);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::model

@@ -1,0 +1,143 @@
+// A run as a job of many ranks: where the answer is known by arithmetic, or by the run with as
+// many.
+#include "analysis/scale/job_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/totals.h"
+#include "loaderscope/errors.h"
+#include "unit/findings/users_code.h"
+
+namespace loaderscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+// One worker makes a batch of 4 in 8 ms of a core, a step takes 10 ms: never waited for.
+constexpr const char* kFast =
+    "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\ncost = decode=2ms\n"
+    "stored-bytes = 1000000\n";
+// 16 ms against 10 ms.
+constexpr const char* kSlow =
+    "batch = 4\nworkers = 1\nsteps = 100\ncompute = 10ms\ncost = decode=4ms\n";
+
+RunRecord run_of(const std::string& lines) { return test::run(lines); }
+
+JobQuestion question_of(std::int64_t ranks, std::int64_t hosts = 0) {
+  JobQuestion question;
+  question.ranks = ranks;
+  question.hosts = hosts;
+  return question;
+}
+
+const SharedThing& thing_of(const JobPlan& plan, std::string_view name) {
+  for (const SharedThing& thing : plan.shared) {
+    if (thing.name == name) return thing;
+  }
+  throw std::runtime_error("nothing is shared that is called " + std::string(name));
+}
+
+TEST(JobPlan, OfTheRunItselfIsTheRun) {
+  const JobPlan plan = plan_job(run_of(kSlow), question_of(1));
+  ASSERT_EQ(plan.sizes.size(), 1U);
+  EXPECT_NEAR(plan.job().samples_per_s, plan.measured.samples_per_s, 1);
+  EXPECT_NEAR(busy_of(plan.job().account), 10.0 / 16, 0.01);
+  EXPECT_EQ(plan.first_full, "workers");
+}
+
+TEST(JobPlan, HostsWithCoresOfTheirOwnDoNotSlowEachOther) {
+  const RunRecord record = run_of(std::string(kSlow) + "cores = 1\n");
+  const JobPlan plan = plan_job(record, question_of(64));
+  EXPECT_EQ(plan.question.hosts, 64);
+  EXPECT_NEAR(plan.job().samples_per_s, 64 * plan.measured.samples_per_s,
+              0.001 * plan.job().samples_per_s);
+}
+
+TEST(JobPlan, RanksOfOneHostShareItsCores) {
+  const RunRecord record = run_of(std::string(kFast) + "cores = 2\n");
+  // Four ranks want 0.8 cores each and get 0.5 of them.
+  const JobPlan plan = plan_job(record, question_of(4, 1));
+  EXPECT_NEAR(busy_of(plan.job().account), 2 / 3.2, 0.01);
+  EXPECT_EQ(plan.first_full, "host-cores");
+  EXPECT_NEAR(thing_of(plan, "host-cores").needed, 3.2, 0.01);
+}
+
+// The same ranks, run: 2 on a host.
+TEST(JobPlan, IsTheRunWithAsManyRanks) {
+  const std::string two = "ranks = 2\nsync-ranks = true\ncores = 1.5\n";
+  const JobPlan plan = plan_job(run_of(std::string(kFast) + "cores = 1.5\n"), question_of(2, 1));
+  EXPECT_NEAR(plan.job().samples_per_s, analyse(run_of(kFast + two)).samples_per_s.mean,
+              0.01 * plan.job().samples_per_s);
+}
+
+TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
+  JobQuestion question = question_of(100);
+  // A rank that never waits needs 400 MB/s; one worker would decode while it could read.
+  question.changes = {{"num-workers", "4"}};
+  question.storage = SharedStorage{20e9, 0};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  EXPECT_EQ(plan.first_full, "storage");
+  EXPECT_NEAR(thing_of(plan, "storage").needed, 40e9, 0.2e9);
+  EXPECT_NEAR(thing_of(plan, "storage").full_at_ranks.value(), 50, 0.5);
+  // What is full at its rate gives half; workers that read in step leave it alone for a while.
+  EXPECT_LE(busy_of(plan.job().account), 0.501);
+  EXPECT_GT(busy_of(plan.job().account), 0.42);
+  EXPECT_GT(busy_of(plan.sizes.front().account), 0.99);
+}
+
+TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
+  JobQuestion question = question_of(100);
+  // 100 ranks want 80 cores.
+  question.decode = DecodeHosts{10, 4, 0};
+  const JobPlan plan = plan_job(run_of(kFast), question);
+  EXPECT_EQ(plan.first_full, "decode-hosts");
+  EXPECT_NEAR(thing_of(plan, "decode-hosts").needed, 80, 0.5);
+  EXPECT_NEAR(busy_of(plan.job().account), 0.5, 0.01);
+  question.decode->count = 25;
+  EXPECT_GT(busy_of(plan_job(run_of(kFast), question).job().account), 0.99);
+}
+
+TEST(JobPlan, StepsWaitForTheSlowestOfAllRanks) {
+  const RunRecord record = run_of(
+      "batch = 4\nworkers = 1\nsteps = 200\ncompute = 10ms\n"
+      "cost = decode=lognormal:2ms:0.8\n");
+  const JobPlan plan = plan_job(record, question_of(64));
+  ASSERT_GT(plan.sizes.size(), 2U);
+  EXPECT_LT(busy_of(plan.job().account), busy_of(plan.sizes.front().account) - 0.05);
+}
+
+TEST(JobPlan, AStepCanTakeAnotherTime) {
+  JobQuestion question = question_of(8);
+  question.changes = {{"compute", "20ms"}, {"samples", "3200"}};
+  question.gpu_price = 3;
+  const JobPlan plan = plan_job(run_of(kSlow), question);
+  EXPECT_GT(busy_of(plan.job().account), 0.99);
+  EXPECT_NEAR(plan.job().samples_per_s, 8 * 4 / 0.020, 8);
+  ASSERT_TRUE(plan.epoch);
+  EXPECT_EQ(plan.epoch->steps, 100);
+  EXPECT_NEAR(plan.epoch->seconds, 2, 0.02);
+  EXPECT_NEAR(plan.epoch->price.value(), 2 * 8 * 3 / 3600.0, 1e-4);
+}
+
+TEST(JobPlan, EverySizeIsWholeAndTheJobIsTheLast) {
+  for (const std::int64_t ranks : {1, 2, 3, 7, 100}) {
+    const JobPlan plan = plan_job(run_of(kSlow), question_of(ranks));
+    EXPECT_EQ(plan.job().ranks, ranks);
+    EXPECT_LE(plan.sizes.size(), 8U);
+    for (const JobSize& size : plan.sizes) {
+      Nanos sum = size.account.compute;
+      for (const Nanos stall : size.account.stall) sum += stall;
+      EXPECT_EQ(sum, size.account.window);
+    }
+  }
+}
+
+TEST(JobPlan, RefusesMoreHostsThanRanks) {
+  EXPECT_THROW(plan_job(run_of(kSlow), question_of(2, 3)), UsageError);
+}
+
+}  // namespace
+}  // namespace loaderscope
