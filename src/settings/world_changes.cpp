@@ -49,19 +49,23 @@ struct WordRow {
   double (*parse)(std::string_view);  // throws ValueError
   double least, most;
   std::string_view expected;
-  std::string_view setting = "";  // by which a run has it so; "": none
+  std::string_view setting;  // by which a run has it so; "": none
+  std::string_view unit, meaning;
 };
 
 constexpr std::array<WordRow, 5> kWords = {{
     {kOtherThreads, WorldWord::other_threads, parse_real, 0, 1e6,
-     "a number of threads from 0 to 1000000"},
+     "a number of threads from 0 to 1000000", "", "1", "threads of other programs"},
     {"storage.latency", WorldWord::storage_latency, as_nanos, 0, static_cast<double>(kLongestCost),
-     "a time such as 1ms"},
+     "a time such as 1ms", "", "s",
+     "from a read or a request to its first byte where no other runs beside it"},
     {"storage.bandwidth", WorldWord::storage_bandwidth, parse_byte_rate, 1, 1e15,
-     "bytes per second, such as 2GB/s"},
+     "bytes per second, such as 2GB/s", "", "bytes/s", "the link that all readers share"},
     {kStorageInFlight, WorldWord::storage_in_flight, as_count, 1, 1024,
-     "a number of requests from 1 to 1024", "queue-depth"},
-    {"cache.hit-rate", WorldWord::hit_rate, parse_real, 0, 1, "a share from 0 to 1, such as 0.9"},
+     "a number of requests from 1 to 1024", "queue-depth", "1",
+     "requests that a reader has under way at most"},
+    {"cache.hit-rate", WorldWord::hit_rate, parse_real, 0, 1, "a share from 0 to 1, such as 0.9",
+     "", "1", "share of the requests that a cache answers at once"},
 }};
 
 const WordRow* row_of(const Change& change) {
@@ -107,7 +111,8 @@ std::optional<WorldChange> world_change_of(const Change& change) {
   if (row == nullptr) return std::nullopt;
   try {
     const double value = row->parse(change.value);
-    if (value >= row->least && value <= row->most) return WorldChange{row->word, value};
+    if (value >= row->least && value <= row->most)
+      return WorldChange{row->word, value, row->unit, row->meaning};
   } catch (const ValueError&) {
   }
   throw UsageError(place_of(change) + ": expected " + std::string(row->expected));

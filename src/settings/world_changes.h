@@ -21,7 +21,7 @@ inline constexpr std::string_view kStorageInFlight = "storage.in-flight";
 
 enum class WorldWord {
   other_threads,      // of other programs, that want a core all of the time
-  storage_latency,    // ns, to the first byte of a read or a request
+  storage_latency,    // ns, to the first byte of a read, or of a request that is alone
   storage_bandwidth,  // bytes per second, that all reads share
   storage_in_flight,  // requests that a worker has under way at once
   hit_rate            // of requests, that a local cache answers: 0 to 1
@@ -29,6 +29,8 @@ enum class WorldWord {
 struct WorldChange {
   WorldWord word;
   double value;
+  std::string_view unit = "1";  // of results: s for ns
+  std::string_view meaning = "";
 };
 // Nothing for a setting and for a speed. Throws UsageError.
 std::optional<WorldChange> world_change_of(const Change& change);

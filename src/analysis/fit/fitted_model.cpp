@@ -280,6 +280,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
       config.data.delivered_bytes.value = config_.data.delivered_bytes;
     drop_measured_injections(config, config_, costs);
     model::give_shards_to_workers(config, costs.shards, prediction.notes);
+    model::queue_in_proportion(costs, *costs_, config_, config);
     if (changes_field(changes, "compute"))
       for (FittedCosts::Rank& rank : costs.ranks) rank.stages[Stage::compute] = {};
   }
@@ -348,6 +349,10 @@ Prediction FittedModel::base_over(const RunConfig& config) const {
     }
   }
   return result.get();
+}
+
+std::vector<StorageValue> FittedModel::storage_values(const Changes& changes) const {
+  return model::storage_values(*costs_, config_, changes);
 }
 
 RunConfig FittedModel::base_config() const {

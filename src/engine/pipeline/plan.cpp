@@ -154,7 +154,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
   storage_streams = fitted_storage ? fitted->storage_streams : 1;
   storage_shared = given.declared.storage_bandwidth > 0 || given.declared.storage_concurrency > 0 ||
                    (fitted_storage && storage_streams < workers * static_cast<double>(ranks)) ||
-                   (requests() != nullptr && requests()->is_shared);
+                   (requests() != nullptr && requests()->link_per_byte > 0);
   server_forks = given.loader.executor == Executor::processes &&
                  given.loader.mp_context == StartMethod::forkserver;
 
