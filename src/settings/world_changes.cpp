@@ -124,6 +124,12 @@ Change as_setting(const Change& change) {
                                                 : Change{std::string(row->setting), change.value};
 }
 
+std::string_view word_for_setting(std::string_view setting) {
+  const auto row = std::find_if(kWords.begin(), kWords.end(),
+                                [&](const WordRow& r) { return r.setting == setting; });
+  return row == kWords.end() || setting.empty() ? "" : row->key;
+}
+
 bool is_word_of_model(const Change& change) {
   return change.key.ends_with(kSpeed) || row_of(change) != nullptr;
 }
@@ -174,15 +180,22 @@ bool make_faster(RunConfig& config, const Speedup& speedup) {
 
 bool change_world(RunConfig& config, const WorldChange& change) {
   DeclaredConfig& declared = config.declared;
-  const bool is_latency = change.word == WorldWord::storage_latency;
-  if (is_latency && declared.storage_latency.given) {
-    declared.storage_latency.value = std::llround(change.value);
-    return true;
+  switch (change.word) {
+    case WorldWord::storage_latency:
+      if (declared.storage_latency.given)
+        declared.storage_latency.value = std::llround(change.value);
+      return declared.storage_latency.given;
+    case WorldWord::storage_bandwidth:
+      if (declared.storage_bandwidth.given) declared.storage_bandwidth.value = change.value;
+      return declared.storage_bandwidth.given;
+    case WorldWord::storage_in_flight:
+      if (config.data.queue_depth.given) config.data.queue_depth.value = std::llround(change.value);
+      return config.data.queue_depth.given;
+    case WorldWord::hit_rate:
+    case WorldWord::other_threads:
+      return false;
   }
-  if (change.word != WorldWord::storage_bandwidth || !declared.storage_bandwidth.given)
-    return false;
-  declared.storage_bandwidth.value = change.value;
-  return true;
+  return false;
 }
 
 }  // namespace loaderscope

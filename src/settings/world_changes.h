@@ -39,6 +39,9 @@ std::optional<WorldChange> world_change_of(const Change& change);
 // change itself.
 Change as_setting(const Change& change);
 
+// The word of the model for a setting of a run; "": there is none.
+std::string_view word_for_setting(std::string_view setting);
+
 // Whether only a model knows it: it is no setting of a run, whatever its value.
 bool is_word_of_model(const Change& change);
 // Whether it is about the machine or the speed of a stage: a model can be told so, and no run can

@@ -39,6 +39,11 @@ bool reads_lead(const Facts& facts) {
   return true;
 }
 
+// Reads of a declared storage, that are made ahead.
+bool has_declared_depth(const Facts& facts) {
+  return !facts.config.has_data() && facts.config.data.queue_depth.given;
+}
+
 // Of requests while any are under way: that is what the link gives.
 double read_rate(const Facts& facts) {
   if (const auto requests = request_times(facts.record)) return requests->rate();
@@ -73,8 +78,9 @@ std::string requests_words(const Facts& facts) {
 }
 
 std::string reads_at_once(const Facts& facts) {
-  return (facts.threads() > 1 ? plural(facts.threads(), "read") + " run" : "1 read runs") +
-         " at once";
+  const std::int64_t ahead = has_declared_depth(facts) ? facts.config.data.queue_depth.value : 1;
+  const std::int64_t reads = std::max<std::int64_t>(1, facts.threads()) * ahead;
+  return (reads > 1 ? plural(reads, "read") + " run" : "1 read runs") + " at once";
 }
 
 // What makes reads cost less CPU, by what they read now.
@@ -92,10 +98,14 @@ std::string less_reading_words(const Facts& facts) {
   return fewer + ", or try --access mmap, which copies nothing";
 }
 
+SettingRange deeper(const Facts& facts) {
+  return {std::string(has_declared_depth(facts) ? "queue-depth" : kStorageInFlight),
+          facts.config.data.queue_depth, kMostDepth};
+}
+
 // More of them at once, fewer of them, or none.
 void hide_latency_of_requests(const Facts& facts, Candidate& candidate) {
-  const SettingRange requests = {std::string(kStorageInFlight), facts.config.data.queue_depth,
-                                 kMostDepth};
+  const SettingRange requests = deeper(facts);
   candidate.ranges.insert(candidate.ranges.begin(), requests);
   candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMostDepth))};
   candidate.pytorch =
@@ -130,7 +140,8 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
-  if (access_row(facts.config.data.access).remote) hide_latency_of_requests(facts, candidate);
+  if (access_row(facts.config.data.access).remote || has_declared_depth(facts))
+    hide_latency_of_requests(facts, candidate);
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
     candidate.pytorch += "; or " + std::string(library->reads_ahead);

@@ -68,11 +68,13 @@ void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord
   }
 }
 
-void tell_declared(const DeclaredConfig& declared, WorldWord word, StorageValue& value) {
+void tell_declared(const RunConfig& config, WorldWord word, StorageValue& value) {
   value.basis = "as declared";
   if (word == WorldWord::storage_latency)
-    value.now = static_cast<double>(declared.storage_latency.value) / kPerSecond;
-  if (word == WorldWord::storage_bandwidth) value.now = declared.storage_bandwidth.value;
+    value.now = static_cast<double>(config.declared.storage_latency.value) / kPerSecond;
+  if (word == WorldWord::storage_bandwidth) value.now = config.declared.storage_bandwidth.value;
+  if (word == WorldWord::storage_in_flight)
+    value.now = static_cast<double>(config.data.queue_depth.value);
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
     value.unit = world->unit;
     value.meaning = world->meaning;
     if (!costs.has_samples())
-      tell_declared(config.declared, world->word, value);
+      tell_declared(config, world->word, value);
     else if (costs.requests)
       tell_now(*costs.requests, world->word, value);
     else if (costs.read_line)
