@@ -34,7 +34,7 @@ std::string without_password(std::string_view server) {
                            : std::string(kHidden) + std::string(server.substr(at));
 }
 
-// "a=1&sig=2" as "a=1&sig=***".
+// "a=1&sig=2" as "a=1&sig=***"; a value may be a URL itself.
 std::string without_signature(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
@@ -44,7 +44,7 @@ std::string without_signature(std::string_view text) {
     const std::string_view name = word.substr(std::min<std::size_t>(1, equals), equals - 1);
     shown += equals < word.size() && is_secret_name(name)
                  ? std::string(word.substr(0, equals + 1)) + std::string(kHidden)
-                 : std::string(word);
+                 : without_secrets(word);
     text.remove_prefix(end);
   }
   return shown;

@@ -69,6 +69,7 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   const Prediction predicted = base.model->predict(changes);
   answer.fitted = case_of("fitted", fitted);
   answer.gain = predicted.gain();
+  answer.storage = base.model->storage_values(changes);
   answer.notes = base.model->notes();
   if (base.record) {
     const Analysis analysis = analyse(*base.record);
@@ -120,11 +121,13 @@ Action declare_what_if(CLI::App& app) {
   app.add_option("RESULT", flags->result,
                  "A file that 'run --json FILE' has saved. Without one the flags below declare the "
                  "base case.");
-  app.add_option("--set", flags->set,
-                 "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
-                 "gets; other-threads=N, the threads of other programs; storage.latency=1ms, "
-                 "storage.bandwidth=2GB/s, storage.in-flight=32 (requests of a worker under way) "
-                 "and cache.hit-rate=0.9 of a run whose reads were told apart; repeatable.")
+  app.add_option(
+         "--set", flags->set,
+         "A change: any flag as KEY=VALUE, or STAGE.speed=X, how many times faster a stage "
+         "gets; other-threads=N, the threads of other programs; storage.latency=1ms (to the "
+         "first byte of a request that is alone), storage.bandwidth=2GB/s (that all "
+         "readers share), storage.in-flight=32 (requests of a worker under way) and "
+         "cache.hit-rate=0.9 of a run whose reads were told apart; repeatable.")
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);

@@ -115,6 +115,28 @@ void describe_column(Form& form, Form::Name name, std::optional<WhatIfCase>& col
   });
 }
 
+void describe_storage_value(Form& form, StorageValue& value) {
+  form.object("", "one word", [&] {
+    form.text("key", value.key, "the word");
+    form.real_or_null("now", value.now, "in the base case; null where it is not known",
+                      kNotNegative);
+    form.real("then", value.then, "as it was set", kNotNegative);
+    form.text("unit", value.unit, "of both: s, bytes/s or 1");
+    form.text("meaning", value.meaning, "of the word");
+    form.text("basis", value.basis,
+              "what `now` rests on, and what of the requests' time is kept beside it");
+  });
+}
+
+void describe_storage(Form& form, WhatIf& answer) {
+  form.if_there("storage", !answer.storage.empty(), Missing::left_out, [&] {
+    form.list("storage", answer.storage,
+              "what was set of the storage, beside what it is in the base case; absent where "
+              "nothing of it was set",
+              [&](StorageValue& value) { describe_storage_value(form, value); });
+  });
+}
+
 void describe_columns(Form& form, WhatIf& answer) {
   describe_column(form, "measured", answer.measured,
                   "the base case as it was run; null without a result");
@@ -158,6 +180,7 @@ WhatIfCase case_of(std::string name, const Prediction& prediction, const Analysi
 void tell_what_if(Reading& reading, const WhatIf& answer, const ReportStyle& style) {
   Screen& screen = reading.body;
   screen.wrapped_headline(answer_line(answer), Tone::plain);
+  for (const StorageValue& value : answer.storage) screen.line(Worth::advice, value.sentence());
   screen.line(Worth::advice, verified_line(answer));
   screen.line(Worth::advice, trust_line(answer));
   add_cases(screen, answer, style);
@@ -172,6 +195,7 @@ void describe_what_if(Form& form, WhatIf& answer) {
                     "predicted rate / rate of the base case; null where nothing is predicted",
                     kNotNegative);
   if (form.reads()) answer.gain = gain.value_or(1);
+  describe_storage(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);
   form.texts("notes", answer.notes,

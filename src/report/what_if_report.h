@@ -4,6 +4,7 @@
 #include <optional>
 #include <ostream>
 
+#include "analysis/fit/storage_values.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "report/form.h"
@@ -25,6 +26,7 @@ struct WhatIf {
   WhatIfCase fitted;                    // the base case in the model
   std::optional<WhatIfCase> predicted;  // not where the model is too far off the base case
   std::optional<WhatIfCase> verified;   // the changes, run for real
+  std::vector<StorageValue> storage;    // what was set of it, and what it is in the base case
   std::optional<GoodnessOfFit> fit;
   PastPredictions history;  // before this one
   std::vector<std::string> notes;

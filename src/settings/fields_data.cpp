@@ -123,14 +123,15 @@ void add_what_runs(Table& t) {
            "How files are read; pread where the kernel refuses, and the result says so. http: "
            "URLs, of itself."},
           &DataConfig::access, word_codec<FileAccess>()));
-  t.push_back(
-      one({"queue-depth",
-           {"iodepth"},
-           kWhat,
-           kStored | kOwnLoader,
-           "N",
-           "Samples of its batch that a worker reads ahead with --access io-uring, and of URLs."},
-          &DataConfig::queue_depth, count_codec()));
+  t.push_back(one(
+      {"queue-depth",
+       {"iodepth"},
+       kWhat,
+       kOwnLoader,
+       "N",
+       "Samples of its batch that a worker reads ahead with --access io-uring, of URLs, and of a "
+       "declared --storage-latency or --storage-bandwidth."},
+      &DataConfig::queue_depth, count_codec()));
   t.push_back(one({"cache",
                    {},
                    kWhat,

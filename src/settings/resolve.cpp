@@ -107,7 +107,21 @@ void fill_source(RunConfig& c) {
   }
 }
 
+// Reads ahead of a storage that is only declared.
+void check_declared_depth(const RunConfig& c) {
+  if (!c.data.queue_depth.given) return;
+  if (c.declared.storage_latency <= 0 && c.declared.storage_bandwidth <= 0)
+    refuse(c, "queue-depth",
+           "needs real data, or a declared storage; give --data PATH, or --storage-latency");
+  if (c.declared.storage_concurrency > 0)
+    refuse(c, "queue-depth", "contradicts storage-concurrency; give one of them");
+  if (c.data.stored_bytes.value.shape != Distribution::Shape::constant)
+    refuse(c, "queue-depth",
+           "declared reads ahead are of one size; give stored-bytes without spread");
+}
+
 void check_real_data(const RunConfig& c) {
+  if (!c.has_data()) check_declared_depth(c);
   if (!c.has_data()) return refuse_any(c, about::kStored, "needs real data; give --data PATH");
   for (const Stage stage : {Stage::read, Stage::read_decompress, Stage::decode, Stage::augment}) {
     const Cost* cost = c.cost_of(stage);

@@ -49,19 +49,23 @@ struct WordRow {
   double (*parse)(std::string_view);  // throws ValueError
   double least, most;
   std::string_view expected;
-  std::string_view setting = "";  // by which a run has it so; "": none
+  std::string_view setting;  // by which a run has it so; "": none
+  std::string_view unit, meaning;
 };
 
 constexpr std::array<WordRow, 5> kWords = {{
     {kOtherThreads, WorldWord::other_threads, parse_real, 0, 1e6,
-     "a number of threads from 0 to 1000000"},
+     "a number of threads from 0 to 1000000", "", "1", "threads of other programs"},
     {"storage.latency", WorldWord::storage_latency, as_nanos, 0, static_cast<double>(kLongestCost),
-     "a time such as 1ms"},
+     "a time such as 1ms", "", "s",
+     "from a read or a request to its first byte where no other runs beside it"},
     {"storage.bandwidth", WorldWord::storage_bandwidth, parse_byte_rate, 1, 1e15,
-     "bytes per second, such as 2GB/s"},
+     "bytes per second, such as 2GB/s", "", "bytes/s", "the link that all readers share"},
     {kStorageInFlight, WorldWord::storage_in_flight, as_count, 1, 1024,
-     "a number of requests from 1 to 1024", "queue-depth"},
-    {"cache.hit-rate", WorldWord::hit_rate, parse_real, 0, 1, "a share from 0 to 1, such as 0.9"},
+     "a number of requests from 1 to 1024", "queue-depth", "1",
+     "requests that a reader has under way at most"},
+    {"cache.hit-rate", WorldWord::hit_rate, parse_real, 0, 1, "a share from 0 to 1, such as 0.9",
+     "", "1", "share of the requests that a cache answers at once"},
 }};
 
 const WordRow* row_of(const Change& change) {
@@ -107,7 +111,8 @@ std::optional<WorldChange> world_change_of(const Change& change) {
   if (row == nullptr) return std::nullopt;
   try {
     const double value = row->parse(change.value);
-    if (value >= row->least && value <= row->most) return WorldChange{row->word, value};
+    if (value >= row->least && value <= row->most)
+      return WorldChange{row->word, value, row->unit, row->meaning};
   } catch (const ValueError&) {
   }
   throw UsageError(place_of(change) + ": expected " + std::string(row->expected));
@@ -117,6 +122,12 @@ Change as_setting(const Change& change) {
   const WordRow* row = row_of(change);
   return row == nullptr || row->setting.empty() ? change
                                                 : Change{std::string(row->setting), change.value};
+}
+
+std::string_view word_for_setting(std::string_view setting) {
+  const auto row = std::find_if(kWords.begin(), kWords.end(),
+                                [&](const WordRow& r) { return r.setting == setting; });
+  return row == kWords.end() || setting.empty() ? "" : row->key;
 }
 
 bool is_word_of_model(const Change& change) {
@@ -169,15 +180,22 @@ bool make_faster(RunConfig& config, const Speedup& speedup) {
 
 bool change_world(RunConfig& config, const WorldChange& change) {
   DeclaredConfig& declared = config.declared;
-  const bool is_latency = change.word == WorldWord::storage_latency;
-  if (is_latency && declared.storage_latency.given) {
-    declared.storage_latency.value = std::llround(change.value);
-    return true;
+  switch (change.word) {
+    case WorldWord::storage_latency:
+      if (declared.storage_latency.given)
+        declared.storage_latency.value = std::llround(change.value);
+      return declared.storage_latency.given;
+    case WorldWord::storage_bandwidth:
+      if (declared.storage_bandwidth.given) declared.storage_bandwidth.value = change.value;
+      return declared.storage_bandwidth.given;
+    case WorldWord::storage_in_flight:
+      if (config.data.queue_depth.given) config.data.queue_depth.value = std::llround(change.value);
+      return config.data.queue_depth.given;
+    case WorldWord::hit_rate:
+    case WorldWord::other_threads:
+      return false;
   }
-  if (change.word != WorldWord::storage_bandwidth || !declared.storage_bandwidth.given)
-    return false;
-  declared.storage_bandwidth.value = change.value;
-  return true;
+  return false;
 }
 
 }  // namespace loaderscope

@@ -21,7 +21,7 @@ inline constexpr std::string_view kStorageInFlight = "storage.in-flight";
 
 enum class WorldWord {
   other_threads,      // of other programs, that want a core all of the time
-  storage_latency,    // ns, to the first byte of a read or a request
+  storage_latency,    // ns, to the first byte of a read, or of a request that is alone
   storage_bandwidth,  // bytes per second, that all reads share
   storage_in_flight,  // requests that a worker has under way at once
   hit_rate            // of requests, that a local cache answers: 0 to 1
@@ -29,6 +29,8 @@ enum class WorldWord {
 struct WorldChange {
   WorldWord word;
   double value;
+  std::string_view unit = "1";  // of results: s for ns
+  std::string_view meaning = "";
 };
 // Nothing for a setting and for a speed. Throws UsageError.
 std::optional<WorldChange> world_change_of(const Change& change);
@@ -36,6 +38,9 @@ std::optional<WorldChange> world_change_of(const Change& change);
 // The setting by which a run does the same as a word of the model, where there is one; else the
 // change itself.
 Change as_setting(const Change& change);
+
+// The word of the model for a setting of a run; "": there is none.
+std::string_view word_for_setting(std::string_view setting);
 
 // Whether only a model knows it: it is no setting of a run, whatever its value.
 bool is_word_of_model(const Change& change);

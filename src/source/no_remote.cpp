@@ -30,7 +30,7 @@ std::optional<std::string> why_no_servers() { return kWhy; }
 
 void set_manners(const AccessOptions&) {}
 
-double requests_of_opening() { return 0; }
+RequestsOfOpening requests_of_opening(const RequestsOfOpening&) { return {}; }
 
 const ObjectStore& remote_store() {
   static const NoStore store;

@@ -1,5 +1,8 @@
 #include "source/read_counts.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace loaderscope::source {
 
 namespace {
@@ -9,6 +12,36 @@ double count(const std::atomic<std::int64_t>& number) {
 }
 
 }  // namespace
+
+std::int64_t ReadCounts::count_asked() const {
+  constexpr std::int64_t kOne = (std::int64_t{1} << kUnderWayBits) + 1;
+  add(counts_->asked, 1);
+  const std::int64_t before = counts_->under_way.fetch_add(kOne, std::memory_order_relaxed);
+  const bool others = (before & ((std::int64_t{1} << kUnderWayBits) - 1)) != 0;
+  return others ? 0 : before + kOne;
+}
+
+bool ReadCounts::was_alone(std::int64_t asked) const {
+  return asked != 0 && counts_->under_way.load(std::memory_order_relaxed) == asked;
+}
+
+void ReadCounts::count_alone(double first_byte) const {
+  const auto us = std::max<std::int64_t>(1, std::llround(first_byte * 1e6));
+  const auto number = static_cast<std::size_t>(
+      counts_->alone.fetch_add(1, std::memory_order_relaxed) % kKnownAlone);
+  counts_->last_alone_us[number].store(us, std::memory_order_relaxed);
+  add(counts_->alone_us, us);
+}
+
+double ReadCounts::shortest_alone(std::int64_t from) const {
+  double shortest = 0;
+  const std::int64_t end = alone();
+  for (std::int64_t i = std::max(from, end - kKnownAlone); i < end; ++i) {
+    const double us = count(counts_->last_alone_us[static_cast<std::size_t>(i % kKnownAlone)]);
+    if (us > 0 && (shortest <= 0 || us < shortest)) shortest = us;
+  }
+  return shortest / 1e6;
+}
 
 void ReadCounts::add_requests(std::vector<Metric>& to) const {
   const double asked = count(counts_->asked), answered = count(counts_->answered);
@@ -30,6 +63,8 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
                 count(counts_->waited_first_us) / 1e6});
   to.push_back({"read.transfer_s", "s", "of reading, waited by readers behind the first byte",
                 count(counts_->waited_rest_us) / 1e6});
+  if (const double by_2 = count(counts_->http2); by_2 > 0)
+    to.push_back({"requests.http2", "1", "answers that came by HTTP/2", by_2});
   if (answered <= 0) return;
   const double first = count(counts_->first_byte_us) / 1e6 / answered;
   const double all = count(counts_->answering_us) / 1e6;
@@ -37,6 +72,14 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
       {"requests.first_byte_s", "s", "from a request to its first byte, on average", first});
   to.push_back(
       {"requests.time_s", "s", "from a request to its last byte, on average", all / answered});
+  if (const double alone = count(counts_->alone); alone > 0) {
+    to.push_back({"requests.alone", "1", "requests that no other ran beside", alone});
+    to.push_back({"requests.alone_s", "s",
+                  "from one of these to its first byte, connecting left out, on average",
+                  count(counts_->alone_us) / 1e6 / alone});
+    to.push_back({"requests.alone_least_s", "s", "the same of the shortest of the last of these",
+                  shortest_alone()});
+  }
   if (const double busy = count(counts_->busy_us) / 1e6; busy > 0)
     to.push_back({"requests.in_flight", "1",
                   "requests that a reader had under way at once, on average", all / busy});

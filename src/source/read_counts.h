@@ -2,6 +2,7 @@
 // any process that is forked from the one that made it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <vector>
@@ -49,15 +50,20 @@ class ReadCounts {
     add(counts_->packed, packed);
     add(counts_->unpacked, unpacked);
   }
-  // Of servers: a request goes out; one has brought what it should, after so many seconds to its
-  // first byte and in all.
-  void count_asked() const { add(counts_->asked, 1); }
+  // Of servers: a request goes out, and is no longer under way; between the two was_alone() is
+  // asked with what the first returned.
+  std::int64_t count_asked() const;
+  void count_ended() const { add(counts_->under_way, -1); }
+  // No other request of the job was under way since it went out.
+  bool was_alone(std::int64_t asked) const;
+  // One has brought what it should, after so many seconds to its first byte and in all.
   void count_answered(Bytes bytes, double first_byte, double all) const {
     add(counts_->answered, 1);
     add(counts_->bytes_answered, bytes);
     add(counts_->first_byte_us, static_cast<std::int64_t>(first_byte * 1e6));
     add(counts_->answering_us, static_cast<std::int64_t>(all * 1e6));
   }
+  void count_alone(double first_byte) const;
   // What a reader waited for a request: until its first byte came, and behind that.
   void count_waited(Nanos first_byte, Nanos rest) const {
     add(counts_->waited_first_us, first_byte / 1000);
@@ -71,21 +77,31 @@ class ReadCounts {
   }
   void count_throttled() const { add(counts_->throttled, 1); }  // 429, 503
   void count_timed_out() const { add(counts_->timed_out, 1); }
+  void count_http2() const { add(counts_->http2, 1); }
   void count_failed() const { add(counts_->failed, 1); }
   void count_connections(std::int64_t more) const { add(counts_->connections, more); }
   // Of a stream, which learns it on the way: samples without a member to decode.
   void count_left_out(std::int64_t samples) const { add(counts_->left_out, samples); }
   std::int64_t left_out() const { return counts_->left_out.load(std::memory_order_relaxed); }
   std::vector<Metric> metrics() const;
+  std::int64_t asked() const { return counts_->asked.load(std::memory_order_relaxed); }
+  std::int64_t alone() const { return counts_->alone.load(std::memory_order_relaxed); }
+  // Of the requests behind the first `from` that were alone, of which the last ones are known: the
+  // shortest time to a first byte; seconds. 0: there is none.
+  double shortest_alone(std::int64_t from = 0) const;
 
  private:
   using Count = std::atomic<std::int64_t>;
+  static constexpr int kUnderWayBits = 24;
+  static constexpr std::int64_t kKnownAlone = 16;
   struct Counts {
     Count opened{0}, requests{0}, bytes_brought{0}, samples{0}, bytes_of_samples{0}, packed{0},
         unpacked{0}, left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0},
         bytes_answered{0}, first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0},
         throttled{0}, timed_out{0}, failed{0}, connections{0}, waited_first_us{0},
-        waited_rest_us{0};
+        waited_rest_us{0}, alone{0}, alone_us{0}, http2{0};
+    std::array<Count, kKnownAlone> last_alone_us{};
+    Count under_way{0};  // requests; those that went out so far stand above kUnderWayBits
   };
   void add_requests(std::vector<Metric>& to) const;
   static void add(Count& count, std::int64_t more) {

@@ -56,8 +56,13 @@ std::optional<std::string> why_no_servers();  // nothing where this build can as
 
 // How patient this process is with servers while it opens data sets.
 void set_manners(const AccessOptions& options);
-// That this process made so far for what no reader reads: listings, headers, indexes.
-double requests_of_opening();
+// Requests that this process made for what no reader reads: listings, headers, indexes.
+struct RequestsOfOpening {
+  std::int64_t sent = 0;
+  std::int64_t alone = 0;    // those that no other ran beside
+  double alone_least_s = 0;  // of the shortest of the last of these, to its first byte
+};
+RequestsOfOpening requests_of_opening(const RequestsOfOpening& since = {});
 
 const ObjectStore& local_store();
 const ObjectStore& remote_store();  // where this build has none, one that refuses

@@ -4,6 +4,8 @@ fault_server.py FOLDER: prints its port, and serves http://127.0.0.1:PORT/SWITCH
 SWITCHES are separated by ',':
   latency=S       seconds before each answer
   fail=CODExN     the first N requests of each range are answered with CODE; x without N: all of them
+  expire=N        after N answers of all, a store's word that the session has expired
+  huge            ranges are said to be of a far larger file
   retry_after=S   with such an answer
   short=N         the first N bodies of each range end in the middle, and the connection with them
   drop=N          the first N requests of each range get a closed connection
@@ -29,9 +31,24 @@ import time
 folder = sys.argv[1]
 lock = threading.Lock()
 seen = {}
+contents = {}  # by path: what is known of the file, its bytes, its tag
 stats = {"requests": 0, "most_at_once": 0, "refused": 0}
 at_once = 0
 link_free = 0.0
+
+
+def content_of(path):
+    facts = os.stat(path)
+    known = (facts.st_mtime_ns, facts.st_size, facts.st_ino)
+    with lock:
+        if path in contents and contents[path][0] == known:
+            return contents[path][1:]
+    with open(path, "rb") as file:
+        bytes_of_it = file.read()
+    tag = hashlib.md5(bytes_of_it).hexdigest()
+    with lock:
+        contents[path] = (known, memoryview(bytes_of_it), tag)
+    return memoryview(bytes_of_it), tag
 
 
 def paced(body, rate):
@@ -92,6 +109,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         time.sleep(float(on.get("latency", 0)))
         if "loop" in on:
             return self.answer(302, Location=self.path)
+        if "expire" in on and not first("expire", "", int(on["expire"])):
+            return self.answer(400, b"<Error><Code>ExpiredToken</Code></Error>")
         if "fail" in on:
             code, _, most = on["fail"].partition("x")
             if first("fail", key, int(most or 1 << 30)):
@@ -105,11 +124,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         path = os.path.join(folder, name)
         if not os.path.isfile(path):
             return self.answer(404)
-        with open(path, "rb") as file:
-            all_of_it = file.read()
-        self.send(all_of_it, wanted, on, key)
+        self.send(*content_of(path), wanted, on, key)
 
-    def send(self, all_of_it, wanted, on, key):
+    def send(self, all_of_it, tag, wanted, on, key):
         size = len(all_of_it)
         begin, end = 0, size
         is_part = wanted is not None and "no_range" not in on
@@ -121,16 +138,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if "other" in on and begin > 0:
                 begin -= 1
                 end -= 1
-        body = all_of_it[begin:end] + (b"more" if "longer" in on else b"")
+        body = all_of_it[begin:end]
+        if "longer" in on:
+            body = bytes(body) + b"more"
         cut = ("short" in on and first("short", key, int(on["short"]))) or (
             "stall" in on and first("stall", key, int(on["stall"]))
         )
-        tag = str(time.time_ns()) if "changes" in on else hashlib.md5(all_of_it).hexdigest()
+        if "changes" in on:
+            tag = str(time.time_ns())
         if self.headers.get("If-None-Match") == f'"{tag}"':
             return self.answer(304, ETag=f'"{tag}"')
         self.send_response(206 if is_part else 200)
         if is_part:
-            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{size}")
+            said = 1 << 60 if "huge" in on else size
+            self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{said}")
         self.send_header("ETag", f'"{tag}"')
         if "chunked" in on and not is_part:
             self.send_header("Transfer-Encoding", "chunked")

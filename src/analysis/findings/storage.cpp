@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/findings/facts.h"
+#include "analysis/request_times.h"
 #include "analysis/wording.h"
 #include "settings/world_changes.h"
 #include "source/registry.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr double kMostly = 0.5;
 constexpr double kNoticeableUnpacking = 0.2;  // of reading
+constexpr double kNoticeableQueue = 0.05;     // of the time to a first byte
 constexpr double kNearCeiling = 0.8;          // of the bandwidth of the storage
 constexpr double kSmallFile = 1 << 20;        // bytes
 constexpr std::int64_t kMostDepth = 1024;     // of --queue-depth
@@ -37,7 +39,14 @@ bool reads_lead(const Facts& facts) {
   return true;
 }
 
+// Reads of a declared storage, that are made ahead.
+bool has_declared_depth(const Facts& facts) {
+  return !facts.config.has_data() && facts.config.data.queue_depth.given;
+}
+
+// Of requests while any are under way: that is what the link gives.
 double read_rate(const Facts& facts) {
+  if (const auto requests = request_times(facts.record)) return requests->rate();
   const double window = seconds(facts.analysis.account.window);
   return window > 0 ? static_cast<double>(facts.stages[Stage::read].bytes) / window : 0;
 }
@@ -45,21 +54,33 @@ double read_rate(const Facts& facts) {
 bool bandwidth_is_full(const Facts& facts) {
   const double ceiling = facts.config.declared.storage_bandwidth;
   if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
-  // Of servers it is known how much of a request was waited for its first byte.
-  if (const double request = facts.metric("requests.time_s"); request > 0)
-    return facts.metric("requests.first_byte_s") < kMostly * request;
+  // Of servers it is known what a request takes with others under way, and what alone.
+  if (const auto requests = request_times(facts.record)) return requests->is_full();
   return facts.reads.told && facts.reads.latency_share() < kMostly;
 }
 
+std::string duration_words(double seconds) {
+  return show_duration(static_cast<Nanos>(seconds * 1e9));
+}
+
+// What tells latency and bandwidth apart: a request by itself, and those that run at once.
 std::string requests_words(const Facts& facts) {
-  const double request = facts.metric("requests.time_s");
-  if (request <= 0) return "";
-  const auto nanos = [](double seconds) { return static_cast<Nanos>(seconds * 1e9); };
-  return fmt::format(
+  const auto requests = request_times(facts.record);
+  if (!requests) return "";
+  std::string text = fmt::format(
       "; {:.1f} requests of a reader run at once, {} to the first byte of each and "
       "{} to the last",
-      facts.metric("requests.in_flight"),
-      show_duration(nanos(facts.metric("requests.first_byte_s"))), show_duration(nanos(request)));
+      requests->at_once, duration_words(requests->first_byte), duration_words(requests->all));
+  if (requests->alone && requests->queueing() > kNoticeableQueue * requests->first_byte)
+    text += fmt::format(", {} to the first where no other runs beside it",
+                        duration_words(*requests->alone));
+  return text;
+}
+
+std::string reads_at_once(const Facts& facts) {
+  const std::int64_t ahead = has_declared_depth(facts) ? facts.config.data.queue_depth.value : 1;
+  const std::int64_t reads = std::max<std::int64_t>(1, facts.threads()) * ahead;
+  return (reads > 1 ? plural(reads, "read") + " run" : "1 read runs") + " at once";
 }
 
 // What makes reads cost less CPU, by what they read now.
@@ -77,10 +98,14 @@ std::string less_reading_words(const Facts& facts) {
   return fewer + ", or try --access mmap, which copies nothing";
 }
 
+SettingRange deeper(const Facts& facts) {
+  return {std::string(has_declared_depth(facts) ? "queue-depth" : kStorageInFlight),
+          facts.config.data.queue_depth, kMostDepth};
+}
+
 // More of them at once, fewer of them, or none.
 void hide_latency_of_requests(const Facts& facts, Candidate& candidate) {
-  const SettingRange requests = {std::string(kStorageInFlight), facts.config.data.queue_depth,
-                                 kMostDepth};
+  const SettingRange requests = deeper(facts);
   candidate.ranges.insert(candidate.ranges.begin(), requests);
   candidate.direction = {number("queue-depth", std::min(4 * requests.present, kMostDepth))};
   candidate.pytorch =
@@ -107,16 +132,16 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
   const std::int64_t places = facts.config.declared.storage_concurrency;
   if (places > 0 && facts.threads() >= places) return std::nullopt;
   Candidate candidate;
-  candidate.evidence =
-      fmt::format("reads wait {} each for the first byte and {} at once: {} of the time",
-                  show_duration(mean_of(facts.stages[Stage::read])),
-                  facts.threads() > 1 ? plural(facts.threads(), "read") + " run" : "1 read runs",
-                  show_percent(facts.share(Cause::read)));
-  candidate.evidence += requests_words(facts);
+  const std::string requests = requests_words(facts);
+  candidate.evidence = fmt::format(
+      "reads wait {} each{}: {} of the time{}", show_duration(mean_of(facts.stages[Stage::read])),
+      requests.empty() ? " for the first byte and " + reads_at_once(facts) : "",
+      show_percent(facts.share(Cause::read)), requests);
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
-  if (access_row(facts.config.data.access).remote) hide_latency_of_requests(facts, candidate);
+  if (access_row(facts.config.data.access).remote || has_declared_depth(facts))
+    hide_latency_of_requests(facts, candidate);
   const DataLibraryRow* library = data_library_of(facts.record);
   if (library != nullptr && !library->reads_ahead.empty())
     candidate.pytorch += "; or " + std::string(library->reads_ahead);
@@ -126,10 +151,10 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
 std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   if (!reads_wait(facts) || !bandwidth_is_full(facts)) return std::nullopt;
   const double ceiling = facts.config.declared.storage_bandwidth;
-  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time",
+  Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
                                   show_byte_rate(read_rate(facts)),
                                   ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
-                                  show_percent(facts.share(Cause::read))),
+                                  show_percent(facts.share(Cause::read)), requests_words(facts)),
                       {{{"read.speed", "2"}}},
                       fewer_bytes_words(facts)};
   // Where nobody has said what the storage has, it is full if more readers get no more of it.

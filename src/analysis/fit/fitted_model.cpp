@@ -143,8 +143,8 @@ void change_world_of(const Change& change, const WorldChange& world, RunConfig& 
     model::change_storage(costs, world, place, notes);
   } else if (!change_world(config, world)) {
     throw UsageError(place +
-                     "the run declares nothing of it; of what is declared storage-latency and "
-                     "storage-bandwidth can be changed");
+                     "the run declares nothing of it; of what is declared storage-latency, "
+                     "storage-bandwidth and queue-depth can be changed");
   }
 }
 
@@ -236,6 +236,9 @@ void FittedModel::refuse_unknown(const Changes& changes) const {
     const std::string place = "--set " + shown_text(change.key + "=" + change.value) + ": ";
     if (field->is_about(about::kNotModelled))
       throw UsageError(place + "a what-if keeps " + std::string(field->name) + " as it is");
+    if (const auto word = word_for_setting(field->name); costs_->has_samples() && !word.empty())
+      throw UsageError(place + "of a run that was measured it is --set " + std::string(word) + "=" +
+                       shown_text(change.value));
     if (costs_->has_samples() && field->is_about(kUnknownOfData)) {
       throw UsageError(place +
                        "the result does not say what this would cost; measure it with "
@@ -280,6 +283,7 @@ RunConfig FittedModel::model_config(const Changes& changes, FittedCosts& costs,
       config.data.delivered_bytes.value = config_.data.delivered_bytes;
     drop_measured_injections(config, config_, costs);
     model::give_shards_to_workers(config, costs.shards, prediction.notes);
+    model::queue_in_proportion(costs, *costs_, config_, config);
     if (changes_field(changes, "compute"))
       for (FittedCosts::Rank& rank : costs.ranks) rank.stages[Stage::compute] = {};
   }
@@ -348,6 +352,10 @@ Prediction FittedModel::base_over(const RunConfig& config) const {
     }
   }
   return result.get();
+}
+
+std::vector<StorageValue> FittedModel::storage_values(const Changes& changes) const {
+  return model::storage_values(*costs_, config_, changes);
 }
 
 RunConfig FittedModel::base_config() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/fit/storage_values.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 
@@ -40,6 +41,9 @@ class FittedModel {
   explicit FittedModel(const RunRecord& record, const std::atomic<int>* stop_signal = nullptr);
   // Everything declared, nothing measured: the settings given by flags and scenario.
   FittedModel(const RunConfig& given, const MachineLimits& limits);
+
+  // What the changes set of the storage, beside what it is in the run.
+  std::vector<StorageValue> storage_values(const Changes& changes) const;
 
   // The run again, over its own steps: how well the model gives it back.
   Prediction fitted(std::int64_t most_samples = 1'000'000) const;

@@ -11,10 +11,11 @@
 namespace loaderscope {
 namespace {
 
+// What they waited behind each other was that of another link.
 void read_requests_from(const SharedStorage& storage, FittedCosts::Requests& requests) {
   requests.latency = static_cast<double>(storage.latency);
-  requests.per_byte = static_cast<double>(kSecond) / storage.bandwidth;
-  requests.is_shared = true;
+  requests.queueing = requests.per_byte = 0;
+  requests.link_per_byte = static_cast<double>(kSecond) / storage.bandwidth;
 }
 
 // Each read waits for its first byte, and then shares the storage with all others.

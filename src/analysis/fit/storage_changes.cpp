@@ -11,6 +11,7 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
+constexpr double kFewestOthers = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -21,7 +22,8 @@ void each_read(FittedCosts& costs, const Change& change) {
 
 Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kLongestCost))); }
 
-// Of reads one at a time the longer ones stay longer.
+// Of reads one at a time the longer ones stay longer; what requests wait behind others is no
+// latency, and stays.
 void set_latency(FittedCosts& costs, double latency) {
   if (costs.requests) {
     costs.requests->latency = latency;
@@ -36,8 +38,7 @@ void set_latency(FittedCosts& costs, double latency) {
 
 void set_bandwidth(FittedCosts& costs, double rate) {
   if (costs.requests) {
-    costs.requests->per_byte = kPerSecond / rate;
-    costs.requests->is_shared = true;
+    costs.requests->link_per_byte = kPerSecond / rate;
     return;
   }
   costs.storage_streams = 1;
@@ -50,9 +51,10 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
   const auto depth = static_cast<std::int64_t>(value);
   if (depth > requests.depth)
     notes.push_back(fmt::format(
-        "extrapolated from {} to {} requests of a reader at once: the server is taken to answer "
-        "each as fast",
-        requests.depth, depth));
+        "extrapolated from {} to {} requests of a reader at once: {}", requests.depth, depth,
+        requests.queueing > 0
+            ? "what they wait behind each other is taken to grow with their number"
+            : "the server is taken to answer each as fast"));
   requests.held = std::max<std::int64_t>(1, requests.held * depth / requests.depth);
   requests.depth = depth;
 }
@@ -88,10 +90,25 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
   }
 }
 
+void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,
+                         const RunConfig& after) {
+  if (!costs.requests || !measured.requests) return;
+  const auto readers = [](const RunConfig& config) {
+    return static_cast<double>(std::max<std::int64_t>(1, config.loader.num_workers) *
+                               config.trainer.ranks);
+  };
+  const double most = readers(after) * static_cast<double>(costs.requests->depth) /
+                      (readers(before) * static_cast<double>(measured.requests->depth));
+  const double others = measured.requests->in_flight - 1;
+  if (others < kFewestOthers) return;
+  costs.requests->queueing *= std::max(0.0, measured.requests->in_flight * most - 1) / others;
+}
+
 void make_reads_faster(FittedCosts& costs, double factor) {
   if (!costs.requests) return;
-  costs.requests->latency /= factor;
-  costs.requests->per_byte /= factor;
+  for (double* part : {&costs.requests->latency, &costs.requests->queueing,
+                       &costs.requests->per_byte, &costs.requests->link_per_byte})
+    *part /= factor;
 }
 
 }  // namespace loaderscope::model

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/read_line.h"
+#include "analysis/request_times.h"
 #include "analysis/wording.h"
 #include "source/readers.h"
 
@@ -71,21 +72,6 @@ double mean_stored_bytes(const FittedCosts& costs) {
   return samples > 0 ? bytes / samples : 0;
 }
 
-struct Counted {
-  double answered, bytes, first_byte, time, at_once;  // bytes of one; seconds; of a reader
-};
-
-std::optional<Counted> counted_requests(const RunRecord& record) {
-  const auto metric = [&](const char* name) { return value_of(record.metrics, name).value_or(0); };
-  const double answered = metric("requests.sent") - metric("requests.retries");
-  const Counted counted = {answered, metric("requests.bytes") / std::max(answered, 1.0),
-                           metric("requests.first_byte_s"), metric("requests.time_s"),
-                           metric("requests.in_flight")};
-  const bool is_known = answered > 0 && counted.bytes >= 1 && counted.time > 0 &&
-                        counted.first_byte > 0 && counted.at_once > 0;
-  return is_known ? std::optional(counted) : std::nullopt;
-}
-
 double measured_hit_rate(const RunRecord& record) {
   const double hits = value_of(record.metrics, "range_cache.hits").value_or(0);
   const double misses = value_of(record.metrics, "range_cache.misses").value_or(0);
@@ -94,7 +80,7 @@ double measured_hit_rate(const RunRecord& record) {
 
 // Samples that a request brings: several that lie side by side, or the piece of a stream.
 double samples_per_request(const FittedCosts& costs, const RunRecord& record,
-                           const Counted& counted) {
+                           const RequestTimes& counted) {
   const double unpacked = value_of(record.metrics, "source.unpacked_per_byte").value_or(1);
   const double sample = mean_stored_bytes(costs);
   if (sample <= 0) return 1;
@@ -105,9 +91,13 @@ double samples_per_request(const FittedCosts& costs, const RunRecord& record,
 }
 
 FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& record,
-                                  const Counted& counted) {
+                                  const RequestTimes& counted) {
   FittedCosts::Requests requests;
-  requests.latency = counted.first_byte * kNanos;
+  requests.latency = counted.latency() * kNanos;
+  requests.alone = counted.counted_alone;
+  requests.is_mean = counted.alone_is_mean;
+  requests.in_flight = counted.in_flight;
+  requests.rate = counted.rate();
   requests.bytes = std::llround(counted.bytes);
   requests.samples = samples_per_request(costs, record, counted);
   requests.hit_rate = measured_hit_rate(record);
@@ -117,15 +107,13 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
   requests.held =
       is_stream ? requests.depth
                 : std::clamp<std::int64_t>(source::kMostReadAhead / requests.bytes, 1, 2 * depth);
-  // The findings say so, too: what brings its bytes for longer than it waits for them has a full
-  // link.
-  requests.is_shared = 2 * counted.first_byte < counted.time;
-  const double readers = static_cast<double>(
-      std::max<std::int64_t>(1, record.config.loader.num_workers) * record.config.trainer.ranks);
-  const double of_all = readers * counted.at_once * counted.bytes / counted.time;
-  requests.per_byte = requests.is_shared
-                          ? kNanos / of_all
-                          : (counted.time - counted.first_byte) * kNanos / counted.bytes;
+  // The findings say so, too. What waits for others then waits for the link, also in the model.
+  if (counted.is_full()) {
+    requests.link_per_byte = kNanos / counted.rate();
+  } else {
+    requests.queueing = counted.queueing() * kNanos;
+    requests.per_byte = (counted.all - counted.first_byte) * kNanos / counted.bytes;
+  }
   return requests;
 }
 
@@ -148,6 +136,21 @@ double rate_of(const RunRecord& record) {
   return rate;
 }
 
+// "a request takes 5.1 ms to its first byte, 3.9 ms more with 3.8 others under way, and then ..."
+std::string requests_note(const FittedCosts::Requests& fitted) {
+  std::string text = fmt::format("a request takes {} to its first byte",
+                                 show_duration(std::llround(fitted.latency)));
+  if (fitted.queueing >= kNearlyOne * fitted.latency)
+    text += fmt::format(" where no other runs beside it, {} more with {:.1f} under way",
+                        show_duration(std::llround(fitted.queueing)), fitted.in_flight);
+  if (fitted.link_per_byte > 0)
+    text += fmt::format(" and then shares {} with all others",
+                        show_byte_rate(kNanos / fitted.link_per_byte));
+  if (fitted.per_byte > 0)
+    text += fmt::format(" and then brings {}", show_byte_rate(kNanos / fitted.per_byte));
+  return text + fmt::format("; a reader has up to {} under way", fitted.depth);
+}
+
 bool delays_reads(const RunConfig& config) {
   const auto& injections = config.declared.inject.value;
   return std::any_of(injections.begin(), injections.end(),
@@ -157,7 +160,7 @@ bool delays_reads(const RunConfig& config) {
 }  // namespace
 
 void fit_storage(FittedCosts& costs, const RunRecord& record, std::vector<std::string>& notes) {
-  const std::optional<Counted> counted = counted_requests(record);
+  const std::optional<RequestTimes> counted = request_times(record);
   if (!counted || delays_reads(record.config)) return fit_line(costs, record, notes);
   costs.requests = requests_of(costs, record, *counted);
 }
@@ -182,10 +185,7 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
         100 * off);
     return;
   }
-  notes.push_back(fmt::format(
-      "a request takes {} to its first byte and then {}{}, and a reader has up to {} under way",
-      show_duration(std::llround(fitted.latency)), show_byte_rate(kNanos / fitted.per_byte),
-      fitted.is_shared ? " with all others" : "", fitted.depth));
+  notes.push_back(requests_note(fitted));
   if (fitted.waiting > 1 + kNearlyOne)
     notes.push_back(fmt::format(
         "samples are taken in their order: each waits {:.2f} times as long as a request takes",

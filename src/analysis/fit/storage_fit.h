@@ -23,6 +23,10 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
 // Throws UsageError, which begins with `place`, where no fit of the reads answers the change.
 void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
                     std::vector<std::string>& notes);
+// What requests wait behind each other, by how many there are: of `after`, `costs` being its, where
+// `measured` is of `before`.
+void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,
+                         const RunConfig& after);
 // Requests and reads alike.
 void make_reads_faster(FittedCosts& costs, double factor);
 

@@ -46,14 +46,16 @@ void RequestQueue::begin(Nanos now, Nanos& link_free) {
     ends_.push_back(now);
     return;
   }
-  const double waiting = requests_.waiting;
-  const auto transfer =
-      std::llround(waiting * requests_.per_byte * static_cast<double>(requests_.bytes));
-  Nanos first_byte = now + std::llround(waiting * requests_.latency);
-  if (requests_.is_shared) first_byte = link_free = std::max(first_byte, link_free);
-  check_time(first_byte);
-  if (requests_.is_shared) link_free += transfer;
-  ends_.push_back(first_byte + transfer);
+  const double bytes = requests_.waiting * static_cast<double>(requests_.bytes);
+  const Nanos first_byte =
+      now + std::llround(requests_.waiting * (requests_.latency + requests_.queueing));
+  Nanos end = first_byte + std::llround(requests_.per_byte * bytes);
+  if (requests_.link_per_byte > 0) {
+    link_free = std::max(first_byte, link_free) + std::llround(requests_.link_per_byte * bytes);
+    end = std::max(end, link_free);
+  }
+  check_time(end);
+  ends_.push_back(end);
 }
 
 Nanos RequestQueue::next_end(Nanos now) const {

@@ -39,7 +39,7 @@ struct Run {
   native::SampleErrors errors;
   std::unique_ptr<JobRunner> runner;
   Nanos opening = 0;  // how long it took to list the samples
-  double requests_of_opening = 0;
+  source::RequestsOfOpening requests_of_opening;
   std::vector<std::string> notes;
 };
 
@@ -65,7 +65,7 @@ void cap_samples(Run& run) {
 
 void open_data(Run& run, const EngineContext& context) {
   const Nanos begin = monotonic_now();
-  const double asked_before = source::requests_of_opening();
+  const source::RequestsOfOpening asked_before = source::requests_of_opening();
   SourceOptions options;
   options.index_file = run.config.data.index.value;
   options.access = run.config.data.access;
@@ -78,7 +78,7 @@ void open_data(Run& run, const EngineContext& context) {
   run.data = open_source(run.config.data.source.value, run.config.data.paths.value,
                          std::move(options), opening);
   run.opening = monotonic_now() - begin;
-  run.requests_of_opening = source::requests_of_opening() - asked_before;
+  run.requests_of_opening = source::requests_of_opening(asked_before);
   if (const auto access = run.data->access()) run.config.data.access.value = *access;
   if (const Streams* streams = run.data->streams()) {
     native::check_shards(run.config, *streams);
@@ -162,6 +162,22 @@ void add_cache_facts(const Run& run, RunRecord& record) {
   record.notes.push_back(cache.sentence);
 }
 
+void add_requests_of_opening(const source::RequestsOfOpening& opening, RunRecord& record) {
+  if (opening.sent <= 0) return;
+  record.metrics.push_back({"requests.opening", "1",
+                            "requests to servers before the first batch: listings, headers, "
+                            "indexes",
+                            static_cast<double>(opening.sent)});
+  if (opening.alone <= 0) return;
+  record.metrics.push_back({"requests.opening_alone", "1",
+                            "of these, those that no other ran beside",
+                            static_cast<double>(opening.alone)});
+  record.metrics.push_back({"requests.opening_alone_least_s", "s",
+                            "of the shortest of the last of these, to its first byte, connecting "
+                            "left out",
+                            opening.alone_least_s});
+}
+
 // A thread that hangs in the kernel cannot be ended: it keeps what it uses until the process ends.
 struct KeepWhatIsInUse {
   std::unique_ptr<Run>& run;
@@ -202,11 +218,7 @@ RunRecord record_of(Run& run) {
                                 static_cast<double>(source::fingerprint_of(*run.data))});
     }
     for (Metric& metric : run.frames.metrics()) record.metrics.push_back(std::move(metric));
-    if (run.requests_of_opening > 0)
-      record.metrics.push_back({"requests.opening", "1",
-                                "requests to servers before the first batch: listings, headers, "
-                                "indexes",
-                                run.requests_of_opening});
+    add_requests_of_opening(run.requests_of_opening, record);
     for (Detail& detail : run.data->details()) record.details.push_back(std::move(detail));
     if (const Streams* streams = run.data->streams())
       native::add_streamed_facts(*run.plan, *streams, runner.streamed_samples(), record);

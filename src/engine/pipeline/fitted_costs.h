@@ -57,15 +57,20 @@ struct FittedCosts {
   };
   // Reads that are requests to servers: a reader has some under way while it makes samples.
   struct Requests {
-    double latency = 0;      // ns to the first byte
-    double per_byte = 0;     // ns
-    double waiting = 1;      // times that, until those before it are there, too
-    bool is_shared = false;  // all readers together have that rate
-    Bytes bytes = 0;         // of one
-    double samples = 1;      // that one brings
-    double hit_rate = 0;     // of them, that a cache answers at once
-    std::int64_t depth = 1;  // under way at once
-    std::int64_t held = 1;   // those that came and were not used up included
+    double latency = 0;        // ns to the first byte of one that no other runs beside
+    double queueing = 0;       // ns more, behind those that run beside it
+    double in_flight = 1;      // of all readers, when that was measured
+    double alone = 0;          // requests that told the latency; 0: it holds the queueing
+    bool is_mean = false;      // of them; else it is that of the shortest
+    double per_byte = 0;       // ns, of each by itself
+    double link_per_byte = 0;  // ns, of the link that all share; 0: it is never full
+    double waiting = 1;        // times all that, until those before it are there, too
+    double rate = 0;           // bytes per second that all readers got
+    Bytes bytes = 0;           // of one
+    double samples = 1;        // that one brings
+    double hit_rate = 0;       // of them, that a cache answers at once
+    std::int64_t depth = 1;    // under way at once, of a reader
+    std::int64_t held = 1;     // those that came and were not used up included
   };
   // Reads that a worker makes one at a time, as a line through them; ns.
   struct Line {

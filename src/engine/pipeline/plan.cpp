@@ -57,6 +57,20 @@ SamplerOptions sampler_options(const RunConfig& config) {
 
 std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0); }
 
+// Reads of a declared storage, of which each worker has several under way; nothing where it reads
+// one sample after the other.
+std::optional<FittedCosts::Requests> requests_of(const RunConfig& given) {
+  const DeclaredConfig& declared = given.declared;
+  if (!given.data.queue_depth.given || declared.storage_concurrency > 0) return std::nullopt;
+  FittedCosts::Requests requests;
+  requests.latency = static_cast<double>(declared.storage_latency.value);
+  if (declared.storage_bandwidth > 0) requests.link_per_byte = 1e9 / declared.storage_bandwidth;
+  requests.bytes = std::llround(given.data.stored_bytes.value.mean);
+  requests.depth = given.data.queue_depth;
+  requests.held = 2 * requests.depth;
+  return requests;
+}
+
 }  // namespace
 
 StagePlan::StagePlan(const RunConfig& config, Stage stage, const FittedCosts* fitted)
@@ -152,11 +166,13 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
                  given.declared.storage_concurrency > 0);
   storage_latency = given.declared.storage_latency;
   sample_stages = active_sample_stages(given, has_storage, fitted, knockouts);
+  if (has_storage) declared_requests = requests_of(given);
+  has_storage = has_storage && !declared_requests;
   const bool fitted_storage = fitted != nullptr && !has_storage && fitted->storage_streams > 0;
   storage_streams = fitted_storage ? fitted->storage_streams : 1;
   storage_shared = given.declared.storage_bandwidth > 0 || given.declared.storage_concurrency > 0 ||
                    (fitted_storage && storage_streams < workers * static_cast<double>(ranks)) ||
-                   (requests() != nullptr && requests()->is_shared);
+                   (requests() != nullptr && requests()->link_per_byte > 0);
   decodes_elsewhere = fitted != nullptr && fitted->hosts.decode_cores > 0;
   server_forks = given.loader.executor == Executor::processes &&
                  given.loader.mp_context == StartMethod::forkserver;

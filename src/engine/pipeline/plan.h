@@ -87,7 +87,9 @@ struct Plan {
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
   // How reads are brought that are made ahead; null: each takes its own time.
+  std::optional<FittedCosts::Requests> declared_requests;
   const FittedCosts::Requests* requests() const {
+    if (declared_requests) return &*declared_requests;
     return fitted != nullptr && fitted->requests && !has_storage ? &*fitted->requests : nullptr;
   }
   Bytes stored_bytes(const Execution& of_sample) const;

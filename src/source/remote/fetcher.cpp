@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <new>
@@ -32,6 +33,23 @@ template <class Value>
 void set(CURL* easy, CURLoption option, Value value) {
   if (const CURLcode failed = ::curl_easy_setopt(easy, option, value); failed != CURLE_OK)
     throw RunError(std::string("libcurl: ") + ::curl_easy_strerror(failed));
+}
+
+// A file of the authorities that sign certificates, by the names that other programs heed; null:
+// the system's own.
+const char* authorities(bool is_s3) {
+  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    const char* file = is_s3 || name[0] != 'A' ? std::getenv(name) : nullptr;
+    if (file != nullptr && *file != '\0') return file;
+  }
+  return nullptr;
+}
+
+std::string words_of(CURLcode failed) {
+  std::string words = ::curl_easy_strerror(failed);
+  if (failed == CURLE_PEER_FAILED_VERIFICATION || failed == CURLE_SSL_CACERT_BADFILE)
+    words += "; name a file with the authority that signed it in CURL_CA_BUNDLE";
+  return words;
 }
 
 // Of the line and the server, not of the request.
@@ -100,7 +118,7 @@ void Fetcher::begin_try(Fetch& fetch) {
     return;
   }
   ::curl_multi_add_handle(multi_, fetch.easy_.get());
-  counts_.count_asked();
+  fetch.asked_ = counts_.count_asked();
 }
 
 void Fetcher::set_up(Fetch& fetch, const Location& location) {
@@ -117,6 +135,7 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
   set(easy, CURLOPT_FOLLOWLOCATION, location.is_s3 ? 0L : 1L);
   set(easy, CURLOPT_MAXREDIRS, kMostRedirects);
   if (!location.is_s3) set(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
+  if (const char* file = authorities(location.is_s3)) set(easy, CURLOPT_CAINFO, file);
   set(easy, CURLOPT_USERAGENT, "loaderscope");
   set(easy, CURLOPT_PATH_AS_IS, 1L);
   set(easy, CURLOPT_TCP_NODELAY, 1L);
@@ -147,6 +166,7 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
 void Fetcher::let_go(Fetch& fetch) {
   if (std::erase(under_way_, &fetch) > 0 && under_way_.empty())
     counts_.count_busy(monotonic_now() - busy_since_);
+  if (std::exchange(fetch.asked_, std::nullopt)) counts_.count_ended();
   if (fetch.easy_) {
     ::curl_multi_remove_handle(multi_, fetch.easy_.get());
     ::curl_easy_setopt(fetch.easy_.get(), CURLOPT_HTTPHEADER, nullptr);
@@ -181,8 +201,7 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
     return Trouble{
         Kind::timed_out,
         fmt::format("the server is silent for {}", show_duration(options_.request_timeout)), true};
-  if (result != CURLE_OK)
-    return Trouble{Kind::unreadable, ::curl_easy_strerror(result), may_pass(result)};
+  if (result != CURLE_OK) return Trouble{Kind::unreadable, words_of(result), may_pass(result)};
   if (fetch.is_the_same()) return std::nullopt;
   if (answer.status / 100 != 2)
     return trouble_of_status(answer, fetch.where_ || is_of_s3(fetch.path_));
@@ -194,18 +213,24 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
 }
 
 void Fetcher::end_try(Fetch& fetch, CURLcode result) {
-  double first_byte = 0, all = 0;
+  double connected = 0, first_byte = 0, all = 0;
+  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_PRETRANSFER_TIME, &connected);
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_STARTTRANSFER_TIME, &first_byte);
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_TOTAL_TIME, &all);
   long connections = 0;
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_NUM_CONNECTS, &connections);
   counts_.count_connections(connections);
+  long version = 0;
+  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_HTTP_VERSION, &version);
+  if (version == CURL_HTTP_VERSION_2_0) counts_.count_http2();
   if (fetch.answer_.status == 429 || fetch.answer_.status == 503) counts_.count_throttled();
   std::optional<Trouble> trouble = trouble_of(fetch, result);
+  const bool was_alone = fetch.asked_ && counts_.was_alone(*fetch.asked_);
   let_go(fetch);
   if (trouble) return retry_or_fail(fetch, std::move(*trouble));
   patience_.went_well();
   counts_.count_answered(static_cast<Bytes>(fetch.got_), first_byte, all);
+  if (was_alone) counts_.count_alone(first_byte - connected);
   if (fetch.is_the_same()) {
     fetch.room_ = fetch.to_prove_;
     fetch.got_ = fetch.room_.size();

@@ -73,6 +73,8 @@ class Fetch {
   Answer answer_;
   std::optional<SampleError> error_, refusal_;  // refusal: of this try, in the midst of it
   int tries_ = 0;
+  std::optional<std::int64_t>
+      asked_;  // of this try, as it was counted; nothing: it is not under way
   Nanos not_before_ = 0, heard_ = 0;
   bool was_kept_ = false;
   std::string unless_same_;  // "": there is nothing to prove

@@ -28,6 +28,10 @@ void split(std::string_view url, Location& to) {
   to.base = url.substr(0, slash);
   to.host = url.substr(scheme, slash - scheme);
   to.path = slash < url.size() ? url.substr(slash) : "/";
+  if (to.host.find('@') != to.host.npos)
+    throw ValueError(
+        "its URL holds a user or a password, which results would show; leave them out: keys come "
+        "from the environment or ~/.aws, passwords from ~/.netrc");
   constexpr std::string_view kOfHosts =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:[]";
   if (to.host.empty() || to.host.find_first_not_of(kOfHosts) != to.host.npos)

@@ -210,8 +210,10 @@ class RemoteStore final : public ObjectStore {
 
 }  // namespace
 
-double requests_of_opening() {
-  return value_of(of_opening().metrics(), "requests.sent").value_or(0);
+RequestsOfOpening requests_of_opening(const RequestsOfOpening& since) {
+  const ReadCounts& counts = of_opening();
+  return {counts.asked() - since.sent, counts.alone() - since.alone,
+          counts.shortest_alone(since.alone)};
 }
 
 void set_manners(const AccessOptions& options) { manners().set(options); }

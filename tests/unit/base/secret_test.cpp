@@ -12,6 +12,8 @@ TEST(SecretTest, OfUrlsAreNotShown) {
             "tar:https://***@host:1/a.tar?X-Amz-Signature=***&x=1");
   EXPECT_EQ(without_secrets("https://host/a?sig=1 and s3://k@b/c"),
             "https://host/a?sig=*** and s3://***@b/c");
+  EXPECT_EQ(without_secrets("npy:s3://b/a.npy?endpoint=http://me:pw@host:9000&x=1"),
+            "npy:s3://b/a.npy?endpoint=http://***@host:9000&x=1");
   EXPECT_EQ(shown_text("https://me:pw@host/a"), "https://***@host/a");
 }
 

@@ -185,5 +185,33 @@ TEST(DataForms, OneRankIsNotAskedToBeFewer) {
               HasSubstr("fewer ranks or other jobs"));
 }
 
+// 4 requests at once take 16 ms each, of which 9 ms are to the first byte. What one that is alone
+// takes tells whether that is latency, or others that go first.
+TEST(DataForms, MoreRequestsAtOnceHelpAgainstLatencyAndNotAgainstBandwidth) {
+  const auto waiting = [](double alone) {
+    RunRecord record = reading("files", COMPUTE
+                               "workers = 1\ncost = read=4ms:sleep\n"
+                               "cost = decode=1ms");
+    record.config.data.access.value = FileAccess::http;
+    const auto add = [&](const char* name, double value) {
+      record.metrics.push_back({name, "1", "", value});
+    };
+    add("requests.sent", 1280);
+    add("requests.bytes", 128e6);
+    add("requests.first_byte_s", 9e-3);
+    add("requests.time_s", 16e-3);
+    add("requests.in_flight", 4);
+    add("requests.alone", 20);
+    add("requests.alone_s", alone);
+    return record;
+  };
+  EXPECT_TRUE(look(storage_latency, waiting(9e-3)));
+  EXPECT_FALSE(look(storage_bandwidth, waiting(9e-3)));
+  EXPECT_FALSE(look(storage_latency, waiting(2e-3)));
+  const std::optional<Candidate> full = look(storage_bandwidth, waiting(2e-3));
+  ASSERT_TRUE(full);
+  EXPECT_THAT(full->evidence, HasSubstr("2.000 ms to the first where no other runs beside it"));
+}
+
 }  // namespace
 }  // namespace loaderscope

@@ -36,6 +36,25 @@ const Case kStorage[] = {
      {waits_6_of_10_for_read()},
      "read"},
 
+    // Two samples under way come at once: a batch of two every 10 ms.
+    {"two_under_way",
+     "workers=1 batch=2 storage-latency=10ms queue-depth=2 compute=4ms warmup=2 steps=30",
+     {waits_6_of_10_for_read()},
+     "read"},
+    // Of 5 ms to the first byte and 2.5 on the link each, two under way take turns: a sample is
+    // asked
+    // for when the one before the last is there, and is there 7.5 ms later; a batch of two
+    // every 7.5.
+    {"two_under_way_share_the_link",
+     "workers=1 batch=2 stored-bytes=1MB storage-latency=5ms storage-bandwidth=400MB/s "
+     "queue-depth=2 "
+     "compute=4ms warmup=4 steps=40",
+     {{.window = 300_ms,
+       .compute = 160_ms,
+       .stall = {{Cause::read, 140_ms}},
+       .why = {{Why::capacity, 140_ms}}}},
+     "read"},
+
     // Latency is not shared: two workers give two batches every 10 ms, C = 4: 2 ms idle.
     {"latency_of_two",
      "workers=2 batch=1 storage-latency=10ms compute=4ms warmup=2 steps=40",

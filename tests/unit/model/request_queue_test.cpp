@@ -41,8 +41,17 @@ TEST(RequestQueue, BytesTakeTheirTimeAndShareALink) {
   FittedCosts::Requests requests = requests_of(50, 4);
   requests.per_byte = 0.1;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 150, 150, 150}));
-  requests.is_shared = true;
+  requests.link_per_byte = 0.1;
   EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 250, 350, 450}));
+  // Wider than what each takes by itself, it holds nobody up.
+  requests.link_per_byte = 0.01;
+  EXPECT_EQ(ready(requests, 4), (std::vector<Nanos>{150, 150, 150, 150}));
+}
+
+TEST(RequestQueue, WaitsBehindOthersBesideTheLatency) {
+  FittedCosts::Requests requests = requests_of(100, 2);
+  requests.queueing = 40;
+  EXPECT_EQ(ready(requests, 3), (std::vector<Nanos>{140, 140, 280}));
 }
 
 TEST(RequestQueue, ACacheAnswersAtOnce) {

@@ -38,6 +38,8 @@ inline WhatIf sample_what_if() {
   answer.predicted = case_of("predicted", predicted, analysis);
   answer.verified = case_of("verified", analysis);
   answer.fit = analysis.fit;
+  answer.storage = {{"storage.latency", 6e-3, 5e-3, "s", "a meaning", "a basis"},
+                    {"cache.hit-rate", std::nullopt, 0.5, "1", "a meaning", ""}};
   answer.notes = {"a note"};
   return answer;
 }

@@ -121,6 +121,16 @@ TEST(Resolve, RefusesToRunWhatOnlyTheModelCanBeTold) {
   EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"cores", "2"}}), "");
 }
 
+TEST(Resolve, DeclaredReadsAheadNeedADeclaredStorage) {
+  EXPECT_EQ(error_of_given({{"storage-latency", "1ms"}, {"queue-depth", "8"}}), "");
+  for (const Given& given :
+       {Given{{"cost", "read=1ms"}, {"queue-depth", "8"}},
+        Given{{"storage-latency", "1ms"}, {"queue-depth", "8"}, {"storage-concurrency", "2"}},
+        Given{
+            {"storage-latency", "1ms"}, {"queue-depth", "8"}, {"stored-bytes", "uniform:1KB:9KB"}}})
+    EXPECT_NE(error_of_given(given).find("queue-depth = 8: "), std::string::npos);
+}
+
 TEST(Resolve, RefusesMemoryThatWorkerProcessesCannotShare) {
   const Given given = {
       {"cost", "decode=1ms"}, {"executor", "processes"}, {"memory", "write-combined"}};

@@ -117,6 +117,26 @@ TEST_F(HttpReading, ManyAreUnderWayAtOnce) {
   EXPECT_GT(metrics(*source)["requests.in_flight"], 4);
 }
 
+// So the latency is told from what requests wait behind each other.
+TEST_F(HttpReading, RequestsThatRunAloneAreCounted) {
+  options.queue_depth = 1;
+  const auto alone = open_rows("latency=0.002");
+  expect_all(*alone);
+  EXPECT_EQ(metrics(*alone)["requests.alone"], kRows);
+  EXPECT_GE(metrics(*alone)["requests.alone_s"], 0.002);
+  options.queue_depth = 16;
+  const auto beside = open_rows("latency=0.002");
+  expect_all(*beside);
+  EXPECT_LE(metrics(*beside)["requests.alone"], 1) << "the last one may be";
+  const auto first = beside->make_reader(), second = beside->make_reader();
+  const double before = metrics(*beside)["requests.alone"];
+  const std::vector<std::int64_t> many = {1, 9, 17, 25};
+  first->expect(many);
+  read(*first, 1);
+  read(*second, 40);
+  EXPECT_EQ(metrics(*beside)["requests.alone"], before) << "those of other readers run beside it";
+}
+
 TEST_F(HttpReading, WhatMayPassIsTriedAgain) {
   for (const std::string switches : {"short=1", "drop=1", "fail=500x1", "fail=503x1",
                                      "fail=429x2,retry_after=0", "chunked,drop=2"}) {
@@ -147,6 +167,8 @@ TEST_F(HttpReading, WhatIsNotAsAskedForIsNoSample) {
     EXPECT_THAT(message_of<RunError>([&] { open_rows(one.switches); }), HasSubstr(one.words))
         << one.switches;
   }
+  expect_all(*open_rows("huge"));  // what the array says is there, and no more is asked for
+  expect_all(*open("tar", server.url("a.tar", "huge")));
   const auto source = open_rows("other");
   EXPECT_EQ(failure(*source, 5).kind, Kind::damaged);
   const auto changing = open_rows("changes");

@@ -1,0 +1,49 @@
+#include "analysis/request_times.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+constexpr double kEnoughAlone = 10;  // for a mean
+
+double metric_of(const RunRecord& record, const char* name) {
+  return value_of(record.metrics, name).value_or(0);
+}
+
+// The mean of many, else the shortest: of few one that was late for another reason, such as the
+// first one that a server ever answers, would stand for all.
+void add_alone(RequestTimes& times, const RunRecord& record) {
+  times.counted_alone = metric_of(record, "requests.alone");
+  times.alone_is_mean = times.counted_alone >= kEnoughAlone;
+  double alone = metric_of(record, "requests.alone_s");
+  if (!times.alone_is_mean) {
+    times.counted_alone += metric_of(record, "requests.opening_alone");
+    alone = metric_of(record, "requests.alone_least_s");
+    const double opening = metric_of(record, "requests.opening_alone_least_s");
+    if (alone <= 0 || (opening > 0 && opening < alone)) alone = opening;
+  }
+  if (alone > 0) times.alone = std::min(alone, times.first_byte);
+}
+
+}  // namespace
+
+std::optional<RequestTimes> request_times(const RunRecord& record) {
+  const double answered =
+      metric_of(record, "requests.sent") - metric_of(record, "requests.retries");
+  const double readers = static_cast<double>(
+      std::max<std::int64_t>(1, record.config.loader.num_workers) * record.config.trainer.ranks);
+  RequestTimes times;
+  times.bytes = metric_of(record, "requests.bytes") / std::max(answered, 1.0);
+  times.first_byte = metric_of(record, "requests.first_byte_s");
+  times.all = metric_of(record, "requests.time_s");
+  times.at_once = metric_of(record, "requests.in_flight");
+  times.in_flight = readers * times.at_once;
+  const bool is_known = answered > 0 && times.bytes >= 1 && times.all > 0 && times.first_byte > 0 &&
+                        times.at_once > 0;
+  if (!is_known) return std::nullopt;
+  add_alone(times, record);
+  return times;
+}
+
+}  // namespace loaderscope

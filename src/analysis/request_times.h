@@ -1,0 +1,33 @@
+// What a run counted of its requests to servers, and how much of their time is latency.
+#pragma once
+
+#include <optional>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// On average; seconds and bytes of one request.
+struct RequestTimes {
+  double bytes = 0;
+  double first_byte = 0;  // with those of others under way
+  double all = 0;         // until the last byte
+  double at_once = 0;     // of a reader
+  double in_flight = 0;   // of all readers
+  // To the first byte of those that no other ran beside; nothing: there were none.
+  std::optional<double> alone;
+  double counted_alone = 0;
+  bool alone_is_mean = false;  // else the shortest
+
+  double latency() const { return alone.value_or(first_byte); }
+  double queueing() const { return first_byte - latency(); }  // behind others, until the first byte
+  // More at once bring no more bytes per second: each is answered later by about as much. Of one
+  // that is alone it is full with what takes longer than its first byte.
+  bool is_full() const { return 2 * latency() < all; }
+  double rate() const { return in_flight * bytes / all; }  // bytes per second, of all readers
+};
+
+// Nothing where the run made no requests, or counted too little of them.
+std::optional<RequestTimes> request_times(const RunRecord& record);
+
+}  // namespace loaderscope
