@@ -88,8 +88,9 @@ struct DatasetInfo {
   Measure qualities;  // of JPEG images, as libjpeg counts them
   std::map<std::string, std::int64_t, std::less<>> formats, subsamplings;
   std::int64_t progressive = 0;
-  std::map<std::string, std::int64_t, std::less<>> classes;  // folders in `path`; empty when flat
-  std::vector<DamagedFile> first_damaged;                    // in the order of their paths
+  std::map<std::string, std::int64_t, std::less<>>
+      classes;                             // folders in `path`, or what its samples say
+  std::vector<DamagedFile> first_damaged;  // in the order of their paths
   static constexpr std::size_t kNamed = 10;
 
   void merge(const DatasetInfo& other);

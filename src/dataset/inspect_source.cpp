@@ -9,6 +9,7 @@
 #include "base/team.h"
 #include "dataset/info.h"
 #include "dataset/inspector.h"
+#include "dataset/sample_classes.h"
 #include "source/registry.h"
 
 namespace loaderscope::dataset {
@@ -35,6 +36,7 @@ class SourceInspection {
       const Streams* streams = source_->size() < 0 ? source_->streams() : nullptr;
       look_at_all(streams);
     }
+    if (source_->size() >= 0) count_classes();
     measure_objects();
     info_.shuffle = shuffle_quality(orders_);
     if (info_.shuffle) info_.shuffle->memory = source_->bytes_read_ahead();
@@ -138,6 +140,18 @@ class SourceInspection {
   void merge(const Inspector& inspector) {
     const std::lock_guard lock(mutex_);
     info_.merge(inspector.seen());
+  }
+
+  void count_classes() {
+    std::map<std::string, std::int64_t, std::less<>> classes;
+    const bool have_all =
+        for_each_class(data_, source_->size(), context_.stop_signal, [&](std::string_view name) {
+          if (const auto found = classes.find(name); found != classes.end())
+            ++found->second;
+          else
+            classes.emplace(name, 1);
+        });
+    if (have_all) info_.classes = std::move(classes);
   }
 
   void measure_objects() {

@@ -19,7 +19,7 @@ namespace loaderscope::dataset {
 struct OpenedData {
   const SourceRow* row = nullptr;
   std::unique_ptr<Source> source;
-  std::vector<std::int32_t> labels;  // read with the row's words; empty: there are none
+  std::vector<std::int32_t> labels;  // empty: there are none, or the row knows them
 
   bool has_labels() const { return row->label != nullptr || !labels.empty(); }
   std::int32_t label(std::int64_t sample) const {

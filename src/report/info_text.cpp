@@ -82,7 +82,7 @@ void add_place(TextTable& table, const DatasetInfo& info) {
 }
 
 void add_classes(TextTable& table, const DatasetInfo& info) {
-  if (info.objects > 0) return;
+  if (info.classes.empty() && info.objects > 0) return;
   if (info.classes.empty()) {
     table.add({"classes", "none: no folders"});
     return;

@@ -66,6 +66,25 @@ std::size_t chosen_field(const std::vector<ItemField>& fields, std::string_view 
   return static_cast<std::size_t>(found - fields.begin());
 }
 
+TableColumn column_of(const ItemField& field) {
+  static constexpr std::array<std::string_view, 5> kSigned = {"int", "int8", "int16", "int32",
+                                                              "int64"};
+  static constexpr std::array<std::string_view, 4> kUnsigned = {"uint8", "uint16", "uint32",
+                                                                "uint64"};
+  static constexpr std::array<std::string_view, 3> kTexts = {"str", "str_int", "string"};
+  TableColumn column{field.name, field.encoding, TableColumn::Holds::other, false};
+  if (is_one_of(field.encoding, kSigned) || is_one_of(field.encoding, kUnsigned))
+    column.holds = TableColumn::Holds::numbers;
+  if (is_one_of(field.encoding, kTexts)) column.holds = TableColumn::Holds::text;
+  return column;
+}
+
+std::size_t class_field(const std::vector<ItemField>& fields, std::string_view wanted) {
+  std::vector<TableColumn> columns;
+  for (const ItemField& field : fields) columns.push_back(column_of(field));
+  return choose_class_column(columns, wanted);
+}
+
 [[noreturn]] void fail_in_item(const std::string& why) {
   throw SampleError(SampleError::Kind::damaged, why);
 }
@@ -94,10 +113,13 @@ std::span<const std::byte> image_of_pixels(std::span<const std::byte> field,
 
 }  // namespace
 
-ItemPart::ItemPart(std::vector<ItemField> fields, std::string_view wanted)
-    : fields_(std::move(fields)), chosen_(chosen_field(fields_, wanted)) {
+ItemPart::ItemPart(std::vector<ItemField> fields, std::string_view wanted, bool classes)
+    : fields_(std::move(fields)),
+      chosen_(classes ? class_field(fields_, wanted) : chosen_field(fields_, wanted)) {
   const std::string_view encoding = fields_[chosen_].encoding;
-  is_pixels_ = encoding == "pil";
+  is_pixels_ = !classes && encoding == "pil";
+  is_number_ = classes && column_of(fields_[chosen_]).holds == TableColumn::Holds::numbers;
+  is_signed_ = encoding.starts_with("int");
   for (const ItemField& field : fields_) sizes_ += field.size ? 0U : 1U;
 }
 
@@ -123,6 +145,9 @@ std::span<const std::byte> ItemPart::field_of(std::span<const std::byte> item) c
 
 std::span<const std::byte> ItemPart::of(std::span<const std::byte> item) {
   const std::span<const std::byte> field = field_of(item);
+  if (is_number_ && field.size() > sizeof(std::int64_t))
+    fail_in_item("has a class of more than 64 bits");
+  if (is_number_) return class_.of(field, is_signed_);
   return is_pixels_ ? image_of_pixels(field, image_) : field;
 }
 

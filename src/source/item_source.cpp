@@ -8,6 +8,7 @@
 #include "loaderscope/errors.h"
 #include "source/access.h"
 #include "source/items.h"
+#include "source/named_files.h"
 #include "source/parallel.h"
 
 namespace loaderscope::source {
@@ -106,11 +107,13 @@ class ItemSource final : public ExtentSource {
   std::optional<PackedItems> packed_;
 };
 
-ItemPart part_of(const ItemFolder& folder, std::string_view wanted) {
+ItemPart part_of(const ItemFolder& folder, const SourceOptions& options) {
+  const char* word = options.classes ? "label" : "column";
   try {
-    return {folder.fields, wanted};
+    return {folder.fields, word_of(options.words, word), options.classes};
   } catch (const ValueError& error) {
-    fail_in_folder(folder.index_path, std::string(error.what()) + "; choose one with ?column=NAME");
+    fail_in_folder(folder.index_path,
+                   fmt::format("{}; choose one with ?{}=NAME", error.what(), word));
   }
 }
 
@@ -134,10 +137,8 @@ std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceCon
   }
   std::erase_if(all->shards, [](const OpenShard& shard) { return shard.about.items == 0; });
   if (all->shards.empty()) fail_in_folder(all->index_path, "names no sample");
-  const auto word = options.words.find("column");
   auto source =
-      std::make_unique<ItemSource>(options, std::move(all->shards),
-                                   part_of(*all, word == options.words.end() ? "" : word->second));
+      std::make_unique<ItemSource>(options, std::move(all->shards), part_of(*all, options));
   if (all->is_packed) {
     source->set_packed(options);
   } else {

@@ -18,6 +18,7 @@
 #include "source/compression.h"
 #include "source/options.h"
 #include "source/read_counts.h"
+#include "source/table_columns.h"
 
 namespace loaderscope::source {
 
@@ -47,11 +48,12 @@ struct ItemIndex {
 ItemIndex parse_mds_index(std::string_view text);
 ItemIndex parse_litdata_index(std::string_view text);
 
-// Of an item the field that is decoded.
+// Of an item the field that is decoded, or that says the class.
 class ItemPart {
  public:
-  // `wanted`: its name; "": the one that holds images. Throws ValueError, as it continues "PATH: ".
-  ItemPart(std::vector<ItemField> fields, std::string_view wanted);
+  // `wanted`: its name; "": the one that holds images, or is called as classes are. Throws
+  // ValueError, as it continues "PATH: ".
+  ItemPart(std::vector<ItemField> fields, std::string_view wanted, bool classes = false);
   // Valid as long as the item is, and until the next call. Throws SampleError.
   std::span<const std::byte> of(std::span<const std::byte> item);
 
@@ -61,7 +63,9 @@ class ItemPart {
   std::vector<ItemField> fields_;
   std::size_t chosen_ = 0, sizes_ = 0;  // how many stand in front
   bool is_pixels_ = false;
+  bool is_number_ = false, is_signed_ = false;
   std::vector<std::byte> image_;
+  ClassText class_;
 };
 
 // Of a shard that has `items`, where each begins and the last one ends. Throws ValueError, as it

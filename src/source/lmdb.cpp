@@ -41,6 +41,7 @@ struct LmdbPlan {
   std::vector<std::string> files;
   std::string pattern;  // of keys; "": all but those that begin with "__"
   bool holds_datums = false;
+  bool classes = false;  // of datums their labels
 };
 
 Index index_keys(const LmdbPlan& plan, std::string_view identity, const SourceContext& context) {
@@ -97,10 +98,16 @@ class LmdbReader final : public SampleReader {
     if (copy_guarded(copy, reinterpret_cast<const std::byte*>(value.data())) < copy.size())
       throw SampleError(Kind::truncated, "its file shrank while it was read");
     counts_.count_request(std::ssize(value));
-    const std::span<const std::byte> image =
-        plan_.holds_datums ? image_of_datum(copy, pixels_) : std::span<const std::byte>(copy);
+    const std::span<const std::byte> image = part_of(copy);
     counts_.count_sample(std::ssize(image));
     return image;
+  }
+
+  std::span<const std::byte> part_of(std::span<const std::byte> value) {
+    if (!plan_.holds_datums) return value;
+    if (!plan_.classes) return image_of_datum(value, pixels_);
+    class_ = class_of_datum(value);
+    return std::as_bytes(std::span(class_));
   }
 
   // Opened at the first of its samples, by the process that reads it.
@@ -121,6 +128,7 @@ class LmdbReader final : public SampleReader {
   std::string key_;
   SampleBuffer copy_;
   std::vector<std::byte> pixels_;
+  std::string class_;
 };
 
 class LmdbSource final : public Source, public Objects {
@@ -171,11 +179,16 @@ LmdbPlan plan_of(const SourceOptions& options) {
     }
   }
   const auto value = options.words.find("value");
-  if (value == options.words.end() || value->second == "raw") return plan;
+  if (value == options.words.end() || value->second == "raw") {
+    if (options.classes)
+      throw RunError("data: LMDB's values are images; of Datums the class is known");
+    return plan;
+  }
   if (value->second != "datum")
     throw UsageError("data: value=" + shown_text(value->second) +
                      ": expected raw (a value is an image) or datum (Caffe's)");
   plan.holds_datums = true;
+  plan.classes = options.classes;
   return plan;
 }
 

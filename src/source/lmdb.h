@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,9 @@ bool fits_key(std::string_view pattern, std::string_view key);
 // which `image` then holds. Throws SampleError.
 std::span<const std::byte> image_of_datum(std::span<const std::byte> datum,
                                           std::vector<std::byte>& image);
+
+// Its class. Throws SampleError.
+std::string class_of_datum(std::span<const std::byte> datum);
 
 }  // namespace loaderscope::source
 

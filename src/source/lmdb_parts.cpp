@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <protozero/pbf_reader.hpp>
 
 #include "base/raw_image.h"
@@ -18,6 +19,7 @@ struct Datum {
   std::int64_t channels = 0, height = 0, width = 0;
   std::span<const std::byte> data;
   bool is_coded = false, has_numbers = false;
+  std::optional<std::int64_t> label;
 };
 
 Datum parsed_datum(std::span<const std::byte> bytes) {
@@ -32,6 +34,8 @@ Datum parsed_datum(std::span<const std::byte> bytes) {
                            : reader.tag() == 2 ? datum.height
                                                : datum.width;
       side = reader.get_int32();
+    } else if (is_number && reader.tag() == 5) {
+      datum.label = reader.get_int32();
     } else if (is_text && reader.tag() == 4) {
       const auto data = reader.get_view();
       datum.data = std::as_bytes(std::span(data.data(), data.size()));
@@ -43,6 +47,16 @@ Datum parsed_datum(std::span<const std::byte> bytes) {
     }
   }
   return datum;
+}
+
+Datum checked_datum(std::span<const std::byte> bytes) {
+  try {
+    return parsed_datum(bytes);
+  } catch (const protozero::exception&) {
+    throw SampleError(Kind::damaged,
+                      "its value is no Datum; without value=datum it is taken as it "
+                      "is");
+  }
 }
 
 // Planes of blue, green and red become pixels.
@@ -76,16 +90,15 @@ bool fits_key(std::string_view pattern, std::string_view key) {
          key.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+std::string class_of_datum(std::span<const std::byte> bytes) {
+  const auto label = checked_datum(bytes).label;
+  if (!label) throw SampleError(Kind::unsupported, "its Datum has no label");
+  return std::to_string(*label);
+}
+
 std::span<const std::byte> image_of_datum(std::span<const std::byte> bytes,
                                           std::vector<std::byte>& image) {
-  Datum datum;
-  try {
-    datum = parsed_datum(bytes);
-  } catch (const protozero::exception&) {
-    throw SampleError(Kind::damaged,
-                      "its value is no Datum; without value=datum it is taken as it "
-                      "is");
-  }
+  const Datum datum = checked_datum(bytes);
   if (datum.data.empty())
     throw SampleError(datum.has_numbers ? Kind::unsupported : Kind::truncated,
                       datum.has_numbers ? "its Datum holds numbers, no bytes" : "is empty");

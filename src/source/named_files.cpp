@@ -109,6 +109,11 @@ std::vector<std::string> named_files(const std::vector<std::string>& paths, Suff
   return files;
 }
 
+std::string word_of(const GivenWords& words, std::string_view name) {
+  const auto word = words.find(name);
+  return word == words.end() ? "" : word->second;
+}
+
 std::int64_t count_of(const GivenWords& words, std::string_view name, std::int64_t otherwise,
                       std::int64_t least) {
   const auto found = words.find(name);

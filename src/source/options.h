@@ -44,6 +44,9 @@ struct SourceOptions : AccessOptions {
   // For indexes; "": $XDG_CACHE_HOME/loaderscope or ~/.cache/loaderscope. Never the data's folder.
   std::string cache_folder;
   bool use_index_cache = true;
+  // What a sample gives is its class, as text, in place of its image: of a row that knows_classes.
+  // RunError: there are none.
+  bool classes = false;
 };
 
 // What takes long while a data set is opened, and how far it is.

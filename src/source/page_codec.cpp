@@ -71,8 +71,10 @@ class Lz4PageUnpacker final : public PageUnpacker {
   }
 };
 constexpr Make kLz4 = made<Lz4PageUnpacker>;
+constexpr Make kLz4Frames = made<StreamUnpacker<make_lz4_unpacker>>;
 #else
 constexpr Make kLz4 = nullptr;
+constexpr Make kLz4Frames = nullptr;
 #endif
 
 #ifdef LOADERSCOPE_WITH_SNAPPY
@@ -95,28 +97,52 @@ constexpr Make kSnappy = nullptr;
 constexpr std::string_view kNotReadHere =
     "is not read here; write it with zstd, snappy or not compressed";
 
+constexpr std::string_view kNoSnappy =
+    "this program is built without; install libsnappy-dev and build again";
+constexpr std::string_view kNoZlib =
+    "this program is built without; install zlib1g-dev and build again";
+constexpr std::string_view kNoZstd =
+    "this program is built without; install libzstd-dev and build again";
+constexpr std::string_view kNoLz4 =
+    "this program is built without; install liblz4-dev and build again";
+
 constexpr PageCodec kCodecs[] = {
-    {kStoredAsIs, "no codec", nullptr},
-    {1, "snappy", kSnappy, "this program is built without; install libsnappy-dev and build again"},
-    {2, "gzip", kGzip, "this program is built without; install zlib1g-dev and build again"},
-    {3, "LZO", nullptr, kNotReadHere},
-    {4, "Brotli", nullptr, kNotReadHere},
-    {5, "LZ4 in Hadoop's frames", nullptr, kNotReadHere},
-    {6, "zstd", kZstd, "this program is built without; install libzstd-dev and build again"},
-    {7, "lz4", kLz4, "this program is built without; install liblz4-dev and build again"},
+    {kStoredAsIs, "no codec", nullptr},   {1, "snappy", kSnappy, kNoSnappy},
+    {2, "gzip", kGzip, kNoZlib},          {3, "LZO", nullptr, kNotReadHere},
+    {4, "Brotli", nullptr, kNotReadHere}, {5, "LZ4 in Hadoop's frames", nullptr, kNotReadHere},
+    {6, "zstd", kZstd, kNoZstd},          {7, "lz4", kLz4, kNoLz4},
 };
+
+constexpr PageCodec kArrowCodecs[] = {
+    {0, "lz4", kLz4Frames, kNoLz4},
+    {1, "zstd", kZstd, kNoZstd},
+};
+
+const PageCodec& codec_in(std::span<const PageCodec> codecs, std::int64_t number) {
+  const auto found = std::find_if(codecs.begin(), codecs.end(),
+                                  [&](const PageCodec& one) { return one.number == number; });
+  if (found == codecs.end())
+    throw ValueError(
+        fmt::format("is compressed by a codec of the number {}, which {}", number, kNotReadHere));
+  return *found;
+}
+
+[[noreturn]] void fail_without(const PageCodec& codec) {
+  throw ValueError(fmt::format("is compressed by {}, which {}", codec.name, codec.reason));
+}
 
 }  // namespace
 
 const PageCodec& page_codec(std::int64_t number) {
-  const auto* found = std::find_if(std::begin(kCodecs), std::end(kCodecs),
-                                   [&](const PageCodec& one) { return one.number == number; });
-  if (found == std::end(kCodecs))
-    throw ValueError(
-        fmt::format("is compressed by a codec of the number {}, which {}", number, kNotReadHere));
-  if (number != kStoredAsIs && found->make == nullptr)
-    throw ValueError(fmt::format("is compressed by {}, which {}", found->name, found->reason));
-  return *found;
+  const PageCodec& found = codec_in(kCodecs, number);
+  if (number != kStoredAsIs && found.make == nullptr) fail_without(found);
+  return found;
+}
+
+const PageCodec& arrow_codec(std::int64_t number) {
+  const PageCodec& found = codec_in(kArrowCodecs, number);
+  if (found.make == nullptr) fail_without(found);
+  return found;
 }
 
 }  // namespace loaderscope::source

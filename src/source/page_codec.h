@@ -1,4 +1,4 @@
-// How pages of Parquet files may be packed.
+// How pages of Parquet files and buffers of Arrow files may be packed.
 #pragma once
 
 #include <cstddef>
@@ -29,5 +29,7 @@ struct PageCodec {
 inline constexpr std::int64_t kStoredAsIs = 0;
 // Throws ValueError, as it continues "PATH: ", for what is not read here.
 const PageCodec& page_codec(std::int64_t number);
+// Likewise of Arrow's, which has other numbers and nothing that is stored as it is.
+const PageCodec& arrow_codec(std::int64_t number);
 
 }  // namespace loaderscope::source

@@ -8,6 +8,7 @@
 
 #include "loaderscope/errors.h"
 #include "source/access.h"
+#include "source/group_reader.h"
 #include "source/named_files.h"
 #include "source/parallel.h"
 #include "source/parquet_file.h"
@@ -17,88 +18,35 @@
 namespace loaderscope::source {
 namespace {
 
-using Kind = SampleError::Kind;
-
 struct ParquetFile {
   std::string path;
   std::uint64_t stamp = 0;  // see Objects
   ParquetLayout layout;
 };
 
-// A row group of one of the files.
-struct PlacedGroup {
-  std::int64_t file = 0, number = 0, first_sample = 0;  // the number is its file's
-  ParquetGroup about;
-};
-
-const PlacedGroup& group_of(const std::vector<PlacedGroup>& groups, std::int64_t sample) {
-  const auto behind = std::upper_bound(
-      groups.begin(), groups.end(), sample,
-      [](std::int64_t i, const PlacedGroup& group) { return i < group.first_sample; });
-  return *(behind - 1);
-}
-
-// A row group is read as a whole, at the first of its samples, and held until another is needed.
-class ParquetReader final : public SampleReader {
+class RowGroupDecoder final : public GroupDecoder {
  public:
-  ParquetReader(std::unique_ptr<SampleReader> stored, const std::vector<PlacedGroup>& groups,
-                const std::vector<ParquetFile>& files, const Access& access)
-      : stored_(std::move(stored)),
-        groups_(groups),
-        files_(files),
-        counts_(access.counts()),
-        chunk_(access.largest_sample(), counts_) {}
+  RowGroupDecoder(const std::vector<SampleGroup>& groups, const std::vector<ParquetFile>& files,
+                  const Access& access)
+      : groups_(groups), files_(files), chunk_(access.largest_sample(), access.counts()) {}
 
-  std::span<const std::byte> read(std::int64_t sample) override {
-    const PlacedGroup& group = group_of(groups_, sample);
-    bytes_read_ = 0;
-    if (&group != held_) hold(group);
-    const auto value = chunk_.value(sample - group.first_sample, *stages_);
-    if (!value) throw SampleError(Kind::truncated, "is null: the column has no bytes in its row");
-    if (value->empty()) throw SampleError(Kind::truncated, "is empty");
-    counts_.count_sample(std::ssize(*value));
-    return *value;
+  void open(std::span<const std::byte> bytes, std::size_t group) override {
+    const SampleGroup& placed = groups_[group];
+    const ParquetLayout& layout = files_[static_cast<std::size_t>(placed.object)].layout;
+    chunk_.open(bytes, layout.groups[static_cast<std::size_t>(placed.number)], layout.column);
+    holds_numbers_ = layout.column.width() > 0;
   }
-
-  // Of each group that comes up the first sample stands for all.
-  void expect(std::span<const std::int64_t> samples) override {
-    expected_.clear();
-    const PlacedGroup* last = held_;
-    for (const std::int64_t sample : samples) {
-      const PlacedGroup& group = group_of(groups_, sample);
-      if (&group != last) expected_.push_back(group.first_sample);
-      last = &group;
-    }
-    stored_->expect(expected_);
+  std::optional<std::span<const std::byte>> value(std::int64_t place, StageSink& stages) override {
+    const auto value = chunk_.value(place, stages);
+    return value && holds_numbers_ ? number_.of(*value, true) : value;
   }
-  int looks_ahead() const override { return stored_->looks_ahead(); }
-  void report_to(StageSink& stages) override {
-    stages_ = &stages;
-    stored_->report_to(stages);
-  }
-  std::optional<Bytes> stored_bytes() const override { return bytes_read_; }
 
  private:
-  void hold(const PlacedGroup& group) {
-    held_ = nullptr;
-    const std::span<const std::byte> bytes = stored_->read(group.first_sample);
-    bytes_read_ = std::ssize(bytes);
-    counts_.count_no_sample(bytes_read_);
-    chunk_.open(bytes, group.about,
-                files_[static_cast<std::size_t>(group.file)].layout.column.levels);
-    held_ = &group;
-  }
-
-  std::unique_ptr<SampleReader> stored_;
-  const std::vector<PlacedGroup>& groups_;
+  const std::vector<SampleGroup>& groups_;
   const std::vector<ParquetFile>& files_;
-  const ReadCounts& counts_;
   ColumnChunk chunk_;
-  StageSink nobody_;
-  StageSink* stages_ = &nobody_;
-  const PlacedGroup* held_ = nullptr;
-  std::vector<std::int64_t> expected_;
-  Bytes bytes_read_ = 0;
+  bool holds_numbers_ = false;
+  ClassText number_;
 };
 
 class ParquetSource final : public ExtentSource {
@@ -106,9 +54,8 @@ class ParquetSource final : public ExtentSource {
   ParquetSource(const SourceOptions& options, std::vector<ParquetFile> files)
       : ExtentSource(options), roots_(options.paths), files_(std::move(files)) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
-      std::int64_t number = 0;
-      for (const ParquetGroup& group : files_[i].layout.groups)
-        add_group({static_cast<std::int64_t>(i), number++, samples_, group}, options);
+      for (std::int64_t number = 0; number < std::ssize(files_[i].layout.groups); ++number)
+        add_group(static_cast<std::int64_t>(i), number, options);
     }
     if (groups_.empty()) throw RunError(shown_text(files_.front().path) + ": has no rows");
     add_note(note_of_groups());
@@ -116,20 +63,21 @@ class ParquetSource final : public ExtentSource {
 
   std::int64_t size() const override { return samples_; }
   std::string describe(std::int64_t sample) const override {
-    const PlacedGroup& group = group_of(groups_, sample);
+    const SampleGroup& group = group_of(groups_, sample);
     return fmt::format("{}: row group {}, row {}",
-                       files_[static_cast<std::size_t>(group.file)].path, group.number,
+                       files_[static_cast<std::size_t>(group.object)].path, group.number,
                        sample - group.first_sample);
   }
   std::unique_ptr<SampleReader> make_reader() const override {
-    return std::make_unique<ParquetReader>(ExtentSource::make_reader(), groups_, files_, reading());
+    return make_group_reader(ExtentSource::make_reader(), groups_, reading(),
+                             std::make_unique<RowGroupDecoder>(groups_, files_, reading()));
   }
   Bytes bytes_read_ahead() const override {
     const Bytes ahead = ExtentSource::bytes_read_ahead();
     return ahead + largest_ * (ahead > 0 ? 2 : 1) + largest_unpacked_;
   }
   std::vector<Detail> details() const override {
-    const PageCodec& codec = page_codec(groups_.front().about.codec);
+    const PageCodec& codec = page_codec(about(groups_.front()).codec);
     if (codec.make == nullptr) return {};
     return {{std::string(name_of(Stage::read_decompress)), std::string(codec.name)}};
   }
@@ -137,8 +85,8 @@ class ParquetSource final : public ExtentSource {
   std::int64_t objects() const override { return std::ssize(files_); }
   // Of the row group that holds it.
   Extent extent(std::int64_t sample) const override {
-    const PlacedGroup& group = group_of(groups_, sample);
-    return {group.file, group.about.begin, group.about.length};
+    const SampleGroup& group = group_of(groups_, sample);
+    return {group.object, group.begin, group.length};
   }
   void path_of(std::int64_t object, std::string& path) const override {
     path = files_[static_cast<std::size_t>(object)].path;
@@ -149,9 +97,15 @@ class ParquetSource final : public ExtentSource {
   }
 
  private:
-  void add_group(const PlacedGroup& group, const SourceOptions& options) {
-    const std::string& path = files_[static_cast<std::size_t>(group.file)].path;
-    const ParquetGroup& about = group.about;
+  const ParquetGroup& about(const SampleGroup& group) const {
+    return files_[static_cast<std::size_t>(group.object)]
+        .layout.groups[static_cast<std::size_t>(group.number)];
+  }
+
+  void add_group(std::int64_t file, std::int64_t number, const SourceOptions& options) {
+    const std::string& path = files_[static_cast<std::size_t>(file)].path;
+    const ParquetGroup& about =
+        files_[static_cast<std::size_t>(file)].layout.groups[static_cast<std::size_t>(number)];
     bool is_packed = false;
     try {
       is_packed = page_codec(about.codec).make != nullptr;
@@ -162,14 +116,14 @@ class ParquetSource final : public ExtentSource {
       throw RunError(fmt::format(
           "{}: row group {} has {} in its column, more than the {} that are read at once; write "
           "smaller row groups (row_group_size={})",
-          shown_text(path), group.number, show_size(static_cast<double>(about.length)),
+          shown_text(path), number, show_size(static_cast<double>(about.length)),
           show_size(static_cast<double>(options.largest_sample)), rows_for(about)));
     }
     largest_ = std::max(largest_, about.length);
     if (is_packed)
       largest_unpacked_ =
           std::max(largest_unpacked_, std::min(about.unpacked, 2 * options.largest_sample));
-    groups_.push_back(group);
+    groups_.push_back({file, number, samples_, about.rows, about.begin, about.length});
     samples_ += about.rows;
   }
 
@@ -180,24 +134,23 @@ class ParquetSource final : public ExtentSource {
   }
 
   std::string note_of_groups() const {
-    const PlacedGroup& first = groups_.front();
+    const SampleGroup& first = groups_.front();
     return fmt::format("{}: row groups of {} and {}, each read as a whole",
-                       shown_text(files_.front().layout.column.path),
-                       plural(first.about.rows, "row"),
-                       show_size(static_cast<double>(first.about.length)));
+                       shown_text(files_.front().layout.column.path), plural(first.samples, "row"),
+                       show_size(static_cast<double>(first.length)));
   }
 
   std::vector<std::string> roots_;
   std::vector<ParquetFile> files_;
-  std::vector<PlacedGroup> groups_;
+  std::vector<SampleGroup> groups_;
   std::int64_t samples_ = 0;
   Bytes largest_ = 0, largest_unpacked_ = 0;
 };
 
-ParquetFile opened_file(const std::string& path, std::string_view column) {
+ParquetFile opened_file(const std::string& path, ChooseColumn choose, std::string_view column) {
   try {
     const std::unique_ptr<StoredObject> file = store_of(path).open(path);
-    return {path, file->stamp().inode, read_layout(*file, column)};
+    return {path, file->stamp().inode, read_layout(*file, choose, column)};
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());
   }
@@ -209,13 +162,13 @@ ParquetFile opened_file(const std::string& path, std::string_view column) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_parquet(const SourceOptions& options, const SourceContext& context) {
-  const auto word = options.words.find("column");
-  const std::string column = word == options.words.end() ? "" : word->second;
+  const std::string column = source::word_of(options.words, options.classes ? "label" : "column");
+  const auto choose = options.classes ? source::choose_class_column : source::choose_image_column;
   const auto paths = source::named_files(options.paths, source::kParquetSuffixes);
   std::vector<source::ParquetFile> files(paths.size());
   source::for_each_index(std::ssize(paths), "reading footers", context, [&](std::int64_t i) {
     const auto place = static_cast<std::size_t>(i);
-    files[place] = source::opened_file(paths[place], column);
+    files[place] = source::opened_file(paths[place], choose, column);
   });
   auto source = std::make_unique<source::ParquetSource>(options, std::move(files));
   source->settle_access();

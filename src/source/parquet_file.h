@@ -12,16 +12,14 @@
 
 #include "loaderscope/units.h"
 #include "source/store.h"
+#include "source/table_columns.h"
 
 namespace loaderscope::source {
 
-// Of the tree of columns a leaf.
-struct ParquetColumn {
-  std::string path;          // "image.bytes"
-  std::int64_t type = 0;     // in the file
-  std::uint32_t levels = 0;  // how many of it and what stands above it may be null
-  bool is_list = false;      // several values a row
-  bool is_text = false;
+struct ParquetColumn : TableColumn {
+  std::int64_t number = 0;    // of its type, in the file
+  std::uint32_t levels = 0;   // how many of it and what stands above it may be null
+  std::size_t width() const;  // bytes of each number; 0: bytes or text
 };
 
 // Of a row group the column that is read.
@@ -35,16 +33,15 @@ struct ParquetGroup {
 
 // Throw ValueError, as it continues "PATH: ".
 std::vector<ParquetColumn> parse_columns(std::span<const std::byte> footer);
-// The number of the one that is wanted; "": of the one that can hold images.
-std::size_t choose_column(const std::vector<ParquetColumn>& columns, std::string_view wanted);
-// `data_bytes`: what lies in front of the footer.
-std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer, std::size_t column,
-                                       Bytes data_bytes);
+// Of one of these columns. `data_bytes`: what lies in front of the footer.
+std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer,
+                                       const std::vector<ParquetColumn>& columns,
+                                       std::size_t column, Bytes data_bytes);
 
 struct ParquetLayout {
   ParquetColumn column;
   std::vector<ParquetGroup> groups;  // none without rows
 };
-ParquetLayout read_layout(StoredObject& file, std::string_view wanted_column);
+ParquetLayout read_layout(StoredObject& file, ChooseColumn choose, std::string_view wanted);
 
 }  // namespace loaderscope::source

@@ -17,8 +17,8 @@ constexpr std::string_view kParquetMagic = "PAR1", kEncryptedMagic = "PARE";
 constexpr std::size_t kTail = 8;                // the footer's length, and kParquetMagic
 constexpr Bytes kReadAtOnce = Bytes{64} << 10;  // of the end of a file
 constexpr Bytes kLargestFooter = Bytes{1} << 30;
-constexpr std::int64_t kMostRows = std::int64_t{1} << 24;  // of a row group
-constexpr std::int64_t kBytes = 6;                         // the type BYTE_ARRAY
+constexpr std::int64_t kMostRows = std::int64_t{1} << 24;           // of a row group
+constexpr std::int64_t kNumbers32 = 1, kNumbers64 = 2, kBytes = 6;  // types
 constexpr int kMostDeep = 64;
 
 std::string_view type_name(std::int64_t type) {
@@ -36,6 +36,13 @@ struct SchemaElement {
   bool is_annotated = false;  // as text, numbers and the like
 };
 constexpr std::int64_t kOptional = 1, kRepeated = 2;
+
+TableColumn::Holds what_holds(const SchemaElement& element) {
+  using Holds = TableColumn::Holds;
+  if (element.type == kBytes) return element.is_annotated ? Holds::text : Holds::bytes;
+  const bool are_numbers = element.type == kNumbers32 || element.type == kNumbers64;
+  return are_numbers ? Holds::numbers : Holds::other;
+}
 
 SchemaElement read_element(ThriftReader& reader) {
   SchemaElement element;
@@ -84,8 +91,9 @@ class SchemaTree {
     column.levels += element.repetition == kOptional ? 1 : 0;
     column.is_list = column.is_list || element.repetition == kRepeated;
     if (element.children == 0) {
-      column.type = element.type;
-      column.is_text = element.is_annotated;
+      column.number = element.type;
+      column.type = type_name(element.type);
+      column.holds = what_holds(element);
       leaves_.push_back(std::move(column));
       return;
     }
@@ -96,43 +104,6 @@ class SchemaTree {
   std::size_t next_ = 0;
   std::vector<ParquetColumn> leaves_;
 };
-
-// As the images of Hugging Face are stored: a structure of bytes and a path.
-constexpr std::string_view kBytesOfImage = ".bytes";
-
-bool is_called(const ParquetColumn& column, std::string_view name) {
-  return column.path == name || column.path == std::string(name) + std::string(kBytesOfImage);
-}
-
-std::string shown_name(const ParquetColumn& column) {
-  const std::string_view path = column.path;
-  return shown_text(
-      path.ends_with(kBytesOfImage) ? path.substr(0, path.size() - kBytesOfImage.size()) : path);
-}
-
-template <class Takes>
-std::string names_of(const std::vector<ParquetColumn>& columns, const Takes& takes) {
-  std::string names;
-  for (const ParquetColumn& column : columns) {
-    if (takes(column)) names += (names.empty() ? "" : ", ") + shown_name(column);
-  }
-  return names;
-}
-
-bool can_hold_images(const ParquetColumn& column) {
-  return column.type == kBytes && !column.is_list && !column.is_text;
-}
-
-std::size_t only_column(const std::vector<ParquetColumn>& columns) {
-  const auto found = std::find_if(columns.begin(), columns.end(), can_hold_images);
-  const auto count = std::count_if(columns.begin(), columns.end(), can_hold_images);
-  if (count == 1) return static_cast<std::size_t>(found - columns.begin());
-  if (count > 1)
-    throw ValueError(fmt::format("has several columns of bytes: {}; choose one with ?column=NAME",
-                                 names_of(columns, can_hold_images)));
-  throw ValueError(fmt::format("has no column of bytes, which images are; it has {}",
-                               names_of(columns, [](const auto&) { return true; })));
-}
 
 struct ColumnFacts {
   bool is_there = false, is_elsewhere = false, is_encrypted = false;
@@ -188,7 +159,8 @@ ColumnFacts read_column_of_group(ThriftReader& reader) {
   return facts;
 }
 
-ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t rows, Bytes data_bytes) {
+ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t type, std::int64_t rows,
+                           Bytes data_bytes) {
   if (facts.is_encrypted)
     throw ValueError("is encrypted, which cannot be read; write the column without");
   if (facts.is_elsewhere)
@@ -197,7 +169,7 @@ ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t rows, Bytes da
     throw ValueError(fmt::format("is damaged: a row group {}", what));
   };
   if (!facts.is_there) fail("lacks the column");
-  if (facts.type != kBytes) fail("has the column with another type");
+  if (facts.type != type) fail("has the column with another type");
   if (rows < 0 || rows != facts.values) fail("has another number of rows than of values");
   if (rows > kMostRows)
     throw ValueError(
@@ -212,7 +184,8 @@ ParquetGroup checked_group(const ColumnFacts& facts, std::int64_t rows, Bytes da
   return {rows, begin, facts.length, facts.unpacked, facts.codec};
 }
 
-ParquetGroup read_group(ThriftReader& reader, std::size_t column, Bytes data_bytes) {
+ParquetGroup read_group(ThriftReader& reader, std::size_t column, std::int64_t type,
+                        Bytes data_bytes) {
   ColumnFacts facts;
   std::int64_t rows = -1;
   reader.read_fields([&](Field field) {
@@ -227,7 +200,7 @@ ParquetGroup read_group(ThriftReader& reader, std::size_t column, Bytes data_byt
     return true;
   });
   if (rows == 0) return {};
-  return checked_group(facts, rows, data_bytes);
+  return checked_group(facts, type, rows, data_bytes);
 }
 
 // Of a file that ends so: how long its footer is.
@@ -267,6 +240,12 @@ std::vector<std::byte> read_footer(StoredObject& file) {
 
 }  // namespace
 
+std::size_t ParquetColumn::width() const {
+  return number == kNumbers32   ? sizeof(std::int32_t)
+         : number == kNumbers64 ? sizeof(std::int64_t)
+                                : 0;
+}
+
 std::vector<ParquetColumn> parse_columns(std::span<const std::byte> footer) {
   std::vector<SchemaElement> elements;
   ThriftReader reader(footer);
@@ -278,33 +257,16 @@ std::vector<ParquetColumn> parse_columns(std::span<const std::byte> footer) {
   return SchemaTree(elements).leaves();
 }
 
-std::size_t choose_column(const std::vector<ParquetColumn>& columns, std::string_view wanted) {
-  if (wanted.empty()) return only_column(columns);
-  const auto found = std::find_if(columns.begin(), columns.end(), [&](const ParquetColumn& column) {
-    return is_called(column, wanted);
-  });
-  if (found == columns.end())
-    throw ValueError(fmt::format("has no column {}; it has {}", shown_text(wanted),
-                                 names_of(columns, [](const auto&) { return true; })));
-  if (found->type != kBytes)
-    throw ValueError(fmt::format("has {} in the column {}, and images are BYTE_ARRAY",
-                                 type_name(found->type), shown_text(wanted)));
-  if (found->is_list)
-    throw ValueError(
-        fmt::format("has lists in the column {}, which are not read; write a row for "
-                    "each image",
-                    shown_text(wanted)));
-  return static_cast<std::size_t>(found - columns.begin());
-}
-
-std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer, std::size_t column,
-                                       Bytes data_bytes) {
+std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer,
+                                       const std::vector<ParquetColumn>& columns,
+                                       std::size_t column, Bytes data_bytes) {
   std::vector<ParquetGroup> groups;
   ThriftReader reader(footer);
   reader.read_fields([&](Field field) {
     if (field.id != 4) return false;
     reader.read_list(field, [&](std::size_t) {
-      if (ParquetGroup group = read_group(reader, column, data_bytes); group.rows > 0)
+      if (ParquetGroup group = read_group(reader, column, columns[column].number, data_bytes);
+          group.rows > 0)
         groups.push_back(group);
     });
     return true;
@@ -312,12 +274,12 @@ std::vector<ParquetGroup> parse_groups(std::span<const std::byte> footer, std::s
   return groups;
 }
 
-ParquetLayout read_layout(StoredObject& file, std::string_view wanted_column) {
+ParquetLayout read_layout(StoredObject& file, ChooseColumn choose, std::string_view wanted) {
   const std::vector<std::byte> footer = read_footer(file);
   const std::vector<ParquetColumn> columns = parse_columns(footer);
-  const std::size_t chosen = choose_column(columns, wanted_column);
+  const std::size_t chosen = choose({columns.begin(), columns.end()}, wanted);
   const Bytes data = file.size() - std::ssize(footer) - static_cast<Bytes>(kTail);
-  return {columns[chosen], parse_groups(footer, chosen, data)};
+  return {columns[chosen], parse_groups(footer, columns, chosen, data)};
 }
 
 }  // namespace loaderscope::source

@@ -109,7 +109,7 @@ ParquetPage parse_page(std::span<const std::byte> bytes) {
 }
 
 void ColumnChunk::open(std::span<const std::byte> bytes, const ParquetGroup& group,
-                       std::uint32_t levels) {
+                       const ParquetColumn& column) {
   bytes_ = bytes;
   if (unpacker_ == nullptr || group.codec != codec_) {
     const PageCodec& codec = page_codec(group.codec);
@@ -117,7 +117,8 @@ void ColumnChunk::open(std::span<const std::byte> bytes, const ParquetGroup& gro
     codec_ = group.codec;
   }
   group_ = group;
-  levels_ = levels;
+  levels_ = column.levels;
+  width_ = column.width();
   pages_.clear();
   next_page_ = 0;
   rows_found_ = 0;
@@ -191,9 +192,9 @@ void ColumnChunk::open_dictionary(const FoundPage& page, StageSink& stages) {
     fail_at_encoding(page.about.encoding);
   dictionary_ = unpacked(body_of(page), page.about.unpacked, dictionary_buffer_, stages);
   const auto values = static_cast<std::size_t>(page.about.values);
-  if (values > dictionary_.size() / sizeof(std::uint32_t))
+  if (values > dictionary_.size() / (width_ > 0 ? width_ : sizeof(std::uint32_t)))
     throw ValueError("its dictionary ends before its values do");
-  dictionary_places_ = stored_places(dictionary_, Present(values, true));
+  dictionary_places_ = stored_places(dictionary_, Present(values, true), width_);
 }
 
 Present ColumnChunk::take_levels(const ParquetPage& page, std::span<const std::byte>& from) const {
@@ -232,7 +233,7 @@ void ColumnChunk::place_values(const ParquetPage& page, std::span<const std::byt
                                const Present& present) {
   if (page.encoding == kPlain) {
     from_ = values;
-    places_ = stored_places(values, present);
+    places_ = stored_places(values, present, width_);
   } else if (page.encoding == kDictionary || page.encoding == kOldDictionary) {
     from_ = dictionary_;
     places_ = numbered_places(values, present, dictionary_places_);

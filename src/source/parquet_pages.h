@@ -41,7 +41,9 @@ using Present = std::vector<bool>;  // which rows are not null
 
 // Throw ValueError.
 Present present_of(std::span<const std::byte> levels, std::uint32_t full_level, std::size_t rows);
-std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present);
+// `width`: bytes of each value; 0: they have their lengths in front.
+std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present,
+                                      std::size_t width);
 std::vector<ValuePlace> numbered_places(std::span<const std::byte> numbers, const Present& present,
                                         std::span<const ValuePlace> dictionary);
 
@@ -52,7 +54,8 @@ class ColumnChunk {
       : largest_page_(largest_page), counts_(counts) {}
 
   // Of these bytes, which stay where they are until the next call.
-  void open(std::span<const std::byte> bytes, const ParquetGroup& group, std::uint32_t levels);
+  void open(std::span<const std::byte> bytes, const ParquetGroup& group,
+            const ParquetColumn& column);
   // Of a row of the group, nothing where it is null. Valid until the next call.
   std::optional<std::span<const std::byte>> value(std::int64_t row, StageSink& stages);
 
@@ -78,6 +81,7 @@ class ColumnChunk {
   std::span<const std::byte> bytes_;
   ParquetGroup group_;
   std::uint32_t levels_ = 0;
+  std::size_t width_ = 0;  // of each value; 0: they have their lengths in front
   std::unique_ptr<PageUnpacker> unpacker_;
   std::int64_t codec_ = kStoredAsIs;  // of `unpacker_`
 

@@ -90,15 +90,18 @@ Present present_of(std::span<const std::byte> levels, std::uint32_t full_level, 
   return present;
 }
 
-std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present) {
+std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const Present& present,
+                                      std::size_t width) {
   std::vector<ValuePlace> places(present.size());
   std::size_t at = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (!present[i]) continue;
-    std::uint32_t size = 0;
-    if (values.size() - at < sizeof size) fail_as_cut();
-    std::memcpy(&size, values.data() + at, sizeof size);
-    at += sizeof size;
+    auto size = static_cast<std::uint32_t>(width);
+    if (width == 0) {
+      if (values.size() - at < sizeof size) fail_as_cut();
+      std::memcpy(&size, values.data() + at, sizeof size);
+      at += sizeof size;
+    }
     if (size > values.size() - at) fail_as_cut();
     places[i] = {static_cast<std::uint32_t>(at), size};
     at += size;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/has_ffmpeg.h"
+#include "source/arrow.h"
 #include "source/file_source.h"
 #include "source/hdf5.h"
 #include "source/items.h"
@@ -49,11 +50,12 @@ AccessRow of_servers(AccessRow row) {
   return row;
 }
 
-constexpr std::string_view kTarWords[] = {"member", "stream", "shuffle"};
+constexpr std::string_view kTarWords[] = {"member", "label", "stream", "shuffle"};
 constexpr std::string_view kNpyWords[] = {"window", "stride"};
-constexpr std::string_view kItemWords[] = {"column", "open"};
-constexpr std::string_view kTfrecordWords[] = {"value", "feature"};
-constexpr std::string_view kParquetWords[] = {"column"};
+constexpr std::string_view kItemWords[] = {"column", "label", "open"};
+constexpr std::string_view kTfrecordWords[] = {"value", "feature", "label"};
+constexpr std::string_view kParquetWords[] = {"column", "label"};
+constexpr std::string_view kArrowWords[] = {"column", "label", "indices"};
 constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
 constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kVideoWords[] = {"every"};
@@ -92,6 +94,16 @@ constexpr Unavailable kNoLmdb = []() -> std::optional<std::string> {
 };
 #endif
 
+#ifdef LOADERSCOPE_WITH_FLATBUFFERS
+constexpr Open kOpenArrow = open_arrow;
+constexpr Unavailable kNoArrow = nullptr;
+#else
+constexpr Open kOpenArrow = nullptr;
+constexpr Unavailable kNoArrow = []() -> std::optional<std::string> {
+  return "built without FlatBuffers; install libflatbuffers-dev and build again.";
+};
+#endif
+
 #ifdef LOADERSCOPE_WITH_FFMPEG
 constexpr Open kOpenVideo = open_video;
 #else
@@ -120,7 +132,7 @@ std::span<const SourceRow> source_table() {
        .words = kTarWords,
        .stream_word = "stream",
        .is_packed = true,
-       .label_words = "member=cls"},
+       .knows_classes = true},
       {.row = {"npy",
                "NumPy arrays (.npy), a sample a row; ?window=N: N rows, every &stride=N rows."},
        .form = SampleForm::array,
@@ -142,14 +154,16 @@ std::span<const SourceRow> source_table() {
        .form = SampleForm::image,
        .open = opened<open_mds>,
        .words = kItemWords,
-       .is_packed = true},
+       .is_packed = true,
+       .knows_classes = true},
       {.row = {"litdata",
                "Chunks of LitData, a folder with index.json; ?column=NAME: the images; "
                "?open=sample: a chunk is opened for each sample."},
        .form = SampleForm::image,
        .open = opened<open_litdata>,
        .words = kItemWords,
-       .is_packed = true},
+       .is_packed = true,
+       .knows_classes = true},
       {.row = {"tfrecord",
                "TFRecord files of tf.train.Example, ?feature=NAME: the image; or, with ?value=raw, "
                "of images.",
@@ -158,7 +172,8 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_tfrecord>,
        .suffixes = source::kTfrecordSuffixes,
        .words = kTfrecordWords,
-       .is_packed = true},
+       .is_packed = true,
+       .knows_classes = true},
       {.row = {"parquet",
                "Parquet files of images, as of Hugging Face's data sets, a sample a row; "
                "?column=NAME: the images; a row group is read as a whole."},
@@ -166,7 +181,19 @@ std::span<const SourceRow> source_table() {
        .open = opened<open_parquet>,
        .suffixes = source::kParquetSuffixes,
        .words = kParquetWords,
-       .is_packed = true},
+       .is_packed = true,
+       .knows_classes = true},
+      {.row = {"arrow",
+               "Arrow files of images, as Hugging Face's datasets keep them (a cache, a folder of "
+               "save_to_disk()), a sample a row; ?column=NAME: the images; &indices=FILE: in the "
+               "order that shuffle() or select() left.",
+               kNoArrow},
+       .form = SampleForm::image,
+       .open = kOpenArrow,
+       .suffixes = source::kArrowSuffixes,
+       .words = kArrowWords,
+       .is_packed = true,
+       .knows_classes = true},
       {.row = {"hdf5",
                "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
                "?dataset=NAME, a sample a row; &window=N, &stride=N as of npy; "
@@ -185,7 +212,8 @@ std::span<const SourceRow> source_table() {
        .open = kOpenLmdb,
        .suffixes = source::kLmdbSuffixes,
        .words = kLmdbWords,
-       .is_packed = true},
+       .is_packed = true,
+       .knows_classes = true},
       {.row = {"video",
                "Frames of videos (MP4, MKV, WebM; a folder: all below it, as of LeRobot), by "
                "FFmpeg; ?every=N: of each video every N-th frame.",

@@ -32,8 +32,7 @@ struct SourceRow {
   bool is_packed = false;  // many samples lie in one file
   // The class of a sample of a source that the row has opened, from 0 on; null: it is not known.
   std::int32_t (*label)(const Source& source, std::int64_t sample) = nullptr;
-  // With these words behind its path the same data are the classes of the samples, as text.
-  std::string_view label_words = {};
+  bool knows_classes = false;  // it takes SourceOptions::classes, and label=NAME behind a path
 
   bool is_named_as(std::string_view path) const { return !suffix_of(path).empty(); }
   std::string_view suffix_of(std::string_view path) const;  // "": none of these

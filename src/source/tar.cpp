@@ -65,8 +65,8 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
     throw UsageError(
         "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
   std::vector<std::string> shards = source::named_files(options.paths, source::kTarSuffixes);
-  const auto word = options.words.find("member");
-  const std::string member = word == options.words.end() ? "" : word->second;
+  std::string member = source::word_of(options.words, options.classes ? "label" : "member");
+  if (options.classes && member.empty()) member = "cls";
   std::string key = fmt::format("tar {} {}:{}", source::kTarRules, member.size(), member);
   for (const std::string& shard : shards) source::append_path(key, shard);
   source::Index index = source::cached_index(options, key, key, shards, 0, context, [&] {

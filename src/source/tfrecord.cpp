@@ -87,25 +87,27 @@ class TfrecordSource final : public ExtentSource {
       : ExtentSource(options),
         files_(std::move(files)),
         index_(std::move(index)),
-        whole_(takes_whole_records(options.words)) {
-    const auto word = options.words.find("feature");
-    if (word == options.words.end()) return;
-    if (whole_) throw UsageError("data: feature is of value=example; leave one of them out");
-    feature_ = word->second;
+        whole_(takes_whole_records(options.words)),
+        classes_(options.classes),
+        feature_(word_of(options.words, options.classes ? "label" : "feature")) {
+    if (whole_ && (classes_ || !feature_.empty()))
+      throw UsageError("data: feature is of value=example; leave one of them out");
   }
 
   // By the first record, where no word says it. Throws RunError.
   void choose_feature() {
     if (whole_ || !feature_.empty()) return;
-    feature_ = "image/encoded";
+    if (!classes_) feature_ = "image/encoded";
     try {
       const auto reader = ExtentSource::make_reader();
-      feature_ = image_feature(checked_record(reader->read(0)));
+      const auto record = checked_record(reader->read(0));
+      feature_ = classes_ ? class_feature(record) : image_feature(record);
     } catch (const SampleError&) {  // the run will name it
       return;
     }
     if (feature_.empty())
-      throw RunError(describe(0) + ": has no feature that holds bytes, and no image");
+      throw RunError(describe(0) + (classes_ ? ": has no feature that is called as classes are"
+                                             : ": has no feature that holds bytes, and no image"));
     add_note(fmt::format("the feature {} of each record is decoded", shown_text(feature_)));
   }
 
@@ -116,10 +118,13 @@ class TfrecordSource final : public ExtentSource {
     return fmt::format("{}: record {}", files_[part.root], number);
   }
   std::unique_ptr<SampleReader> make_reader() const override {
-    return make_reader_of_parts([this](std::int64_t, std::span<const std::byte> stored) {
-      const std::span<const std::byte> record = checked_record(stored);
-      return whole_ ? record : feature_of(record, feature_);
-    });
+    return make_reader_of_parts(
+        [this, name = std::string()](std::int64_t, std::span<const std::byte> stored) mutable {
+          const std::span<const std::byte> record = checked_record(stored);
+          if (!classes_) return whole_ ? record : feature_of(record, feature_);
+          name = class_in(record, feature_);
+          return std::as_bytes(std::span(std::as_const(name)));
+        });
   }
 
   std::int64_t objects() const override { return std::ssize(files_); }
@@ -137,7 +142,7 @@ class TfrecordSource final : public ExtentSource {
  private:
   std::vector<std::string> files_;
   Index index_;
-  bool whole_;
+  bool whole_, classes_;
   std::string feature_;
 };
 

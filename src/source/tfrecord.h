@@ -52,6 +52,10 @@ std::span<const std::byte> checked_record(std::span<const std::byte> stored);
 std::span<const std::byte> feature_of(std::span<const std::byte> example, std::string_view name);
 // The one that holds an image, by its name or as the longest; "": none holds bytes.
 std::string image_feature(std::span<const std::byte> example);
+// Likewise the one that is called as classes are; "": none is.
+std::string class_feature(std::span<const std::byte> example);
+// What it holds, a number or text. Throws SampleError.
+std::string class_in(std::span<const std::byte> example, std::string_view name);
 
 }  // namespace loaderscope::source
 

@@ -6,6 +6,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "loaderscope/errors.h"
+#include "source/table_columns.h"
 #include "source/tfrecord.h"
 
 namespace loaderscope::source {
@@ -33,6 +34,24 @@ std::optional<data_view> first_bytes_of(data_view feature) {
   while (reader.next(1, protozero::pbf_wire_type::length_delimited)) {
     pbf_reader list(reader.get_view());
     if (list.next(1, protozero::pbf_wire_type::length_delimited)) return list.get_view();
+  }
+  return std::nullopt;
+}
+
+// Likewise of whole numbers.
+std::optional<std::int64_t> first_number_of(data_view feature) {
+  pbf_reader reader(feature);
+  while (reader.next(3, protozero::pbf_wire_type::length_delimited)) {
+    pbf_reader list(reader.get_view());
+    while (list.next(1)) {
+      if (list.wire_type() == protozero::pbf_wire_type::varint) return list.get_int64();
+      if (list.wire_type() != protozero::pbf_wire_type::length_delimited) {
+        list.skip();
+        continue;
+      }
+      const auto numbers = list.get_packed_int64();
+      if (!numbers.empty()) return *numbers.begin();
+    }
   }
   return std::nullopt;
 }
@@ -138,6 +157,38 @@ std::string image_feature(std::span<const std::byte> example) {
     fail_in_example();
   }
   return std::string(is_usual ? kUsual : longest);
+}
+
+std::string class_feature(std::span<const std::byte> example) {
+  std::string_view best;
+  try {
+    for_each_feature(example, [&](std::string_view name, data_view feature) {
+      const int rank = rank_of_class_name(name);
+      if (rank < 0 || (!first_number_of(feature) && !first_bytes_of(feature))) return;
+      if (best.empty() || rank < rank_of_class_name(best)) best = name;
+    });
+  } catch (const protozero::exception&) {
+    fail_in_example();
+  }
+  return std::string(best);
+}
+
+std::string class_in(std::span<const std::byte> example, std::string_view name) {
+  std::optional<std::string> found;
+  try {
+    for_each_feature(example, [&](std::string_view each, data_view feature) {
+      if (each != name) return;
+      if (const auto number = first_number_of(feature))
+        found = std::to_string(*number);
+      else if (const auto bytes = first_bytes_of(feature))
+        found = std::string(text_of(*bytes));
+    });
+  } catch (const protozero::exception&) {
+    fail_in_example();
+  }
+  if (found && !found->empty()) return *found;
+  throw SampleError(Kind::unsupported,
+                    "has no number and no text in a feature " + shown_text(name));
 }
 
 }  // namespace loaderscope::source

@@ -15,6 +15,9 @@
 #include "source/registry.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/access_names.h"
+#if __has_include(<flatbuffers/flatbuffers.h>)
+#include "unit/source/arrow_writer.h"
+#endif
 #include "unit/source/container_bytes.h"
 #include "unit/source/fixtures.h"
 #include "unit/source/hdf5_writer.h"
@@ -149,6 +152,16 @@ void make_parquet(const source::TempFolder& data, SourceOptions& options) {
   options.paths = {data.path()};
 }
 
+#if __has_include(<flatbuffers/flatbuffers.h>)
+void make_arrow(const source::TempFolder& data, SourceOptions& options) {
+  std::array<std::vector<std::string>, 2> values;
+  for (std::int64_t i = 0; i < kSamples; ++i) values[i < 20 ? 0 : 1].push_back(bytes_of_sample(i));
+  data.write("0.arrow", source::arrow_bytes_of(values[0]));
+  data.write("1.arrow", source::arrow_bytes_of(values[1]));
+  options.paths = {data.path()};
+}
+#endif
+
 #ifdef LOADERSCOPE_WITH_HDF5
 void make_hdf5(const source::TempFolder& data, SourceOptions& options) {
   std::array<std::string, 2> rows;
@@ -191,23 +204,26 @@ std::string packets_of_frame(std::int64_t sample) {
 
 const std::vector<Format>& formats() {
   static const std::vector<Format> kFormats = {
-      {"files", "", make_folder, bytes_of_sample},
-      {"files", "_list", make_manifest, bytes_of_sample},
-      {"tar", "", make_shards, bytes_of_sample},
-      {"npy", "", make_arrays, row_of_sample},
-      {"tokens", "", make_tokens, row_of_sample},
-      {"mds", "", make_mds, bytes_of_sample},
-      {"litdata", "", make_litdata, bytes_of_sample},
-      {"tfrecord", "", make_tfrecords, bytes_of_sample},
-      {"parquet", "", make_parquet, bytes_of_sample},
+    {"files", "", make_folder, bytes_of_sample},
+    {"files", "_list", make_manifest, bytes_of_sample},
+    {"tar", "", make_shards, bytes_of_sample},
+    {"npy", "", make_arrays, row_of_sample},
+    {"tokens", "", make_tokens, row_of_sample},
+    {"mds", "", make_mds, bytes_of_sample},
+    {"litdata", "", make_litdata, bytes_of_sample},
+    {"tfrecord", "", make_tfrecords, bytes_of_sample},
+    {"parquet", "", make_parquet, bytes_of_sample},
+#if __has_include(<flatbuffers/flatbuffers.h>)
+    {"arrow", "", make_arrow, bytes_of_sample},
+#endif
 #ifdef LOADERSCOPE_WITH_LMDB
-      {"lmdb", "", make_lmdb, bytes_of_sample},
+    {"lmdb", "", make_lmdb, bytes_of_sample},
 #endif
 #ifdef LOADERSCOPE_WITH_HDF5
-      {"hdf5", "", make_hdf5, row_of_sample},
+    {"hdf5", "", make_hdf5, row_of_sample},
 #endif
 #ifdef LOADERSCOPE_WITH_FFMPEG
-      {"video", "", make_videos, packets_of_frame},
+    {"video", "", make_videos, packets_of_frame},
 #endif
   };
   return kFormats;

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "fuzz/stored_bytes.h"
+#include "fuzz/stored_object.h"
 #include "loaderscope/errors.h"
 #include "source/parquet_file.h"
 #include "source/parquet_pages.h"
@@ -15,30 +15,19 @@
 namespace {
 
 using namespace loaderscope;
+using fuzz::Memory;
 using fuzz::Stored;
 using fuzz::touch;
 
 constexpr Bytes kLargest = Bytes{1} << 20;
 constexpr std::int64_t kMostRows = 20;  // that are taken of a group
 
-class Memory final : public source::StoredObject {
- public:
-  explicit Memory(Stored bytes) : bytes_(bytes) {}
-  std::size_t read(Bytes begin, std::span<std::byte> to) override {
-    return fuzz::read_at(bytes_, begin, to);
-  }
-  Bytes size() const override { return std::ssize(bytes_); }
-  source::FolderStamp stamp() const override { return {}; }
-
- private:
-  Stored bytes_;
-};
-
-void take_values(Stored bytes, const source::ParquetGroup& group, std::uint32_t levels) {
+void take_values(Stored bytes, const source::ParquetGroup& group,
+                 const source::ParquetColumn& column) {
   static const source::ReadCounts counts;
   static StageSink nobody;
   source::ColumnChunk chunk(kLargest, counts);
-  chunk.open(bytes, group, levels);
+  chunk.open(bytes, group, column);
   for (std::int64_t row = 0; row < std::min(group.rows, kMostRows); ++row) {
     try {
       if (const auto value = chunk.value(row, nobody)) touch(*value);
@@ -47,16 +36,16 @@ void take_values(Stored bytes, const source::ParquetGroup& group, std::uint32_t 
   }
 }
 
-void read_file(Stored bytes) {
+void read_file(Stored bytes, source::ChooseColumn choose) {
   Memory file(bytes);
   try {
-    const source::ParquetLayout layout = source::read_layout(file, "");
+    const source::ParquetLayout layout = source::read_layout(file, choose, "");
     for (const source::ParquetGroup& group : layout.groups) {
       if (group.rows <= 0 || group.begin < 0 || group.length > std::ssize(bytes) - group.begin)
         __builtin_trap();
       take_values(bytes.subspan(static_cast<std::size_t>(group.begin),
                                 static_cast<std::size_t>(group.length)),
-                  group, layout.column.levels);
+                  group, layout.column);
     }
   } catch (const ValueError&) {
   }
@@ -70,7 +59,10 @@ void read_pages(Stored bytes) {
   group.rows = 1000;
   group.codec = first & 7;
   try {
-    take_values(bytes.subspan(1), group, first >> 3 & 3);
+    source::ParquetColumn column;
+    column.levels = first >> 3 & 3;
+    column.number = (first & 32) != 0 ? 2 : 6;  // numbers of 64 bits, or bytes
+    take_values(bytes.subspan(1), group, column);
   } catch (const ValueError&) {
   }
 }
@@ -79,7 +71,8 @@ void read_pages(Stored bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const Stored bytes = std::as_bytes(std::span(data, size));
-  read_file(bytes);
+  read_file(bytes, source::choose_image_column);
+  read_file(bytes, source::choose_class_column);
   read_pages(bytes);
   return 0;
 }

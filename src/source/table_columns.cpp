@@ -1,0 +1,126 @@
+#include "source/table_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "loaderscope/errors.h"
+
+namespace loaderscope::source {
+namespace {
+
+using Holds = TableColumn::Holds;
+
+// As the images of Hugging Face are stored: a structure of bytes and a path.
+constexpr std::string_view kBytesOfImage = ".bytes";
+
+bool is_called(const TableColumn& column, std::string_view name) {
+  return column.path == name || column.path == std::string(name) + std::string(kBytesOfImage);
+}
+
+std::string shown_column(const TableColumn& column) {
+  const std::string_view path = column.path;
+  return shown_text(
+      path.ends_with(kBytesOfImage) ? path.substr(0, path.size() - kBytesOfImage.size()) : path);
+}
+
+template <class Takes>
+std::string column_names(const std::vector<TableColumn>& columns, const Takes& takes) {
+  std::string names;
+  for (const TableColumn& column : columns) {
+    if (takes(column)) names += (names.empty() ? "" : ", ") + shown_column(column);
+  }
+  return names;
+}
+
+std::string all_names(const std::vector<TableColumn>& columns) {
+  return column_names(columns, [](const auto&) { return true; });
+}
+
+bool can_hold_images(const TableColumn& column) {
+  return column.holds == Holds::bytes && !column.is_list;
+}
+
+bool can_hold_classes(const TableColumn& column) {
+  return (column.holds == Holds::numbers || column.holds == Holds::text) && !column.is_list;
+}
+
+std::size_t only_image_column(const std::vector<TableColumn>& columns) {
+  const auto found = std::find_if(columns.begin(), columns.end(), can_hold_images);
+  const auto count = std::count_if(columns.begin(), columns.end(), can_hold_images);
+  if (count == 1) return static_cast<std::size_t>(found - columns.begin());
+  if (count > 1)
+    throw ValueError(fmt::format("has several columns of bytes: {}; choose one with ?column=NAME",
+                                 column_names(columns, can_hold_images)));
+  throw ValueError(
+      fmt::format("has no column of bytes, which images are; it has {}", all_names(columns)));
+}
+
+const TableColumn& called_column(const std::vector<TableColumn>& columns, std::string_view wanted) {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const auto& column) { return is_called(column, wanted); });
+  if (found == columns.end())
+    throw ValueError(
+        fmt::format("has no column {}; it has {}", shown_text(wanted), all_names(columns)));
+  if (found->is_list)
+    throw ValueError(
+        fmt::format("has lists in the column {}, which are not read; write a row for "
+                    "each image",
+                    shown_text(wanted)));
+  return *found;
+}
+
+}  // namespace
+
+std::size_t choose_image_column(const std::vector<TableColumn>& columns, std::string_view wanted) {
+  if (wanted.empty()) return only_image_column(columns);
+  const TableColumn& found = called_column(columns, wanted);
+  if (found.holds != Holds::bytes && found.holds != Holds::text)
+    throw ValueError(fmt::format("has {} in the column {}, and images are bytes", found.type,
+                                 shown_text(wanted)));
+  return static_cast<std::size_t>(&found - columns.data());
+}
+
+int rank_of_class_name(std::string_view name) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "label", "labels", "class", "cls", "target", "class_id", "category", "fine_label"};
+  const auto* found =
+      std::find(kNames.begin(), kNames.end(), name.substr(name.find_last_of("/.") + 1));
+  return found == kNames.end() ? -1 : static_cast<int>(found - kNames.begin());
+}
+
+std::size_t choose_class_column(const std::vector<TableColumn>& columns, std::string_view wanted) {
+  const TableColumn* best = nullptr;
+  if (!wanted.empty()) {
+    best = &called_column(columns, wanted);
+    if (!can_hold_classes(*best))
+      throw ValueError(fmt::format("has {} in the column {}, and classes are whole numbers or text",
+                                   best->type, shown_text(wanted)));
+    return static_cast<std::size_t>(best - columns.data());
+  }
+  for (const TableColumn& column : columns) {
+    const int rank = rank_of_class_name(column.path);
+    if (rank < 0 || !can_hold_classes(column)) continue;
+    if (best == nullptr || rank < rank_of_class_name(best->path)) best = &column;
+  }
+  if (best == nullptr) throw ValueError("has no column that is called as classes are");
+  return static_cast<std::size_t>(best - columns.data());
+}
+
+std::span<const std::byte> ClassText::of(std::span<const std::byte> number, bool is_signed) {
+  std::uint64_t value = 0;
+  const std::size_t size = std::min(number.size(), sizeof value);
+  std::memcpy(&value, number.data(), size);
+  const std::size_t unused = 8 * (sizeof value - size);
+  if (is_signed && size > 0) {
+    const auto shifted = static_cast<std::int64_t>(value << unused);
+    text_ = std::to_string(shifted >> unused);
+  } else {
+    text_ = std::to_string(value);
+  }
+  return std::as_bytes(std::span(text_));
+}
+
+}  // namespace loaderscope::source

@@ -1,0 +1,196 @@
+// Arrow files: as libraries wrote them, and damaged ones.
+#include "source/arrow.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "container_bytes.h"
+#include "fixtures.h"
+#include "loaderscope/errors.h"
+#include "source/page_codec.h"
+#include "source/registry.h"
+#include "temp_folder.h"
+
+namespace loaderscope::source {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+bool has_codec(std::int64_t codec) {
+  try {
+    arrow_codec(codec);
+    return true;
+  } catch (const ValueError&) {
+    return false;
+  }
+}
+constexpr std::int64_t kLz4 = 0, kZstd = 1;
+
+struct Arrow : testing::Test {
+  TempFolder data;
+
+  void SetUp() override {
+    if (source_row("arrow").open == nullptr) GTEST_SKIP() << "built without FlatBuffers";
+  }
+  static std::unique_ptr<Source> open_paths(const std::vector<std::string>& paths,
+                                            const GivenWords& words = {}, bool classes = false) {
+    SourceOptions options = without_cache(paths);
+    options.words = words;
+    options.classes = classes;
+    return source_row("arrow").open(options, {});
+  }
+  static std::unique_ptr<Source> open(const std::string& name, const GivenWords& words = {},
+                                      bool classes = false) {
+    return open_paths({fixture("arrow/" + name)}, words, classes);
+  }
+  std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
+    return message_of<RunError>([&] { open_paths({data.write("0.arrow", bytes)}, words); });
+  }
+  void read_some(const std::string& bytes);
+};
+
+void Arrow::read_some(const std::string& bytes) {
+  for (const bool classes : {false, true}) {
+    try {
+      const auto source = open_paths({data.write("0.arrow", bytes)}, {}, classes);
+      const auto reader = source->make_reader();
+      for (std::int64_t i = 0; i < std::min<std::int64_t>(source->size(), 8); ++i) {
+        try {
+          reader->read(i);
+        } catch (const SampleError&) {
+        }
+      }
+    } catch (const RunError&) {
+    }
+  }
+}
+
+std::vector<std::string> all_samples(const Source& source) {
+  std::vector<std::string> samples;
+  const auto reader = source.make_reader();
+  for (std::int64_t i = 0; i < source.size(); ++i) samples.push_back(read_sample(*reader, i));
+  return samples;
+}
+
+TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
+  for (const char* name : {"file.arrow", "stream.arrow", "large.arrow"}) {
+    const auto source = open(name);
+    expect_fixture_images(*source);
+    EXPECT_THAT(source->describe(4), HasSubstr("record batch 1, row 1")) << name;
+    EXPECT_TRUE(source->details().empty());
+  }
+}
+
+TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
+  for (const auto& [name, codec] : {std::pair("lz4", kLz4), std::pair("zstd", kZstd)}) {
+    if (!has_codec(codec)) continue;
+    const auto source = open(std::string(name) + ".arrow");
+    expect_fixture_images(*source);
+    ASSERT_EQ(source->details().size(), 1U);
+    EXPECT_EQ(source->details().front().text, name);
+    EXPECT_THAT(source->notes(), ElementsAre(HasSubstr("record batches of 3 rows, packed")));
+    EXPECT_THAT(all_samples(*open(std::string(name) + ".arrow", {}, true)),
+                ElementsAre("0", "1", "2", "0", "1", "2", "0"));
+  }
+}
+
+// Only what is asked for is read: of a batch the bytes of one value.
+TEST_F(Arrow, AValueThatIsNotPackedIsReadAlone) {
+  const auto source = open("file.arrow");
+  source->make_reader()->read(5);
+  const auto size = static_cast<double>(content_of_fixture("images/5.jpg").size());
+  EXPECT_EQ(value_of(source->metrics(), "source.bytes_brought"), size);
+}
+
+TEST_F(Arrow, ClassesAreNumbersOrTextOfTheColumnThatIsNamed) {
+  EXPECT_THAT(all_samples(*open("file.arrow", {}, true)),
+              ElementsAre("0", "1", "2", "0", "1", "2", "0"));
+  EXPECT_EQ(all_samples(*open("stream.arrow", {{"label", "name"}}, true))[3], "class 1");
+  EXPECT_THAT(message_of<RunError>([] {
+                open("file.arrow", {{"label", "truth"}}, true);
+              }),
+              HasSubstr("has truth in the column truth, and classes are whole numbers or text"));
+}
+
+TEST_F(Arrow, WhatHuggingFaceSavedIsReadInItsOrder) {
+  const auto source = open("saved/train");
+  expect_fixture_images(*source);
+  EXPECT_EQ(source->stored_in()->objects(), 2);
+  EXPECT_THAT(all_samples(*open("saved/train", {}, true)),
+              ElementsAre("0", "1", "2", "0", "1", "2", "0"));
+  EXPECT_THAT(
+      message_of<RunError>([] { open("saved"); }),
+      AllOf(HasSubstr("holds the splits train; give one of them"), HasSubstr("saved/train")));
+}
+
+// As shuffle(seed=3) left it: the samples of datasets are images 5, 4, ... in the file's order.
+TEST_F(Arrow, SamplesComeInTheOrderOfIndices) {
+  const std::string file = fixture("arrow/cache-shuffled.arrow");
+  const auto source = open("saved/train", {{"indices", file}});
+  const auto in_order = all_samples(*open("saved/train")), shuffled = all_samples(*source);
+  EXPECT_NE(shuffled, in_order);
+  EXPECT_THAT(shuffled, testing::UnorderedElementsAreArray(in_order));
+  EXPECT_THAT(source->notes(),
+              ElementsAre(HasSubstr("7 samples in the order of a file of indices")));
+  EXPECT_THAT(
+      message_of<RunError>([&] {
+        open("nulls_none.arrow", {{"column", "few"}, {"indices", fixture("arrow/file.arrow")}});
+      }),
+      HasSubstr("has no column indices"));
+}
+
+TEST_F(Arrow, OfACacheWhatMapLeftIsNoData) {
+  std::filesystem::copy(fixture("arrow/saved/train/data-00000-of-00002.arrow"), data.path());
+  std::filesystem::copy(fixture("arrow/cache-shuffled.arrow"), data.path());
+  EXPECT_EQ(open_paths({data.path()})->size(), 4);
+}
+
+TEST_F(Arrow, NullsAndEmptyValuesAreNoSamples) {
+  for (const char* name : {"nulls_none.arrow", "nulls_zstd.arrow"}) {
+    if (std::string_view(name) == "nulls_zstd.arrow" && !has_codec(kZstd)) continue;
+    EXPECT_THAT(message_of<RunError>([&] { open(name); }),
+                HasSubstr("several columns of bytes: few, image"));
+    for (const char* column : {"few", "image"}) {
+      const auto source = open(name, {{"column", column}});
+      const auto reader = source->make_reader();
+      ASSERT_EQ(source->size(), 7);
+      EXPECT_EQ(read_sample(*reader, 2), "two");
+      EXPECT_EQ(read_sample(*reader, 6), "three");
+      for (const std::int64_t i : {1, 3, 4}) EXPECT_THROW(reader->read(i), SampleError) << i;
+      EXPECT_EQ(read_sample(*reader, 5), "one");
+    }
+  }
+}
+
+TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
+  const std::string file = content_of_fixture("arrow/file.arrow"),
+                    stream = content_of_fixture("arrow/stream.arrow");
+  EXPECT_THAT(why_not(""), HasSubstr("is no Arrow file"));
+  EXPECT_THAT(why_not("ARROW1"), HasSubstr("does not end with ARROW1"));
+  EXPECT_THAT(why_not("ARROW2 and more than that"), HasSubstr("is no Arrow file"));
+  EXPECT_THAT(why_not(file.substr(0, file.size() - 1)), HasSubstr("is cut off"));
+  EXPECT_THAT(why_not(stream.substr(0, stream.size() / 2)), HasSubstr("is cut off"));
+  EXPECT_THAT(why_not(file, {{"column", "label"}}),
+              HasSubstr("has whole numbers in the column label, and images are bytes"));
+  EXPECT_THAT(why_not(file, {{"column", "many.item"}}), HasSubstr("has lists in the column"));
+  EXPECT_THAT(why_not(content_of_fixture("arrow/cache-shuffled.arrow")),
+              HasSubstr("has no column of bytes, which images are; it has indices"));
+}
+
+TEST_F(Arrow, ChangedBytesAreRefusedOrRead) {
+  for (const char* name : {"file.arrow", "stream.arrow", "lz4.arrow", "zstd.arrow"}) {
+    const std::string good = content_of_fixture(std::string("arrow/") + name);
+    for (std::size_t i = 0; i < good.size(); i += 41) {
+      std::string bytes = good;
+      bytes[i] = static_cast<char>(bytes[i] ^ (1 << i % 8));
+      read_some(bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::source
