@@ -114,8 +114,10 @@ void measure_decoding(const Probing& probing, Outcome& outcome) {
   const double per_core =
       outcome.figures.back().value / std::min(outcome.figures.back().at, probing.cpus.usable);
   outcome.figures.push_back({"per_core", "1/s", per_core, last.noise, what});
-  outcome.ceilings.push_back(
-      {.supply = Supply::decoding, .per_s = best.value, .per_core_s = per_core});
+  outcome.ceilings.push_back({.supply = Supply::decoding,
+                              .per_s = best.value,
+                              .per_core_s = per_core,
+                              .sample_bytes = bytes / static_cast<double>(images.size())});
   outcome.answer =
       fmt::format("{} decode {} images/s", show_cores(probing.cpus.usable), show_rate(best.value));
   std::string line = "decode, " + what;
