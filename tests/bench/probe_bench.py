@@ -123,7 +123,7 @@ def memory(binary, rounds, folder):
 def decode(binary, rounds, folder):
     ratios = Ratios()
     data = os.path.join(folder, "one")
-    output_of(binary, "data", "make", data, "--count", "1", "--size", "1920x1080", "--force")
+    output_of(binary, "data", "make", data, "--count", "1", "--size", "1920x1080")
     image = next(os.path.join(root, name) for root, _, names in os.walk(data) for name in names if name.endswith(".jpg"))
     for _ in range(rounds):
         ours = figures_of(binary, "--data", data)["decode.threads_1"] * 1920 * 1080

@@ -559,7 +559,7 @@ TEST(Findings, APartOfACoreIsAQuota) {
     return findings_of(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
   };
   EXPECT_EQ(with_cores("2.5").front().id, "cpu-quota");
-  EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores"),
+  EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores for 8 workers"),
             std::string::npos);
   EXPECT_FALSE(has(with_cores("2"), "cpu-quota"));
 }
