@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 
+#include "analysis/totals.h"
 #include "base/thread_meter.h"
 #include "cli/command.h"
 #include "cli/compare_arms.h"
@@ -17,6 +18,7 @@
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/case_run.h"
@@ -31,18 +33,57 @@
 namespace loaderscope {
 namespace {
 
+// What the runs of each arm reach of what probe measured: of each the fastest run.
+class Reached {
+ public:
+  explicit Reached(std::string profile) : profile_(std::move(profile)) {
+    known_rates(profile_, machine_, {}, notes_);  // refuses what cannot be read
+  }
+
+  void look(std::size_t arm, RunRecord& record) {
+    notes_.clear();
+    if (record.machine.host == machine_.host)
+      add_known_rates(known_rates(profile_, machine_, record.config.data, notes_), record);
+    const double rate = per_second(record, &RankRecord::samples);
+    Arm& of = arms_.at(arm);
+    if (rate <= of.rate) return;
+    of = {rate, probed_words(probed_ceilings(record))};
+  }
+  void add_to(std::vector<std::string>& notes) const {
+    notes.insert(notes.end(), notes_.begin(), notes_.end());
+    for (std::size_t i = 0; i < arms_.size(); ++i) {
+      const std::string& words = arms_.at(i).words;
+      if (!words.empty()) notes.push_back(fmt::format("{} has {}", i == 0 ? "A" : "B", words));
+    }
+  }
+
+ private:
+  struct Arm {
+    double rate = 0;
+    std::string words;
+  };
+  std::string profile_;
+  MachineFacts machine_ = read_machine();
+  std::array<Arm, 2> arms_;
+  std::vector<std::string> notes_;
+};
+
 compare::Comparison compare_results(const CompareFlags& flags, const RunConfig& given) {
   if (flags.results.size() != 2)
     throw UsageError(shown_text(flags.results.front()) + ": give two results, of A and of B");
   refuse_flags_beside_result(given, "two results are compared as they are");
   const std::string a = place_of_result(flags.results[0]), b = place_of_result(flags.results[1]);
-  const RunRecord there = read_result(a).record, here = read_result(b).record;
+  RunRecord there = read_result(a).record, here = read_result(b).record;
   const MachineFacts machine = read_machine();
   std::optional<compare::KnownSpread> known;
   if (there.machine.cpu == machine.cpu && there.machine.cores == machine.cores)
     known = compare::SpreadHistory(source::user_cache_folder(), machine).summary();
   compare::Comparison comparison = compare::of_results(there, here, known);
   comparison.arms = {{{"A", a, ""}, {"B", b, ""}}};
+  Reached reached(flags.own.text(kMachineFlag.name));
+  reached.look(0, there);
+  reached.look(1, here);
+  reached.add_to(comparison.notes);
   return comparison;
 }
 
@@ -51,15 +92,21 @@ compare::Comparison compare_arms(const CompareFlags& flags, const RunConfig& giv
                                  const std::function<bool()>& stopped) {
   const CompareArms arms(flags.own, given, stopped);
   PairContext context{given, options, stopped, [&] { return arms.same_by_construction(); }};
+  Reached reached(flags.own.text(kMachineFlag.name));
+  context.look = [&](std::int64_t arm, RunRecord& record) {
+    reached.look(static_cast<std::size_t>(arm), record);
+  };
   constexpr double kOfAnchor = 1.0 / 3;
   if (arms.anchor) compare::give_share(context.options, 1 - kOfAnchor);
   compare::Comparison comparison = compare_pair(arms.two[0], arms.two[1], context);
   comparison.same_flags = arms.same_flags;
   comparison.notes.insert(comparison.notes.end(), arms.notes.begin(), arms.notes.end());
+  reached.add_to(comparison.notes);
   if (!arms.anchor || comparison.interrupted) return comparison;
   context.options = options;
   compare::give_share(context.options, kOfAnchor);
   context.same_by_construction = {};
+  context.look = {};
   const compare::Comparison since = compare_pair(*arms.anchor, arms.two[1], context);
   comparison.interrupted = since.interrupted;
   comparison.anchor = anchor_of(since, options.anchor_limit);

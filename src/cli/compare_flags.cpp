@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/experiments.h"
+#include "cli/saved_machine.h"
 #include "settings/flag_words.h"
 #include "settings/key_lines.h"
 
@@ -46,6 +47,7 @@ constexpr OwnFlag kCompareFlags[] = {
     {"accepted", "", "FILE",
      "Slowdowns that fail nothing: lines such as 'decode = 12% until 2026-12-31 by ana: why'. "
      "Default: .loaderscope/accepted.conf, where that is there."},
+    kMachineFlag,
     kVerbose,
 };
 

@@ -83,12 +83,19 @@ compare::Comparison compare_pair(const CompareArm& a, const CompareArm& b,
   run_pairs(comparison,
             {.run =
                  [&](std::int64_t arm, const compare::RunLength& length) {
-                   return run_fresh(fresh(arm, length), place.path(), patience, context.stopped);
+                   RunRecord record =
+                       run_fresh(fresh(arm, length), place.path(), patience, context.stopped);
+                   if (context.look) context.look(arm, record);
+                   return record;
                  },
              .run_two =
                  [&](std::array<std::int64_t, 2> two, const compare::RunLength& length) {
-                   return run_beside({fresh(two[0], length), fresh(two[1], length)}, place.path(),
-                                     patience, context.stopped);
+                   std::array<RunRecord, 2> records =
+                       run_beside({fresh(two[0], length), fresh(two[1], length)}, place.path(),
+                                  patience, context.stopped);
+                   for (std::size_t i = 0; i < two.size() && context.look; ++i)
+                     context.look(two.at(i), records.at(i));
+                   return records;
                  },
              .now = monotonic_now,
              .stopped = context.stopped,

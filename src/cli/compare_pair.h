@@ -22,6 +22,8 @@ struct PairContext {
   compare::Options options;
   std::function<bool()> stopped;
   std::function<std::string()> same_by_construction{};  // of compare::Context
+  // Of a run of either arm, before it is kept; may be empty.
+  std::function<void(std::int64_t arm, RunRecord& record)> look{};
 };
 
 // With progress on standard error.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/contention.h"
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "base/thread_meter.h"
 #include "cli/interrupt.h"
@@ -53,12 +54,14 @@ double parse_share(std::string_view text) {
   throw ValueError("expected a share such as 3% or 0.03");
 }
 
-ExperimentRunner::ExperimentRunner(const MachineFacts& machine,
+ExperimentRunner::ExperimentRunner(const MachineFacts& machine, std::string profile,
                                    std::function<void(const Experiment&)> save)
     : machine_(machine),
       stop_signal_(catch_stop_signals()),
       save_(std::move(save)),
-      load_(read_machine_load("/")) {
+      load_(read_machine_load("/")),
+      profile_(std::move(profile)) {
+  known_rates(profile_, machine_, {}, profile_notes_);  // refuses what cannot be read
   const auto progress = std::make_shared<ProgressPrinter>("runs");
   const auto runs = std::make_shared<std::int64_t>(0);
   context_.run = [this](const RunConfig& config) { return run(config); };
@@ -98,9 +101,20 @@ RunRecord ExperimentRunner::run(const RunConfig& of_case) {
   RunRecord record = run_or_show(config, context, output);
   record.machine = machine_;
   record.tool_version = version_number();
+  look_at_ceilings(record);
   left_shared_ += value_of(record.metrics, "memory.left_shm_bytes").value_or(0);
   resident_after_.push_back(read_process_counters().resident);
   return record;
+}
+
+void ExperimentRunner::look_at_ceilings(RunRecord& record) {
+  if (is_model_engine(record.engine)) return;
+  profile_notes_.clear();  // those of the last run
+  add_known_rates(known_rates(profile_, machine_, record.config.data, profile_notes_), record);
+  const double rate = per_second(record, &RankRecord::samples);
+  if (rate <= fastest_) return;
+  fastest_ = rate;
+  ceilings_ = probed_words(probed_ceilings(record));
 }
 
 void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const {
@@ -116,6 +130,10 @@ void ExperimentRunner::add_notes(Experiment& experiment, bool with_others) const
                       others, show_cores(machine_.cores)));
     }
   }
+  experiment.notes.insert(experiment.notes.end(), profile_notes_.begin(), profile_notes_.end());
+  if (!ceilings_.empty())
+    experiment.notes.push_back(
+        fmt::format("the fastest run, of {} samples/s: {}", show_rate(fastest_), ceilings_));
   const std::string leak = leak_note(resident_after_);
   if (!leak.empty()) experiment.notes.push_back(leak);
   if (left_shared_ > 0) {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "cli/own_flags.h"
+#include "cli/saved_machine.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/experiment.h"
 #include "machine/machine_load.h"
@@ -18,8 +19,9 @@ double parse_share(std::string_view text);  // "3%" or 0.03; throws ValueError
 // Runs cases in this process, with progress on standard error.
 class ExperimentRunner {
  public:
-  // `save` writes what is there after each run; it may be empty.
-  ExperimentRunner(const MachineFacts& machine, std::function<void(const Experiment&)> save);
+  // `profile`: of --machine. `save` writes what is there after each run; it may be empty.
+  ExperimentRunner(const MachineFacts& machine, std::string profile,
+                   std::function<void(const Experiment&)> save);
 
   const ExperimentContext& context() const { return context_; }
   // Adds what was seen of the machine and between the cases; with what other programs took, where
@@ -29,6 +31,7 @@ class ExperimentRunner {
 
  private:
   RunRecord run(const RunConfig& of_case);
+  void look_at_ceilings(RunRecord& record);
   RunRecord run_or_show(const RunConfig& config, const EngineContext& context,
                         const std::string& output);
 
@@ -38,8 +41,12 @@ class ExperimentRunner {
   ExperimentContext context_;
   std::optional<MachineLoad> load_;
   std::vector<Bytes> resident_after_;  // each run
-  double left_shared_ = 0;             // bytes that programs left in /dev/shm
-  bool shown_ = false;                 // what a program printed that failed
+  std::string profile_;
+  double fastest_ = 0;    // samples/s of a run
+  std::string ceilings_;  // what it reached of them
+  std::vector<std::string> profile_notes_;
+  double left_shared_ = 0;  // bytes that programs left in /dev/shm
+  bool shown_ = false;      // what a program printed that failed
 };
 
 }  // namespace loaderscope

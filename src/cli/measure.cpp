@@ -1,10 +1,18 @@
 #include "cli/measure.h"
 
+#include <algorithm>
+#include <optional>
+
+#include "base/cpu_set.h"
 #include "cli/live_account.h"
 #include "cli/progress.h"
 #include "cli/version_text.h"
+#include "device/cuda/gpu_link.h"
+#include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "machine/gpu_watch.h"
 #include "record/broken_off.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 
@@ -15,6 +23,41 @@ void complete(RunRecord& record, const MachineFacts& machine,
   record.machine = machine;
   record.tool_version = version_number();
   record.notes.insert(record.notes.begin(), notes.begin(), notes.end());
+}
+
+bool may_use_gpus(const RunConfig& config) {
+  const DeviceKind kind = device_kind(config.trainer.device.value);
+  return !is_model_engine(config.engine.value) &&
+         (kind == DeviceKind::gpu || kind == DeviceKind::program);
+}
+
+// What the engine knows better stands.
+void add_missing(std::vector<Metric>& metrics, std::vector<Metric> more, std::string_view group) {
+  for (Metric& metric : more) {
+    if (metric.name.starts_with(group) && !value_of(metrics, metric.name))
+      metrics.push_back(std::move(metric));
+  }
+}
+
+// Of our own process and the programs that it starts.
+void add_gpu_load(const GpuWatch& watch, RunRecord& record) {
+  if (record.ranks.empty()) return;
+  Nanos begin = record.ranks.front().window_begin, end = begin;
+  for (const RankRecord& rank : record.ranks) {
+    begin = std::min(begin, rank.window_begin);
+    end = std::max(end, rank.window_end);
+  }
+  const std::vector<GpuSample> samples = samples_of_job(watch.samples(), begin, end);
+  std::vector<std::string> addresses;
+  for (const GpuSample& sample : samples) {
+    if (!sample.address.empty()) addresses.push_back(sample.address);
+  }
+  std::sort(addresses.begin(), addresses.end());
+  addresses.erase(std::unique(addresses.begin(), addresses.end()), addresses.end());
+  const std::vector<Metric> metrics = gpu_load_metrics(samples);
+  add_missing(record.metrics, metrics, "gpu.");
+  if (!value_of(record.metrics, "link.width")) add_missing(record.metrics, metrics, "link.");
+  add_missing(record.metrics, weakest_link_metrics("/", addresses, allowed_cpus()), "numa.");
 }
 
 }  // namespace
@@ -34,12 +77,16 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.on_progress = [&](const Progress& p) {
     progress.show(p.steps, p.fraction, [&](std::size_t width) { return account.lines(width); });
   };
+  std::optional<GpuWatch> gpus;
+  if (may_use_gpus(config)) gpus.emplace();
   try {
     RunRecord record = run_engine(config, context);
     complete(record, machine, notes);
+    if (gpus) add_gpu_load(*gpus, record);
     return record;
   } catch (const BrokenOff& broken) {
     complete(*broken.record, machine, notes);
+    if (gpus) add_gpu_load(*gpus, *broken.record);
     throw;
   }
 }

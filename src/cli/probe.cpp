@@ -2,15 +2,18 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/data_flags.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/progress.h"
+#include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "machine/machine.h"
@@ -23,7 +26,7 @@ namespace {
 struct ProbeFlags {
   std::string data, path, python, demand, batch_size, ranks, read_at_most, json, html;
   std::vector<std::string> against;
-  bool quick = false, verbose = false, force = false;
+  bool quick = false, save = false, verbose = false, force = false;
 };
 
 Places places_of(const ProbeFlags& flags) {
@@ -128,6 +131,11 @@ ExitCode run_probe(const ProbeFlags& flags) {
   }
   judge(profile, demand, profile.interrupted ? std::vector<probe::Profile>() : peers);
   write_answer(places, result_of(profile, version_number()), standard_output_style(flags.verbose));
+  if (flags.save && !profile.interrupted) {
+    const std::string place = save_machine(profile);
+    std::fprintf(stderr, "loaderscope: kept as %s; runs on this machine are shown beside it\n",
+                 printable(place).c_str());
+  }
   if (profile.interrupted) return exit_code_of_signal(stop_signal.load());
   const bool is_unlike = profile.against && !profile.against->unlike.empty();
   return is_unlike ? ExitCode::requirement_not_met : ExitCode::ok;
@@ -160,6 +168,9 @@ Action declare_probe(CLI::App& app) {
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false);
+  app.add_flag("--save", flags->save,
+               "Keep the profile for this machine in the cache folder: run, sweep, tune, what-if "
+               "and compare show what they reach of it.");
   add("--python", flags->python, "The Python whose workers are started (python3).", "PROGRAM");
   add("--json", flags->json, "Also write the profile to this file; - prints only JSON.", "FILE");
   add("--html", flags->html, "Also save a page with its pictures in this file.", "FILE");

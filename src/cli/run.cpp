@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
+#include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/trace_answer.h"
 #include "experiment/prediction_history.h"
@@ -30,6 +31,7 @@
 #include "machine/machine.h"
 #include "record/broken_off.h"
 #include "report/results.h"
+#include "settings/engine_table.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -42,6 +44,7 @@ constexpr OwnFlag kRunFlags[] = {
     {"nsys", "", "FILE",
      "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
      "the GPU waited for by nsys's own times."},
+    kMachineFlag,
     kVerbose,
 };
 
@@ -109,11 +112,14 @@ void add_proof(Analysis& analysis, const RunRecord& record, const MachineFacts& 
 
 // With what was measured until a failure, that is written.
 RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& machine,
-                                const std::vector<std::string>& notes, const ReportStyle& style,
-                                const std::atomic<int>& stop_signal) {
+                                const std::vector<std::string>& notes, const ProbedRates& rates,
+                                const ReportStyle& style, const std::atomic<int>& stop_signal) {
   try {
-    return measure(config, machine, notes, stop_signal);
+    RunRecord record = measure(config, machine, notes, stop_signal);
+    add_known_rates(rates, record);
+    return record;
   } catch (const BrokenOff& broken) {
+    add_known_rates(rates, *broken.record);
     Analysis analysis = analyse(*broken.record);
     add_findings(analysis, *broken.record, PredictionHistory(source::user_cache_folder()).summary(),
                  &stop_signal);
@@ -148,9 +154,12 @@ ExitCode run(RunFlags& flags) {
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
   check_places(places_of(config), "run", flags.base.output_rules(config));
+  ProbedRates rates;
+  if (!is_model_engine(config.engine.value))
+    rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  RunRecord record = measure_or_write_part(config, machine, notes, style, stop_signal);
+  RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
   Analysis analysis = analyse(record);

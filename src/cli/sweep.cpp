@@ -32,6 +32,7 @@ constexpr OwnFlag kSweepFlags[] = {
      "3%."},
     {"resume", "", "FILE",
      "Go on with what a sweep saved there with --json has not run; with the same settings."},
+    kMachineFlag,
     kVerbose,
 };
 
@@ -75,7 +76,8 @@ ExitCode sweep(SweepFlags& flags) {
   Experiment experiment =
       plan_experiment(given, axes, flags.own.is_on("one-at-a-time"), limits_of(machine, given));
   if (flags.own.is_given("resume")) resume_sweep(flags.own.text("resume"), experiment);
-  ExperimentRunner runner(machine, [&](const Experiment& so_far) {
+  const std::string profile = flags.own.text(kMachineFlag.name);
+  ExperimentRunner runner(machine, profile, [&](const Experiment& so_far) {
     if (json.empty() || json == "-") return;
     write_output(json,
                  [&](std::ostream& out) { write_json(out, result_of(so_far, version_number())); });

@@ -43,6 +43,7 @@ constexpr OwnFlag kTuneFlags[] = {
     {"from", "", "RESULT",
      "Tune the run that 'run --json' saved there (last: the last run, saved or not); its settings "
      "are the base case."},
+    kMachineFlag,
     kVerbose,
 };
 
@@ -138,7 +139,7 @@ ExitCode run_tune(TuneFlags& flags) {
   rules.made_from.push_back(flags.own.text("from"));
   check_places(places_of(given), "tune", rules);
 
-  ExperimentRunner runner(machine, {});
+  ExperimentRunner runner(machine, flags.own.text(kMachineFlag.name), {});
   Experiment experiment = plan_experiment(base.given, axes, false, limits);
   if (base.measured) adopt_loader(experiment, *base.measured);
   Tune answer = tune(std::move(experiment), runner.context(), options);

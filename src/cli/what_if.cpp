@@ -1,6 +1,7 @@
 // loaderscope what-if
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "analysis/fit/fitted_model.h"
@@ -11,6 +12,7 @@
 #include "cli/measure.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
+#include "cli/saved_machine.h"
 #include "cli/terminal.h"
 #include "cli/version_text.h"
 #include "experiment/prediction_history.h"
@@ -28,7 +30,7 @@ namespace {
 struct WhatIfFlags {
   explicit WhatIfFlags(CLI::App& app) : base(app) {}
 
-  std::string result;
+  std::string result, profile;
   std::vector<std::string> set;
   bool verify = false;
   bool verbose = false;
@@ -62,6 +64,36 @@ FittedBase fitted_base(const WhatIfFlags& flags, const RunConfig& given,
   return base;
 }
 
+// Whether a sample takes the same of the machine as before.
+bool keeps_work(const Changes& changes) {
+  constexpr std::string_view kWork[] = {"data",  "source",    "size",   "augment", "transfer",
+                                        "cache", "cache-dir", "access", "cores",   "dct-scale"};
+  return std::all_of(changes.begin(), changes.end(), [&](const Change& change) {
+    return change.key.find('.') == std::string::npos &&
+           std::find(std::begin(kWork), std::end(kWork), change.key) == std::end(kWork);
+  });
+}
+
+// What the machine that was measured has of what is predicted.
+void look_at_ceilings(const WhatIfFlags& flags, const MachineFacts& machine, FittedBase& base,
+                      WhatIf& answer) {
+  if (!base.record || !answer.predicted || !keeps_work(answer.changes)) return;
+  const bool is_here =
+      base.record->machine.host == machine.host && base.record->machine.cpu == machine.cpu;
+  if (is_here)
+    add_known_rates(known_rates(flags.profile, machine, base.record->config.data, answer.notes),
+                    *base.record);
+  const std::vector<ProbedCeiling> ceilings = probed_ceilings(*base.record);
+  if (ceilings.empty()) return;
+  const std::string beyond = beyond_probed(ceilings, answer.predicted->samples_per_s);
+  const std::string words = probed_words(ceilings);
+  if (!beyond.empty()) {
+    answer.notes.push_back(beyond);
+  } else if (!words.empty()) {
+    answer.notes.push_back("measured: " + words);
+  }
+}
+
 WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   WhatIf answer;
   answer.changes = changes;
@@ -93,10 +125,11 @@ ExitCode what_if(const WhatIfFlags& flags) {
   rules.made_from.push_back(flags.result);
   check_places(places_of(given), "what-if", rules);
   const MachineFacts machine = read_machine();
-  const FittedBase base = fitted_base(flags, given, machine);
+  FittedBase base = fitted_base(flags, given, machine);
   const RunConfig to_run = flags.verify ? base.model->to_run(changes) : RunConfig();
 
   WhatIf answer = predicted_answer(base, changes);
+  look_at_ceilings(flags, machine, base, answer);
   const PredictionHistory history(source::user_cache_folder());
   answer.history = history.summary();
   const std::atomic<int>& stop_signal = catch_stop_signals();
@@ -131,6 +164,9 @@ Action declare_what_if(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);
+  app.add_option("--machine", flags->profile, std::string(kMachineFlag.help))
+      ->type_name("FILE")
+      ->take_last();
   app.add_flag("--verify", flags->verify,
                "Run the changed configuration for real too, and say how far the prediction was "
                "off.");

@@ -172,4 +172,56 @@ std::string describe_binding(const std::vector<RankBinding>& binding) {
   return text;
 }
 
+ProgramBinding plan_program_binding(const Topology& topology, const Bind& bind,
+                                    std::string_view visible_gpus) {
+  ProgramBinding binding;
+  BindingRequest request{bind, 1, 1, visible_gpus};
+  if (bind.way == Bind::Way::near_gpu) {
+    require_topology(topology, "near-gpu");
+    request.ranks = std::max<std::int64_t>(1, std::ssize(gpus_of(topology, visible_gpus)));
+    for (RankBinding& rank : plan_binding(topology, request))
+      binding.by_rank.push_back(std::move(rank.all));
+    return binding;
+  }
+  request.workers = bind.way == Bind::Way::list ? std::ssize(bind.cpus) : std::ssize(topology.cpus);
+  for (const RankBinding& rank : plan_binding(topology, request)) {
+    for (const CpuSet& worker : rank.workers) binding.in_turn.push_back(worker.front());
+  }
+  return binding;
+}
+
+std::vector<std::string> describe_binding(const ProgramBinding& binding, const Bind& bind) {
+  constexpr std::size_t kNamed = 16;
+  std::vector<std::string> lines;
+  if (!binding.in_turn.empty()) {
+    std::string order;
+    for (std::size_t i = 0; i < std::min(kNamed, binding.in_turn.size()); ++i)
+      order += fmt::format("{}{}", i == 0 ? "" : ", ", binding.in_turn[i]);
+    lines.push_back(fmt::format("workers run on a CPU each, in this order: {}{}", order,
+                                binding.in_turn.size() > kNamed ? ", ..." : ""));
+  }
+  if (!binding.by_rank.empty()) {
+    std::vector<RankBinding> ranks;
+    for (const CpuSet& cpus : binding.by_rank) ranks.push_back({{}, cpus});
+    lines.push_back(describe_binding(ranks));
+  }
+  const char* const alike = bind.way == Bind::Way::near_gpu  ? "node"
+                            : bind.way == Bind::Way::compact ? "core-complex"
+                                                             : nullptr;
+  if (alike != nullptr)
+    lines.push_back(fmt::format(
+        "trainers are left where they are: torchrun --numa-binding={} ... binds them likewise "
+        "(PyTorch 2.9 or later)",
+        alike));
+  return lines;
+}
+
+Topology topology_to_bind_by() {
+  Topology topology = read_topology();
+  if (topology.is_this_machine) return topology;
+  throw RunError(
+      "bind: HWLOC_XMLFILE or HWLOC_SYNTHETIC puts another machine in place of this one; unset "
+      "it, or give --bind none");
+}
+
 }  // namespace loaderscope

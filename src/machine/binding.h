@@ -32,4 +32,23 @@ std::vector<RankBinding> plan_binding(const Topology& topology, const BindingReq
 // One sentence for the record; "" of none.
 std::string describe_binding(const std::vector<RankBinding>& binding);
 
+// Of somebody else's program, whose ranks and workers are known when they start.
+struct ProgramBinding {
+  std::vector<int> in_turn;     // a CPU for each worker, rank after rank, and over again
+  std::vector<CpuSet> by_rank;  // instead: those of all workers of a rank, and over again
+
+  bool empty() const { return in_turn.empty() && by_rank.empty(); }
+};
+
+// As plan_binding().
+ProgramBinding plan_program_binding(const Topology& topology, const Bind& bind,
+                                    std::string_view visible_gpus);
+
+// For the record, with what torchrun does likewise for the trainers, where it does; none of none.
+std::vector<std::string> describe_binding(const ProgramBinding& binding, const Bind& bind);
+
+// The topology of this machine, for binding. Throws RunError where a variable of hwloc's puts
+// another one in its place.
+Topology topology_to_bind_by();
+
 }  // namespace loaderscope

@@ -16,12 +16,23 @@ namespace nvml {
 
 using Gpu = struct NvmlDevice*;
 constexpr int kSuccess = 0, kTooSmall = 7;
+constexpr int kMultiprocessors = 1;      // of nvmlClockType_t
+constexpr int kSent = 0, kReceived = 1;  // of nvmlPcieUtilCounter_t
+
+// Bits of nvmlClocksEventReasons.
+constexpr unsigned long long kBySetting = 0x2, kPowerCap = 0x4, kHardware = 0x8, kHeat = 0x20,
+                             kHardwareHeat = 0x40, kPowerBrake = 0x80;
 
 struct Utilization {
   unsigned gpu, memory;  // percent
 };
 struct Memory {
   unsigned long long total, free, used;
+};
+struct Pci {
+  char legacy_address[16];
+  unsigned domain, bus, device, ids, subsystem;
+  char address[32];
 };
 struct Process {
   unsigned pid;
@@ -45,6 +56,15 @@ struct GpuLoads::Functions {
   using Ask = int (*)(nvml::Gpu, unsigned*);
   Ask generation = nullptr, width = nullptr, most_generation = nullptr, most_width = nullptr;
 
+  // Of its details; likewise.
+  int (*pci)(nvml::Gpu, nvml::Pci*) = nullptr;
+  int (*decoder)(nvml::Gpu, unsigned* percent, unsigned* period_us) = nullptr;
+  int (*jpeg)(nvml::Gpu, unsigned* percent, unsigned* period_us) = nullptr;
+  int (*clock)(nvml::Gpu, int type, unsigned* megahertz) = nullptr;
+  int (*most_clock)(nvml::Gpu, int type, unsigned* megahertz) = nullptr;
+  int (*traffic)(nvml::Gpu, int direction, unsigned* kilobytes_per_s) = nullptr;
+  int (*reasons)(nvml::Gpu, unsigned long long*) = nullptr;
+
   explicit Functions(void* library) {
     const auto find = [&](auto& function, const char* symbol) {
       function =
@@ -62,6 +82,14 @@ struct GpuLoads::Functions {
     find(width, "nvmlDeviceGetCurrPcieLinkWidth");
     find(most_generation, "nvmlDeviceGetMaxPcieLinkGeneration");
     find(most_width, "nvmlDeviceGetMaxPcieLinkWidth");
+    find(pci, "nvmlDeviceGetPciInfo_v3");
+    find(decoder, "nvmlDeviceGetDecoderUtilization");
+    find(jpeg, "nvmlDeviceGetJpgUtilization");
+    find(clock, "nvmlDeviceGetClockInfo");
+    find(most_clock, "nvmlDeviceGetMaxClockInfo");
+    find(traffic, "nvmlDeviceGetPcieThroughput");
+    find(reasons, "nvmlDeviceGetCurrentClocksEventReasons");
+    if (reasons == nullptr) find(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
   }
   bool are_there() const {
     return init != nullptr && shutdown != nullptr && count != nullptr && handle != nullptr &&
@@ -73,6 +101,42 @@ struct GpuLoads::Functions {
     unsigned number = 0;
     const bool is_told = ask != nullptr && ask(gpu, &number) == nvml::kSuccess && number <= kMost;
     return is_told ? static_cast<int>(number) : 0;
+  }
+
+  // "00000000:3B:00.0" as the kernel's folders have it.
+  std::string address_of(nvml::Gpu gpu) const {
+    nvml::Pci told{};
+    if (pci == nullptr || pci(gpu, &told) != nvml::kSuccess) return "";
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", told.domain, told.bus, told.device);
+  }
+
+  template <class Ask, class Kind>
+  static double asked(Ask ask, nvml::Gpu gpu, Kind kind, double unit) {
+    unsigned value = 0;
+    const bool is_told = ask != nullptr && ask(gpu, kind, &value) == nvml::kSuccess;
+    return is_told ? value * unit : 0;
+  }
+  static double share_of_time(int (*ask)(nvml::Gpu, unsigned*, unsigned*), nvml::Gpu gpu) {
+    unsigned percent = 0, period = 0;
+    const bool is_told = ask != nullptr && ask(gpu, &percent, &period) == nvml::kSuccess;
+    return is_told ? percent / 100.0 : 0;
+  }
+
+  GpuDetails details_of(nvml::Gpu gpu) const {
+    constexpr double kKilo = 1e3;
+    GpuDetails details;
+    nvml::Utilization busy{};
+    if (utilization(gpu, &busy) == nvml::kSuccess) details.memory_busy = busy.memory / 100.0;
+    details.decoder = share_of_time(decoder, gpu);
+    details.jpeg = share_of_time(jpeg, gpu);
+    details.clock_mhz = asked(clock, gpu, nvml::kMultiprocessors, 1);
+    details.most_clock_mhz = asked(most_clock, gpu, nvml::kMultiprocessors, 1);
+    details.received = asked(traffic, gpu, nvml::kReceived, kKilo);
+    details.sent = asked(traffic, gpu, nvml::kSent, kKilo);
+    unsigned long long bits = 0;
+    if (reasons != nullptr && reasons(gpu, &bits) == nvml::kSuccess)
+      details.held = held_clocks(bits);
+    return details;
   }
 
   std::vector<pid_t> processes_on(nvml::Gpu gpu) const {
@@ -87,6 +151,17 @@ struct GpuLoads::Functions {
     return pids;
   }
 };
+
+// Hardware that slows clocks says so beside the reason that it has, if it says one.
+HeldClocks held_clocks(unsigned long long reasons) {
+  const auto has = [&](unsigned long long bits) { return (reasons & bits) != 0; };
+  HeldClocks held;
+  held.by_power = has(nvml::kPowerCap | nvml::kPowerBrake);
+  held.by_heat = has(nvml::kHeat | nvml::kHardwareHeat);
+  held.by_hardware = has(nvml::kHardware) && !held.by_power && !held.by_heat;
+  held.by_setting = has(nvml::kBySetting);
+  return held;
+}
 
 GpuLoads::GpuLoads(const std::string& library) {
   library_ = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -132,9 +207,17 @@ std::vector<GpuLoad> GpuLoads::read() const {
                      {Functions::number_by(functions_->generation, gpu),
                       Functions::number_by(functions_->width, gpu)},
                      {Functions::number_by(functions_->most_generation, gpu),
-                      Functions::number_by(functions_->most_width, gpu)}});
+                      Functions::number_by(functions_->most_width, gpu)},
+                     i,
+                     functions_->address_of(gpu)});
   }
   return loads;
+}
+
+GpuDetails GpuLoads::details(unsigned number) const {
+  nvml::Gpu gpu = nullptr;
+  if (functions_ == nullptr || functions_->handle(number, &gpu) != nvml::kSuccess) return {};
+  return functions_->details_of(gpu);
 }
 
 }  // namespace loaderscope

@@ -12,6 +12,25 @@ struct PcieLink {
   int generation = 0, width = 0;  // 0: not known
 };
 
+// Why clocks are lower than they can be.
+struct HeldClocks {
+  bool by_power = false, by_heat = false;
+  bool by_hardware = false;  // which does not say of the two which
+  bool by_setting = false;   // somebody has set them so
+
+  bool is_held() const { return by_power || by_heat || by_hardware; }
+};
+HeldClocks held_clocks(unsigned long long reasons);  // NVML's bits
+
+// What only a job's own watch asks for: a driver takes 40 ms to measure traffic.
+struct GpuDetails {
+  double memory_busy = 0;                    // share of the last moments in which its memory worked
+  double decoder = 0, jpeg = 0;              // likewise of its decoders of videos and of images
+  double clock_mhz = 0, most_clock_mhz = 0;  // of its multiprocessors; 0: not known
+  double received = 0, sent = 0;             // bytes per second by PCIe
+  HeldClocks held{};
+};
+
 struct GpuLoad {
   std::string name;
   double busy = 0;         // share of the last moments, 1/6 to 1 s, in which a kernel ran
@@ -19,6 +38,8 @@ struct GpuLoad {
   double memory = 0;
   std::vector<pid_t> processes;  // that compute on it, by the numbers of the host
   PcieLink link{}, widest{};     // as it is now, a link that rests slower; as it can be
+  unsigned number = 0;           // the driver's
+  std::string address{};         // of its PCI device: "0000:3b:00.0"; "": not known
 };
 
 class GpuLoads {
@@ -32,6 +53,8 @@ class GpuLoads {
   const std::string& unavailable() const { return unavailable_; }
   // One for each GPU, in the driver's order; nothing where there is none.
   std::vector<GpuLoad> read() const;
+  // Of the GPU of that number; what the driver does not say is 0.
+  GpuDetails details(unsigned number) const;
 
  private:
   struct Functions;

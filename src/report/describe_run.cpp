@@ -170,7 +170,7 @@ void show_ceilings(Form& form, const RunRecord& record, const Analysis& analysis
             },
             Lines::one);
       },
-      {"cores", "link"});
+      {std::begin(kCeilings), std::end(kCeilings)});
 }
 
 void show_job_stages(Form& form, const RunRecord& record) {

@@ -38,7 +38,7 @@ void describe_ceiling(Form& form, Ceiling& ceiling) {
               kNotNegative);
     form.real("per_core_s", ceiling.per_core_s, "of decoding, by one core with all at work",
               kNotNegative);
-    form.real("sample_bytes", ceiling.sample_bytes, "of storage, stored; 0: not known",
+    form.real("sample_bytes", ceiling.sample_bytes, "of decoding and storage, stored; 0: not known",
               kNotNegative);
     form.real("gpus", ceiling.gpus, "of links: how many GPUs", kNotNegative);
   });

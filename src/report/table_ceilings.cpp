@@ -1,10 +1,11 @@
 // What this machine could give at most, where that is known: its cores at the measured CPU time per
-// sample, and the link.
+// sample, the link, and what probe measured.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/probed_ceilings.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "report/table_parts.h"
@@ -49,8 +50,12 @@ std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analys
   for (const auto& ceiling : {of_cores(record, analysis, rate), of_link(record, rate)}) {
     if (ceiling) ceilings.push_back(*ceiling);
   }
+  for (const ProbedCeiling& each : probed_ceilings(record))
+    ceilings.push_back({each.name, each.what, each.samples_per_s, each.reached});
   return ceilings;
 }
+
+std::string probed_line(const RunRecord& record) { return probed_words(probed_ceilings(record)); }
 
 // "ceiling: 41,519 samples/s by the link at 25.0 GB/s (2.2 % reached)"
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis) {

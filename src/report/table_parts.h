@@ -44,8 +44,9 @@ TextTable metric_table(const RunRecord& record);
 TextTable gap_table(const RunRecord& record);
 
 // What this machine could give at most, where that is known.
+inline constexpr std::string_view kCeilings[] = {"cores", "link", "decoding", "storage", "copying"};
 struct Ceiling {
-  std::string_view name;  // cores, link
+  std::string_view name;  // one of kCeilings
   std::string what;       // "2 cores at 989.9 us of CPU time per sample"
   double samples_per_s = 0;
   double reached = 0;  // share of it
@@ -59,6 +60,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis);
 std::string why_line(const Account& account);
 std::string first_batch_line(const Analysis& analysis);
 std::string ceiling_line(const RunRecord& record, const Analysis& analysis);
+std::string probed_line(const RunRecord& record);
 std::vector<std::string> queue_lines(const RunRecord& record);
 
 }  // namespace loaderscope

@@ -112,6 +112,7 @@ void add_measured(Screen& screen, const RunRecord& record, const Analysis& analy
   for (const std::string& proof : proof_lines(analysis)) screen.line(Worth::advice, proof);
   add_differential(screen, record, analysis);
   screen.line(Worth::evidence, why_line(analysis.account));
+  screen.line(Worth::evidence, probed_line(record));
   if (style.verbose) {
     screen.line(Worth::detail, starved_line(analysis, record.config));
     screen.line(Worth::detail, order_line(analysis, record.config));

@@ -122,7 +122,7 @@ void add_loader(Table& t) {
   t.push_back(one({"bind",
                    {},
                    kLoader,
-                   kOwnLoader | kNeedsWorkers | kNotModelled,
+                   kOfDataLoader | kNeedsWorkers | kNotModelled,
                    "near-gpu|spread|compact|none|0-3",
                    "CPUs of workers and pin thread: near-gpu (the GPU's NUMA node), spread (over "
                    "nodes, a CPU each), compact (a core each, near each other first), none, or a "

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
@@ -12,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
   const TestFolder folder;
@@ -39,6 +41,66 @@ TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
   EXPECT_EQ(again.out, ended.out);
 }
 
+TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
+  const TestFolder folder;
+  const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
+  const Words plain = {"run",      "--cost", "decode=1ms", "--workers", "1",
+                       "--device", "null",   "--steps",    "30",        "--json"};
+  const auto run = [&](const std::string& json, const Words& more) {
+    Words words = plain;
+    words.push_back(folder.path(json));
+    words.insert(words.end(), more.begin(), more.end());
+    return run_binary(words);
+  };
+  const Ended probed = run_binary({"probe", "--quick", "--save"});
+  ASSERT_EQ(probed.exit_code, 0) << probed.err;
+  EXPECT_THAT(probed.err, HasSubstr("kept as "));
+  const std::filesystem::path kept =
+      std::filesystem::directory_iterator(folder.path("cache/loaderscope/machine"))->path();
+
+  const Ended beside = run("a.json", {});
+  ASSERT_EQ(beside.exit_code, 0) << beside.err;
+  EXPECT_THAT(beside.out, HasSubstr("\ncopying at "));
+  EXPECT_THAT(beside.out, HasSubstr(" of what probe measured"));
+  const json result = json::parse(folder.read("a.json"));
+  EXPECT_GT(result["ceilings"]["copying"]["samples_per_s"], 0);
+  EXPECT_GT(result["probed"]["copied_bytes_per_s"], 0);
+
+  const Ended without = run("b.json", {"--machine", "none"});
+  EXPECT_THAT(without.out, Not(HasSubstr("probe measured")));
+  const Ended told = run_binary({"what-if", folder.path("a.json"), "--set", "workers=2"});
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("measured: copying at "));
+  const Ended apart = run_binary({"compare", folder.path("a.json"), folder.path("a.json")});
+  EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
+
+  json other = json::parse(folder.read("cache/loaderscope/machine/" + kept.filename().string()));
+  other["cpu"] = "Another CPU";
+  std::ofstream(kept) << other;
+  const Ended stale = run("c.json", {});
+  EXPECT_EQ(stale.exit_code, 0) << stale.err;
+  EXPECT_THAT(json::parse(folder.read("c.json"))["notes"].dump(),
+              HasSubstr("is of Another CPU, and this is "));
+  EXPECT_THAT(stale.out, Not(HasSubstr("probe measured")));
+  const Ended named = run("d.json", {"--machine", kept.string()});
+  EXPECT_EQ(named.exit_code, 64);
+  EXPECT_THAT(named.err, HasSubstr("is of Another CPU"));
+  std::ofstream(kept) << "{";
+  const Ended broken = run("e.json", {});
+  EXPECT_EQ(broken.exit_code, 0) << broken.err;
+  EXPECT_THAT(json::parse(folder.read("e.json"))["notes"].dump(), HasSubstr("cannot be read"));
+}
+
+TEST(Probe, WhatCannotBeKeptIsSaidBehindTheAnswer) {
+  const TestFolder folder;
+  const Environment cache("XDG_CACHE_HOME", folder.write("file", ""));
+  const Ended ended = run_binary({"probe", "--quick", "--save", "--path", "/proc"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.out, HasSubstr("storage: --path /proc: 0 B are free there"));
+  EXPECT_THAT(ended.out, HasSubstr("limits: "));
+  EXPECT_THAT(ended.err, HasSubstr("--save: "));
+}
+
 TEST(Probe, WordsThatCannotBeAreRefusedBeforeAnythingIsMeasured) {
   const TestFolder folder;
   const std::string run = folder.write("r.json", R"({"schema": "loaderscope.run/1"})");
@@ -58,9 +120,8 @@ TEST(Probe, WordsThatCannotBeAreRefusedBeforeAnythingIsMeasured) {
            Bad{{"--against", run}, 1, "its schema is loaderscope.run/1"},
            Bad{{"--against", none}, 64, "--against: 0 profiles cannot say what is usual"},
            Bad{{"--against", folder.path("no.json")}, 1, "no.json: cannot be opened"},
-           Bad{{"--path", folder.path("nowhere")}, 1, "No such file or directory"},
-           Bad{{"--path", run}, 1, "a temporary file cannot be written there"},
-           Bad{{"--path", "/proc"}, 1, "--path /proc: "},
+           Bad{{"--path", folder.path("nowhere")}, 1, "is no folder"},
+           Bad{{"--path", run}, 1, "is no folder"},
            Bad{{"--data", folder.path("nowhere")}, 1, "nowhere"},
        }) {
     Words words = {"probe", "--quick"};

@@ -1,7 +1,10 @@
-// Two GPUs as NVML shows them: the first at 83 %, with 60 of 80 GB in use by this process.
+// Two GPUs as NVML shows them: the first at 83 %, with 60 of 80 GB in use by this process. Its
+// clock is 1,200 of 1,980 MHz, and 5 GB/s come by PCIe; why the clock is lower is what the
+// environment's PRETEND_NVML_REASONS says, a number.
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 extern "C" {
@@ -55,6 +58,39 @@ int nvmlDeviceGetMaxPcieLinkGeneration(void*, unsigned* generation) {
 }
 int nvmlDeviceGetMaxPcieLinkWidth(void*, unsigned* width) {
   *width = 16;
+  return 0;
+}
+struct Pci {
+  char legacy_address[16];
+  unsigned domain, bus, device, ids, subsystem;
+  char address[32];
+};
+int nvmlDeviceGetPciInfo_v3(void* gpu, Pci* pci) {
+  *pci = {"", 0, gpu == reinterpret_cast<void*>(1) ? 0x3bU : 0x86U, 0, 0, 0, ""};
+  return 0;
+}
+int nvmlDeviceGetDecoderUtilization(void*, unsigned* percent, unsigned* period) {
+  *percent = 30;
+  *period = 166'667;
+  return 0;
+}
+// A GPU without such a decoder: not supported.
+int nvmlDeviceGetJpgUtilization(void*, unsigned*, unsigned*) { return 3; }
+int nvmlDeviceGetClockInfo(void*, int type, unsigned* megahertz) {
+  *megahertz = type == 1 ? 1200 : 9999;
+  return 0;
+}
+int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* megahertz) {
+  *megahertz = type == 1 ? 1980 : 9999;
+  return 0;
+}
+int nvmlDeviceGetPcieThroughput(void*, int direction, unsigned* kilobytes) {
+  *kilobytes = direction == 1 ? 5'000'000 : 40'000;
+  return 0;
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
+  const char* said = std::getenv("PRETEND_NVML_REASONS");
+  *reasons = said == nullptr ? 1 : std::strtoull(said, nullptr, 0);
   return 0;
 }
 int nvmlDeviceGetComputeRunningProcesses_v3(void* gpu, unsigned* count, Process* processes) {

@@ -23,6 +23,7 @@ from unittest import mock
 FOLDER = tempfile.mkdtemp()
 SETTINGS = {
     "overrides": {},
+    "bind": None,
     "inject": [],
     "seed": 0,
     "replay": None,

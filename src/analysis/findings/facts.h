@@ -167,6 +167,7 @@ std::optional<Candidate> interpreter_lock(const Facts& facts);
 std::optional<Candidate> far_numa_node(const Facts& facts);
 std::optional<Candidate> ranks_not_bound(const Facts& facts);
 std::optional<Candidate> link_below_rating(const Facts& facts);
+std::optional<Candidate> clocks_held_down(const Facts& facts);
 
 std::optional<Candidate> memory_limit_near(const Facts& facts);
 std::optional<Candidate> memory_grows(const Facts& facts);

@@ -46,4 +46,37 @@ std::optional<Candidate> link_below_rating(const Facts& facts) {
       "pcie.link.width.max --format=csv)"};
 }
 
+namespace {
+
+// "power 62.0 %, heat 10.0 %"
+std::string holders(const Facts& facts) {
+  std::string text;
+  const auto add = [&](const char* name, const char* metric) {
+    const double share = facts.metric(metric);
+    if (share >= kWorthSaying)
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, show_percent(share));
+  };
+  add("power", "gpu.held_by_power_share");
+  add("heat", "gpu.held_by_heat_share");
+  add("its hardware", "gpu.held_by_hardware_share");
+  return text;
+}
+
+}  // namespace
+
+// A GPU at its limit of power with clocks near the most is what one pays for.
+std::optional<Candidate> clocks_held_down(const Facts& facts) {
+  constexpr double kOften = 0.1, kLower = 0.9;
+  const double held = facts.metric("gpu.held_share");
+  const double clock = facts.metric("gpu.clock_mhz"), most = facts.metric("gpu.most_clock_mhz");
+  if (held < kOften || clock <= 0 || clock >= kLower * most) return std::nullopt;
+  return Candidate{
+      fmt::format("clocks of the GPU are held down {} of the time (by {}): {:.0f} of {:.0f} MHz in "
+                  "the mean",
+                  show_percent(held), holders(facts), clock, most),
+      {{{"compute.speed", spell_real(most / clock)}}},
+      "nothing in the loader: look at the limit of power, the fans and the air (nvidia-smi -q -d "
+      "PERFORMANCE,POWER,TEMPERATURE)"};
+}
+
 }  // namespace loaderscope

@@ -61,7 +61,8 @@ std::optional<Candidate> cpu_quota(const Facts& facts) {
   const bool waits = facts.share(Cause::contention) >= kWorthSaying;
   if (!has_quota(facts) || !(waits || throttled(facts) >= kThrottled)) return std::nullopt;
   std::string evidence =
-      fmt::format("{}; threads wait for one {} of the time{}", cores_words(facts),
+      fmt::format("{}{}; threads wait for one {} of the time{}", cores_words(facts),
+                  facts.threads() > 0 ? " for " + plural(facts.threads(), "worker") : "",
                   show_percent(facts.share(Cause::contention)), used_words(facts));
   if (throttled(facts) > 0)
     evidence += fmt::format(", the quota stopped them {}", show_percent(throttled(facts)));

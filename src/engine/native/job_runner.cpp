@@ -37,14 +37,8 @@ std::unique_ptr<SharedMemory> shared_memory_for(const Plan& plan) {
 std::vector<RankBinding> binding_for(const Plan& plan) {
   const Bind& bind = plan.config.loader.bind.value;
   if (bind.way == Bind::Way::none) return {};
-  const Topology topology = read_topology();
-  if (!topology.is_this_machine) {
-    throw RunError(
-        "bind: HWLOC_XMLFILE or HWLOC_SYNTHETIC puts another machine in place of this one; unset "
-        "it, or give --bind none");
-  }
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return plan_binding(topology,
+  return plan_binding(topology_to_bind_by(),
                       {bind, plan.ranks, plan.workers, visible == nullptr ? "" : visible});
 }
 

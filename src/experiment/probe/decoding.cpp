@@ -74,6 +74,14 @@ Figure figure_of(int threads, const Rate& rate, const std::string& condition) {
 
 }  // namespace
 
+std::vector<Work> decoding_of_made_images(std::size_t threads) {
+  const auto images = std::make_shared<const std::vector<Image>>(made_images());
+  std::vector<Work> works;
+  for (std::size_t i = 0; i < threads; ++i)
+    works.push_back([images, work = decoding_of(*images, i)] { return work(); });
+  return works;
+}
+
 void measure_decoding(const Probing& probing, Outcome& outcome) {
   const bool is_of_data = probing.data.source() != nullptr && probing.data.why_none().empty();
   if (is_of_data && !probing.data.has_images())
@@ -114,8 +122,10 @@ void measure_decoding(const Probing& probing, Outcome& outcome) {
   const double per_core =
       outcome.figures.back().value / std::min(outcome.figures.back().at, probing.cpus.usable);
   outcome.figures.push_back({"per_core", "1/s", per_core, last.noise, what});
-  outcome.ceilings.push_back(
-      {.supply = Supply::decoding, .per_s = best.value, .per_core_s = per_core});
+  outcome.ceilings.push_back({.supply = Supply::decoding,
+                              .per_s = best.value,
+                              .per_core_s = per_core,
+                              .sample_bytes = bytes / static_cast<double>(images.size())});
   outcome.answer =
       fmt::format("{} decode {} images/s", show_cores(probing.cpus.usable), show_rate(best.value));
   std::string line = "decode, " + what;

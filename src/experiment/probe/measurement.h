@@ -49,6 +49,7 @@ void measure_decoding(const Probing& probing, Outcome& outcome);
 void measure_memory(const Probing& probing, Outcome& outcome);
 void measure_processes(const Probing& probing, Outcome& outcome);
 void measure_gpus(const Probing& probing, Outcome& outcome);
+void measure_gpus_together(const Probing& probing, Outcome& outcome);
 
 // --- timed loops ---
 
@@ -64,6 +65,9 @@ using Work = std::function<double()>;
 // What a work throws is thrown here.
 Rate rate_of(const std::vector<Work>& works, const CpuSet& cpus, Nanos time,
              const std::atomic<int>& stop);
+
+// One for each thread, of images as `data make` makes them. Throws RunError where none can be made.
+std::vector<Work> decoding_of_made_images(std::size_t threads);
 
 std::string two_digits(double bytes);  // "74 kB": sizes that differ by less are one condition
 

@@ -79,7 +79,7 @@ std::span<const Measurement> measurement_table() {
       {{"storage",
         "Random reads of samples with 1 to 64 at once, reading on, and opening of files: of --data "
         "or --path."},
-       0.41,
+       0.37,
        measure_storage},
       {{"decode", "Decoding of whole images by one core and by all."}, 0.20, measure_decoding},
       {{"memory", "Copies within memory, by one thread, all, and each NUMA node; page-locking."},
@@ -89,8 +89,12 @@ std::span<const Measurement> measurement_table() {
        0.14,
        measure_processes},
       {{"gpu", "GPUs, their PCIe links as they are and could be, and the rate of copies to them."},
-       0.10,
+       0.08,
        measure_gpus},
+      {{"gpus-together",
+        "Copies to all GPUs at once, alone and while cores decode; launches; the far NUMA node."},
+       0.06,
+       measure_gpus_together},
   };
   return kRows;
 }

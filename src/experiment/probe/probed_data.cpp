@@ -69,7 +69,7 @@ ProbedData::ProbedData(const std::string& data, const std::string& folder, Bytes
   if (!data.empty()) {
     open(data, stop);
   } else if (!folder.empty()) {
-    write_file(folder, stop);
+    try_to_write_file(folder, stop);
   } else {
     why_none_ = "no --data DATA and no --path FOLDER is given";
   }
@@ -98,6 +98,21 @@ void ProbedData::open(const std::string& data, const std::atomic<int>& stop) {
     objects->path_of(0, file_);
   if (source_->size() <= 0)
     why_none_ = "the data are a stream, of which nothing is read at random; run measures it";
+}
+
+// A disk that is full or may not be written leaves the rest to be measured.
+void ProbedData::try_to_write_file(const std::string& folder, const std::atomic<int>& stop) {
+  struct stat facts {};
+  if (::stat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
+    throw RunError(
+        fmt::format("--path {}: is no folder; name one that is there", shown_text(folder)));
+  try {
+    write_file(folder, stop);
+  } catch (const RunError& error) {
+    written_ = Fd();
+    file_.clear();
+    why_none_ = error.what();
+  }
 }
 
 void ProbedData::write_file(const std::string& folder, const std::atomic<int>& stop) {

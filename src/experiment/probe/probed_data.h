@@ -43,6 +43,7 @@ class ProbedData {
 
  private:
   void open(const std::string& data, const std::atomic<int>& stop);
+  void try_to_write_file(const std::string& folder, const std::atomic<int>& stop);
   void write_file(const std::string& folder, const std::atomic<int>& stop);
   Piece piece_of(std::int64_t sample) const;
 

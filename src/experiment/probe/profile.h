@@ -43,7 +43,7 @@ struct Ceiling {
   Supply supply = Supply::decoding;
   double per_s = 0;         // samples of decoding, else bytes; of a link that of the slowest GPU
   double per_core_s = 0;    // of decoding, with all cores at work
-  double sample_bytes = 0;  // of storage: stored bytes of a sample; 0: not known
+  double sample_bytes = 0;  // of decoding and storage: stored bytes of a sample; 0: not known
   double gpus = 0;          // of a link
 };
 

@@ -22,6 +22,9 @@ std::span<const EmbeddedFile> embedded_files();  // made by src/embed.cmake
 // What the Python side of a run has to know. `replay` may be null.
 std::string settings_json(const RunConfig& config, const ReplayTurns* replay);
 
+// What --bind means on this machine. Throws RunError where it cannot be.
+std::vector<std::string> notes_on_binding(const RunConfig& config);
+
 // A process that could not tell what it does, and why.
 struct Unmeasured {
   pid_t process = 0;

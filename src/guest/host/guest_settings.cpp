@@ -1,11 +1,13 @@
 // What is written for the Python side of a run.
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "engine/pipeline/plan.h"
 #include "guest/host/guest_files.h"
 #include "loaderscope/device.h"
 #include "loaderscope/engine.h"
+#include "machine/binding.h"
 #include "settings/engine_table.h"
 #include "settings/resolve_guest.h"
 #include "source/cache_folder.h"
@@ -106,13 +108,31 @@ json replay_turns(const ReplayTurns* turns) {
   return {{"lead", turns->lead}, {"loader", turns->loader()}, {"replay", turns->replay()}};
 }
 
+ProgramBinding binding_of(const RunConfig& config) {
+  const Bind& bind = config.loader.bind.value;
+  if (bind.way == Bind::Way::none) return {};
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return plan_program_binding(topology_to_bind_by(), bind, visible == nullptr ? "" : visible);
+}
+
+json bound(const RunConfig& config) {
+  const ProgramBinding binding = binding_of(config);
+  if (binding.empty()) return nullptr;
+  return {{"in_turn", binding.in_turn}, {"by_rank", binding.by_rank}};
+}
+
 }  // namespace
+
+std::vector<std::string> notes_on_binding(const RunConfig& config) {
+  return describe_binding(binding_of(config), config.loader.bind.value);
+}
 
 std::string settings_json(const RunConfig& config, const ReplayTurns* replay) {
   return json{
       {"inject", injections(config)},   {"seed", config.measure.seed.value},
       {"trainer", trainer(config)},     {"batch_function", config.program.batch_function.value},
-      {"replay", replay_turns(replay)}, {"overrides", overrides(config)}}
+      {"replay", replay_turns(replay)}, {"overrides", overrides(config)},
+      {"bind", bound(config)}}
       .dump();
 }
 

@@ -50,7 +50,9 @@ Job::Job(const RunConfig& config, const EngineContext& context,
       hooks_(why_no_hook_cost(config, context)),
       hangs_({training_, host_.members(), messages_, watch_}, config.measure.stall_after),
       unseen_(config),
-      progress_beat_(context) {}
+      progress_beat_(context) {
+  for (const std::string& note : notes_on_binding(config)) messages_.note(note);
+}
 
 std::string Job::program() const {
   if (config_.program.loader.given) return "--loader " + shown_text(config_.program.loader.value);

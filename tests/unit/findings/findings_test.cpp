@@ -233,6 +233,14 @@ const Case kCases[] = {
        add_metric(record, "link.gts", 32);
        add_metric(record, "link.max_gts", 32);
      }},
+    {"clocks-held-down", COMPUTE "workers = 4\ncost = decode=1ms",
+     COMPUTE "workers = 4\ncost = decode=1ms", false,
+     [](RunRecord& record) {
+       add_metric(record, "gpu.held_share", 0.4);
+       add_metric(record, "gpu.held_by_heat_share", 0.4);
+       add_metric(record, "gpu.clock_mhz", 1200);
+       add_metric(record, "gpu.most_clock_mhz", 1980);
+     }},
     {"ranks-see-same-data", COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms",
      COMPUTE "workers = 4\nranks = 2\ncost = decode=1ms", false,
      [](RunRecord& record) { record.ranks[1].reservoir = record.ranks[0].reservoir; }},
@@ -551,7 +559,7 @@ TEST(Findings, APartOfACoreIsAQuota) {
     return findings_of(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
   };
   EXPECT_EQ(with_cores("2.5").front().id, "cpu-quota");
-  EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores"),
+  EXPECT_NE(with_cores("2.5").front().evidence.find("a CPU quota leaves 2.5 cores for 8 workers"),
             std::string::npos);
   EXPECT_FALSE(has(with_cores("2"), "cpu-quota"));
 }

@@ -1,5 +1,6 @@
 #include "machine/binding.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "loaderscope/errors.h"
@@ -99,6 +100,42 @@ TEST(BindingToAList, TakesItsCpusInTurnWithoutATopology) {
   EXPECT_THROW(plan_binding(topology, {.bind = {Way::list, {1, 2}}}), RunError);
   EXPECT_THROW(plan_binding(topology, {.bind = {Way::compact, {}}}), RunError);
   EXPECT_TRUE(plan_binding(topology, {}).empty());
+}
+
+// --- of a program whose ranks and workers are not known ---
+
+TEST_F(Binding, OfAProgramIsAnOrderOfCpusOrASetForEachRank) {
+  const Topology topology = topology_of_xml(MachineXml(MadeMachine{}).text());
+  const ProgramBinding spread = plan_program_binding(topology, {Way::spread, {}}, "");
+  EXPECT_EQ(spread.in_turn,
+            (std::vector<int>{0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15}));
+  const ProgramBinding near = plan_program_binding(topology, {Way::near_gpu, {}}, "5,0");
+  EXPECT_EQ(near.by_rank,
+            (std::vector<CpuSet>{{4, 5, 6, 7, 12, 13, 14, 15}, {0, 1, 2, 3, 8, 9, 10, 11}}));
+  EXPECT_TRUE(near.in_turn.empty());
+  EXPECT_EQ(plan_program_binding(topology, {Way::list, {9, 2}}, "").in_turn,
+            (std::vector<int>{9, 2}));
+  EXPECT_TRUE(plan_program_binding(topology, {}, "").empty());
+  EXPECT_THROW(plan_program_binding(topology, {Way::list, {99}}, ""), RunError);
+}
+
+TEST_F(Binding, OfAProgramKeepsWithinWhatACgroupLeaves) {
+  const Topology topology = topology_of_xml(MachineXml({.allowed = 0x0103}).text());
+  EXPECT_EQ(plan_program_binding(topology, {Way::compact, {}}, "").in_turn,
+            (std::vector<int>{0, 1, 8}));
+}
+
+TEST(BindingOfAProgram, IsSaidWithTorchrunsWordForIt) {
+  using testing::ElementsAre;
+  EXPECT_THAT(describe_binding(ProgramBinding{{3, 1}, {}}, {Way::list, {3, 1}}),
+              ElementsAre("workers run on a CPU each, in this order: 3, 1"));
+  EXPECT_THAT(describe_binding(ProgramBinding{{}, {{0, 1}, {2, 3}}}, {Way::near_gpu, {}}),
+              ElementsAre("the workers of rank 0 run on CPUs 0-1, the workers of rank 1 run on "
+                          "CPUs 2-3",
+                          testing::HasSubstr("torchrun --numa-binding=node ...")));
+  EXPECT_THAT(describe_binding(ProgramBinding{{0}, {}}, {Way::compact, {}}),
+              ElementsAre(testing::_, testing::HasSubstr("--numa-binding=core-complex")));
+  EXPECT_THAT(describe_binding(ProgramBinding{}, {}), ElementsAre());
 }
 
 }  // namespace

@@ -34,8 +34,10 @@ class MachineXml {
       first += machine_.cores[socket];
     }
     if (!machine_.says_where) body += text_of_devices(0) + text_of_devices(1);
-    return R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd">)"
-           R"(<topology version="2.0">)" +
+    // A line each: where hwloc is without libxml2 it wants them so.
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+           "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
+           "<topology version=\"2.0\">\n" +
            object("Machine", 0, all, nodes,
                   fmt::format(R"( allowed_cpuset="{:#010x}" allowed_nodeset="{:#010x}")",
                               all & machine_.allowed, nodes),

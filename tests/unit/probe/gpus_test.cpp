@@ -64,5 +64,32 @@ TEST_F(GpusTest, WhereThereIsNoneTheReasonIsSaid) {
   EXPECT_EQ(outcome.answer, "no GPU");
 }
 
+// Of a pretended runtime, whose copies take no time of the host's: how fast is not looked at.
+TEST_F(GpusTest, AllAtOnceAreMeasuredAloneAndBesideWork) {
+  options_.runtime = std::make_shared<cuda::PretendRuntime>();
+  const ProbedData data("", "", 1 << 20, stop_);
+  const Cpus cpus = read_cpus("/");
+  Outcome outcome;
+  measure_gpus_together({options_, stop_, cpus, data, monotonic_now() + kSecond}, outcome);
+  std::vector<std::string> names;
+  for (const Figure& figure : outcome.figures) {
+    names.push_back(figure.name);
+    EXPECT_GT(figure.value, 0) << figure.name;
+  }
+  EXPECT_THAT(
+      names, ::testing::IsSupersetOf({"all_pinned", "launch_s", "launch_half_s", "launch_full_s"}));
+  EXPECT_THAT(outcome.lines.front(), HasSubstr("GPU at once: "));
+  EXPECT_THAT(outcome.notes.back(), HasSubstr("NUMA node"));
+}
+
+TEST_F(GpusTest, WithoutCudaNothingIsMeasuredAtOnce) {
+  const ProbedData data("", "", 1 << 20, stop_);
+  const Cpus cpus = read_cpus("/");
+  Outcome outcome;
+  EXPECT_THROW(
+      measure_gpus_together({options_, stop_, cpus, data, monotonic_now() + kSecond}, outcome),
+      RunError);
+}
+
 }  // namespace
 }  // namespace loaderscope::probe

@@ -125,6 +125,29 @@ TEST_F(LimitsTest, WhatIsHiddenIsSaidAndTheRestStands) {
   EXPECT_THAT(outcome.figures, IsEmpty());
 }
 
+// /proc has no room for a file: as a disk that is full.
+TEST(ProbedFolder, ThatTakesNoFileIsTheStorageRowsReason) {
+  const std::atomic<int> stop{0};
+  const ProbedData data("", "/proc", 1 << 24, stop);
+  EXPECT_THAT(data.why_none(), HasSubstr("--path /proc: 0 B are free there"));
+  EXPECT_FALSE(data.is_written());
+  const ProfileOptions options;
+  const Cpus cpus = read_cpus("/");
+  Outcome outcome;
+  try {
+    measure_storage({options, stop, cpus, data, monotonic_now() + kSecond}, outcome);
+    ADD_FAILURE();
+  } catch (const RunError& error) {
+    EXPECT_EQ(error.what(), data.why_none());
+  }
+}
+
+TEST(ProbedFolder, ThatIsNoneIsRefused) {
+  const std::atomic<int> stop{0};
+  EXPECT_THROW(ProbedData("", "/proc/self/status", 1 << 24, stop), RunError);
+  EXPECT_THROW(ProbedData("", "/nowhere", 1 << 24, stop), RunError);
+}
+
 TEST(StorageDevice, IsOfTheMountWhoseFolderIsTheLongest) {
   const test::PretendRoot root;
   const source::TempFolder folder;

@@ -19,6 +19,7 @@ class Iteration:
 
     def __init__(self, number: int, begun: int, loader: Any) -> None:
         self.number = number
+        self.workers = getattr(loader, "num_workers", 0)
         self.shuffled = wrong_data_samples.shuffles(loader)
         self.generation = 0
         self.begun = begun

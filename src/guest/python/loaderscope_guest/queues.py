@@ -251,6 +251,7 @@ def pinning_of_iteration(iteration: Any) -> Iterator[None]:
 
     def pin_memory_loop(in_queue: Any, out_queue: Any, *more: Any, **named: Any) -> None:
         in_hand.iteration = iteration
+        binding.of_pin_thread(iteration.workers)
         loop(_In(in_queue, iteration), _Out(out_queue, iteration), *more, **named)
 
     pins._pin_memory_loop = pin_memory_loop

@@ -30,6 +30,7 @@ INJECTIONS: List[Dict[str, Any]] = _all["inject"]
 SEED: int = _all["seed"]
 REPLAY: Optional[Dict[str, int]] = _all["replay"]  # steps: lead, and of a turn with the loader and without
 TRAINER: Dict[str, Any] = _all["trainer"]  # of a trainer of ours
+BIND: Optional[Dict[str, Any]] = _all["bind"]  # CPUs: `in_turn` of workers, or `by_rank`; None: nothing is bound
 BATCH_FUNCTION: str = _all["batch_function"]  # FILE.py:NAME of the program's own; "": none is named
 STARTED_IN = os.getcwd()  # the folder that FILE.py is given from
 RANK = _local_rank()  # of this process; -1: it has none

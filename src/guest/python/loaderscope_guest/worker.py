@@ -12,7 +12,7 @@ from multiprocessing import reduction
 from multiprocessing.process import BaseProcess
 from typing import Any, Callable, Dict, Iterator, NamedTuple
 
-from loaderscope_guest import handed, inject, library, making, messages
+from loaderscope_guest import binding, handed, inject, library, making, messages
 from loaderscope_guest.fetcher import watch
 from loaderscope_guest.library import FACT, ROLE, Turn, now
 from loaderscope_guest.queues import PLAIN, Results, Spoken, Tasks, in_hand
@@ -117,6 +117,7 @@ class WorkerLoop:
     def _hook(self, loop: Callable[..., None], arguments: Any, named: Any) -> Any:
         bound = inspect.signature(loop).bind(*arguments, **named)
         number = bound.arguments["worker_id"]
+        binding.of_worker(number, bound.arguments.get("num_workers"))
         if not library.join(role=ROLE.worker, rank=RANK, iterator=self.iterator, worker=number,
                             trainer=self.trainer):
             return arguments, named

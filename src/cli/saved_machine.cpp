@@ -1,0 +1,157 @@
+#include "cli/saved_machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "cli/output.h"
+#include "cli/version_text.h"
+#include "experiment/probe/storage_device.h"
+#include "loaderscope/errors.h"
+#include "report/kinds.h"
+#include "report/schemas.h"
+#include "settings/engine_table.h"
+#include "source/cache_folder.h"
+#include "source/registry.h"
+
+namespace loaderscope {
+namespace {
+
+namespace fs = std::filesystem;
+using probe::Profile;
+using probe::Supply;
+
+// A home folder may be that of many machines.
+std::string file_of_host(std::string host) {
+  const std::string folder = source::user_cache_folder();
+  if (folder.empty() || host.empty()) return "";
+  std::replace(host.begin(), host.end(), '/', '_');
+  return folder + "/machine/" + host + ".json";
+}
+
+// Why its figures are not those of `machine`; "": they are.
+std::string unlike(const Profile& profile, const MachineFacts& machine) {
+  if (profile.cpu != machine.cpu)
+    return fmt::format("is of {}, and this is {}", shown_text(profile.cpu),
+                       shown_text(machine.cpu));
+  if (profile.logical_cpus != machine.logical_cpus)
+    return fmt::format("is of {} CPUs, and here are {}", profile.logical_cpus,
+                       machine.logical_cpus);
+  return "";
+}
+
+std::optional<Profile> given_profile(const std::string& path, const MachineFacts& machine,
+                                     std::vector<std::string>& notes) {
+  std::vector<probe::SavedProfile> saved = probe::read_profiles(path);
+  const auto is_own = [&](const probe::SavedProfile& each) {
+    return unlike(each.profile, machine).empty() && each.profile.host == machine.host;
+  };
+  auto found = std::find_if(saved.begin(), saved.end(), is_own);
+  if (found == saved.end())
+    found = std::find_if(saved.begin(), saved.end(),
+                         [&](const auto& each) { return unlike(each.profile, machine).empty(); });
+  if (found == saved.end()) {
+    throw UsageError(
+        fmt::format("--machine {}: {}; measure this machine with probe --json", shown_text(path),
+                    saved.empty() ? "holds no profile" : unlike(saved.front().profile, machine)));
+  }
+  if (found->profile.host != machine.host)
+    notes.push_back(fmt::format("the ceilings are those of {}, a machine like this one",
+                                shown_text(found->profile.host)));
+  return std::move(found->profile);
+}
+
+// Whatever is wrong with it, a run goes on.
+std::optional<Profile> kept_profile(const MachineFacts& machine, std::vector<std::string>& notes) {
+  const std::string path = file_of_host(machine.host.value_or(""));
+  std::error_code error;
+  if (path.empty() || !fs::exists(path, error)) return std::nullopt;
+  const auto stale = [&](const std::string& why) {
+    notes.push_back(fmt::format(
+        "the profile that probe --save keeps of this machine {}: it is left out; save it anew",
+        why));
+    return std::nullopt;
+  };
+  try {
+    std::vector<probe::SavedProfile> saved = probe::read_profiles(path);
+    if (saved.empty()) return stale("is empty");
+    const std::string why = unlike(saved.front().profile, machine);
+    if (!why.empty()) return stale(why);
+    if (saved.front().profile.kernel != machine.kernel)
+      notes.push_back(fmt::format("the profile of this machine was measured under kernel {}",
+                                  shown_text(saved.front().profile.kernel)));
+    return std::move(saved.front().profile);
+  } catch (const RunError& reason) {
+    return stale(fmt::format("cannot be read ({})", reason.what()));
+  }
+}
+
+std::string device_probed(const Profile& profile) {
+  for (const auto& [name, outcome] : profile.probes) {
+    for (const probe::Fact& fact : outcome.facts) {
+      if (name == "storage" && fact.name == "device") return fact.value;
+    }
+  }
+  return "";
+}
+
+// What a loader of somebody else's reads is not known: it is taken to be what was probed.
+bool lie_there(const DataConfig& data, const Profile& profile) {
+  const std::string probed = device_probed(profile);
+  return std::all_of(data.paths.value.begin(), data.paths.value.end(), [&](const auto& text) {
+    fs::path path = parse_data(text, data.source.value).path;
+    std::error_code error;
+    while (path.has_relative_path() && !fs::exists(path, error)) path = path.parent_path();
+    return !probed.empty() && probe::device_of("/", path.string()).source == probed;
+  });
+}
+
+double per_s(const Profile& profile, Supply supply) {
+  const probe::Ceiling* ceiling = profile.ceiling(supply);
+  return ceiling == nullptr ? 0 : ceiling->per_s;
+}
+
+}  // namespace
+
+std::string save_machine(const Profile& profile) {
+  const std::string path = file_of_host(profile.host);
+  if (path.empty()) throw RunError("--save: there is no cache folder; set HOME or XDG_CACHE_HOME");
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (error)
+    throw RunError(fmt::format("--save: {} cannot be made: {}; set XDG_CACHE_HOME",
+                               shown_text(fs::path(path).parent_path().string()), error.message()));
+  Profile kept = profile;  // what was asked of it is no fact of the machine
+  kept.demand.reset();
+  kept.against.reset();
+  write_output(path,
+               [&](std::ostream& out) { write_json(out, result_of(kept, version_number())); });
+  return path;
+}
+
+ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
+                        const DataConfig& data, std::vector<std::string>& notes) {
+  ProbedRates rates;
+  if (given == "none") return rates;
+  const std::optional<Profile> profile =
+      given.empty() ? kept_profile(machine, notes) : given_profile(given, machine, notes);
+  if (!profile) return rates;
+  if (const probe::Ceiling* decoding = profile->ceiling(Supply::decoding)) {
+    rates.decodes_per_core_s = decoding->per_core_s;
+    rates.decoded_bytes = decoding->sample_bytes;
+  }
+  if (lie_there(data, *profile)) rates.storage_bytes_per_s = per_s(*profile, Supply::storage);
+  rates.copied_bytes_per_s = per_s(*profile, Supply::copying);
+  rates.link_bytes_per_s = per_s(*profile, Supply::link);
+  return rates;
+}
+
+void add_known_rates(const ProbedRates& rates, RunRecord& record) {
+  if (is_model_engine(record.engine) || is_trace_engine(record.engine)) return;
+  if (probed_rates(record) == ProbedRates()) add_probed_rates(rates, record);
+}
+
+}  // namespace loaderscope
