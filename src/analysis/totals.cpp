@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "loaderscope/device.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -54,10 +55,11 @@ double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count) {
   return static_cast<double>(rank.*count) / seconds(rank.window());
 }
 
-double per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
+std::optional<double> per_second(const RunRecord& record, std::int64_t RankRecord::*count) {
+  const bool counts_all = is_native_engine(record.engine) || is_model_engine(record.engine);
   double sum = 0;
   for (const RankRecord& rank : record.ranks) sum += rate_of(rank, count);
-  return sum;
+  return counts_all || sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
 bool waits_for_other_loaders(const RunRecord& record, const Account& account) {

@@ -1,6 +1,8 @@
 // What several reports need of a record, added up over its ranks.
 #pragma once
 
+#include <optional>
+
 #include "loaderscope/analysis.h"
 
 namespace loaderscope {
@@ -11,8 +13,9 @@ std::vector<QueueStats> job_queues(const RunRecord& record);
 
 // A count of the window per second of it; 0 without a window.
 double rate_of(const RankRecord& rank, std::int64_t RankRecord::*count);
-// The sum over the ranks.
-double per_second(const RunRecord& record, std::int64_t RankRecord::*count);
+// The sum over the ranks. None: not known. Our own loader counts everything; of somebody else's,
+// and of a run that is over, what nobody counted is 0 in the record.
+std::optional<double> per_second(const RunRecord& record, std::int64_t RankRecord::*count);
 
 // Of a program that takes batches from several loaders: what it waited for those that are not
 // measured is half of its `launch` at least.

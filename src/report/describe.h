@@ -22,9 +22,14 @@ void describe_history(Form& form, PastPredictions& past);
 void describe_waste(Form& form, Analysis& analysis);
 void describe_proof(Form& form, Proof& proof);
 
+struct KnownOfRank {
+  bool has_busy = true;
+  bool tells_order = true;  // what was ready when
+};
+
 // `steps`: that were measured; the rows stand elsewhere.
 void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
-                   bool has_busy);
+                   KnownOfRank known);
 
 // The arrays that are too long to be held: written and read piece by piece. A piece is shown with
 // the number of its rank, whose first ask is the form's origin.
@@ -39,7 +44,8 @@ void describe_exemplar(Form& form, std::int64_t rank, Exemplar& exemplar);
 void describe_buckets(Form& form, Histogram& histogram, std::int64_t most,
                       std::string_view sentence);
 
-void describe_account(Form& form, Account& account);
+// `tells_order`: what was ready when is known.
+void describe_account(Form& form, Account& account, bool tells_order);
 void describe_stalls(Form& form, Account& account);  // its compute_s and stall_s
 void describe_stage(Form& form, StageStats& stats);
 void describe_work(Form& form, WorkCounts& work);

@@ -104,7 +104,7 @@ void describe_stalls(Form& form, Account& account) {
                       "waiting for it, seconds");
 }
 
-void describe_account(Form& form, Account& account) {
+void describe_account(Form& form, Account& account, bool tells_order) {
   describe_stalls(form, account);
   form.object("launch", "stall_s.launch in two", [&] {
     form.seconds("launching_s", account.launching,
@@ -112,14 +112,22 @@ void describe_account(Form& form, Account& account) {
     form.seconds("not_asking_s", account.not_asking,
                  "a batch was ready and the trainer did not ask for it, seconds");
   });
-  form.object("why", "second label of the time spent waiting for a batch to be made", [&] {
-    for (const auto& word : Words<Why>::table())
-      form.seconds(std::string(word.name) + "_s", account.why[word.value], word.help);
+  form.if_there("why", tells_order, Missing::null, [&] {
+    form.object("why",
+                "second label of the time spent waiting for a batch to be made; null of a trace, "
+                "which does not tell it",
+                [&] {
+                  for (const auto& word : Words<Why>::table())
+                    form.seconds(std::string(word.name) + "_s", account.why[word.value], word.help);
+                });
   });
   form.seconds("waiting_for_ranks_s", account.waiting_for_ranks,
                "of all causes: this rank was ready and waited for the slowest, seconds");
-  form.seconds("order_s", account.order,
-               "a later batch was ready while a late one was waited for, seconds");
+  form.if_there("order_s", tells_order, Missing::null, [&] {
+    form.seconds("order_s", account.order,
+                 "a later batch was ready while a late one was waited for, seconds; null of a "
+                 "trace, which does not tell it");
+  });
   form.seconds("clamped_s", account.clamped,
                "moved to bring the times of steps into order, seconds");
 }
@@ -161,7 +169,7 @@ void describe_loaders(Form& form, std::vector<LoaderUse>& loaders) {
 }
 
 void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
-                   bool has_busy) {
+                   KnownOfRank known) {
   form.object("", "one rank", [&] {
     form.whole("first_ask_ns", rank.first_ask,
                "its first ask, integer ns of CLOCK_MONOTONIC or virtual time");
@@ -179,12 +187,15 @@ void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account ac
     describe_work(form, rank.work);
     form.whole("reservoir_seen", rank.reservoir_seen,
                "samples, or whole batches, that the reservoir was drawn from");
-    form.shown("samples_per_s", rate_of(rank, &RankRecord::samples), "per second", kNotNegative);
-    form.shown("busy", has_busy ? std::optional(busy_of(account)) : std::nullopt,
+    const bool tells_samples = rank.samples > 0 || rank.steps() == 0;
+    form.shown("samples_per_s",
+               tells_samples ? std::optional(rate_of(rank, &RankRecord::samples)) : std::nullopt,
+               "per second; null where nobody told of samples", kNotNegative);
+    form.shown("busy", known.has_busy ? std::optional(busy_of(account)) : std::nullopt,
                "share of its window; null without compute", kShare);
     if (!form.reads())
       form.object("account", "every nanosecond of its window",
-                  [&] { describe_account(form, account); });
+                  [&] { describe_account(form, account, known.tells_order); });
     form.optional("critical_path", rank.critical_path, Missing::left_out,
                   [&](CriticalPath& path) { describe_critical_path(form, path); });
     describe_stages(form, rank.stages, "stages that ran", [&](StageStats& stats) {

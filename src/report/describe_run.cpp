@@ -5,6 +5,7 @@
 #include "analysis/totals.h"
 #include "report/describe.h"
 #include "report/table_parts.h"
+#include "settings/engine_table.h"
 
 namespace loaderscope {
 namespace {
@@ -35,25 +36,36 @@ void describe_head(Form& form, RunRecord& record) {
   form.settings(record.config);
 }
 
-void show_window(Form& form, const Analysis& analysis) {
+std::optional<std::int64_t> known_samples(const RunRecord& record, const Analysis& analysis) {
+  const bool is_known = per_second(record, &RankRecord::samples).has_value();
+  return is_known ? std::optional(analysis.samples) : std::nullopt;
+}
+
+void show_window(Form& form, const RunRecord& record, const Analysis& analysis) {
   form.object("window", "the measured window, mean over ranks", [&] {
     form.shown_seconds("wall_s", analysis.account.window, "length, seconds");
     form.shown("steps", analysis.steps, "measured steps per rank, the fewest of any");
-    form.shown("samples", analysis.samples, "measured samples of all ranks");
+    form.shown("samples", known_samples(record, analysis),
+               "measured samples of all ranks; null where nobody told how many a batch has");
     form.shown("steady", analysis.steady, "shown to keep its level");
   });
 }
 
 void show_rates(Form& form, const RunRecord& record, const Analysis& analysis) {
   form.object("throughput", "rates over the window, sums over ranks", [&] {
-    form.object("samples_per_s", "samples per second", [&] {
-      form.shown("mean", analysis.samples_per_s.mean, "per second", kNotNegative);
-      show_interval(form, "ci95", analysis.samples_per_s, "95 % interval, per second");
+    const bool is_known = per_second(record, &RankRecord::samples).has_value();
+    form.object("samples_per_s", "samples per second; null where nobody told of samples", [&] {
+      form.if_there("mean", is_known, Missing::null, [&] {
+        form.shown("mean", analysis.samples_per_s.mean, "per second", kNotNegative);
+      });
+      form.if_there("ci95", is_known, Missing::null, [&] {
+        show_interval(form, "ci95", analysis.samples_per_s, "95 % interval, per second");
+      });
     });
     form.shown("read_bytes_per_s", per_second(record, &RankRecord::read_bytes),
-               "stored bytes per second", kNotNegative);
+               "stored bytes per second; null where nobody counted them", kNotNegative);
     form.shown("delivered_bytes_per_s", per_second(record, &RankRecord::delivered_bytes),
-               "bytes to the device per second", kNotNegative);
+               "bytes to the device per second; null where nobody counted them", kNotNegative);
   });
 }
 
@@ -96,10 +108,14 @@ void describe_parts(Form& form, std::string_view name, Parts& parts, std::string
 
 void describe_first_batch(Form& form, RunRecord& record, Analysis& analysis) {
   form.object("first_batch", "from the start to the first compute of rank 0", [&] {
-    form.shown_seconds("wall_s", analysis.first_batch_wall, "seconds");
-    if (!form.reads())
+    if (!form.reads()) {
+      form.if_there("wall_s", !is_trace_engine(record.engine), Missing::null, [&] {
+        form.shown_seconds("wall_s", analysis.first_batch_wall,
+                           "seconds; null of a trace, which begins with the tracing");
+      });
       describe_parts(form, "by_cause", analysis.first_batch_by_cause,
                      "parts of wall_s by cause, seconds; parts of 0 are left out");
+    }
     describe_parts(form, "before_first_ask", record.before_first_ask,
                    "parts before the first ask, in order, seconds");
   });
@@ -141,7 +157,7 @@ void show_others(Form& form, const RunRecord& record, const Analysis& analysis) 
 void describe_job_account(Form& form, RunRecord& record, Analysis& analysis) {
   form.object("account", "every nanosecond of the window, mean over ranks", [&] {
     if (!form.reads()) {
-      describe_account(form, analysis.account);
+      describe_account(form, analysis.account, !is_trace_engine(record.engine));
       show_starved(form, analysis);
     }
     form.flag("contention_known", record.contention_known,
@@ -207,10 +223,11 @@ void show_ranks(Form& form, RunRecord& record, const Analysis& analysis) {
   form.array("ranks", "one per trainer", [&] {
     RankRecord none;
     std::int64_t steps = 0;
-    if (form.explains()) return describe_rank(form, none, steps, {}, true);
+    if (form.explains()) return describe_rank(form, none, steps, {}, {});
     for (std::size_t r = 0; r < record.ranks.size(); ++r) {
       steps = record.ranks[r].steps();
-      describe_rank(form, record.ranks[r], steps, analysis.rank_accounts.at(r), analysis.has_busy);
+      describe_rank(form, record.ranks[r], steps, analysis.rank_accounts.at(r),
+                    {analysis.has_busy, !is_trace_engine(record.engine)});
     }
   });
 }
@@ -247,7 +264,7 @@ void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope s
                 [&](Proof& proof) { describe_proof(form, proof); });
   if (!form.reads()) {
     describe_waste(form, analysis);
-    show_window(form, analysis);
+    show_window(form, record, analysis);
     show_rates(form, record, analysis);
     show_device(form, analysis);
     form.object("step_time", "time between the ends of successive computes", [&] {

@@ -105,7 +105,7 @@ class ResultReader {
       RankRecord& rank = record_.ranks.emplace_back();
       std::int64_t steps = 0;
       ReadForm form(one, most_, ReadForm::Root::value);
-      describe_rank(form, rank, steps, {}, false);
+      describe_rank(form, rank, steps, {}, {});
       if (rank.critical_path) check_path(one, *rank.critical_path);
       states_.push_back({steps, rank.first_ask, 0});
     }

@@ -30,7 +30,7 @@ std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
   if (!record.simulated) return {};
   const RunConfig& config = record.config;
   const StageStats copies = job_stages(record)[Stage::h2d];
-  const double delivered = per_second(record, &RankRecord::delivered_bytes);
+  const double delivered = per_second(record, &RankRecord::delivered_bytes).value_or(0);
   if (copies.bytes == 0 || delivered <= 0 || config.cost_of(Stage::h2d) != nullptr) return {};
   const bool pageable = config.loader.memory == MemoryMode::pageable;
   const double speed =
@@ -44,7 +44,7 @@ std::optional<Ceiling> of_link(const RunRecord& record, double rate) {
 }  // namespace
 
 std::vector<Ceiling> ceilings_of(const RunRecord& record, const Analysis& analysis) {
-  const double rate = per_second(record, &RankRecord::samples);
+  const double rate = per_second(record, &RankRecord::samples).value_or(0);
   if (rate <= 0 || analysis.samples == 0) return {};
   std::vector<Ceiling> ceilings;
   for (const auto& ceiling : {of_cores(record, analysis, rate), of_link(record, rate)}) {

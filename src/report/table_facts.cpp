@@ -57,8 +57,8 @@ std::string rate_line(const RunRecord& record, const Analysis& analysis) {
     parts.push_back(fmt::format("step {}, p99 {}", show_duration(sum_of(times) / times.count()),
                                 show_duration(times.quantile(0.99))));
   }
-  const double read = per_second(record, &RankRecord::read_bytes);
-  const double delivered = per_second(record, &RankRecord::delivered_bytes);
+  const double read = per_second(record, &RankRecord::read_bytes).value_or(0);
+  const double delivered = per_second(record, &RankRecord::delivered_bytes).value_or(0);
   if (read > 0) parts.push_back("reads " + show_byte_rate(read));
   if (delivered > 0) parts.push_back("delivers " + show_byte_rate(delivered));
   return fmt::format("{}", fmt::join(parts, "; "));
@@ -84,7 +84,7 @@ std::string ranks_line(const RunRecord& record, const Analysis& analysis) {
     const auto [low, high] = range_of(analysis.rank_accounts, busy_of);
     const std::string least = show_percent(low), most = show_percent(high);
     text += least == most ? ": busy " + most : fmt::format(": busy {:.1f}-{}", 100 * low, most);
-  } else {
+  } else if (analysis.samples > 0) {
     double low = rate_of(record.ranks.front(), &RankRecord::samples), high = low;
     for (const RankRecord& rank : record.ranks) {
       low = std::min(low, rate_of(rank, &RankRecord::samples));

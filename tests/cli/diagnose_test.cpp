@@ -50,6 +50,12 @@ TEST_F(Diagnose, ItsResultIsOneOfARun) {
   const json result = json::parse(text);
   EXPECT_EQ(result.at("engine"), "trace");
   expect_sums_up(result);
+  for (const char* untold :
+       {"/throughput/samples_per_s/mean", "/throughput/samples_per_s/ci95",
+        "/throughput/read_bytes_per_s", "/throughput/delivered_bytes_per_s", "/window/samples",
+        "/first_batch/wall_s", "/ranks/0/samples_per_s", "/account/why", "/account/order_s"})
+    EXPECT_TRUE(result.at(json::json_pointer(untold)).is_null()) << untold;
+  for (const json& finding : result.at("findings")) EXPECT_TRUE(finding.at("command").is_null());
   EXPECT_THAT(text, Not(HasSubstr("hunter2")));
   EXPECT_THAT(folder_.read("d.html"), Not(HasSubstr("2026</script>")));
   const Ended again = run_binary({"report", saved});
@@ -58,6 +64,15 @@ TEST_F(Diagnose, ItsResultIsOneOfARun) {
   EXPECT_THAT(again.out, HasSubstr("loader-wait"));
   EXPECT_EQ(run_binary({"diagnose", sqlite_, "--require", "device.busy >= 0.85"}).exit_code, 2);
   EXPECT_THAT(run_binary({"diagnose", saved}).err, HasSubstr("loaderscope report"));
+  for (const Words& words : {Words{"what-if", saved, "--set", "workers=8"},
+                             Words{"tune", "--from", saved, "--budget", "5s"}}) {
+    const Ended refused = run_binary(words);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("the result is of a trace"));
+  }
+  const std::string rate = "throughput.samples_per_s.mean >= 1/s";
+  EXPECT_EQ(run_binary({"diagnose", sqlite_, "--require", rate}).exit_code, 3);
+  EXPECT_EQ(run_binary({"diagnose", sqlite_, "--batch-size", "8", "--require", rate}).exit_code, 0);
 }
 
 TEST_F(Diagnose, WhatIsNoTraceIsRefusedInOneSentence) {

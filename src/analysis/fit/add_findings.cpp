@@ -91,6 +91,10 @@ void add_findings(Analysis& analysis, const RunRecord& record, const PastPredict
   analysis.findings = find_wrong_data(record, analysis);
   std::optional<std::vector<Finding>> findings = try_to_weigh(analysis, record, stop_signal);
   if (!findings) findings = find_directions(record, analysis);
+  if (is_trace_engine(record.engine)) {
+    // Of what program it was no command can be made.
+    for (Finding& finding : *findings) finding.changes = finding.to_run = {};
+  }
   std::move(findings->begin(), findings->end(), std::back_inserter(analysis.findings));
 }
 

@@ -148,6 +148,14 @@ void change_world_of(const Change& change, const WorldChange& world, RunConfig& 
   }
 }
 
+void refuse_trace(std::string_view engine) {
+  if (!is_trace_engine(engine)) return;
+  throw RunError(
+      "the result is of a trace, which tells what was waited for and neither what a batch costs "
+      "nor what program it was: nothing can be predicted from it or run again; measure the "
+      "program itself with 'loaderscope run --json run.json -- python train.py'");
+}
+
 bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
 
 }  // namespace
@@ -168,6 +176,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
   if (record.ranks.empty() || record.ranks.front().steps() <= 0) {
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
+  refuse_trace(record.engine);
   if (record.config.loader.executor == Executor::opaque) {
     throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
                    model::way_to_measure(record.config));
@@ -453,6 +462,7 @@ RunConfig FittedModel::to_run(const Changes& named) const {
 }
 
 RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes) {
+  refuse_trace(in_force.engine.value);
   RunConfig config = counterfactual(in_force, changes);
   for (const Change& change : changes) {
     if (const std::optional<Speedup> speedup = speedup_of(change)) make_faster(config, *speedup);

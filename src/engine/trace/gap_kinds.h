@@ -19,15 +19,20 @@ enum class GapKind : std::uint8_t {
   copy_back,
   synchronous,
   lock,
+  another_rank,
+  file_read,
+  system_wait,
+  off_core,
   launch,
   unknown,
 };
-inline constexpr std::size_t kGapKinds = 8;
+inline constexpr std::size_t kGapKinds = 12;
 
 struct GapRow {
   Row row;
-  Cause cause;              // that its time is booked to
-  std::string_view phrase;  // "it waits for ..."
+  Cause cause;                 // that its time is booked to
+  std::string_view phrase;     // "it waits for ..."
+  bool may_be_loader = false;  // where no waits for a DataLoader were recorded: then it is `other`
 };
 
 std::span<const GapRow> gap_table();  // in the order of GapKind

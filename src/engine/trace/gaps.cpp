@@ -39,13 +39,18 @@ void GapReader::add_quiet(GapParts& parts, Stretch quiet) const {
 void GapReader::add_before_launch(GapParts& parts, const HostView::Thread& thread, Stretches rest,
                                   Nanos quiet_since) const {
   if (rest.empty()) return;
-  parts[GapKind::loader] += take(rest, thread.loader_waits);
-  parts[GapKind::lock] += take(rest, thread.lock_waits);
+  const auto& of = thread.of;
+  const Stretches& synchronous = of[HostKind::synchronous];
+  parts[GapKind::loader] += take(rest, of[HostKind::loader_wait]);
+  parts[GapKind::lock] += take(rest, of[HostKind::lock_wait]);
   // Once the host has waited for the GPU, all that it does until it launches again is waited for.
-  const auto waited = first_behind(thread.synchronous, quiet_since);
+  const auto waited = first_behind(synchronous, quiet_since);
   const bool comes_from_wait =
-      waited != thread.synchronous.end() && !rest.empty() && waited->begin < rest.back().end;
-  parts[GapKind::synchronous] += take(rest, thread.synchronous);
+      waited != synchronous.end() && !rest.empty() && waited->begin < rest.back().end;
+  parts[GapKind::synchronous] += take(rest, synchronous);
+  parts[GapKind::file_read] += take(rest, of[HostKind::file_read]);
+  parts[GapKind::system_wait] += take(rest, of[HostKind::system_wait]);
+  parts[GapKind::off_core] += take(rest, of[HostKind::off_core]);
   parts[comes_from_wait ? GapKind::synchronous : GapKind::launch] += take(rest, thread.active);
   parts[GapKind::loader] += take(rest, host_.loader_waits());
   for (const Stretch& stretch : rest) {

@@ -18,6 +18,7 @@ GpuView::Busy GpuView::busy(Stretch within) const {
   busy.gaps = without_kernels;
   busy.kernels += take(without_kernels, of(GpuKind::collective));
   take(busy.gaps, of(GpuKind::memory));
+  busy.collectives = common(busy.gaps, of(GpuKind::collective));
   busy.only_collective = take(busy.gaps, of(GpuKind::collective));
   return busy;
 }

@@ -17,6 +17,7 @@ class GpuView {
   struct Busy {
     Nanos kernels = 0;          // a kernel of any kind ran
     Nanos only_collective = 0;  // nothing but collectives
+    Stretches collectives;      // likewise
     Stretches gaps;             // what is left
   };
   Busy busy(Stretch within) const;

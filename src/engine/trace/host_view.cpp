@@ -9,10 +9,11 @@ HostView::HostView(TracedProcess& process) {
   if (process.threads.empty()) process.threads.emplace_back();
   choose_main(process.threads);
   for (TracedThread& thread : process.threads) {
-    threads_.push_back({merged(std::move(thread.loader_waits)),
-                        merged(std::move(thread.lock_waits)), merged(std::move(thread.synchronous)),
-                        merged(std::move(thread.active))});
-    const Stretches& waits = threads_.back().loader_waits;
+    Thread& view = threads_.emplace_back();
+    std::transform(thread.of.begin(), thread.of.end(), view.of.begin(),
+                   [](std::vector<Stretch>& set) { return merged(std::move(set)); });
+    view.active = merged(std::move(thread.active));
+    const Stretches& waits = view.of[HostKind::loader_wait];
     loader_waits_.insert(loader_waits_.end(), waits.begin(), waits.end());
   }
   process.threads = {};
@@ -25,13 +26,13 @@ HostView::HostView(TracedProcess& process) {
 
 // The thread that waits for batches most often; without any, the one that calls CUDA most.
 void HostView::choose_main(const std::vector<TracedThread>& threads) {
-  const auto most = std::max_element(threads.begin(), threads.end(),
-                                     [](const TracedThread& a, const TracedThread& b) {
-                                       return std::pair(a.loader_waits.size(), a.calls) <
-                                              std::pair(b.loader_waits.size(), b.calls);
-                                     });
+  const auto most = std::max_element(
+      threads.begin(), threads.end(), [](const TracedThread& a, const TracedThread& b) {
+        constexpr auto kWait = HostKind::loader_wait;
+        return std::pair(a.of[kWait].size(), a.calls) < std::pair(b.of[kWait].size(), b.calls);
+      });
   main_ = static_cast<std::size_t>(most - threads.begin());
-  loader_calls_ = most->loader_waits;
+  loader_calls_ = most->of[HostKind::loader_wait];
   std::sort(loader_calls_.begin(), loader_calls_.end(),
             [](const Stretch& a, const Stretch& b) { return a.begin < b.begin; });
 }

@@ -13,7 +13,7 @@ namespace loaderscope::traces {
 class HostView {
  public:
   struct Thread {
-    Stretches loader_waits, lock_waits, synchronous;
+    PerHostKind<Stretches> of;
     Stretches active;  // in a call or an operation, whichever
   };
   explicit HostView(TracedProcess& process);  // takes its spans away

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -50,8 +51,11 @@ class NsysReader {
     read_gpu();
     read_calls();
     read_ranges();
+    read_system_calls();
+    read_scheduling();
     read_overhead();
     read_workers();
+    read_diagnostics();
     finish();
   }
 
@@ -66,7 +70,9 @@ class NsysReader {
     lock,
     operation,
     collective,
-    worker
+    worker,
+    file_read,
+    system_wait,
   };
   using Strings = std::unordered_map<std::int64_t, Meaning>;
 
@@ -77,8 +83,11 @@ class NsysReader {
                  const std::function<void(const SqliteRow&, GpuWork&)>& tell);
   void read_calls();
   void read_ranges();
+  void read_system_calls();
+  void read_scheduling();
   void read_overhead();
   void read_workers();
+  void read_diagnostics();
   void finish();
 
   Meaning meaning_of_range(std::string_view name) const;
@@ -98,6 +107,9 @@ class NsysReader {
   SpanKeeper keeper_;
   std::string step_range_;
   TracedRun& run_;
+  std::unordered_map<std::int64_t, std::uint32_t> collective_names_;  // by string
+  std::set<std::int64_t> launchers_;  // threads that called CUDA or asked for batches
+  std::int64_t base_ = 0;             // of the file's clock, in that of the world
   Strings strings_;  // those that mean something as names of calls, ranges or threads
   std::map<std::int64_t, std::size_t> processes_;  // by global id, in run_.processes
   std::map<std::int64_t, ThreadNumbers> threads_;
@@ -119,6 +131,11 @@ void NsysReader::read_facts() {
     if (row.text(0) == "CAPTURE_EVENT_TYPE" && captured_.size() < kMost)
       captured_.emplace(row.text(1));
   });
+  file_.for_each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, [&](const SqliteRow& row) {
+    constexpr std::int64_t kFarthestBase = 4'000'000'000'000'000'000;
+    const std::int64_t base = row.integer(0);
+    base_ = base > 0 && base < kFarthestBase ? base : 0;
+  });
   std::string gpus;
   file_.for_each("TARGET_INFO_GPU", {"name"}, [&](const SqliteRow& row) {
     const std::string name = shown_text(row.text(0));
@@ -137,7 +154,12 @@ void NsysReader::read_strings() {
     Meaning meaning = meaning_of_range(text);
     if (text.starts_with("cuda") || text.starts_with("cu"))
       meaning = kind_of_call(text) == HostKind::synchronous ? Meaning::synchronous : Meaning::call;
-    if (is_collective(text)) meaning = Meaning::collective;
+    if (is_collective(text)) {
+      meaning = Meaning::collective;
+      collective_names_.emplace(row.integer(0, -1), collective_name(text));
+    }
+    if (const auto call = kind_of_system_call(text))
+      meaning = *call == HostKind::file_read ? Meaning::file_read : Meaning::system_wait;
     if (text.starts_with("pt_data_worker")) meaning = Meaning::worker;
     if (meaning != Meaning::operation) strings_.emplace(row.integer(0, -1), meaning);
   });
@@ -215,6 +237,7 @@ void NsysReader::read_gpu() {
   read_work("CUPTI_ACTIVITY_KIND_KERNEL", {"shortName"}, [&](const SqliteRow& row, GpuWork& work) {
     const bool exchanges = meaning_of(row.integer(6, -1)) == Meaning::collective;
     work.kind = exchanges ? GpuKind::collective : GpuKind::kernel;
+    if (exchanges) work.name = collective_names_.at(row.integer(6, -1));
   });
   // Kernels of a graph that is traced as a whole are in no other table.
   read_work("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {}, [](const SqliteRow&, GpuWork&) {});
@@ -251,6 +274,7 @@ void NsysReader::read_calls() {
                    Stretch at;
                    if (!take_times(row, at)) return;
                    has_calls_ = true;
+                   launchers_.insert(row.integer(2));
                    const bool waits = meaning_of(row.integer(4, -1)) == Meaning::synchronous;
                    add_host(row.integer(2), at, waits ? HostKind::synchronous : HostKind::call,
                             row.integer(3));
@@ -286,12 +310,41 @@ void NsysReader::take_range(std::int64_t global_tid, Stretch at, Meaning meaning
       [[fallthrough]];
     case Meaning::loader:
       has_loader_ = true;
+      launchers_.insert(global_tid);
       return add_host(global_tid, at, HostKind::loader_wait);
     case Meaning::lock:
       return add_host(global_tid, at, HostKind::lock_wait);
     default:
       return add_host(global_tid, at, HostKind::operation);
   }
+}
+
+// Of threads that launch: the GPU waits for no others.
+void NsysReader::read_system_calls() {
+  file_.for_each("OSRT_API", {"start", "end", "globalTid", "nameId"}, [&](const SqliteRow& row) {
+    Stretch at;
+    const Meaning meaning = meaning_of(row.integer(3, -1));
+    if (meaning != Meaning::file_read && meaning != Meaning::system_wait) return;
+    if (!launchers_.contains(row.integer(2)) || !take_times(row, at)) return;
+    add_host(row.integer(2), at,
+             meaning == Meaning::file_read ? HostKind::file_read : HostKind::system_wait);
+  });
+}
+
+// A thread is off a core from the row that takes it from one to the next that puts it on one.
+void NsysReader::read_scheduling() {
+  std::unordered_map<std::int64_t, Nanos> off;
+  file_.for_each("SCHED_EVENTS", {"start", "isSchedIn", "globalTid"}, [&](const SqliteRow& row) {
+    const std::int64_t thread = row.integer(2);
+    const Nanos at = row.integer(0, -1);
+    if (!launchers_.contains(thread) || at < 0) return;
+    if (row.integer(1) == 0) {
+      off[thread] = at;
+    } else if (const auto since = off.find(thread); since != off.end()) {
+      if (at > since->second) add_host(thread, {since->second, at}, HostKind::off_core);
+      off.erase(since);
+    }
+  });
 }
 
 void NsysReader::read_overhead() {
@@ -317,8 +370,47 @@ void NsysReader::read_workers() {
       fmt::format("{} processes of a DataLoader's workers were traced", workers.size()));
 }
 
+// What nsys says of events that it lost; its other warnings are counted, as they may quote whatever
+// they like.
+void NsysReader::read_diagnostics() {
+  constexpr std::size_t kMostSaid = 3, kLongest = 200;
+  constexpr std::string_view kOfLoss[] = {"ropped",        "lost",          "Not all ",
+                                          "not collected", "not be traced", "overflow",
+                                          "incomplete",    "issing"};
+  const EnumNames levels = enum_names("ENUM_DIAGNOSTIC_SEVERITY_LEVEL");
+  std::set<std::string> said;
+  std::int64_t others = 0;
+  file_.for_each("DIAGNOSTIC_EVENT", {"severity", "text"}, [&](const SqliteRow& row) {
+    const auto level = levels.find(row.integer(0, -1));
+    if (level == levels.end() || (level->second != "Warning" && level->second != "Error")) return;
+    const std::string_view text = row.text(1);
+    const bool is_of_loss = std::ranges::any_of(
+        kOfLoss, [&](std::string_view word) { return text.find(word) != text.npos; });
+    others += !is_of_loss;
+    if (is_of_loss && said.size() < kMostSaid) said.insert(shown_text(text.substr(0, kLongest)));
+  });
+  for (const std::string& text : said)
+    run_.notes.push_back("nsys says what it did not record: " + text);
+  if (others > 0)
+    run_.notes.push_back(fmt::format("nsys warned of something {}; its own window shows it",
+                                     others == 1 ? "else" : fmt::format("else {} times", others)));
+}
+
+// Files of one machine are brought together by the clock of the world.
 void NsysReader::finish() {
-  for (auto& [key, gpu] : gpus_) run_.gpus_used.push_back(std::move(gpu));
+  for (auto& [id, index] : processes_) {
+    run_.processes[index].shift(base_);
+    run_.processes[index].origin = base_;
+  }
+  for (auto& [key, gpu] : gpus_) {
+    gpu.shift(base_);
+    run_.gpus_used.push_back(std::move(gpu));
+  }
+  if (!file_.has_table("OSRT_API") || !file_.has_table("SCHED_EVENTS"))
+    run_.more_to_record =
+        "what the host did in gaps of which nothing is known tell nsys's --trace=cuda,nvtx,osrt "
+        "and "
+        "--cpuctxsw=process-tree";
   run_.has_calls |= has_calls_;
   run_.has_loader |= has_loader_;
   if (has_loader_) return;

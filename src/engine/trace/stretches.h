@@ -58,4 +58,13 @@ Nanos take(Stretches& from, const Set& set) {
   return taken;
 }
 
+// The part of `stretches` that `set` covers.
+template <class Set>
+Stretches common(Stretches stretches, const Set& set) {
+  Stretches uncovered = stretches;
+  take(uncovered, set);
+  take(stretches, uncovered);
+  return stretches;
+}
+
 }  // namespace loaderscope::traces

@@ -101,6 +101,7 @@ void RankReader::take_gpu(const Event& event, GpuKind kind, Stretch at) {
   work.correlation = static_cast<std::uint32_t>(event.correlation);
   work.stream = static_cast<std::uint16_t>(event.stream);
   work.kind = kind;
+  if (kind == GpuKind::collective) work.name = collective_name(event.name);
   work.bytes = event.bytes;
   keeper_.add(gpus_[event.device], work);
 }

@@ -51,7 +51,9 @@ RunRecord read_traces(const TraceOptions& options) {
   for (const std::string& path : options.files) {
     const TraceFormat& format = format_of(path);
     run.tool = format.row.name;
+    const std::optional<std::string> before = run.host;
     format.read(path, options.step_range, run);
+    run.is_one_host = run.is_one_host && (!before || before == run.host);
   }
   const bool has_steps = std::ranges::any_of(
       run.processes, [](const TracedProcess& process) { return !process.steps.empty(); });

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
+#include <map>
 #include <utility>
 
 #include "engine/trace/traced_rank.h"
@@ -57,8 +57,11 @@ class RankTeller {
  private:
   void tell_step(const WalkedStep& walked) {
     PerCause<Nanos> stall{};
-    for (std::size_t k = 0; k < kGapKinds; ++k)
-      stall[gap_table()[k].cause] += walked.parts.of.at(k);
+    for (std::size_t k = 0; k < kGapKinds; ++k) {
+      const GapRow& row = gap_table()[k];
+      const bool is_told = walked_.has_loader || !row.may_be_loader;
+      stall[is_told ? row.cause : Cause::other] += walked.parts.of.at(k);
+    }
     const Nanos begin = end_;
     const Nanos made = begin + stall[Cause::opaque];
     StepEvents events;
@@ -95,8 +98,10 @@ class RankTeller {
   std::int64_t next_ = 0;
 };
 
-// No trace tells whether a worker rested before it made a batch: the second label is not known.
+// No trace tells whether a worker rested before it made a batch, nor what else was under way: the
+// second label and the critical path are not known.
 void forget_why(RankRecord& rank) {
+  rank.critical_path.reset();
   std::vector<StepRow> row(1);
   for (std::int64_t at = 0; at < rank.rows.size(); ++at) {
     rank.rows.read(at, row);
@@ -160,24 +165,41 @@ class RecordMaker {
   void put_metrics();
   void put_gaps();
   void put_notes();
+  void put_note_of_ranks();
   double mean_s(Nanos WalkedRank::*part) const;
   bool has_gpu() const { return !run_.gpus_used.empty(); }
 
   TracedRun run_;
   std::int64_t batch_size_;
   std::vector<Place> places_;
+  RankWaits waits_;
   std::vector<WalkedRank> ranks_;
   RunRecord record_;
 };
 
 void RecordMaker::walk_ranks() {
-  std::vector<std::unique_ptr<HostView>> hosts(run_.processes.size());
+  std::map<std::size_t, std::pair<HostView, Stretch>> hosts;
+  std::deque<GpuView> gpus;
+  std::vector<RankView> views;
   for (const Place& place : places_) {
     TracedProcess& process = run_.processes[place.process];
-    const Stretch extent = process.extent();
-    auto& host = hosts[place.process];
-    if (host == nullptr) host = std::make_unique<HostView>(process);
-    ranks_.push_back(walk(*host, process.steps, place.gpu, extent));
+    if (!hosts.contains(place.process)) {
+      const Stretch extent = process.extent();
+      hosts.emplace(place.process, std::pair(HostView(process), extent));
+    }
+    views.push_back({nullptr, &hosts.at(place.process).first, nullptr});
+    if (place.gpu == nullptr) continue;
+    views.back().gpu = &gpus.emplace_back(*place.gpu);
+    views.back().collectives = &place.gpu->collectives;
+  }
+  if (has_gpu() && run_.is_one_host) waits_ = waits_for_ranks(views);
+  waits_.ranks.resize(views.size());
+  for (std::size_t r = 0; r < views.size(); ++r) {
+    const TracedGpu* gpu = places_[r].gpu;
+    const Stretch of_process = hosts.at(places_[r].process).second;
+    ranks_.push_back(walk(*views[r].host, run_.processes[places_[r].process].steps, views[r].gpu,
+                          waits_.ranks[r].for_loader,
+                          gpu != nullptr ? gpu->extent.value_or(of_process) : of_process));
   }
 }
 
@@ -265,6 +287,14 @@ void RecordMaker::put_metrics() {
                        "of compute, in which nothing but collectives ran: they exchange data, or "
                        "wait for another rank; mean over ranks",
                        only});
+  if (waits_.are_told) {
+    double waited = 0;
+    for (const RankWait& wait : waits_.ranks) waited += seconds(wait.for_any);
+    metrics.push_back({"gpu.waits_for_ranks_s", "s",
+                       "in collectives that another rank had not begun, for whatever reason, over "
+                       "all of the trace, mean over ranks",
+                       waited / static_cast<double>(ranks_.size())});
+  }
   double bytes = 0;
   Nanos copied = 0;
   for (const TracedGpu& gpu : run_.gpus_used) {
@@ -297,9 +327,12 @@ void RecordMaker::put_notes() {
   if (!run_.has_loader && !run_.no_loader.empty()) notes.push_back(run_.no_loader);
   if (has_gpu() && !run_.has_calls)
     notes.push_back("no CUDA calls were recorded: what the host did before a launch is not known");
-  Nanos overhead = 0;
+  put_note_of_ranks();
+  Nanos overhead = 0, unknown = 0;
   for (const WalkedRank& rank : ranks_)
     for (const WalkedStep& step : rank.walked) overhead += step.parts.overhead;
+  for (const WalkedRank& rank : ranks_) unknown += rank.gaps[std::size_t(GapKind::unknown)].time;
+  if (unknown > 0 && !run_.more_to_record.empty()) notes.push_back(run_.more_to_record);
   if (overhead > 0)
     notes.push_back(fmt::format("{:.3f} s in which the GPU waited for the tracing are left out",
                                 seconds(overhead)));
@@ -307,6 +340,26 @@ void RecordMaker::put_notes() {
     notes.push_back(
         fmt::format("{} events had no times that make sense, and are left out", run_.unusable));
   for (std::string& note : run_.notes) notes.push_back(std::move(note));
+}
+
+void RecordMaker::put_note_of_ranks() {
+  if (ranks_.size() < 2 || !has_gpu()) return;
+  auto& notes = record_.notes;
+  constexpr const char* kUntold = "which rank was waited for in collectives cannot be told: ";
+  if (!run_.is_one_host)
+    notes.push_back(
+        fmt::format("{}the traces are of several machines, whose clocks differ", kUntold));
+  if (!waits_.untold.empty()) notes.push_back(kUntold + waits_.untold);
+  std::size_t last = 0;
+  std::int64_t all = 0;
+  for (std::size_t r = 0; r < waits_.ranks.size(); ++r) {
+    all += waits_.ranks[r].came_last;
+    if (waits_.ranks[r].came_last > waits_.ranks[last].came_last) last = r;
+  }
+  if (all == 0) return;
+  notes.push_back(fmt::format(
+      "in collectives the others waited for the DataLoader of {} most often: {} of {} waits",
+      run_.processes[places_[last].process].name, waits_.ranks[last].came_last, all));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ Nanos noticeable_of(const TracedSteps& steps) {
 
 class Walker {
  public:
-  Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu)
-      : rank_(rank), host_(host), gpu_(gpu) {}
+  Walker(WalkedRank& rank, const HostView& host, const GpuView* gpu, const Stretches& another)
+      : rank_(rank), host_(host), gpu_(gpu), another_ranks_loader_(another) {}
 
   void walk() {
     for (const TracedStep& step : rank_.steps.list) {
@@ -26,13 +26,15 @@ class Walker {
         const GapReader reader(*gpu_, host_, rank_.noticeable);
         const GpuView::Busy busy = gpu_->busy(step.at);
         for (const Stretch& gap : busy.gaps) count(walked, gap, reader.parts_of(gap));
+        for (const Stretch& gap : common(busy.collectives, another_ranks_loader_))
+          count(walked, gap, all_of(gap, GapKind::another_rank));
         rank_.kernels += busy.kernels;
         rank_.only_collective += busy.only_collective;
       } else {
         add_waits_of_host(walked);
       }
       count_step(walked.parts);
-      rank_.loader_waits += covered(host_.main().loader_waits, step.at);
+      rank_.loader_waits += covered(host_.main().of[HostKind::loader_wait], step.at);
       rank_.walked.push_back(std::move(walked));
     }
     rank_.loader_calls = std::ssize(host_.loader_calls());
@@ -41,14 +43,18 @@ class Walker {
  private:
   // Without a GPU all that is no waiting is training.
   void add_waits_of_host(WalkedStep& walked) {
-    const Stretches& waits = host_.main().loader_waits;
+    const Stretches& waits = host_.main().of[HostKind::loader_wait];
     for (auto at = first_behind(waits, walked.step.at.begin);
          at != waits.end() && at->begin < walked.step.at.end; ++at) {
       const Stretch gap = intersect(*at, walked.step.at);
-      GapParts parts;
-      parts[GapKind::loader] = gap.length();
-      count(walked, gap, parts);
+      count(walked, gap, all_of(gap, GapKind::loader));
     }
+  }
+
+  static GapParts all_of(Stretch gap, GapKind kind) {
+    GapParts parts;
+    parts[kind] = gap.length();
+    return parts;
   }
 
   void count(WalkedStep& walked, Stretch gap, const GapParts& parts) {
@@ -75,20 +81,18 @@ class Walker {
   WalkedRank& rank_;
   const HostView& host_;
   const GpuView* gpu_;
+  const Stretches& another_ranks_loader_;
 };
 
 }  // namespace
 
-WalkedRank walk(const HostView& host, std::vector<StepMark> marks, TracedGpu* gpu, Stretch extent) {
+WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
+                const Stretches& another_ranks_loader, Stretch extent) {
   WalkedRank rank;
-  std::optional<GpuView> view;
-  if (gpu != nullptr) {
-    view.emplace(*gpu);
-    extent = gpu->extent.value_or(extent);
-  }
-  rank.steps = steps_of(std::move(marks), host, extent);
+  rank.steps = steps_of(marks, host, extent);
   rank.noticeable = noticeable_of(rank.steps);
-  Walker(rank, host, view ? &*view : nullptr).walk();
+  rank.has_loader = host.has_loader();
+  Walker(rank, host, gpu, another_ranks_loader).walk();
   return rank;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/trace/gaps.h"
+#include "engine/trace/rank_waits.h"
 #include "engine/trace/steps.h"
 
 namespace loaderscope::traces {
@@ -31,9 +32,11 @@ struct WalkedRank {
   Nanos kernels = 0, only_collective = 0;  // of the window
   Nanos loader_waits = 0;                  // of the host, whatever the GPU did meanwhile
   std::int64_t loader_calls = 0;
+  bool has_loader = false;  // waits for one were recorded
 };
 
-// `gpu`: null where the trace has none. Takes its work away.
-WalkedRank walk(const HostView& host, std::vector<StepMark> marks, TracedGpu* gpu, Stretch extent);
+// `gpu`: null where the trace has none. `extent`: of all that is known of the rank.
+WalkedRank walk(const HostView& host, const std::vector<StepMark>& marks, const GpuView* gpu,
+                const Stretches& another_ranks_loader, Stretch extent);
 
 }  // namespace loaderscope::traces

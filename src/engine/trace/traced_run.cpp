@@ -66,6 +66,55 @@ HostKind kind_of_call(std::string_view name) {
   return waits ? HostKind::synchronous : HostKind::call;
 }
 
+std::uint32_t collective_name(std::string_view kernel) {
+  if (kernel.find("SendRecv") != kernel.npos) return 0;
+  std::uint32_t name = 2166136261U;  // FNV-1a
+  for (const char letter : kernel) name = (name ^ static_cast<unsigned char>(letter)) * 16777619U;
+  return std::max(name, 1U);
+}
+
+std::optional<HostKind> kind_of_system_call(std::string_view name) {
+  constexpr std::string_view kReads[] = {
+      "read",  "pread",   "pread64",  "readv",          "preadv", "preadv2",  "fread",
+      "fgets", "getline", "getdelim", "fread_unlocked", "recv",   "recvfrom", "recvmsg"};
+  constexpr std::string_view kWaits[] = {"poll",
+                                         "ppoll",
+                                         "select",
+                                         "pselect",
+                                         "epoll_wait",
+                                         "epoll_pwait",
+                                         "sem_wait",
+                                         "sem_timedwait",
+                                         "sem_clockwait",
+                                         "pthread_cond_wait",
+                                         "pthread_cond_timedwait",
+                                         "pthread_cond_clockwait",
+                                         "pthread_mutex_lock",
+                                         "pthread_mutex_timedlock",
+                                         "pthread_join",
+                                         "pthread_rwlock_rdlock",
+                                         "pthread_rwlock_wrlock",
+                                         "pthread_barrier_wait",
+                                         "futex",
+                                         "wait",
+                                         "wait4",
+                                         "waitpid",
+                                         "waitid",
+                                         "nanosleep",
+                                         "clock_nanosleep",
+                                         "sleep",
+                                         "usleep",
+                                         "msgrcv",
+                                         "semop",
+                                         "semtimedop",
+                                         "sigwait",
+                                         "sigtimedwait",
+                                         "io_getevents"};
+  if (std::ranges::find(kReads, name) != std::end(kReads)) return HostKind::file_read;
+  if (std::ranges::find(kWaits, name) != std::end(kWaits)) return HostKind::system_wait;
+  return std::nullopt;
+}
+
 bool is_collective(std::string_view kernel) {
   return kernel.starts_with("nccl") || kernel.find("ncclKernel") != kernel.npos ||
          kernel.find("ncclDevKernel") != kernel.npos || kernel.find("rcclGeneric") != kernel.npos;
@@ -121,10 +170,7 @@ void SpanKeeper::add(TracedProcess& process, const HostSpan& span) {
   if (span.kind == HostKind::call || span.kind == HostKind::operation)
     return add_active(thread, at);
   count(2 * sizeof(Stretch));
-  auto& stretches = span.kind == HostKind::loader_wait ? thread.loader_waits
-                    : span.kind == HostKind::lock_wait ? thread.lock_waits
-                                                       : thread.synchronous;
-  stretches.push_back(at);
+  thread.of[span.kind].push_back(at);
 }
 
 void SpanKeeper::add(TracedProcess& process, const StepMark& mark) {
@@ -149,6 +195,10 @@ void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work) {
   } while (begin < work.end);
   if (!gpu.extent) gpu.extent = {work.begin, work.end};
   gpu.extent = {std::min(gpu.extent->begin, work.begin), std::max(gpu.extent->end, work.end)};
+  if (work.kind == GpuKind::collective && work.name != 0) {
+    count(sizeof(Collective));
+    gpu.collectives.push_back({work.begin, work.end, work.name});
+  }
   gpu.streams[work.stream].has_kernels |= work.kind == GpuKind::kernel;
   const bool pageable = work.kind == GpuKind::from_pageable;
   if (!pageable && work.kind != GpuKind::from_pinned) return;
@@ -161,6 +211,10 @@ void SpanKeeper::add(TracedGpu& gpu, const GpuWork& work) {
 void TracedGpu::shift(Nanos by) {
   for (auto& pieces : work)
     for (GpuPiece& piece : pieces) piece.begin += by;
+  for (Collective& collective : collectives) {
+    collective.begin += by;
+    collective.end += by;
+  }
   if (extent) extent = {extent->begin + by, extent->end + by};
 }
 
@@ -177,8 +231,8 @@ namespace {
 template <class Process, class Visit>
 void for_each_stretch(Process& process, const Visit& visit) {
   for (auto& thread : process.threads) {
-    for (auto* set : {&thread.loader_waits, &thread.lock_waits, &thread.synchronous})
-      for (auto& at : *set) visit(at.begin, at.end);
+    for (auto& set : thread.of)
+      for (auto& at : set) visit(at.begin, at.end);
     for (auto& at : thread.active) visit(at.begin, at.end);
   }
   for (auto& mark : process.steps) visit(mark.begin, mark.end);

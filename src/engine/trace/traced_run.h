@@ -41,7 +41,8 @@ struct GpuWork {
   std::uint32_t correlation = 0;  // with the call that launched it; 0: not known
   std::uint16_t stream = 0;
   GpuKind kind = GpuKind::kernel;
-  double bytes = 0;  // of a copy
+  double bytes = 0;        // of a copy
+  std::uint32_t name = 0;  // of a collective: a number for it, the same in all traces
 };
 
 // As it is kept: of what takes longer than 4 s, several.
@@ -52,12 +53,37 @@ struct GpuPiece {
 };
 static_assert(sizeof(GpuPiece) == 16);
 
+// A collective that all its ranks take part in.
+struct Collective {
+  Nanos begin = 0, end = 0;
+  std::uint32_t name = 0;
+};
+
 enum class HostKind : std::uint8_t {
   call,         // of the CUDA API
-  synchronous,  // likewise; it returns when the GPU has done what it was given
   operation,    // of the framework, or a range that the program named
+  synchronous,  // a call that returns when the GPU has done what it was given
   loader_wait,  // for the next batch
   lock_wait,    // for Python's lock
+  file_read,    // a call of the operating system that reads
+  system_wait,  // one that waits for another thread or process
+  off_core,     // it was not on a core
+};
+inline constexpr std::size_t kHostKinds = 8;
+
+// By kind; that of calls and operations stays empty, which are not told apart.
+template <class Set>
+class PerHostKind {
+ public:
+  Set& operator[](HostKind kind) { return sets_[static_cast<std::size_t>(kind)]; }
+  const Set& operator[](HostKind kind) const { return sets_[static_cast<std::size_t>(kind)]; }
+  auto begin() { return sets_.begin(); }
+  auto end() { return sets_.end(); }
+  auto begin() const { return sets_.begin(); }
+  auto end() const { return sets_.end(); }
+
+ private:
+  std::array<Set, kHostKinds> sets_;
 };
 
 // Something that a thread did, as a reader hands it in.
@@ -75,7 +101,7 @@ struct StepMark {
 
 // In the order in which they came.
 struct TracedThread {
-  std::vector<Stretch> loader_waits, lock_waits, synchronous;
+  PerHostKind<std::vector<Stretch>> of;
   std::deque<Stretch> active;  // in a call or an operation, whichever
   std::int64_t calls = 0;
 };
@@ -115,6 +141,7 @@ struct TracedGpu {
   std::size_t process = 0;
   std::string name;
   std::array<std::deque<GpuPiece>, kGpuKinds> work;  // by kind
+  std::deque<Collective> collectives;                // likewise in `work`
   std::map<std::uint16_t, StreamUse> streams;
   Copied from_pageable, from_pinned;
   std::optional<Stretch> extent;  // from the first begin to the last end
@@ -128,10 +155,12 @@ struct TracedRun {
   std::optional<std::string> host, gpus;
   std::vector<TracedProcess> processes;
   std::vector<TracedGpu> gpus_used;
-  bool has_calls = false;     // the CUDA calls of the host were recorded
-  bool has_loader = false;    // waits for a DataLoader are there
-  std::string no_loader;      // why there may be none, and what to record; "" where has_loader
-  std::int64_t unusable = 0;  // events whose times make no sense
+  bool has_calls = false;      // the CUDA calls of the host were recorded
+  bool has_loader = false;     // waits for a DataLoader are there
+  std::string no_loader;       // why there may be none, and what to record; "" where has_loader
+  bool is_one_host = true;     // what files tell of it does not differ
+  std::string more_to_record;  // what would tell of gaps of which nothing is known; "": nothing
+  std::int64_t unusable = 0;   // events whose times make no sense
   std::vector<std::string> notes;
 };
 
@@ -143,6 +172,9 @@ std::optional<LoaderRange> loader_range(std::string_view name);
 std::optional<std::int64_t> profiler_step(std::string_view name);  // of "ProfilerStep#12"
 HostKind kind_of_call(std::string_view name);                      // of the CUDA runtime or driver
 bool is_collective(std::string_view kernel);
+// As GpuWork has it; 0 of what a rank sends to one other, which is no matter of all.
+std::uint32_t collective_name(std::string_view kernel);
+std::optional<HostKind> kind_of_system_call(std::string_view name);  // that may take long
 
 // Threads of a process by whatever number its tool gives them.
 class ThreadNumbers {

@@ -15,6 +15,12 @@ double fact(const RunRecord& record, GapKind kind, GapFact what) {
   return value_of(record.metrics, metric_name(kind, what)).value_or(-1);
 }
 
+std::string joined(const std::vector<std::string>& notes) {
+  std::string text;
+  for (const std::string& note : notes) text += note + "\n";
+  return text;
+}
+
 // The thread waits for its batch from 10 to 40, launches at 42, and the kernel begins at 43.
 Told loader_wait() {
   return Told()
@@ -169,6 +175,78 @@ TEST(TraceGaps, WorkThatTakesLongIsWhole) {
   EXPECT_EQ(analyse(record).account.stall[Cause::h2d], ms(9'500));
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.kernels_s"), 20.5);
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.only_collective_s"), 0.5);
+}
+
+// Of 40 ms in which nothing is launched: 15 of a read, 10 of a poll, 5 without a core.
+Told system_calls() {
+  return Told()
+      .step(0, 100)
+      .gpu(GpuKind::kernel, 0, 10)
+      .host(HostKind::operation, 10, 50)
+      .host(HostKind::file_read, 10, 25)
+      .host(HostKind::system_wait, 25, 35)
+      .host(HostKind::off_core, 30, 40)
+      .host(HostKind::call, 50, 51, 0, 9)
+      .gpu(GpuKind::kernel, 51, 100, 9);
+}
+
+TEST(TraceGaps, CallsOfTheOperatingSystemAreToldApart) {
+  const RunRecord record = record_of(system_calls().host(HostKind::loader_wait, 60, 61).run, 0);
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::file_read, GapFact::seconds), 0.015);
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::system_wait, GapFact::seconds), 0.010);
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::off_core, GapFact::seconds), 0.005);
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::launch, GapFact::seconds), 0.011);
+  EXPECT_EQ(analyse(record).account.stall[Cause::launch], ms(41));
+}
+
+// Then each of them may be the DataLoader's.
+TEST(TraceGaps, WithoutTheLoadersWaitsTheyAreNotTheTrainersOwn) {
+  const Account account = analyse(record_of(system_calls().run, 0)).account;
+  EXPECT_EQ(account.stall[Cause::other], ms(30));
+  EXPECT_EQ(account.stall[Cause::launch], ms(11));
+}
+
+// Both exchange until 70. The first comes at 20; the second is in its DataLoader until 50, and
+// computes until 60.
+Told late_rank() {
+  Told told;
+  told.step(0, 100).gpu(GpuKind::kernel, 0, 20).collective(20, 70).gpu(GpuKind::kernel, 70, 100);
+  told.host(HostKind::loader_wait, 0, 5);
+  told.another().step(0, 100).gpu(GpuKind::kernel, 0, 10).host(HostKind::loader_wait, 10, 50);
+  told.gpu(GpuKind::kernel, 50, 60).collective(60, 70).gpu(GpuKind::kernel, 70, 100);
+  return told;
+}
+
+TEST(TraceGaps, ACollectiveWaitsForTheLoaderOfTheRankThatComesLast) {
+  const RunRecord record = record_of(late_rank().run, 0);
+  ASSERT_EQ(record.ranks.size(), 2U);
+  // Of the 40 ms until the other comes, it is in its loader for 30: half of that is the mean.
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::another_rank, GapFact::seconds), 0.015);
+  EXPECT_DOUBLE_EQ(fact(record, GapKind::another_rank, GapFact::at), 0.020);
+  EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gpu.waits_for_ranks_s"), 0.020);
+  const Analysis analysis = analyse(record);
+  EXPECT_EQ(analysis.rank_accounts[0].stall[Cause::opaque], ms(30));
+  EXPECT_EQ(analysis.rank_accounts[0].compute, ms(70));
+  EXPECT_EQ(analysis.rank_accounts[1].stall[Cause::opaque], ms(40));
+  EXPECT_EQ(analysis.account.window, ms(100));
+}
+
+TEST(TraceGaps, RanksWhoseClocksDifferAreNotHeldAgainstEachOther) {
+  Told told = late_rank();
+  told.run.processes.back().shift(ms(3));
+  told.run.gpus_used.back().shift(ms(3));
+  const RunRecord record = record_of(told.run, 0);
+  EXPECT_EQ(fact(record, GapKind::another_rank, GapFact::seconds), -1);
+  EXPECT_FALSE(value_of(record.metrics, "gpu.waits_for_ranks_s"));
+  EXPECT_NE(joined(record.notes).find("clocks do not agree"), std::string::npos);
+}
+
+TEST(TraceGaps, RanksWithoutCollectivesTellNothingOfOneAnother) {
+  Told told;
+  told.gpu(GpuKind::kernel, 0, 20).another().gpu(GpuKind::kernel, 0, 20);
+  const RunRecord record = record_of(told.run, 0);
+  EXPECT_FALSE(value_of(record.metrics, "gpu.waits_for_ranks_s"));
+  EXPECT_EQ(joined(record.notes).find("collectives"), std::string::npos);
 }
 
 TEST(TraceGaps, WithoutAGpuAllThatIsNoWaitIsTraining) {

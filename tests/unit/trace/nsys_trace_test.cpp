@@ -174,6 +174,59 @@ TEST_F(NsysTrace, TimesThatMakeNoSenseAreLeftOutAndCounted) {
   EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("4 events had no times")));
 }
 
+// The thread reads for 10 of the 20 ms before its copy, and is off a core for 5 more.
+TEST_F(NsysTrace, CallsOfTheSystemAndTheSchedulerTellOfGaps) {
+  const std::string thread = std::to_string(kThread);
+  std::string sql = std::string(kTables) + steps() + "DELETE FROM NVTX_EVENTS;" +
+                    "CREATE TABLE OSRT_API (start, end, globalTid, nameId);"
+                    "CREATE TABLE SCHED_EVENTS (start, cpu, isSchedIn, globalTid);"
+                    "INSERT INTO StringIds VALUES (50, 'read'), (51, 'ioctl');";
+  for (long long k = 0; k < 30; ++k) {
+    const auto ns = [&](long long ms) {
+      return std::to_string(k * 100'000'000 + 5'000'000 + ms * 1'000'000);
+    };
+    sql += "INSERT INTO OSRT_API VALUES (" + ns(0) + "," + ns(10) + "," + thread + ",50),(" +
+           ns(0) + "," + ns(20) + "," + thread + ",51),(" + ns(0) + "," + ns(20) + ",12345,50);";
+    sql += "INSERT INTO SCHED_EVENTS VALUES (" + ns(12) + ",3,0," + thread + "),(" + ns(12) +
+           ",3,1,999),(" + ns(17) + ",2,1," + thread + ");";
+  }
+  const RunRecord record = read(made(sql));
+  // The first step has no gap before its copy: it begins there.
+  EXPECT_NEAR(*value_of(record.metrics, "gap.file_read_s"), 0.290, 1e-9);
+  EXPECT_NEAR(*value_of(record.metrics, "gap.off_core_s"), 0.145, 1e-9);
+}
+
+TEST_F(NsysTrace, WhatNsysSaysThatItLostIsSaid) {
+  const RunRecord record = read(made(
+      std::string(kTables) + steps() +
+      "CREATE TABLE ENUM_DIAGNOSTIC_SEVERITY_LEVEL (id INTEGER, name TEXT);"
+      "INSERT INTO ENUM_DIAGNOSTIC_SEVERITY_LEVEL VALUES (7, 'Info'), (9, 'Warning');"
+      "CREATE TABLE DIAGNOSTIC_EVENT (timestamp, severity, text);"
+      "INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 9, 'Not all CUDA events might have been "
+      "collected.'), (0, 9, 'AWS_SECRET=hunter2'), (0, 7, 'Events were dropped in no case');"));
+  EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("Not all CUDA events")));
+  EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("warned of something else")));
+  for (const std::string& note : record.notes) {
+    EXPECT_THAT(note, Not(HasSubstr("hunter2")));
+    EXPECT_THAT(note, Not(HasSubstr("in no case")));
+  }
+}
+
+TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld) {
+  const auto at = [&](const char* utc) {
+    return std::string(kTables) + steps() +
+           "CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs);"
+           "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (" +
+           utc + ");";
+  };
+  const std::string one = folder_.path() + "/one.sqlite";
+  std::filesystem::rename(made(at("1700000000000000000")), one);
+  const RunRecord record = read_traces({{one, made(at("1700000001000000000"))}, "", 0});
+  ASSERT_EQ(record.ranks.size(), 2U);
+  EXPECT_EQ(record.ranks[1].first_ask - record.ranks[0].first_ask, kSecond);
+  EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gap.loader_wait_at_s"), 0.005);
+}
+
 TEST_F(NsysTrace, AReportOfNsysItselfHasToBeExported) {
   const std::string path = folder_.path() + "/run.nsys-rep";
   std::ofstream(path) << "anything";

@@ -91,6 +91,29 @@ TEST_F(TorchTrace, SeveralFilesAreSeveralRanks) {
   EXPECT_EQ(analyse(record).account.compute, 21 * kMillisecond);
 }
 
+// The second is 100 us longer in its DataLoader, and the first waits for it in what they exchange.
+TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
+  const auto rank = [](double wait) {
+    std::vector<std::string> events;
+    for (int k = 0; k < 30; ++k) {
+      const double at = 1000.0 * k;
+      events.push_back(event("user_annotation", kNext, at, wait));
+      events.push_back(event("kernel", "gemm", at + wait, 300, R"("device":0)"));
+      events.push_back(event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + wait + 300,
+                             700 - wait, R"("device":0)"));
+    }
+    return events;
+  };
+  const std::string one = saved(trace_of(rank(100), 0), "0.json");
+  const std::string two = saved(trace_of(rank(200), 1), "1.json");
+  const RunRecord record = read_traces({{one, two}, "", 0});
+  const Analysis analysis = analyse(record);
+  // The late one begins to compute at 200 and the other to exchange at 400: until 500 it computes.
+  EXPECT_EQ(value_of(record.metrics, "gap.another_rank_s"), std::nullopt);
+  EXPECT_NEAR(*value_of(record.metrics, "gpu.waits_for_ranks_s"), 0.0015, 1e-9);
+  EXPECT_EQ(analysis.rank_accounts[0].compute, 27 * kMillisecond);
+}
+
 TEST_F(TorchTrace, OlderOnesHaveTheLoaderAmongTheOperations) {
   std::string text = trace_of(steps());
   for (auto at = text.find("user_annotation"); at != text.npos; at = text.find("user_annotation"))

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "engine/model/model_engine.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/errors.h"
@@ -42,6 +44,20 @@ TEST(FittedModel, GivesBackADeclaredRunExactly) {
   const Prediction base = FittedModel(record).predict({});
   EXPECT_EQ(base.account.stall, analyse(record).account.stall);
   EXPECT_EQ(base.account.window, analyse(record).account.window);
+}
+
+TEST(FittedModel, OfATraceNothingIsPredictedNorRun) {
+  RunRecord record = run(kVaried);
+  record.engine = record.config.engine.value = "trace";
+  for (const std::function<void()>& doing : std::vector<std::function<void()>>{
+           [&] { (void)FittedModel(record); }, [&] { (void)rerun_settings(record.config, {}); }}) {
+    try {
+      doing();
+      ADD_FAILURE() << "it was taken";
+    } catch (const RunError& error) {
+      EXPECT_NE(std::string(error.what()).find("the result is of a trace"), std::string::npos);
+    }
+  }
 }
 
 TEST(FittedModel, PredictsADeclaredChangeExactly) {
