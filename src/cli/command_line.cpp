@@ -108,6 +108,16 @@ std::vector<std::string> with_program_as_flags(const std::vector<std::string>& w
   return flags;
 }
 
+ExitCode print_version(const std::vector<std::string>& words) {
+  StandardOutput out;
+  if (std::find(words.begin(), words.end(), "--json") != words.end()) {
+    write_version_json(out.stream());
+  } else {
+    out.stream() << version_text() << "\n";
+  }
+  return out.finish();
+}
+
 ExitCode print(const std::string& text) {
   StandardOutput out;
   out.stream() << text;
@@ -118,7 +128,8 @@ ExitCode print(const std::string& text) {
 struct Declared {
   Declared() {
     root.formatter(help_formatter());
-    root.set_version_flag("--version", version_text(), "Print the version and exit.");
+    root.set_version_flag("--version", version_text(),
+                          "Print the version and exit; with --json as JSON.");
     root.set_help_flag("-h,--help", "Print this help and exit.");
     root.require_subcommand(0, 1);
     root.allow_extras();
@@ -146,7 +157,7 @@ ExitCode run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForHelp&) {
     return print(root.help());
   } catch (const CLI::CallForVersion&) {
-    return print(version_text() + "\n");
+    return print_version({argv + std::min(argc, 1), argv + argc});
   } catch (const CLI::ParseError& error) {
     rethrow(error);
   }

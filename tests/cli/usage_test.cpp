@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/run_binary.h"
 #include "loaderscope/settings.h"
 
@@ -89,6 +91,16 @@ TEST(Usage, VersionIsOneLine) {
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_THAT(ended.out, HasSubstr("CUDA"));
   EXPECT_EQ(ended.out.find('\n'), ended.out.size() - 1);
+}
+
+TEST(Usage, VersionAsJsonNamesTheSchemas) {
+  for (const Words& words : {Words{"--version", "--json"}, Words{"--json", "--version"}}) {
+    const Ended ended = run_binary(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const auto version = nlohmann::json::parse(ended.out);
+    EXPECT_EQ(version.at("name"), "loaderscope");
+    EXPECT_THAT(version.at("schemas"), ::testing::Contains("loaderscope.run/1"));
+  }
 }
 
 TEST(Usage, TheManualIsShownByTopicAndTheFlagsByCommand) {
