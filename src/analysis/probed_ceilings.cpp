@@ -44,7 +44,9 @@ struct Taken {
   double samples_per_s, samples;
 
   explicit Taken(const RunRecord& of)
-      : record(of), probed(probed_rates(of)), samples_per_s(per_second(of, &RankRecord::samples)) {
+      : record(of),
+        probed(probed_rates(of)),
+        samples_per_s(per_second(of, &RankRecord::samples).value_or(0)) {
     samples = static_cast<double>(sum(&RankRecord::samples));
   }
 

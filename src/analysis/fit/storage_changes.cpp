@@ -11,7 +11,7 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
-constexpr double kFewestOthers = 0.1;  // under way beside a request: fewer say nothing of queues
+constexpr double kLeastBeside = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -100,7 +100,7 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
   const double most = readers(after) * static_cast<double>(costs.requests->depth) /
                       (readers(before) * static_cast<double>(measured.requests->depth));
   const double others = measured.requests->in_flight - 1;
-  if (others < kFewestOthers) return;
+  if (others < kLeastBeside) return;
   costs.requests->queueing *= std::max(0.0, measured.requests->in_flight * most - 1) / others;
 }
 
