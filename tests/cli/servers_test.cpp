@@ -6,7 +6,7 @@
 
 #include "cli/image_texts.h"
 #include "cli/run_binary.h"
-#include "cli/torch_python.h"
+#include "cli/run_script.h"
 #include "source/store.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/container_bytes.h"
@@ -113,7 +113,8 @@ TEST_F(ServersCli, WrongKeysAreASentenceThatShowsNone) {
 
 TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
   for (const std::string& url : {std::string("npy:https://me:hunter2@host/a.npy"),
-                                 std::string("files:https://host/a/?X-Amz-Signature=hunter2")}) {
+                                 std::string("files:https://host/a/?X-Amz-Signature=hunter2"),
+                                 std::string("npy:s3://b/a?endpoint=http://me:hunter2@host")}) {
     const Ended ended = run(url, {});
     EXPECT_EQ(ended.exit_code, 64);
     EXPECT_THAT(ended.err, HasSubstr("~/.netrc"));
@@ -121,10 +122,49 @@ TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
   }
 }
 
-// The store is moto's, where the Python of the tests has it.
+TEST_F(ServersCli, AnEndpointThatHoldsAPasswordIsRefusedAndNotShown) {
+  const Environment endpoint("AWS_ENDPOINT_URL", "http://me:hunter2@127.0.0.1:1");
+  const Ended ended = run("npy:s3://bucket/a.npy", {"--json", folder_.path("r.json")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("holds a user or a password"));
+  EXPECT_THAT(ended.err + ended.out, Not(HasSubstr("hunter2")));
+}
+
+// After 30 answers the store takes the session for expired: what came is reported, what did not is
+// counted, and neither key nor token is in anything that is written.
+TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
+  const Environment key("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+  const Environment secret("AWS_SECRET_ACCESS_KEY", kSecret);
+  const Environment token("AWS_SESSION_TOKEN", kToken);
+  const Environment endpoint("AWS_ENDPOINT_URL", server_.url("-", "expire=30"));
+  dataset::put(folder_.path("served/bucket/a.npy"),
+               dataset::content_of(folder_.path("served/a.npy")));
+  const std::string json_file = folder_.path("r.json"), page = folder_.path("r.html"),
+                    trace = folder_.path("r.pftrace");
+  const Ended ended = run("npy:s3://bucket/a.npy", {"--shuffle", "--json", json_file, "--html",
+                                                    page, "--perfetto", trace, "--verbose"});
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("ExpiredToken"));
+  const json errors = json::parse(dataset::content_of(json_file)).at("errors");
+  EXPECT_GT(errors.at("by_kind").value("not_allowed", 0), 0) << errors;
+  for (const std::string& text : {ended.out, ended.err, dataset::content_of(json_file),
+                                  dataset::content_of(page), dataset::content_of(trace)}) {
+    EXPECT_THAT(text, Not(HasSubstr(kSecret)));
+    EXPECT_THAT(text, Not(HasSubstr(kToken)));
+  }
+}
+
+// LOADERSCOPE_SERVERS_PYTHON, else what scripts/python-env has made; "" where there is none.
+std::string servers_python() {
+  if (const char* given = std::getenv("LOADERSCOPE_SERVERS_PYTHON")) return given;
+  const Ended found = run_program(script_path("python-env"), {"--find", "servers"});
+  return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
+}
+
+// The store is moto's.
 TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
-  if (!torch_python_has("moto") || !torch_python_has("boto3")) GTEST_SKIP() << "no moto";
-  const source::FaultServer store(folder_.path("served"), "s3_server.py", torch_python());
+  const std::string python = servers_python();
+  if (python.empty()) GTEST_SKIP() << "no moto: scripts/python-env servers makes a Python with it";
+  const source::FaultServer store(folder_.path("served"), "s3_server.py", python);
   ASSERT_TRUE(store.runs());
   const Environment key("AWS_ACCESS_KEY_ID", "testing-key");
   const Environment secret("AWS_SECRET_ACCESS_KEY", "testing-secret");
