@@ -1,7 +1,10 @@
 // Data at servers, from the outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/image_texts.h"
@@ -70,6 +73,32 @@ TEST_F(ServersCli, AnImageThatWasReplacedIsNotServedFromTheCache) {
   EXPECT_GT(fetched(first), 0);
   EXPECT_EQ(fetched(first), 0) << "it is the same";
   EXPECT_GT(fetched(second), 0) << "it is another one";
+}
+
+// Killed in the midst of it: what it had kept whole is found, what it was writing is gone.
+TEST_F(ServersCli, AKilledJobLeavesAFolderThatTheNextOneUses) {
+  const std::string url = server_.url("a.npy", "latency=0.02"), kept = folder_.path("kept");
+  RunningBinary job({"run", "--data", url, "--shuffle", "--batch-size", "4", "--steps", "100000",
+                     "--device", "null", "--num-workers", "1", "--queue-depth", "1", "--cache-dir",
+                     kept});
+  const auto files = [&] {
+    std::size_t count = 0;
+    if (std::filesystem::exists(kept))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(kept))
+        count += entry.is_regular_file() ? 1U : 0U;
+    return count;
+  };
+  for (int i = 0; i < 3000 && files() < 5 && !job.has_ended(); ++i) ::usleep(10'000);
+  job.send(SIGKILL);
+  EXPECT_EQ(job.wait().exit_code, -SIGKILL);
+  for (const char* name : {".range-left", ".range-1-2"})
+    dataset::put(kept + "/" + name, "the beginning of a range");
+  const Ended next = run(url, {"--cache-dir", kept, "--json", "-"});
+  ASSERT_EQ(next.exit_code, 0) << next.err;
+  const json result = json::parse(next.out);
+  EXPECT_EQ(result.at("ranks").at(0).at("samples"), 80);
+  EXPECT_GE(result.at("range_cache").at("hits").get<double>(), 4);
+  EXPECT_TRUE(result.at("errors").at("by_kind").empty()) << result.at("errors");
 }
 
 // By the requests that the run counted.
