@@ -1,12 +1,15 @@
 // Data at servers, from the outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/image_texts.h"
 #include "cli/run_binary.h"
-#include "cli/torch_python.h"
+#include "cli/run_script.h"
 #include "source/store.h"
 #include "unit/dataset/contents.h"
 #include "unit/source/container_bytes.h"
@@ -72,6 +75,32 @@ TEST_F(ServersCli, AnImageThatWasReplacedIsNotServedFromTheCache) {
   EXPECT_GT(fetched(second), 0) << "it is another one";
 }
 
+// Killed in the midst of it: what it had kept whole is found, what it was writing is gone.
+TEST_F(ServersCli, AKilledJobLeavesAFolderThatTheNextOneUses) {
+  const std::string url = server_.url("a.npy", "latency=0.02"), kept = folder_.path("kept");
+  RunningBinary job({"run", "--data", url, "--shuffle", "--batch-size", "4", "--steps", "100000",
+                     "--device", "null", "--num-workers", "1", "--queue-depth", "1", "--cache-dir",
+                     kept});
+  const auto files = [&] {
+    std::size_t count = 0;
+    if (std::filesystem::exists(kept))
+      for (const auto& entry : std::filesystem::recursive_directory_iterator(kept))
+        count += entry.is_regular_file() ? 1U : 0U;
+    return count;
+  };
+  for (int i = 0; i < 3000 && files() < 5 && !job.has_ended(); ++i) ::usleep(10'000);
+  job.send(SIGKILL);
+  EXPECT_EQ(job.wait().exit_code, -SIGKILL);
+  for (const char* name : {".range-left", ".range-1-2"})
+    dataset::put(kept + "/" + name, "the beginning of a range");
+  const Ended next = run(url, {"--cache-dir", kept, "--json", "-"});
+  ASSERT_EQ(next.exit_code, 0) << next.err;
+  const json result = json::parse(next.out);
+  EXPECT_EQ(result.at("ranks").at(0).at("samples"), 80);
+  EXPECT_GE(result.at("range_cache").at("hits").get<double>(), 4);
+  EXPECT_TRUE(result.at("errors").at("by_kind").empty()) << result.at("errors");
+}
+
 // By the requests that the run counted.
 TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
   const std::string saved = folder_.path("r.json");
@@ -113,7 +142,8 @@ TEST_F(ServersCli, WrongKeysAreASentenceThatShowsNone) {
 
 TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
   for (const std::string& url : {std::string("npy:https://me:hunter2@host/a.npy"),
-                                 std::string("files:https://host/a/?X-Amz-Signature=hunter2")}) {
+                                 std::string("files:https://host/a/?X-Amz-Signature=hunter2"),
+                                 std::string("npy:s3://b/a?endpoint=http://me:hunter2@host")}) {
     const Ended ended = run(url, {});
     EXPECT_EQ(ended.exit_code, 64);
     EXPECT_THAT(ended.err, HasSubstr("~/.netrc"));
@@ -121,10 +151,49 @@ TEST_F(ServersCli, UrlsThatHoldSecretsAreRefusedAndNotShown) {
   }
 }
 
-// The store is moto's, where the Python of the tests has it.
+TEST_F(ServersCli, AnEndpointThatHoldsAPasswordIsRefusedAndNotShown) {
+  const Environment endpoint("AWS_ENDPOINT_URL", "http://me:hunter2@127.0.0.1:1");
+  const Ended ended = run("npy:s3://bucket/a.npy", {"--json", folder_.path("r.json")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("holds a user or a password"));
+  EXPECT_THAT(ended.err + ended.out, Not(HasSubstr("hunter2")));
+}
+
+// After 30 answers the store takes the session for expired: what came is reported, what did not is
+// counted, and neither key nor token is in anything that is written.
+TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
+  const Environment key("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
+  const Environment secret("AWS_SECRET_ACCESS_KEY", kSecret);
+  const Environment token("AWS_SESSION_TOKEN", kToken);
+  const Environment endpoint("AWS_ENDPOINT_URL", server_.url("-", "expire=30"));
+  dataset::put(folder_.path("served/bucket/a.npy"),
+               dataset::content_of(folder_.path("served/a.npy")));
+  const std::string json_file = folder_.path("r.json"), page = folder_.path("r.html"),
+                    trace = folder_.path("r.pftrace");
+  const Ended ended = run("npy:s3://bucket/a.npy", {"--shuffle", "--json", json_file, "--html",
+                                                    page, "--perfetto", trace, "--verbose"});
+  EXPECT_THAT(ended.out + ended.err, HasSubstr("ExpiredToken"));
+  const json errors = json::parse(dataset::content_of(json_file)).at("errors");
+  EXPECT_GT(errors.at("by_kind").value("not_allowed", 0), 0) << errors;
+  for (const std::string& text : {ended.out, ended.err, dataset::content_of(json_file),
+                                  dataset::content_of(page), dataset::content_of(trace)}) {
+    EXPECT_THAT(text, Not(HasSubstr(kSecret)));
+    EXPECT_THAT(text, Not(HasSubstr(kToken)));
+  }
+}
+
+// LOADERSCOPE_SERVERS_PYTHON, else what scripts/python-env has made; "" where there is none.
+std::string servers_python() {
+  if (const char* given = std::getenv("LOADERSCOPE_SERVERS_PYTHON")) return given;
+  const Ended found = run_program(script_path("python-env"), {"--find", "servers"});
+  return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
+}
+
+// The store is moto's.
 TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
-  if (!torch_python_has("moto") || !torch_python_has("boto3")) GTEST_SKIP() << "no moto";
-  const source::FaultServer store(folder_.path("served"), "s3_server.py", torch_python());
+  const std::string python = servers_python();
+  if (python.empty()) GTEST_SKIP() << "no moto: scripts/python-env servers makes a Python with it";
+  const source::FaultServer store(folder_.path("served"), "s3_server.py", python);
   ASSERT_TRUE(store.runs());
   const Environment key("AWS_ACCESS_KEY_ID", "testing-key");
   const Environment secret("AWS_SECRET_ACCESS_KEY", "testing-secret");

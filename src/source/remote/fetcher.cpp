@@ -52,6 +52,14 @@ std::string words_of(CURLcode failed) {
   return words;
 }
 
+// Seconds until the connection was there, that was made for it.
+double connected_after(CURL* easy) {
+  double tcp = 0, tls = 0;
+  ::curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME, &tcp);
+  ::curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME, &tls);
+  return std::max(tcp, tls);
+}
+
 // Of the line and the server, not of the request.
 bool may_pass(CURLcode result) {
   switch (result) {
@@ -122,10 +130,11 @@ void Fetcher::begin_try(Fetch& fetch) {
 }
 
 void Fetcher::set_up(Fetch& fetch, const Location& location) {
-  if (!fetch.easy_) fetch.easy_.reset(::curl_easy_init());
+  // Each try has its own: of one that has spoken HTTP/2, libcurl 7.88 refuses options when it is
+  // used again. Connections are the multi handle's.
+  fetch.easy_.reset(::curl_easy_init());
   CURL* easy = fetch.easy_.get();
   if (easy == nullptr) throw std::bad_alloc();
-  ::curl_easy_reset(easy);
   const std::string url = location.url();
   set(easy, CURLOPT_URL, url.c_str());
   set(easy, CURLOPT_NOSIGNAL, 1L);
@@ -213,13 +222,13 @@ std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) 
 }
 
 void Fetcher::end_try(Fetch& fetch, CURLcode result) {
-  double connected = 0, first_byte = 0, all = 0;
-  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_PRETRANSFER_TIME, &connected);
+  double first_byte = 0, all = 0;
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_STARTTRANSFER_TIME, &first_byte);
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_TOTAL_TIME, &all);
   long connections = 0;
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_NUM_CONNECTS, &connections);
   counts_.count_connections(connections);
+  const double connected = connections > 0 ? connected_after(fetch.easy_.get()) : 0;
   long version = 0;
   ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_HTTP_VERSION, &version);
   if (version == CURL_HTTP_VERSION_2_0) counts_.count_http2();

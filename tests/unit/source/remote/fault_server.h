@@ -31,7 +31,7 @@ class FaultServer {
     ::close(out[1]);
     input_ = Fd(in[1]);
     const Fd output(out[0]);
-    for (char digit = 0; ::read(output, &digit, 1) == 1 && digit != '\n';) port_ += digit;
+    for (char letter = 0; ::read(output, &letter, 1) == 1 && letter != '\n';) said_ += letter;
   }
   ~FaultServer() {
     if (pid_ <= 0) return;
@@ -41,16 +41,17 @@ class FaultServer {
   FaultServer(const FaultServer&) = delete;
   FaultServer& operator=(const FaultServer&) = delete;
 
-  bool runs() const { return !port_.empty(); }
+  bool runs() const { return !said_.empty(); }
+  const std::string& said() const { return said_; }  // its port first
   std::string url(const std::string& file, const std::string& switches = "") const {
-    const std::string server = "http://127.0.0.1:" + port_ + "/";
+    const std::string server = "http://127.0.0.1:" + said_ + "/";
     return switches.empty() ? server + file : server + switches + "/-/" + file;
   }
 
  private:
   pid_t pid_ = -1;
   Fd input_;
-  std::string port_;
+  std::string said_;  // its first line
 };
 
 }  // namespace loaderscope::source
