@@ -31,6 +31,13 @@ std::span<const WriterRow> writer_table() {
         source::no_crc32c},
        tfrecord_path,
        open_tfrecord_writer},
+      {.row = {"parquet",
+               "Parquet files as Hugging Face's datasets write images: columns image (bytes, path) "
+               "and label."},
+       .path_of = parquet_path,
+       .open = open_parquet_writer,
+       .packed_ending = &CompressionRow::page_word,
+       .takes_row_groups = true},
       {.row = {"npy", "NumPy arrays of pixels, all images of one size; the labels below labels/."},
        .path_of = npy_path,
        .open = open_npy_writer,
@@ -73,7 +80,7 @@ void check_compression(const WriterRow& writer, const CompressionRow* compressio
   const auto ending = writer.packed_ending;
   if (ending == nullptr)
     throw UsageError(
-        fmt::format("--compress: expected tar: or mds: before the folder; {} is not "
+        fmt::format("--compress: expected tar:, mds: or parquet: before the folder; {} is not "
                     "compressed",
                     writer.row.name));
   if ((compression->*ending).empty())

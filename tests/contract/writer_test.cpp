@@ -11,6 +11,7 @@
 
 #include "dataset/make.h"
 #include "dataset/pack.h"
+#include "dataset/sample_classes.h"
 #include "loaderscope/decode.h"
 #include "source/items.h"
 #include "source/registry.h"
@@ -95,6 +96,15 @@ std::vector<int> labels_of_npy(const std::string& folder) {
   return labels;
 }
 
+// As the source says them that reads the images.
+template <const char* row>
+std::vector<int> labels_of_source(const std::string& folder) {
+  const DataText data = parse_data(std::string(row) + ":" + folder, "");
+  const auto numbers = class_numbers(data, opened(row, folder)->size(), nullptr);
+  return {numbers.begin(), numbers.end()};
+}
+constexpr char kParquet[] = "parquet";
+
 struct Written {
   std::string_view row;
   std::vector<int> (*labels)(const std::string& folder);
@@ -103,6 +113,7 @@ constexpr Written kWritten[] = {{"tar", labels_of_tar},
                                 {"files", labels_of_files},
                                 {"mds", labels_of_mds},
                                 {"tfrecord", labels_of_tfrecord},
+                                {"parquet", labels_of_source<kParquet>},
                                 {"npy", labels_of_npy}};
 
 std::string pixels_of(const std::string& image) {
