@@ -77,6 +77,7 @@ class ColumnPages {
 
   void end_page() {
     if (rows_of_page_ == 0) return;
+    put_levels();
     std::vector<std::byte> packed;
     if (compression_ != nullptr) {
       const auto packer = compression_->make_packer();
@@ -101,6 +102,20 @@ class ColumnPages {
     values_.clear();
   }
 
+  // That all rows of the page are there, with what they lie in: a run of one number, its length and
+  // theirs in front.
+  void put_levels() {
+    std::string run;
+    auto left = static_cast<std::uint64_t>(rows_of_page_) << 1;
+    for (; left >= 0x80; left >>= 7) run += static_cast<char>(left | 0x80);
+    run += static_cast<char>(left);
+    run += static_cast<char>(path_.size());
+    const auto size = static_cast<std::uint32_t>(run.size());
+    const auto head = std::as_bytes(std::span(&size, 1)), levels = bytes_in(run);
+    values_.insert(values_.begin(), levels.begin(), levels.end());
+    values_.insert(values_.begin(), head.begin(), head.end());
+  }
+
   std::vector<std::string> path_;
   std::int64_t type_;
   const CompressionRow* compression_;
@@ -108,10 +123,12 @@ class ColumnPages {
   std::int64_t rows_of_page_ = 0, rows_ = 0, unpacked_ = 0;
 };
 
-// All columns are there in every row.
+// May be null, as `datasets` has it, and never is.
+constexpr std::int64_t kOptional = 1;
+
 std::string leaf(std::string_view name, std::int64_t type, bool is_text) {
   ThriftWriter element;
-  element.i32(1, type).i32(3, 0).text(4, name);
+  element.i32(1, type).i32(3, kOptional).text(4, name);
   if (is_text)
     element.i32(6, 0).structure(10, ThriftWriter().structure(1, std::string(1, '\0')).finish());
   return element.finish();
@@ -166,7 +183,7 @@ class ParquetWriter final : public ShardWriter {
   std::string footer_text() const {
     std::vector<std::string> schema = {
         ThriftWriter().text(4, "schema").i32(5, has_labels() ? 2 : 1).finish(),
-        ThriftWriter().i32(3, 0).text(4, "image").i32(5, 2).finish(),
+        ThriftWriter().i32(3, kOptional).text(4, "image").i32(5, 2).finish(),
         leaf("bytes", kByteArray, false), leaf("path", kByteArray, true)};
     if (has_labels()) schema.push_back(leaf("label", kInt64, false));
     const std::string features =
