@@ -113,6 +113,8 @@ std::string lmdb_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_lmdb_writer(const Container& container, std::int64_t shard);
 std::string hdf5_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_hdf5_writer(const Container& container, std::int64_t shard);
+// Of formats of pixels. Throws RunError where an image has other sides than the others.
+void check_sides(const Container& container, const PackedSample& sample);
 ImageSides sides_of(std::span<const std::byte> raw_image);
 
 }  // namespace loaderscope::dataset

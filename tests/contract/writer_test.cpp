@@ -103,7 +103,15 @@ std::vector<int> labels_of_source(const std::string& folder) {
   const auto numbers = class_numbers(data, opened(row, folder)->size(), nullptr);
   return {numbers.begin(), numbers.end()};
 }
-constexpr char kParquet[] = "parquet";
+constexpr char kParquet[] = "parquet", kLmdb[] = "lmdb";
+
+// Of a data set besides the images, each 8 bytes.
+std::vector<int> labels_of_hdf5(const std::string& folder) {
+  std::vector<int> labels;
+  for (const std::string& row : samples_of(*opened("hdf5", folder + "?dataset=labels&window=1")))
+    labels.push_back(row[0]);
+  return labels;
+}
 
 struct Written {
   std::string_view row;
@@ -114,7 +122,9 @@ constexpr Written kWritten[] = {{"tar", labels_of_tar},
                                 {"mds", labels_of_mds},
                                 {"tfrecord", labels_of_tfrecord},
                                 {"parquet", labels_of_source<kParquet>},
-                                {"npy", labels_of_npy}};
+                                {"npy", labels_of_npy},
+                                {"lmdb", labels_of_source<kLmdb>},
+                                {"hdf5", labels_of_hdf5}};
 
 std::string pixels_of(const std::string& image) {
   const auto decoder = make_any_decoder({});
