@@ -15,7 +15,7 @@ namespace {
 
 // Texts as given; the data set's own parsers read them.
 struct PackFlags {
-  std::string from, to, encode, max_side, compress, shard_size, seed, threads;
+  std::string from, to, encode, max_side, compress, shard_size, row_group, seed, threads;
   bool in_order = false, restart_rows = false;
 };
 
@@ -35,6 +35,7 @@ dataset::PackOptions pack_options(const PackFlags& flags) {
   read_flag(flags.compress, "--compress", options.compression,
             [](std::string_view text) { return &dataset::parse_compression(text); });
   read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
+  read_flag(flags.row_group, "--row-group", options.row_group, parse_small_count);
   read_flag(flags.seed, "--seed", options.seed, parse_count);
   read_flag(flags.threads, "--threads", options.threads, parse_small_count);
   if (flags.in_order && !flags.seed.empty())
@@ -78,13 +79,17 @@ Action declare_data_pack(CLI::App& app) {
       "Default: tar. What another call left unfinished goes on.");
   add("--shard-size", flags->shard_size, "SIZE",
       "Of each shard, about; all have as many samples. Default: 256MiB.");
+  add("--row-group", flags->row_group, "N",
+      "Samples of each row group of parquet, which is read as a whole. Default: 100.");
   add("--encode", flags->encode, "FORMAT[:QUALITY]",
       "Decode the images and encode them anew: jpeg:90, webp:80, png or raw. Default: the stored "
       "bytes as they are.");
   add("--max-side", flags->max_side, "PIXELS",
       "Shrink images whose longer side is more, with --encode.");
   add("--compress", flags->compress, "zstd|gzip|lz4",
-      "Compress each shard of tar or mds as a whole; those of tar are then read as streams.");
+      "Compress each shard of tar or mds as a whole, or the pages of parquet; shards of tar are "
+      "then "
+      "read as streams.");
   app.add_flag("--restart-rows", flags->restart_rows,
                "Give JPEG images restart markers, without loss: a crop of one is decoded without "
                "what lies outside it.");

@@ -115,6 +115,25 @@ void WholeFile::finish() {
   part_.clear();
 }
 
+LibraryFile::LibraryFile(std::string path) : path_(std::move(path)), part_(hidden_name(path_)) {
+  ::unlink(part_.c_str());
+}
+
+LibraryFile::~LibraryFile() {
+  if (!part_.empty()) ::unlink(part_.c_str());
+}
+
+Bytes LibraryFile::bytes() const {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(part_.empty() ? path_ : part_, error);
+  return error ? 0 : static_cast<Bytes>(size);
+}
+
+void LibraryFile::finish() {
+  if (::rename(part_.c_str(), path_.c_str()) != 0) throw cannot_write(path_, errno);
+  part_.clear();
+}
+
 void WholeFile::check(int error) const {
   if (error != 0) throw cannot_write(path_, error);
 }

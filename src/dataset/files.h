@@ -53,6 +53,32 @@ class WholeFile {
   int fd_;
 };
 
+// Likewise one that a library writes, which opens it itself.
+class LibraryFile {
+ public:
+  explicit LibraryFile(std::string path);  // nothing is left under the hidden name
+  ~LibraryFile();                          // what was not finished is removed
+  LibraryFile(const LibraryFile&) = delete;
+  LibraryFile& operator=(const LibraryFile&) = delete;
+
+  const std::string& hidden() const { return part_; }
+  // Does what throws ValueError, as it continues "PATH: ".
+  template <class Action>
+  void guarded(const Action& action) const {
+    try {
+      action();
+    } catch (const ValueError& error) {
+      throw RunError(shown_text(path_) + ": " + error.what());
+    }
+  }
+  Bytes bytes() const;  // of it
+  // Once the library has closed it.
+  void finish();
+
+ private:
+  std::string path_, part_;
+};
+
 void write_whole(const std::string& path, std::span<const std::byte> bytes);
 inline void write_whole(const std::string& path, std::string_view text) {
   write_whole(path, std::as_bytes(std::span(text.data(), text.size())));

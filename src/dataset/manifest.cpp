@@ -43,18 +43,20 @@ std::string_view name_of_compression(const CompressionRow* compression) {
 }
 
 Json wanted(const PackOptions& options, const PackPlan& plan) {
-  return {{"schema", kPackSchema},
-          {"generator", kGenerator},
-          {"written-as", options.writer->row.name},
-          {"compress", name_of_compression(options.compression)},
-          {"samples", plan.samples},
-          {"names", plan.digest},
-          {"shards", plan.shards},
-          {"encode", options.encode ? spell_encoding(*options.encode) : "keep"},
-          {"max-side", options.max_side},
-          {"restart-rows", options.restart_rows},
-          {"in-order", options.in_order},
-          {"seed", options.seed}};
+  Json json = {{"schema", kPackSchema},
+               {"generator", kGenerator},
+               {"written-as", options.writer->row.name},
+               {"compress", name_of_compression(options.compression)},
+               {"samples", plan.samples},
+               {"names", plan.digest},
+               {"shards", plan.shards},
+               {"encode", options.encode ? spell_encoding(*options.encode) : "keep"},
+               {"max-side", options.max_side},
+               {"restart-rows", options.restart_rows},
+               {"in-order", options.in_order},
+               {"seed", options.seed}};
+  if (options.row_group > 0) json["row-group"] = options.row_group;
+  return json;
 }
 
 std::string manifest_path(const MadeFolder& folder) {

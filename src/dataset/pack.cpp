@@ -30,13 +30,17 @@ std::vector<std::int64_t> order_of(std::int64_t samples, const PackOptions& opti
   return order;
 }
 
+std::int64_t row_group_of(const PackOptions& options) {
+  return options.row_group > 0 ? options.row_group : kUsualRowGroup;
+}
+
 PackResult fill(const OpenedData& data, const PackOptions& options, const PackPlan& plan,
                 const PackContext& context) {
   const std::vector<std::int64_t> order = order_of(data.source->size(), options);
   std::mutex mutex;
   std::vector<std::unique_ptr<SamplePacker>> packers;
   ShardFilling filling;
-  filling.container = {options.to, plan, options.compression, plan.sides};
+  filling.container = {options.to, plan, options.compression, plan.sides, row_group_of(options)};
   filling.writer = options.writer;
   filling.threads = options.threads;
   filling.make_maker = [&]() -> SampleMaker& {

@@ -15,6 +15,10 @@ void check_writer(const PackOptions& options) {
   const WriterRow& writer = *options.writer;
   demand_of_pack(!writer.holds_tokens, "SHARDS", "a format of images; tokens are only made");
   check_compression(writer, options.compression);
+  demand_of_pack(options.row_group == 0 || writer.takes_row_groups, "--row-group",
+                 "parquet: before the folder; " + std::string(writer.row.name) + " has no groups");
+  demand_of_pack(options.row_group >= 0 && options.row_group <= 1'000'000, "--row-group",
+                 "1 to 1000000 samples");
   if (!writer.takes_pixels) return;
   demand_of_pack(
       !options.restart_rows && (!options.encode || options.encode->format == Format::raw),

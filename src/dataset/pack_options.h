@@ -31,8 +31,9 @@ struct PackOptions {
   // JPEG images get restart markers within their rows, without loss: crops of them are decoded
   // faster.
   bool restart_rows = false;
-  std::int64_t most = 0;  // samples that are packed; 0: all
-  bool in_order = false;  // else shuffled by `seed`
+  std::int64_t row_group = 0;  // samples of each, of tables; 0: as usual
+  std::int64_t most = 0;       // samples that are packed; 0: all
+  bool in_order = false;       // else shuffled by `seed`
   std::uint64_t seed = 0;
   int threads = 0;  // 0: one per core that this process may use; never changes what is written
 };

@@ -34,14 +34,7 @@ class NpyWriter final : public ShardWriter {
   }
 
   void add(const PackedSample& sample) override {
-    const ImageSides sides = sides_of(sample.bytes);
-    if (sides != container_.sides) {
-      throw RunError(fmt::format(
-          "{}: sample {} has {}x{} pixels and others {}x{}; an array needs images of one size: "
-          "pack those of other sizes as tar, or give a --max-side that makes them alike",
-          shown_text(container_.folder), sample.number, sides.width, sides.height,
-          container_.sides.width, container_.sides.height));
-    }
+    check_sides(container_, sample);
     file_.append(sample.bytes.subspan(kRawHeader));
     labels_.push_back(sample.label);
   }
@@ -81,6 +74,17 @@ ImageSides sides_of(std::span<const std::byte> raw_image) {
   std::memcpy(&sides.width, raw_image.data() + 8, sizeof sides.width);
   std::memcpy(&sides.height, raw_image.data() + 12, sizeof sides.height);
   return sides;
+}
+
+void check_sides(const Container& container, const PackedSample& sample) {
+  const ImageSides sides = sides_of(sample.bytes);
+  if (sides != container.sides) {
+    throw RunError(fmt::format(
+        "{}: sample {} has {}x{} pixels and others {}x{}; an array needs images of one size: "
+        "pack those of other sizes as tar, or give a --max-side that makes them alike",
+        shown_text(container.folder), sample.number, sides.width, sides.height,
+        container.sides.width, container.sides.height));
+  }
 }
 
 std::string npy_path(const Container& container, std::int64_t shard) {

@@ -26,6 +26,7 @@ struct ShardPlan {
 
 inline constexpr Bytes kUsualShard = Bytes{256} << 20;
 inline constexpr Bytes kLeastShard = Bytes{1} << 20;
+inline constexpr std::int64_t kUsualRowGroup = 100;  // as `datasets` writes images
 
 struct ImageSides {
   std::uint32_t width = 0, height = 0;
@@ -38,6 +39,7 @@ struct Container {
   ShardPlan plan;
   const CompressionRow* compression = nullptr;  // null: none
   ImageSides sides = {};                        // of all images, where pixels are written
+  std::int64_t row_group = kUsualRowGroup;      // samples that are read at once, of tables
 };
 
 struct PackedSample {
@@ -69,6 +71,7 @@ struct WriterRow {
   std::string_view packed_words = {};  // behind the path of compressed ones, for --data
   bool takes_pixels = false;           // and no coded images
   bool is_loose = false;               // a sample is a file
+  bool takes_row_groups = false;       // --row-group
   bool holds_tokens = false;           // which are made, and not packed: the row opens nothing
 };
 
@@ -104,6 +107,14 @@ std::string tfrecord_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_tfrecord_writer(const Container& container, std::int64_t shard);
 std::string npy_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_npy_writer(const Container& container, std::int64_t shard);
+std::string parquet_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_parquet_writer(const Container& container, std::int64_t shard);
+std::string lmdb_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_lmdb_writer(const Container& container, std::int64_t shard);
+std::string hdf5_path(const Container& container, std::int64_t shard);
+std::unique_ptr<ShardWriter> open_hdf5_writer(const Container& container, std::int64_t shard);
+// Of formats of pixels. Throws RunError where an image has other sides than the others.
+void check_sides(const Container& container, const PackedSample& sample);
 ImageSides sides_of(std::span<const std::byte> raw_image);
 
 }  // namespace loaderscope::dataset

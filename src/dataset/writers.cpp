@@ -9,6 +9,28 @@
 
 namespace loaderscope::dataset {
 
+namespace {
+
+#ifdef LOADERSCOPE_WITH_LMDB
+constexpr auto kOpenLmdbShard = open_lmdb_writer;
+#else
+constexpr std::unique_ptr<ShardWriter> (*kOpenLmdbShard)(const Container&, std::int64_t) = nullptr;
+#endif
+#ifdef LOADERSCOPE_WITH_HDF5
+constexpr auto kOpenHdf5Shard = open_hdf5_writer;
+#else
+constexpr std::unique_ptr<ShardWriter> (*kOpenHdf5Shard)(const Container&, std::int64_t) = nullptr;
+#endif
+
+// What is not read here is not written either.
+template <const auto& name>
+std::optional<std::string> as_source_says() {
+  return source_row(name).row.reason_not_available();
+}
+constexpr std::string_view kLmdb = "lmdb", kHdf5 = "hdf5";
+
+}  // namespace
+
 std::span<const WriterRow> writer_table() {
   static const WriterRow rows[] = {
       {{"tar", "Shards of images as WebDataset reads them: shard-000000.tar, ..."},
@@ -31,9 +53,25 @@ std::span<const WriterRow> writer_table() {
         source::no_crc32c},
        tfrecord_path,
        open_tfrecord_writer},
+      {.row = {"parquet",
+               "Parquet files as Hugging Face's datasets write images: columns image (bytes, path) "
+               "and label."},
+       .path_of = parquet_path,
+       .open = open_parquet_writer,
+       .packed_ending = &CompressionRow::page_word,
+       .takes_row_groups = true},
       {.row = {"npy", "NumPy arrays of pixels, all images of one size; the labels below labels/."},
        .path_of = npy_path,
        .open = open_npy_writer,
+       .takes_pixels = true},
+      {.row = {"lmdb", "LMDB files, an image a key; with classes Caffe's Datum of both.",
+               as_source_says<kLmdb>},
+       .path_of = lmdb_path,
+       .open = kOpenLmdbShard},
+      {.row = {"hdf5", "HDF5 files of pixels, all images of one size: data sets images and labels.",
+               as_source_says<kHdf5>},
+       .path_of = hdf5_path,
+       .open = kOpenHdf5Shard,
        .takes_pixels = true},
       {.row = {"tokens",
                "Tokens of text, of data make only: tokens.bin, with --documents Megatron's "
@@ -73,7 +111,7 @@ void check_compression(const WriterRow& writer, const CompressionRow* compressio
   const auto ending = writer.packed_ending;
   if (ending == nullptr)
     throw UsageError(
-        fmt::format("--compress: expected tar: or mds: before the folder; {} is not "
+        fmt::format("--compress: expected tar:, mds: or parquet: before the folder; {} is not "
                     "compressed",
                     writer.row.name));
   if ((compression->*ending).empty())

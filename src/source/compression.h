@@ -18,8 +18,9 @@ struct CompressionRow {
   std::string_view program;                                    // that unpacks one
   std::unique_ptr<source::Unpacker> (*make)() = nullptr;       // null: as the row says
   std::unique_ptr<source::Packer> (*make_packer)() = nullptr;  // null: nothing is so packed here
-  std::string_view ending = {};    // of names of such shards, behind their own
-  std::string_view mds_word = {};  // likewise, of mosaicml-streaming; "": it reads none
+  std::string_view ending = {};     // of names of such shards, behind their own
+  std::string_view mds_word = {};   // likewise, of mosaicml-streaming; "": it reads none
+  std::string_view page_word = {};  // what pages of Parquet are called that are so packed
 };
 
 std::span<const CompressionRow> compression_table();

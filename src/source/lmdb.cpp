@@ -14,6 +14,7 @@
 #include "source/index_builder.h"
 #include "source/index_cache.h"
 #include "source/lmdb_file.h"
+#include "source/named_files.h"
 #include "source/readers.h"
 #include "source/walk.h"
 
@@ -26,20 +27,25 @@ using Kind = SampleError::Kind;
 // Raised whenever the same keys would be listed in another way.
 constexpr std::string_view kKeyRules = "1";
 
-// Of a folder the file that LMDB keeps there.
-std::string data_file(const std::string& path) {
+// Of a folder the file that LMDB keeps there, or those that were written side by side.
+std::vector<std::string> data_files(const std::string& path) {
   std::error_code ignored;
   const std::string inner = join_path(path, "data.mdb");
-  if (fs::is_regular_file(path, ignored)) return path;
-  if (fs::is_regular_file(inner, ignored)) return inner;
-  throw RunError(shown_text(path) +
-                 ": is no LMDB file, nor a folder that holds data.mdb; check the path given with "
-                 "--data");
+  if (fs::is_regular_file(path, ignored)) return {path};
+  if (fs::is_regular_file(inner, ignored)) return {inner};
+  try {
+    return named_files({path}, kLmdbSuffixes);
+  } catch (const RunError&) {
+    throw RunError(shown_text(path) +
+                   ": is no LMDB file, nor a folder that holds data.mdb; check the path given with "
+                   "--data");
+  }
 }
 
 struct LmdbPlan {
   std::vector<std::string> files;
   std::string pattern;  // of keys; "": all but those that begin with "__"
+  std::string value;    // as the word says; "": the first value does
   bool holds_datums = false;
   bool classes = false;  // of datums their labels
 };
@@ -135,6 +141,8 @@ class LmdbSource final : public Source, public Objects {
  public:
   LmdbSource(const SourceOptions& options, LmdbPlan plan, Index index)
       : plan_(std::move(plan)), index_(std::move(index)), largest_(options.largest_sample) {
+    if (plan_.value.empty() && plan_.holds_datums)
+      notes_.emplace_back("the values are Caffe's Datums; value=raw takes them as they are");
     if (options.access == FileAccess::pread || options.access == FileAccess::mmap) return;
     notes_.push_back(fmt::format("--access {} is for files that are read here; LMDB maps its own",
                                  name_of(options.access)));
@@ -167,9 +175,30 @@ class LmdbSource final : public Source, public Objects {
   std::vector<std::string> notes_;
 };
 
+// By the first value, where no word says it.
+void settle_values(LmdbPlan& plan, const Index& index, const SourceOptions& options) {
+  plan.holds_datums = plan.value == "datum";
+  plan.classes = options.classes;
+  if (plan.value.empty()) {
+    std::string key;
+    const auto file = static_cast<std::size_t>(index.file(0, key));
+    try {
+      const LmdbFile opened(plan.files[file]);
+      const auto value = opened.value_of(key);
+      plan.holds_datums = value && is_datum(std::as_bytes(std::span(*value)));
+    } catch (const ValueError&) {  // the run will name it
+    }
+  }
+  if (plan.classes && !plan.holds_datums)
+    throw RunError(shown_text(plan.files.front()) +
+                   ": its values are images; of Datums the classes are known");
+}
+
 LmdbPlan plan_of(const SourceOptions& options) {
   LmdbPlan plan;
-  for (const std::string& path : options.paths) plan.files.push_back(data_file(path));
+  for (const std::string& path : options.paths) {
+    for (std::string& file : data_files(path)) plan.files.push_back(std::move(file));
+  }
   if (const auto word = options.words.find("key"); word != options.words.end()) {
     plan.pattern = word->second;
     try {
@@ -178,18 +207,10 @@ LmdbPlan plan_of(const SourceOptions& options) {
       throw UsageError("data: key=" + shown_text(plan.pattern) + ": " + error.what());
     }
   }
-  const auto value = options.words.find("value");
-  if (value == options.words.end() || value->second == "raw") {
-    if (options.classes)
-      throw RunError("data: LMDB's values are images; of Datums the class is known");
-    return plan;
-  }
-  if (value->second != "datum")
-    throw UsageError("data: value=" + shown_text(value->second) +
-                     ": expected raw (a value is an image) or datum (Caffe's)");
-  plan.holds_datums = true;
-  plan.classes = options.classes;
-  return plan;
+  plan.value = word_of(options.words, "value");
+  if (plan.value.empty() || plan.value == "raw" || plan.value == "datum") return plan;
+  throw UsageError("data: value=" + shown_text(plan.value) +
+                   ": expected raw (a value is an image) or datum (Caffe's)");
 }
 
 }  // namespace
@@ -205,6 +226,7 @@ std::unique_ptr<Source> open_lmdb(const SourceOptions& options, const SourceCont
   source::Index index = source::cached_index(options, key, key, plan.files, 0, context, [&] {
                           return source::index_keys(plan, key, context);
                         }).index;
+  source::settle_values(plan, index, options);
   return std::make_unique<source::LmdbSource>(options, std::move(plan), std::move(index));
 }
 

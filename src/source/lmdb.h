@@ -19,6 +19,9 @@ inline constexpr std::string_view kLmdbSuffixes[] = {".lmdb", ".mdb"};
 // for a pattern that has none.
 bool fits_key(std::string_view pattern, std::string_view key);
 
+// Whether a value can be nothing else than a Datum.
+bool is_datum(std::span<const std::byte> value);
+
 // The image of a Datum: its data as they are, where they are coded, else pixels in a raw image,
 // which `image` then holds. Throws SampleError.
 std::span<const std::byte> image_of_datum(std::span<const std::byte> datum,

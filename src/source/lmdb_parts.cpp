@@ -19,6 +19,7 @@ struct Datum {
   std::int64_t channels = 0, height = 0, width = 0;
   std::span<const std::byte> data;
   bool is_coded = false, has_numbers = false;
+  bool has_more = false;  // than a Datum has
   std::optional<std::int64_t> label;
 };
 
@@ -43,6 +44,7 @@ Datum parsed_datum(std::span<const std::byte> bytes) {
       datum.is_coded = reader.get_uint64() != 0;  // get_bool() reads on where the message ends
     } else {
       datum.has_numbers = datum.has_numbers || reader.tag() == 6;
+      datum.has_more = datum.has_more || reader.tag() != 6;
       reader.skip();
     }
   }
@@ -88,6 +90,16 @@ bool fits_key(std::string_view pattern, std::string_view key) {
   key.remove_suffix(behind.size());
   return !key.empty() && key.size() >= width &&
          key.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_datum(std::span<const std::byte> value) {
+  try {
+    const Datum datum = parsed_datum(value);
+    const bool has_sides = datum.channels > 0 && datum.height > 0 && datum.width > 0;
+    return !datum.has_more && !datum.data.empty() && (has_sides || datum.is_coded);
+  } catch (const protozero::exception&) {
+    return false;
+  }
 }
 
 std::string class_of_datum(std::span<const std::byte> bytes) {

@@ -139,6 +139,11 @@ const PageCodec& page_codec(std::int64_t number) {
   return found;
 }
 
+const PageCodec& page_codec_called(std::string_view name) {
+  return *std::find_if(std::begin(kCodecs), std::end(kCodecs),
+                       [&](const PageCodec& one) { return one.name == name; });
+}
+
 const PageCodec& arrow_codec(std::int64_t number) {
   const PageCodec& found = codec_in(kArrowCodecs, number);
   if (found.make == nullptr) fail_without(found);

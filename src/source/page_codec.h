@@ -29,6 +29,7 @@ struct PageCodec {
 inline constexpr std::int64_t kStoredAsIs = 0;
 // Throws ValueError, as it continues "PATH: ", for what is not read here.
 const PageCodec& page_codec(std::int64_t number);
+const PageCodec& page_codec_called(std::string_view name);  // of one that is in the table
 // Likewise of Arrow's, which has other numbers and nothing that is stored as it is.
 const PageCodec& arrow_codec(std::int64_t number);
 

@@ -205,8 +205,8 @@ std::span<const SourceRow> source_table() {
        .words = kHdf5Words,
        .is_packed = true},
       {.row = {"lmdb",
-               "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; "
-               "?value=datum: values are Caffe's Datum and not images.",
+               "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; values are "
+               "images, or Caffe's Datum of them (&value=raw, datum).",
                kNoLmdb},
        .form = SampleForm::image,
        .open = kOpenLmdb,

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace loaderscope::source {
 
@@ -64,6 +66,29 @@ class ThriftReader {
   std::span<const std::byte> bytes_;
   std::size_t at_ = 0;
   int depth_ = 0;
+};
+
+// Writes a structure, field by field, in the order of their numbers.
+class ThriftWriter {
+ public:
+  ThriftWriter& i32(int id, std::int64_t value);
+  ThriftWriter& i64(int id, std::int64_t value);
+  ThriftWriter& text(int id, std::string_view value);
+  ThriftWriter& structure(int id, std::string_view written);
+  ThriftWriter& i32s(int id, const std::vector<std::int64_t>& values);
+  ThriftWriter& texts(int id, const std::vector<std::string>& values);
+  ThriftWriter& structures(int id, const std::vector<std::string>& written);
+  std::string finish() const { return bytes_ + '\0'; }
+
+ private:
+  void head(int id, ThriftReader::Type type);
+  void list_head(int id, ThriftReader::Type type, std::size_t count);
+  void put_number(std::uint64_t value);
+  void put_signed(std::int64_t value);
+  void put_text(std::string_view value);
+
+  std::string bytes_;
+  int last_ = 0;
 };
 
 }  // namespace loaderscope::source

@@ -11,6 +11,7 @@
 
 #include "dataset/make.h"
 #include "dataset/pack.h"
+#include "dataset/sample_classes.h"
 #include "loaderscope/decode.h"
 #include "source/items.h"
 #include "source/registry.h"
@@ -95,6 +96,23 @@ std::vector<int> labels_of_npy(const std::string& folder) {
   return labels;
 }
 
+// As the source says them that reads the images.
+template <const char* row>
+std::vector<int> labels_of_source(const std::string& folder) {
+  const DataText data = parse_data(std::string(row) + ":" + folder, "");
+  const auto numbers = class_numbers(data, opened(row, folder)->size(), nullptr);
+  return {numbers.begin(), numbers.end()};
+}
+constexpr char kParquet[] = "parquet", kLmdb[] = "lmdb";
+
+// Of a data set besides the images, each 8 bytes.
+std::vector<int> labels_of_hdf5(const std::string& folder) {
+  std::vector<int> labels;
+  for (const std::string& row : samples_of(*opened("hdf5", folder + "?dataset=labels&window=1")))
+    labels.push_back(row[0]);
+  return labels;
+}
+
 struct Written {
   std::string_view row;
   std::vector<int> (*labels)(const std::string& folder);
@@ -103,7 +121,10 @@ constexpr Written kWritten[] = {{"tar", labels_of_tar},
                                 {"files", labels_of_files},
                                 {"mds", labels_of_mds},
                                 {"tfrecord", labels_of_tfrecord},
-                                {"npy", labels_of_npy}};
+                                {"parquet", labels_of_source<kParquet>},
+                                {"npy", labels_of_npy},
+                                {"lmdb", labels_of_source<kLmdb>},
+                                {"hdf5", labels_of_hdf5}};
 
 std::string pixels_of(const std::string& image) {
   const auto decoder = make_any_decoder({});
