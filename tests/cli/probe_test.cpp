@@ -44,11 +44,11 @@ TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
 TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const TestFolder folder;
   const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
-  const Words plain = {"run",      "--cost", "decode=1ms", "--workers", "1",
-                       "--device", "null",   "--steps",    "30",        "--json"};
-  const auto run = [&](const std::string& json, const Words& more) {
+  const Words plain = {"run",      "--cost", "decode=100us", "--workers", "1",
+                       "--device", "null",   "--steps",      "30",        "--json"};
+  const auto run = [&](const std::string& name, const Words& more) {
     Words words = plain;
-    words.push_back(folder.path(json));
+    words.push_back(folder.path(name));
     words.insert(words.end(), more.begin(), more.end());
     return run_binary(words);
   };
@@ -75,7 +75,7 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
 
   json other = json::parse(folder.read("cache/loaderscope/machine/" + kept.filename().string()));
-  other["cpu"] = "Another CPU";
+  other["machine"]["cpu"] = "Another CPU";
   std::ofstream(kept) << other;
   const Ended stale = run("c.json", {});
   EXPECT_EQ(stale.exit_code, 0) << stale.err;
