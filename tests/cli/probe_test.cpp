@@ -74,7 +74,16 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const Ended apart = run_binary({"compare", folder.path("a.json"), folder.path("a.json")});
   EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
 
-  json other = json::parse(folder.read("cache/loaderscope/machine/" + kept.filename().string()));
+  const std::string text = folder.read("cache/loaderscope/machine/" + kept.filename().string());
+  json alike = json::parse(text);
+  alike["machine"]["host"] = "node7";
+  const std::string fleet = folder.write("fleet.json", json::array({alike}).dump());
+  const Ended of_fleet = run("f.json", {"--machine", fleet});
+  EXPECT_EQ(of_fleet.exit_code, 0) << of_fleet.err;
+  EXPECT_THAT(json::parse(folder.read("f.json"))["notes"].dump(),
+              HasSubstr("the ceilings are those of node7, a machine like this one"));
+
+  json other = json::parse(text);
   other["machine"]["cpu"] = "Another CPU";
   std::ofstream(kept) << other;
   const Ended stale = run("c.json", {});
