@@ -16,6 +16,8 @@ namespace {
 constexpr double kAlikeSizes = 1.25;  // sizes of images that differ by less decode alike
 constexpr double kNoTrace = 1e-4;     // of the bytes of samples: what a warm page cache still reads
 
+constexpr double kMostShown = 1e15;  // per second: more is no measurement
+
 struct RateRow {
   const char *name, *unit, *help;
   double ProbedRates::*member;
@@ -63,7 +65,7 @@ struct Taken {
 using Found = std::optional<ProbedCeiling>;
 
 Found ceiling_at(const Taken& taken, std::string_view name, std::string what, double most) {
-  if (!(most > 0)) return std::nullopt;
+  if (!(most > 0) || most > kMostShown) return std::nullopt;
   return ProbedCeiling{name, what + ", as probe measured", most, taken.samples_per_s / most};
 }
 
@@ -122,7 +124,7 @@ void add_probed_rates(const ProbedRates& rates, RunRecord& record) {
 ProbedRates probed_rates(const RunRecord& record) {
   ProbedRates rates;
   for (const RateRow& row : kRates)
-    rates.*row.member = std::max(0.0, value_of(record.metrics, row.name).value_or(0));
+    rates.*row.member = std::clamp(value_of(record.metrics, row.name).value_or(0), 0.0, kMostShown);
   return rates;
 }
 

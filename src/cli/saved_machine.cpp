@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "analysis/wording.h"
 #include "cli/output.h"
 #include "cli/version_text.h"
 #include "experiment/probe/storage_device.h"
@@ -139,6 +140,12 @@ ProbedRates known_rates(const std::string& given, const MachineFacts& machine,
   const std::optional<Profile> profile =
       given.empty() ? kept_profile(machine, notes) : given_profile(given, machine, notes);
   if (!profile) return rates;
+  constexpr double kDisturbed = 0.1;  // of its cores
+  if (profile->other_cores >= kDisturbed * profile->cores)
+    notes.push_back(fmt::format(
+        "other programs took {} while this machine was probed: its ceilings are too low; save them "
+        "anew when it is at rest",
+        show_cores(profile->other_cores)));
   if (const probe::Ceiling* decoding = profile->ceiling(Supply::decoding)) {
     rates.decodes_per_core_s = decoding->per_core_s;
     rates.decoded_bytes = decoding->sample_bytes;

@@ -116,10 +116,11 @@ struct GpuLoads::Functions {
     const bool is_told = ask != nullptr && ask(gpu, kind, &value) == nvml::kSuccess;
     return is_told ? value * unit : 0;
   }
-  static double share_of_time(int (*ask)(nvml::Gpu, unsigned*, unsigned*), nvml::Gpu gpu) {
+  static std::optional<double> share_of_time(int (*ask)(nvml::Gpu, unsigned*, unsigned*),
+                                             nvml::Gpu gpu) {
     unsigned percent = 0, period = 0;
     const bool is_told = ask != nullptr && ask(gpu, &percent, &period) == nvml::kSuccess;
-    return is_told ? percent / 100.0 : 0;
+    return is_told ? std::optional(percent / 100.0) : std::nullopt;
   }
 
   GpuDetails details_of(nvml::Gpu gpu) const {

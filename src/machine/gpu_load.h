@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,11 @@ HeldClocks held_clocks(unsigned long long reasons);  // NVML's bits
 // What only a job's own watch asks for: a driver takes 40 ms to measure traffic.
 struct GpuDetails {
   double memory_busy = 0;                    // share of the last moments in which its memory worked
-  double decoder = 0, jpeg = 0;              // likewise of its decoders of videos and of images
   double clock_mhz = 0, most_clock_mhz = 0;  // of its multiprocessors; 0: not known
   double received = 0, sent = 0;             // bytes per second by PCIe
   HeldClocks held{};
+  // Shares in which its decoders of videos and of images worked; nothing where it has none.
+  std::optional<double> decoder{}, jpeg{};
 };
 
 struct GpuLoad {

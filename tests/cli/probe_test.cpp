@@ -44,11 +44,11 @@ TEST(Probe, QuickHasTheShapeOfAProfileAndLeavesNothingBehind) {
 TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const TestFolder folder;
   const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
-  const Words plain = {"run",      "--cost", "decode=1ms", "--workers", "1",
-                       "--device", "null",   "--steps",    "30",        "--json"};
-  const auto run = [&](const std::string& json, const Words& more) {
+  const Words plain = {"run",      "--cost", "decode=100us", "--workers", "1",
+                       "--device", "null",   "--steps",      "30",        "--json"};
+  const auto run = [&](const std::string& name, const Words& more) {
     Words words = plain;
-    words.push_back(folder.path(json));
+    words.push_back(folder.path(name));
     words.insert(words.end(), more.begin(), more.end());
     return run_binary(words);
   };
@@ -74,8 +74,17 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const Ended apart = run_binary({"compare", folder.path("a.json"), folder.path("a.json")});
   EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
 
-  json other = json::parse(folder.read("cache/loaderscope/machine/" + kept.filename().string()));
-  other["cpu"] = "Another CPU";
+  const std::string text = folder.read("cache/loaderscope/machine/" + kept.filename().string());
+  json alike = json::parse(text);
+  alike["machine"]["host"] = "node7";
+  const std::string fleet = folder.write("fleet.json", json::array({alike}).dump());
+  const Ended of_fleet = run("f.json", {"--machine", fleet});
+  EXPECT_EQ(of_fleet.exit_code, 0) << of_fleet.err;
+  EXPECT_THAT(json::parse(folder.read("f.json"))["notes"].dump(),
+              HasSubstr("the ceilings are those of node7, a machine like this one"));
+
+  json other = json::parse(text);
+  other["machine"]["cpu"] = "Another CPU";
   std::ofstream(kept) << other;
   const Ended stale = run("c.json", {});
   EXPECT_EQ(stale.exit_code, 0) << stale.err;

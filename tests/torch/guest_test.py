@@ -218,6 +218,42 @@ class Said(unittest.TestCase):
         self.assertEqual(os.readlink(link), "loaderscope did not answer")
 
 
+class Binding(unittest.TestCase):
+    """Which CPUs are asked for; the kernel is not."""
+
+    def bound(self, bind, rank, call):
+        from loaderscope_guest import binding
+
+        asked = []
+        with mock.patch.object(binding, "BIND", bind), mock.patch.object(binding, "RANK", rank), \
+                mock.patch.object(binding.os, "sched_setaffinity", lambda thread, cpus: asked.append((thread, list(cpus)))):
+            call(binding)
+        return asked
+
+    def test_workers_take_the_cpus_in_turn_rank_after_rank(self):
+        order = {"in_turn": [4, 0, 5], "by_rank": []}
+        for rank, worker, cpu in [(-1, 0, 4), (-1, 1, 0), (0, 1, 0), (1, 0, 5), (1, 1, 4)]:
+            self.assertEqual(self.bound(order, rank, lambda b, w=worker: b.of_worker(w, 2)), [(0, [cpu])], (rank, worker))
+        self.assertEqual(self.bound(order, 1, lambda b: b.of_pin_thread(2)), [(0, [4, 5])])
+
+    def test_a_worker_may_run_on_all_cpus_near_its_ranks_gpu(self):
+        sets = {"in_turn": [], "by_rank": [[0, 1], [2, 3]]}
+        self.assertEqual(self.bound(sets, 1, lambda b: b.of_worker(7, 8)), [(0, [2, 3])])
+        self.assertEqual(self.bound(sets, 2, lambda b: b.of_pin_thread(8)), [(0, [0, 1])])
+
+    def test_nothing_is_asked_for_where_nothing_is_bound(self):
+        self.assertEqual(self.bound(None, 0, lambda b: (b.of_worker(0, 2), b.of_pin_thread(2))), [])
+
+    def test_what_the_kernel_refuses_is_said_and_nothing_fails(self):
+        from loaderscope_guest import binding
+
+        with mock.patch.object(binding, "BIND", {"in_turn": [1 << 20], "by_rank": []}), \
+                mock.patch.object(binding.messages, "degraded") as said:
+            binding.of_worker(0, 1)
+        said.assert_called_once()
+        self.assertIn("worker 0 could not be bound to CPUs 1048576: ", said.call_args.args[0])
+
+
 class Overrides(unittest.TestCase):
     def setUp(self):
         from loaderscope_guest import construction

@@ -27,6 +27,13 @@ std::string tell_link(const GpuLoad& gpu) {
   return text;
 }
 
+// "decodes video and JPEG"
+std::string tell_decoders(const GpuDetails& details) {
+  if (!details.decoder && !details.jpeg) return "";
+  return std::string(", decodes ") + (details.decoder ? "video" : "") +
+         (details.decoder && details.jpeg ? " and " : "") + (details.jpeg ? "JPEG" : "");
+}
+
 void add_links(int number, const GpuLoad& gpu, Outcome& outcome) {
   if (gpu.link.width == 0) return;
   const auto add = [&](const char* name, int value, bool is_compared) {
@@ -90,6 +97,7 @@ void measure_gpus(const Probing& probing, Outcome& outcome) {
       line += fmt::format(": {}", load->name);
       add_links(i, *load, outcome);
       if (const std::string link = tell_link(*load); !link.empty()) line += ", " + link;
+      line += tell_decoders(nvml.details(load->number));
     }
     if (i < count) {
       for (const Figure& figure : copies_to(i, probing)) {

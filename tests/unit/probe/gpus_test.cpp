@@ -40,8 +40,8 @@ TEST_F(GpusTest, AreToldByNvmlWhereCudaHasNone) {
   options_.nvml = LOADERSCOPE_PRETEND_NVML;
   const Outcome outcome = measure();
   ASSERT_EQ(outcome.lines.size(), 2U);
-  EXPECT_EQ(outcome.lines[0], "GPU 0: Pretender, PCIe gen4 x16");
-  EXPECT_EQ(outcome.lines[1], "GPU 1: Pretender, PCIe gen4 x8, can x16");
+  EXPECT_EQ(outcome.lines[0], "GPU 0: Pretender, PCIe gen4 x16, decodes video");
+  EXPECT_EQ(outcome.lines[1], "GPU 1: Pretender, PCIe gen4 x8, can x16, decodes video");
   EXPECT_THAT(outcome.notes.front(), HasSubstr("GPU 1: its link has 8 of 16 lanes"));
   EXPECT_EQ(outcome.answer, "2 GPUs");
   EXPECT_TRUE(outcome.ceilings.empty());
