@@ -15,6 +15,9 @@ namespace {
 // Of a trace: what was recorded is all there is.
 std::optional<std::string> reason_of_trace(const RunRecord& record, const Analysis& analysis) {
   const Account& account = analysis.account;
+  if (value_of(record.metrics, "profile.samples"))
+    return "samples of stacks tell shares of the time and no steps; 'loaderscope run -- python "
+           "train.py' tells them";
   if (value_of(record.metrics, "trace.steps_known").value_or(1) == 0)
     return "the trace does not tell steps apart; give --step-range NAME with the name of the "
            "program's own range around a step, or record with prof.step() after each";

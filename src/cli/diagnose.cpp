@@ -20,7 +20,7 @@ namespace {
 
 struct DiagnoseFlags {
   std::vector<std::string> files, require;
-  std::string step_range, batch_size, json, html;
+  std::string step_range, batch_size, sample_rate, json, html;
   bool force = false, verbose = false;
 };
 
@@ -28,8 +28,13 @@ traces::TraceOptions options_of(const DiagnoseFlags& flags) {
   traces::TraceOptions options{flags.files, flags.step_range};
   if (flags.files.empty())
     throw UsageError(
-        "diagnose: the trace is missing; give an SQLite export of nsys, or what torch.profiler "
-        "wrote");
+        "diagnose: the trace is missing; give an SQLite export of nsys, or what torch.profiler or "
+        "py-spy wrote");
+  try {
+    if (!flags.sample_rate.empty()) options.sample_rate = parse_count_rate(flags.sample_rate);
+  } catch (const ValueError& error) {
+    throw UsageError("--sample-rate " + shown_text(flags.sample_rate) + ": " + error.what());
+  }
   if (flags.batch_size.empty()) return options;
   constexpr std::int64_t kMost = 1 << 30;
   try {
@@ -74,8 +79,9 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
 Action declare_diagnose(CLI::App& app) {
   const auto flags = std::make_shared<DiagnoseFlags>();
   app.add_option("TRACE", flags->files,
-                 "An SQLite export of nsys, or the JSON of torch.profiler (also .gz); of several "
-                 "ranks one file each.");
+                 "An SQLite export of nsys, the JSON of torch.profiler (also .gz), or samples of "
+                 "stacks (py-spy record --format speedscope --idle); of several ranks one file "
+                 "each. 'list trace-format' has all.");
   app.add_option("--step-range", flags->step_range,
                  "The name of the program's own NVTX range, or record_function, around a step; "
                  "else ProfilerStep, else the asks for batches.")
@@ -84,6 +90,10 @@ Action declare_diagnose(CLI::App& app) {
   app.add_option("--batch-size", flags->batch_size,
                  "Samples of a batch, which no trace tells: with it rates are known.")
       ->type_name("N")
+      ->take_last();
+  app.add_option("--sample-rate", flags->sample_rate,
+                 "Samples per second of stacks whose file does not tell, such as 100/s.")
+      ->type_name("RATE")
       ->take_last();
   app.add_option("--json", flags->json, "Also write the result to this file; - prints only JSON.")
       ->type_name("FILE")

@@ -33,6 +33,7 @@ void LiveAccount::booked(std::int32_t rank, const StepRow& row) {
   for (std::size_t c = 0; c < kCauses; ++c) stall_.at(c) += row.stall.at(c);
   ++steps_;
   samples_ += row.samples;
+  queued_ += std::max<Nanos>(row.take - row.deliverable, 0);
   ready_ += row.deliverable <= row.ask ? 1 : 0;
 }
 
@@ -51,9 +52,11 @@ std::string LiveAccount::busy_line(std::size_t width) const {
   const std::string before = compute_ > 0
                                  ? fmt::format("busy {} ", show_percent(share(compute_, window_)))
                                  : std::string();
-  const std::string behind = fmt::format(
-      "{} samples/s, a batch was ready {}", show_rate(static_cast<double>(samples_) / wall),
-      show_percent(static_cast<double>(ready_) / static_cast<double>(steps_)));
+  const std::string behind =
+      fmt::format("{} samples/s, a batch was ready {}, {:.1f} queued",
+                  show_rate(static_cast<double>(samples_) / wall),
+                  show_percent(static_cast<double>(ready_) / static_cast<double>(steps_)),
+                  static_cast<double>(queued_) / static_cast<double>(window_));
   if (compute_ == 0) return behind.substr(0, width);
   const std::size_t taken = before.size() + behind.size() + 3;
   const std::size_t room = width > taken ? std::min(kLongestBar, width - taken) : 0;

@@ -17,7 +17,8 @@ class LiveAccount final : public StepObserver {
   void booked(std::int32_t rank, const StepRow& row) override;
 
   // What stands below the line of progress, at most `width` columns each: how busy the device is,
-  // with a bar, and what it waits for, the longest first. None before a step was measured.
+  // with a bar, how many batches are queued on average, and what it waits for, the longest first.
+  // None before a step was measured.
   std::vector<std::string> lines(std::size_t width) const;
 
  private:
@@ -26,6 +27,7 @@ class LiveAccount final : public StepObserver {
 
   Nanos compute_ = 0, window_ = 0;  // sums over the ranks
   PerCause<Nanos> stall_{};
+  Nanos queued_ = 0;  // of batches, from deliverable to taken
   std::int64_t steps_ = 0, ready_ = 0, samples_ = 0;
   std::int32_t ranks_ = 0;
 };

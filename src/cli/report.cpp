@@ -114,7 +114,8 @@ ExitCode report(const ReportFlags& flags) {
     return report_saved(flags, result, kind);
   const ReportRow& writer = writer_of(flags.format, "run");
   check_output(flags.output, {flags.force, {result}});
-  const SavedRun saved = read_result(result);
+  SavedRun saved = read_result(result);
+  if (!flags.require.empty()) saved.record.config.answer.require.set(flags.require);
   const RunRecord& record = saved.record;
   Analysis analysis = analyse(record);
   analysis.proof = saved.proof;

@@ -49,6 +49,8 @@ void write_markdown_row(std::ostream& out, const AnyResult& result, const Report
 void write_junit_row(std::ostream& out, const AnyResult& result, const ReportStyle&) {
   if (result.comparison != nullptr)
     compare::write_comparison_junit(out, *result.comparison);
+  else if (result.record != nullptr)
+    write_requirements_junit(out, *result.record, *result.analysis);
   else
     write_tests_junit(out, result);
 }
@@ -66,7 +68,8 @@ std::optional<std::string> without_gzip() {
 
 bool has_rows(const ResultKind& kind) { return !kind.rows.empty(); }
 
-bool has_tests(const ResultKind& kind) { return !kind.tests.list.empty(); }
+// A run's are its requirements.
+bool has_tests(const ResultKind& kind) { return !kind.tests.list.empty() || kind.read == nullptr; }
 
 std::vector<std::string_view> kinds_that(bool (*has)(const ResultKind& kind)) {
   std::vector<std::string_view> kinds;
@@ -106,7 +109,7 @@ std::span<const ReportRow> report_table() {
        write_csv_row,
        kinds_that(has_rows)},
       {{"markdown", "A summary for a comment on a pull request."}, write_markdown_row},
-      {{"junit", "The XML of tests: one for each quantity, delay or threshold."},
+      {{"junit", "The XML of tests: one for each requirement, quantity, delay or threshold."},
        write_junit_row,
        kinds_that(has_tests)},
       {{"annotations", "What a comparison found as commands to GitHub: at most ten."},

@@ -12,6 +12,9 @@ void write_reading_markdown(std::ostream& out, const AnyResult& result);
 // Of a kind that has a list for it, see ResultKind.
 void write_rows_csv(std::ostream& out, const AnyResult& result);
 void write_tests_junit(std::ostream& out, const AnyResult& result);
+// A test for each of the requirements in its configuration; one that is skipped where there is
+// none.
+void write_requirements_junit(std::ostream& out, const RunRecord& record, const Analysis& analysis);
 
 // --- of runs ---
 

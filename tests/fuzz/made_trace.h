@@ -24,7 +24,7 @@ inline int diagnose_bytes(const std::uint8_t* data, std::size_t size, const char
   std::fwrite(data, 1, size, file);
   std::fclose(file);
   try {
-    const RunRecord record = traces::read_traces({{path}, "step", 1});
+    const RunRecord record = traces::read_traces({{path}, "step", 1, 100});
     const Account account = analyse(record).account;
     const Nanos sum = std::accumulate(account.stall.begin(), account.stall.end(), account.compute);
     if (sum != account.window) std::abort();

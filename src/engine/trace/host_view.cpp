@@ -5,7 +5,7 @@
 
 namespace loaderscope::traces {
 
-HostView::HostView(TracedProcess& process) {
+HostView::HostView(TracedProcess& process) : is_sampled_(process.is_sampled) {
   if (process.threads.empty()) process.threads.emplace_back();
   choose_main(process.threads);
   for (TracedThread& thread : process.threads) {

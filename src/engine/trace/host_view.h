@@ -24,6 +24,7 @@ class HostView {
   const Stretches& loader_waits() const { return loader_waits_; }  // of any thread
   const Stretches& overhead() const { return overhead_; }
   bool has_loader() const { return !loader_waits_.empty(); }
+  bool is_sampled() const { return is_sampled_; }
   // The begins of the waits of the thread that has most of them.
   const std::vector<Stretch>& loader_calls() const { return loader_calls_; }
 
@@ -35,6 +36,7 @@ class HostView {
   Stretches loader_waits_, overhead_;
   std::vector<Stretch> loader_calls_;
   std::size_t main_ = 0;
+  bool is_sampled_ = false;
 };
 
 }  // namespace loaderscope::traces

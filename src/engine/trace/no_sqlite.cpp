@@ -4,7 +4,7 @@
 
 namespace loaderscope::traces {
 
-void read_nsys_trace(const std::string& path, const std::string&, TracedRun&) {
+void read_nsys_trace(const std::string& path, const TraceOptions&, TracedRun&) {
   throw RunError(path + ": " + no_sqlite().value_or(""));
 }
 

@@ -425,8 +425,8 @@ void NsysReader::finish() {
 
 }  // namespace
 
-void read_nsys_trace(const std::string& path, const std::string& step_range, TracedRun& run) {
-  NsysReader(path, step_range, run).read();
+void read_nsys_trace(const std::string& path, const TraceOptions& options, TracedRun& run) {
+  NsysReader(path, options.step_range, run).read();
 }
 
 std::optional<std::string> no_sqlite() { return std::nullopt; }

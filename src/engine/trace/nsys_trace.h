@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 
+#include "engine/trace/trace_engine.h"
 #include "engine/trace/traced_run.h"
 
 namespace loaderscope::traces {
 
-// Adds the file's processes and GPUs to `run`. `step_range`: the name of the program's own NVTX
-// range around a step. Throws RunError.
-void read_nsys_trace(const std::string& path, const std::string& step_range, TracedRun& run);
+// Adds the file's processes and GPUs to `run`. Throws RunError.
+void read_nsys_trace(const std::string& path, const TraceOptions& options, TracedRun& run);
 
 std::optional<std::string> no_sqlite();  // why no such file can be read; nothing where one can
 

@@ -54,7 +54,7 @@ TracedSteps steps_of(std::vector<StepMark> marks, const HostView& host, Stretch 
     steps.basis = StepBasis::marks;
     return steps;
   }
-  steps.list = from_begin_to_begin(marks_of(host.loader_calls(), extent));
+  if (!host.is_sampled()) steps.list = from_begin_to_begin(marks_of(host.loader_calls(), extent));
   steps.basis = steps.list.empty() ? StepBasis::none : StepBasis::loader;
   if (steps.list.empty()) steps.list.push_back({extent});
   return steps;

@@ -292,11 +292,11 @@ bool Handler::parse_error(std::size_t position, const std::string&,
 
 }  // namespace
 
-void read_torch_trace(const std::string& path, const std::string& step_range, TracedRun& run) {
+void read_torch_trace(const std::string& path, const TraceOptions& options, TracedRun& run) {
   TraceStream stream(path);
   std::istream in(&stream);
   in.exceptions(std::ios::goodbit);
-  RankReader rank(path, step_range);
+  RankReader rank(path, options.step_range);
   Handler handler(path, stream, rank);
   nlohmann::json::sax_parse(in, &handler);
   if (!handler.saw_events || rank.events() == 0)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/trace/nsys_trace.h"
+#include "engine/trace/sampled_profiles.h"
 #include "engine/trace/torch_trace.h"
 #include "engine/trace/trace_record.h"
 #include "engine/trace/trace_stream.h"
@@ -26,17 +27,66 @@ void refuse_report_of_nsys(const std::string& path) {
   }
 }
 
+bool is_sqlite(std::string_view beginning) {
+  return beginning.starts_with(std::string_view("SQLite format 3\0", 16));
+}
+bool is_any(std::string_view) { return true; }
+
+// --- what samplers write and no account can be given of ---
+
+bool has(std::string_view beginning, std::string_view text) {
+  return beginning.find(text) != beginning.npos;
+}
+bool is_gecko(std::string_view beginning) {
+  return beginning.starts_with('{') && has(beginning, "\"stackwalk\"");
+}
+bool is_jsonl(std::string_view beginning) {
+  return beginning.starts_with(R"({"type":"meta","v":)");
+}
+// A dict by marshal.
+bool is_pstats(std::string_view beginning) {
+  return beginning.starts_with('\xfb') || beginning.starts_with("{(");
+}
+bool is_picture(std::string_view beginning) { return beginning.starts_with('<'); }
+bool is_py_spy_chrome(std::string_view beginning) {
+  return beginning.starts_with('[') && has(beginning, R"("cat":"py-spy")");
+}
+
+std::optional<std::string> no_gecko() {
+  return "its stacks stand in tables of tables, which are not read; export the same as "
+         "--collapsed, and give --sample-rate.";
+}
+std::optional<std::string> no_jsonl() {
+  return "it has sums by frame and neither threads nor stacks, so the training thread is not "
+         "known; export the same as --collapsed, and give --sample-rate.";
+}
+std::optional<std::string> no_pstats() {
+  return "it has sums by function and neither threads nor stacks, so the training thread is not "
+         "known; record with py-spy record --format speedscope --idle.";
+}
+std::optional<std::string> no_picture() {
+  return "it is a picture, and leaves out what is thin; record with --format speedscope (py-spy) "
+         "or --collapsed (profiling.sampling).";
+}
+std::optional<std::string> no_py_spy_chrome() {
+  return "a stack that does not change is one event in it, whether it was sampled or not; record "
+         "with py-spy record --format speedscope --idle.";
+}
+
 const TraceFormat& format_of(const std::string& path) {
   refuse_report_of_nsys(path);
   TraceStream stream(path);
-  std::array<char, 16> first{};
+  std::array<char, 4096> first{};
   const auto got = stream.sgetn(first.data(), first.size());
   const std::string_view beginning(first.data(), static_cast<std::size_t>(got));
   if (beginning.empty())
     throw RunError(path +
                    ": is empty; give an SQLite export of nsys, or what torch.profiler wrote");
   for (const TraceFormat& format : trace_format_table()) {
-    if (!beginning.starts_with(format.magic)) continue;
+    if (!format.is_it(beginning)) continue;
+    if (format.read == nullptr)
+      throw RunError(fmt::format("{}: cannot answer: {}", path,
+                                 format.row.reason_not_available().value_or("")));
     if (stream.is_packed() && !format.may_be_packed)
       throw RunError(path + ": is packed, and SQLite reads no packed file; unpack it with gunzip");
     return format;
@@ -52,7 +102,7 @@ RunRecord read_traces(const TraceOptions& options) {
     const TraceFormat& format = format_of(path);
     run.tool = format.row.name;
     const std::optional<std::string> before = run.host;
-    format.read(path, options.step_range, run);
+    format.read(path, options, run);
     run.is_one_host = run.is_one_host && (!before || before == run.host);
   }
   const bool has_steps = std::ranges::any_of(
@@ -70,11 +120,36 @@ RunRecord read_traces(const TraceOptions& options) {
 std::span<const TraceFormat> trace_format_table() {
   static const TraceFormat table[] = {
       {{"nsys", "What 'nsys export --type sqlite' makes of a report of Nsight Systems.", no_sqlite},
-       std::string_view("SQLite format 3\0", 16),
+       is_sqlite,
        read_nsys_trace},
+      {{"speedscope",
+        "Samples of stacks in order, by py-spy record --format speedscope --idle, also packed by "
+        "gzip."},
+       is_speedscope,
+       read_speedscope,
+       true},
+      {{"collapsed",
+        "A stack and a count a line, by py-spy record --format raw --idle or profiling.sampling "
+        "--collapsed; with --sample-rate."},
+       is_collapsed_profile,
+       read_collapsed_profile,
+       true},
+      {{"gecko", "The JSON of profiling.sampling --gecko, for the Firefox Profiler.", no_gecko},
+       is_gecko,
+       nullptr},
+      {{"sampling-jsonl", "Lines of JSON of profiling.sampling.", no_jsonl}, is_jsonl, nullptr},
+      {{"pstats", "Sums by function, of cProfile and profiling.sampling --pstats.", no_pstats},
+       is_pstats,
+       nullptr},
+      {{"flame-graph", "A picture (SVG, HTML) of py-spy or profiling.sampling.", no_picture},
+       is_picture,
+       nullptr},
+      {{"py-spy-chrome", "py-spy's --format chrometrace.", no_py_spy_chrome},
+       is_py_spy_chrome,
+       nullptr},
       {{"torch.profiler",
         "Chrome's JSON, by export_chrome_trace or tensorboard_trace_handler, also packed by gzip."},
-       "",
+       is_any,
        read_torch_trace,
        true},
   };

@@ -18,16 +18,18 @@ struct TraceOptions {
   std::vector<std::string> files;  // of one run: each a rank, or more
   std::string step_range;          // the name of the program's own range around a step; "": none
   std::int64_t batch_size = 0;     // 0: not known
+  double sample_rate = 0;          // of a sampler whose file does not tell; 0: not known
 };
 
 // Machine and tool_version are what the traces tell and "". Throws RunError.
 RunRecord read_traces(const TraceOptions& options);
 
-// What is read, by what wrote it.
+// What is read, by what wrote it; and what is known and cannot be: its row says why.
 struct TraceFormat {
   Row row;
-  std::string_view magic;  // that such a file begins with, unpacked
-  void (*read)(const std::string& path, const std::string& step_range, TracedRun& run);
+  bool (*is_it)(std::string_view beginning);  // by the first bytes of a file, unpacked
+  // Null: no account can be given of it.
+  void (*read)(const std::string& path, const TraceOptions& options, TracedRun& run);
   bool may_be_packed = false;
 };
 

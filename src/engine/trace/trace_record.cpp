@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "engine/trace/sampled_stacks.h"
 #include "engine/trace/traced_rank.h"
 #include "loaderscope/errors.h"
 #include "record/recorder.h"
@@ -117,13 +119,15 @@ struct GapSummary {
   Nanos origin = 0;
 };
 
-void add_gap_metrics(std::vector<Metric>& metrics, GapKind kind, const GapSummary& summary) {
+void add_gap_metrics(std::vector<Metric>& metrics, GapKind kind, const GapSummary& summary,
+                     bool in_order) {
   const auto add = [&](GapFact fact, double value) {
     const GapFactRow& row = row_of(fact);
     metrics.push_back(
         {metric_name(kind, fact), std::string(row.unit), std::string(row.help), value});
   };
   add(GapFact::seconds, summary.mean_s);
+  if (!in_order) return;
   add(GapFact::gaps, static_cast<double>(summary.total.gaps));
   add(GapFact::steps, static_cast<double>(summary.total.steps));
   if (summary.total.gaps == 0) return;
@@ -166,6 +170,8 @@ class RecordMaker {
   void put_gaps();
   void put_notes();
   void put_note_of_ranks();
+  void put_samples();
+  void put_note_of_samples();
   double mean_s(Nanos WalkedRank::*part) const;
   bool has_gpu() const { return !run_.gpus_used.empty(); }
 
@@ -257,7 +263,9 @@ void RecordMaker::put_gaps() {
       summary.total.longest_step = total.longest_step;
       summary.origin = run_.processes[places_[r].process].origin.value_or(0);
     }
-    if (summary.mean_s > 0) add_gap_metrics(record_.metrics, static_cast<GapKind>(k), summary);
+    const bool in_order = !run_.sampled || run_.sampled->in_order;
+    if (summary.mean_s > 0)
+      add_gap_metrics(record_.metrics, static_cast<GapKind>(k), summary, in_order);
   }
 }
 
@@ -274,6 +282,7 @@ void RecordMaker::put_metrics() {
                        "that the trainer was in its DataLoader's next, whatever the GPU did, mean "
                        "over ranks",
                        mean_s(&WalkedRank::loader_waits)});
+    if (run_.sampled) return put_samples();
     metrics.push_back(
         {"loader.batches", "1", "that were asked for, of all ranks", static_cast<double>(calls)});
   }
@@ -308,15 +317,55 @@ void RecordMaker::put_metrics() {
       {"gpu.h2d_bytes", "bytes", "that were copied from the host to the GPUs", bytes});
 }
 
+void RecordMaker::put_samples() {
+  const SampledShares& sampled = *run_.sampled;
+  const auto add = [&](const char* name, const char* help, std::int64_t samples) {
+    record_.metrics.push_back({name, "1", help, static_cast<double>(samples)});
+  };
+  const auto of = [&](Stand stand) { return sampled.of.at(static_cast<std::size_t>(stand)); };
+  add("profile.samples", "of the training thread, without its imports", sampled.all);
+  add("profile.own", "of them in nothing of the DataLoader's", of(Stand::own));
+  add("profile.waiting", "of them in its next, for workers", of(Stand::waiting));
+  add("profile.making", "of them in its next, which makes the batch itself", of(Stand::making));
+  add("profile.pinning", "of them in its next, which pins", of(Stand::pinning));
+  add("profile.starting", "of them in its iter", of(Stand::starting));
+}
+
+// Wilson's interval of a share that was counted.
+std::string counted_share(std::int64_t part, std::int64_t all) {
+  constexpr double kZ = 1.96;
+  const auto n = static_cast<double>(std::max<std::int64_t>(all, 1));
+  const double share = static_cast<double>(part) / n, z = kZ * kZ / n;
+  const double middle = (share + z / 2) / (1 + z);
+  const double half = kZ * std::sqrt(share * (1 - share) / n + z / (4 * n)) / (1 + z);
+  return fmt::format("{:.1f} %, 95 %: {:.1f} to {:.1f}", 100 * share, 100 * (middle - half),
+                     100 * (middle + half));
+}
+
+void RecordMaker::put_note_of_samples() {
+  const SampledShares& sampled = *run_.sampled;
+  const std::int64_t own = sampled.of.at(static_cast<std::size_t>(Stand::own));
+  record_.notes.push_back(fmt::format(
+      "read from samples of stacks ({}): {} of the training thread's {} stand in the DataLoader "
+      "({}); what takes less than the time between two samples is not seen",
+      run_.tool, sampled.all - own, sampled.all, counted_share(sampled.all - own, sampled.all)));
+  if (!sampled.in_order)
+    record_.notes.push_back(
+        "the file does not tell when a stack was seen: what the thread did before and after its "
+        "training counts too, but for imports");
+}
+
 void RecordMaker::put_notes() {
   auto& notes = record_.notes;
+  if (run_.sampled) put_note_of_samples();
   const StepBasis basis = ranks_.front().steps.basis;
-  notes.push_back(
-      fmt::format("read from a trace of {}; steps are {}", run_.tool,
-                  basis == StepBasis::marks ? "as they were marked"
-                  : basis == StepBasis::loader
-                      ? "from one ask for a batch to the next"
-                      : "not marked: --step-range NAME takes a range of the program's"));
+  if (!run_.sampled)
+    notes.push_back(
+        fmt::format("read from a trace of {}; steps are {}", run_.tool,
+                    basis == StepBasis::marks ? "as they were marked"
+                    : basis == StepBasis::loader
+                        ? "from one ask for a batch to the next"
+                        : "not marked: --step-range NAME takes a range of the program's"));
   if (!has_gpu())
     notes.push_back(
         "no GPU was recorded: compute is all that the host did but wait for its DataLoader");

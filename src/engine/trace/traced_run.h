@@ -121,6 +121,7 @@ struct TracedProcess {
   std::vector<StepMark> steps;          // that somebody marked
   std::vector<Stretch> overhead;        // of the tracing
   std::optional<std::int64_t> workers;  // of its DataLoader; 0: it makes its batches itself
+  bool is_sampled = false;              // then neither an ask nor a step is told
 
   bool is_empty() const { return threads.empty() && steps.empty(); }
   Stretch extent() const;  // of what is known of it; not of an empty one
@@ -150,6 +151,13 @@ struct TracedGpu {
   bool copies_on_own_stream() const;  // most of what comes from the host
 };
 
+// Of samples of stacks, how many of the training thread's stand in what: by Stand.
+struct SampledShares {
+  std::array<std::int64_t, 7> of{};
+  std::int64_t all = 0;
+  bool in_order = true;
+};
+
 struct TracedRun {
   std::string tool;  // "torch.profiler", "nsys 2026.2.1"
   std::optional<std::string> host, gpus;
@@ -161,6 +169,7 @@ struct TracedRun {
   bool is_one_host = true;     // what files tell of it does not differ
   std::string more_to_record;  // what would tell of gaps of which nothing is known; "": nothing
   std::int64_t unusable = 0;   // events whose times make no sense
+  std::optional<SampledShares> sampled;
   std::vector<std::string> notes;
 };
 

@@ -52,7 +52,7 @@ TEST(LiveAccount, SaysHowBusyAndWhatIsWaitedForAtEightyColumns) {
   EXPECT_THAT(
       account.lines(80),
       testing::ElementsAre(
-          "busy 25.0 % [#######....................] 640 samples/s, a batch was ready 0.0 %",
+          "busy 25.0 % [####...........] 640 samples/s, a batch was ready 0.0 %, 0.0 queued",
           "waits for decode 75.0 %"));
   for (const std::size_t width : {20U, 40U, 60U, 80U, 200U}) {
     for (const std::string& line : account.lines(width)) EXPECT_LE(line.size(), width);

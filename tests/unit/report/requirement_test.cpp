@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "loaderscope/errors.h"
 #include "loaderscope/report.h"
+#include "report/results.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -38,6 +41,27 @@ TEST(Requirement, ComparesNumbers) {
   EXPECT_EQ(outcome("window.steps != 40"), Outcome::not_met);
   EXPECT_EQ(evaluate("device.busy >= 0.85").sentence,
             "--require 'device.busy >= 0.85' is not met: it is 0.25");
+}
+
+std::string junit_of(std::vector<std::string> requirements) {
+  RunRecord record = full_record();
+  record.config.answer.require.set(std::move(requirements));
+  const Analysis analysis = analysed(record);
+  std::ostringstream out;
+  find_row("junit", report_table()).write(out, result_of(record, analysis), {});
+  return out.str();
+}
+
+TEST(Requirement, IsATestOfItsOwnInJunit) {
+  const std::string text = junit_of(
+      {"device.busy >= 0.25", "device.busy >= 0.85", "cost.per_day >= 1", "window.steps == 40"});
+  EXPECT_THAT(text, HasSubstr("<testsuites name=\"loaderscope\" tests=\"4\" failures=\"1\" "
+                              "skipped=\"1\" errors=\"0\">"));
+  EXPECT_THAT(text,
+              HasSubstr("name=\"device.busy &gt;= 0.85\">\n      <failure message=\"--require "
+                        "'device.busy &gt;= 0.85' is not met: it is 0.25\"/>"));
+  EXPECT_THAT(text, HasSubstr("name=\"cost.per_day &gt;= 1\">\n      <skipped message="));
+  EXPECT_THAT(junit_of({}), HasSubstr("<skipped message=\"none was given"));
 }
 
 TEST(Requirement, ToleratesUnits) {

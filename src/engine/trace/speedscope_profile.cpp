@@ -1,0 +1,235 @@
+// speedscope's JSON, as py-spy writes it: frames stand behind the samples that name them, so the
+// file is read twice.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <istream>
+#include <nlohmann/json.hpp>
+
+#include "engine/trace/sampled_profiles.h"
+#include "engine/trace/sampled_stacks.h"
+#include "engine/trace/trace_stream.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope::traces {
+namespace {
+
+constexpr std::size_t kMostFrames = std::size_t{16} << 20;
+constexpr std::size_t kMostSamples = std::size_t{32} << 20;  // of a thread
+
+// Where the parser is: the latest key of each level.
+class Levels : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  Levels(const std::string& path, TraceStream& stream) : path_(path), stream_(stream) {}
+
+  bool null() override { return read(0, nullptr); }
+  bool boolean(bool) override { return read(0, nullptr); }
+  bool number_integer(std::int64_t value) override {
+    return read(static_cast<double>(value), nullptr);
+  }
+  bool number_unsigned(std::uint64_t value) override {
+    return read(static_cast<double>(value), nullptr);
+  }
+  bool number_float(double value, const std::string&) override { return read(value, nullptr); }
+  bool string(std::string& value) override { return read(0, &value); }
+  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string& name) override {
+    if (depth_ < keys_.size()) keys_[depth_].assign(name, 0, kLongestKey);
+    stream_.understood();
+    return true;
+  }
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
+    throw RunError(fmt::format(
+        "{}: is cut off or damaged at byte {}; record it again, or fetch the file again", path_,
+        position));
+  }
+
+ protected:
+  virtual void number(double value) = 0;
+  virtual void text(std::string_view value) = 0;
+  virtual void opened() = 0;
+  virtual void closing() = 0;
+
+  std::size_t depth() const { return depth_; }
+  std::string_view key_at(std::size_t depth) const { return keys_.at(depth); }
+  const std::string& path() const { return path_; }
+
+ private:
+  static constexpr std::size_t kLongestKey = 32, kDeepest = 64;
+
+  bool read(double value, const std::string* string) {
+    stream_.understood();
+    if (string != nullptr) {
+      text(*string);
+    } else {
+      number(value);
+    }
+    return true;
+  }
+  bool open() {
+    if (++depth_ > kDeepest)
+      throw RunError(path_ + ": nested deeper than any profile; give what a sampler wrote");
+    if (depth_ < keys_.size()) keys_[depth_].clear();
+    stream_.understood();
+    opened();
+    return true;
+  }
+  bool close() {
+    closing();
+    --depth_;
+    stream_.understood();
+    return true;
+  }
+
+  const std::string& path_;
+  TraceStream& stream_;
+  std::size_t depth_ = 0;
+  std::array<std::string, 5> keys_;
+};
+
+// shared.frames[].{name,file}
+class FrameReader : public Levels {
+ public:
+  using Levels::Levels;
+  std::vector<FrameMarks> frames;
+
+ private:
+  bool in_frame() const { return depth() == 4 && key_at(1) == "shared" && key_at(2) == "frames"; }
+  void number(double) override {}
+  void text(std::string_view value) override {
+    if (!in_frame()) return;
+    if (key_at(4) == "name") name_ = value;
+    if (key_at(4) == "file") file_ = value;
+  }
+  void opened() override {
+    if (in_frame()) name_ = file_ = "";
+  }
+  void closing() override {
+    if (!in_frame()) return;
+    if (frames.size() >= kMostFrames)
+      throw RunError(path() + ": has more frames than any program; give what a sampler wrote");
+    frames.push_back(marks_of_frame(name_, file_));
+  }
+
+  std::string name_, file_;
+};
+
+struct Unit {
+  std::string_view name;
+  double ns;
+};
+constexpr Unit kUnits[] = {
+    {"seconds", 1e9}, {"milliseconds", 1e6}, {"microseconds", 1e3}, {"nanoseconds", 1}};
+
+// profiles[].{name,unit,samples[][],weights[]}
+class ProfileReader : public Levels {
+ public:
+  ProfileReader(const std::string& path, TraceStream& stream, const std::vector<FrameMarks>& frames,
+                double sample_rate, SampleKeeper& keeper)
+      : Levels(path, stream), frames_(frames), sample_rate_(sample_rate), keeper_(keeper) {}
+  bool saw_samples = false;
+
+ private:
+  bool in_profile() const { return depth() == 3 && key_at(1) == "profiles"; }
+  bool in_list(std::string_view name) const {
+    return depth() == 4 && key_at(1) == "profiles" && key_at(3) == name;
+  }
+  bool in_sample() const {
+    return depth() == 5 && key_at(1) == "profiles" && key_at(3) == "samples";
+  }
+
+  void number(double value) override {
+    if (in_list("weights") && weights_.size() < kMostSamples)
+      weights_.push_back(static_cast<float>(value));
+    if (!in_sample()) return;
+    const bool is_known = value >= 0 && value < static_cast<double>(frames_.size());
+    stack_.add(is_known ? frames_[static_cast<std::size_t>(value)] : marks_of_frame("", ""));
+  }
+  void text(std::string_view value) override {
+    if (!in_profile()) return;
+    if (key_at(3) == "name") name_ = value.substr(0, 200);
+    if (key_at(3) == "unit") unit_ = value;
+  }
+  void opened() override {
+    if (in_profile()) {
+      name_ = unit_ = "";
+      samples_.clear();
+      weights_.clear();
+    }
+    if (in_sample()) stack_.clear();
+  }
+  void closing() override {
+    if (in_sample()) {
+      if (samples_.size() >= kMostSamples)
+        throw RunError(path() + ": has more samples than can be held; record a shorter time");
+      samples_.push_back(stack_);
+      saw_samples = true;
+    }
+    if (in_profile() && !samples_.empty()) give();
+  }
+
+  // Without a unit a weight is a count.
+  double ns_of_weight() const {
+    for (const Unit& unit : kUnits)
+      if (unit_ == unit.name) return unit.ns;
+    if (unit_ != "none" && !unit_.empty())
+      throw RunError(fmt::format("{}: its unit is {}, which is no time; give a profile of time",
+                                 path(), shown_text(unit_)));
+    if (sample_rate_ > 0) return 1e9 / sample_rate_;
+    throw RunError(path() + ": does not tell how often one looked; give --sample-rate RATE");
+  }
+
+  void give() {
+    const double ns = ns_of_weight();
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      const double weight = i < weights_.size() ? static_cast<double>(weights_[i]) : 0;
+      constexpr double kLongest = 1e15;
+      if (weight > 0 && weight * ns < kLongest)
+        keeper_.add(name_, samples_[i], std::llround(weight * ns), 1);
+    }
+  }
+
+  const std::vector<FrameMarks>& frames_;
+  double sample_rate_;
+  SampleKeeper& keeper_;
+  std::string name_, unit_;
+  SampledStack stack_;
+  std::vector<SampledStack> samples_;
+  std::vector<float> weights_;
+};
+
+void parse(TraceStream& stream, Levels& levels) {
+  std::istream in(&stream);
+  nlohmann::json::sax_parse(in, &levels);
+}
+
+}  // namespace
+
+bool is_speedscope(std::string_view beginning) {
+  return beginning.starts_with('{') &&
+         beginning.find("speedscope.app/file-format-schema") != beginning.npos;
+}
+
+void read_speedscope(const std::string& path, const TraceOptions& options, TracedRun& run) {
+  TraceStream first(path);
+  FrameReader frames(path, first);
+  parse(first, frames);
+  TraceStream second(path);
+  SampleKeeper keeper(path);
+  ProfileReader profiles(path, second, frames.frames, options.sample_rate, keeper);
+  parse(second, profiles);
+  if (!profiles.saw_samples)
+    throw RunError(
+        path +
+        ": cannot answer: it has no samples of stacks; give what py-spy record --format speedscope "
+        "--idle wrote");
+  keeper.finish(run, true);
+}
+
+}  // namespace loaderscope::traces

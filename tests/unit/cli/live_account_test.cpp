@@ -1,0 +1,46 @@
+// What stands ready in the live view of a run; its lines and widths: progress_test.cpp.
+#include "cli/live_account.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace loaderscope {
+namespace {
+
+using ::testing::HasSubstr;
+
+// 100 ms of which 60 compute and 30 wait for decode; its batch stood ready for 50 ms.
+StepRow row_from(Nanos begin) {
+  StepRow row;
+  row.samples = 8;
+  row.idle_begin = begin;
+  row.compute_begin = begin + 40 * kMillisecond;
+  row.compute_end = begin + 100 * kMillisecond;
+  row.stall[Cause::decode] = 30 * kMillisecond;
+  row.stall[Cause::launch] = 10 * kMillisecond;
+  row.ask = row.take = begin + 40 * kMillisecond;
+  row.deliverable = row.take - 50 * kMillisecond;
+  return row;
+}
+
+TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
+  LiveAccount account;
+  EXPECT_TRUE(account.lines(100).empty());
+  for (int step = 0; step < 10; ++step) account.booked(0, row_from(step * 100 * kMillisecond));
+  const std::vector<std::string> lines = account.lines(100);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0].substr(0, 12), "busy 60.0 % ");
+  EXPECT_THAT(lines[0], HasSubstr("80.0 samples/s, a batch was ready 100.0 %, 0.5 queued"));
+  EXPECT_EQ(lines[1], "waits for decode 30.0 %, launch 10.0 %");
+}
+
+// The ranks' queues stand beside each other: the mean is of one.
+TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
+  LiveAccount account;
+  for (int rank = 0; rank < 2; ++rank) account.booked(rank, row_from(0));
+  EXPECT_THAT(account.lines(100)[0], HasSubstr("160 samples/s"));
+  EXPECT_THAT(account.lines(100)[0], HasSubstr("0.5 queued"));
+}
+
+}  // namespace
+}  // namespace loaderscope
