@@ -139,7 +139,7 @@ std::optional<bool> holds(const nlohmann::json& value, const Requirement& condit
   return std::nullopt;
 }
 
-RequirementResult result_of(RequirementResult::Outcome outcome, const std::string& text,
+RequirementResult answer_to(RequirementResult::Outcome outcome, const std::string& text,
                             const std::string& words) {
   return {outcome, fmt::format("--require '{}' {}", shown_text(text), words)};
 }
@@ -167,17 +167,17 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
     if (!did_not_run && !condition.path.starts_with("first_batch.by_cause.")) {
       throw UsageError("--require '" + shown_text(text) + "': " + unknown_path(condition.path));
     }
-    return result_of(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
+    return answer_to(Outcome::cannot_tell, text, "cannot be told: this run has no such value");
   }
   const bool asks_for_null =
       condition.value == "null" && (condition.comparison == "==" || condition.comparison == "!=");
   if (asks_for_null) {
     const bool met = value->is_null() == (condition.comparison == "==");
-    return result_of(met ? Outcome::met : Outcome::not_met, text,
+    return answer_to(met ? Outcome::met : Outcome::not_met, text,
                      fmt::format("is {}met: it is {}", met ? "" : "not ", shown_value(*value)));
   }
   if (value->is_null()) {
-    return result_of(Outcome::cannot_tell, text,
+    return answer_to(Outcome::cannot_tell, text,
                      "cannot be told: " + reason_for_null(condition.path, analysis));
   }
   const std::optional<bool> met = holds(*value, condition);
@@ -185,7 +185,7 @@ RequirementResult evaluate_requirement(const std::string& text, const RunRecord&
     throw UsageError(fmt::format("--require '{}': the value is {}, which cannot be compared so",
                                  shown_text(text), shown_value(*value)));
   }
-  return result_of(*met ? Outcome::met : Outcome::not_met, text,
+  return answer_to(*met ? Outcome::met : Outcome::not_met, text,
                    fmt::format("is {}met: it is {}", *met ? "" : "not ", shown_value(*value)));
 }
 
