@@ -44,7 +44,7 @@ class Reached {
     notes_.clear();
     if (record.machine.host == machine_.host)
       add_known_rates(known_rates(profile_, machine_, record.config.data, notes_), record);
-    const double rate = per_second(record, &RankRecord::samples);
+    const double rate = per_second(record, &RankRecord::samples).value_or(0);
     Arm& of = arms_.at(arm);
     if (rate <= of.rate) return;
     of = {rate, probed_words(probed_ceilings(record))};

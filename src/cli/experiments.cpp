@@ -111,7 +111,7 @@ void ExperimentRunner::look_at_ceilings(RunRecord& record) {
   if (is_model_engine(record.engine)) return;
   profile_notes_.clear();  // those of the last run
   add_known_rates(known_rates(profile_, machine_, record.config.data, profile_notes_), record);
-  const double rate = per_second(record, &RankRecord::samples);
+  const double rate = per_second(record, &RankRecord::samples).value_or(0);
   if (rate <= fastest_) return;
   fastest_ = rate;
   ceilings_ = probed_words(probed_ceilings(record));
