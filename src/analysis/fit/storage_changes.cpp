@@ -11,6 +11,7 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
+constexpr double kAboutSeen = 1.1;     // times a rate
 constexpr double kFewestOthers = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
@@ -88,6 +89,20 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
     case WorldWord::other_threads:
       return;
   }
+}
+
+void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) {
+  if (!costs.requests || costs.requests->link_per_byte > 0 || costs.requests->per_byte <= 0) return;
+  const FittedCosts::Requests& requests = *costs.requests;
+  const double seen = std::max(requests.rate, kPerSecond / requests.per_byte);
+  const double taken = prediction.samples_per_s / requests.samples * (1 - requests.hit_rate) *
+                       static_cast<double>(requests.bytes);
+  if (taken <= kAboutSeen * seen) return;
+  prediction.is_bound = true;
+  prediction.notes.push_back(fmt::format(
+      "at most: it takes {} of the storage, of which this run saw {}, and whether there is more is "
+      "not known; --set storage.bandwidth= tells",
+      show_byte_rate(taken), show_byte_rate(seen)));
 }
 
 void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,
