@@ -11,6 +11,7 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
+constexpr double kReached = 0.75;      // of the depth, on average
 constexpr double kAboutSeen = 1.1;     // times a rate
 constexpr double kFewestOthers = 0.1;  // under way beside a request: fewer say nothing of queues
 
@@ -58,6 +59,13 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
             : "the server is taken to answer each as fast"));
   requests.held = std::max<std::int64_t>(1, requests.held * depth / requests.depth);
   requests.depth = depth;
+}
+
+// Requests of a reader at once, with another depth; where the present one was not reached, there
+// was not more to ask for.
+double under_way(const FittedCosts::Requests& measured, double at_once, double depth) {
+  const auto before = static_cast<double>(measured.depth);
+  return at_once >= kReached * before ? at_once * depth / before : std::min(at_once, depth);
 }
 
 [[noreturn]] void refuse(const std::string& place, const std::string& why) {
@@ -112,11 +120,11 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
     return static_cast<double>(std::max<std::int64_t>(1, config.loader.num_workers) *
                                config.trainer.ranks);
   };
-  const double most = readers(after) * static_cast<double>(costs.requests->depth) /
-                      (readers(before) * static_cast<double>(measured.requests->depth));
-  const double others = measured.requests->in_flight - 1;
-  if (others < kFewestOthers) return;
-  costs.requests->queueing *= std::max(0.0, measured.requests->in_flight * most - 1) / others;
+  const FittedCosts::Requests& was = *measured.requests;
+  if (was.in_flight - 1 < kFewestOthers) return;
+  const double now = readers(after) * under_way(was, was.in_flight / readers(before),
+                                                static_cast<double>(costs.requests->depth));
+  costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);
 }
 
 void make_reads_faster(FittedCosts& costs, double factor) {
