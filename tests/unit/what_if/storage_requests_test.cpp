@@ -82,6 +82,19 @@ TEST(StorageRequests, AFullLinkIsToldByThoseThatAreAlone) {
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "200MB/s"}}), 2, 0.03);
 }
 
+// One at a time: 1 ms to the first byte, 3 for the bytes. Two at once keep the link busy, and get a
+// third more; with 0.5 ms it is busy already.
+TEST(StorageRequests, OneAtATimeLeavesALinkIdleForItsLatency) {
+  RunRecord record = of_requests();
+  set_metric(record, "requests.in_flight", 1);
+  set_metric(record, "requests.opening_alone_least_s", 1e-3);
+  set_metric(record, "requests.first_byte_s", 1e-3);
+  EXPECT_FALSE(request_times(record)->is_full());
+  set_metric(record, "requests.opening_alone_least_s", 0.5e-3);
+  EXPECT_TRUE(request_times(record)->is_full());
+  EXPECT_DOUBLE_EQ(request_times(record)->on_link(), 3.5e-3);
+}
+
 // A wider link makes no request faster that was alone on it.
 TEST(StorageRequests, ALinkThatIsNotFullMayOnlyBecomeNarrower) {
   const RunRecord record = of_requests();
