@@ -1,6 +1,7 @@
 // What a run counted of its requests to servers, and how much of their time is latency.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "loaderscope/run_record.h"
@@ -21,10 +22,17 @@ struct RequestTimes {
 
   double latency() const { return alone.value_or(first_byte); }
   double queueing() const { return first_byte - latency(); }  // behind others, until the first byte
-  // More at once bring no more bytes per second: each is answered later by about as much. Of one
-  // that is alone it is full with what takes longer than its first byte.
-  bool is_full() const { return 2 * latency() < all; }
+  // More at once bring hardly more bytes per second: what a request takes longer than its latency
+  // is the larger part of it, and there are as many as keep the link busy with it.
+  bool is_full() const {
+    return 2 * latency() < all && in_flight * (all - latency()) >= kBusy * all;
+  }
+  // What the link takes for one: for each of those that take turns on it, or behind its latency.
+  double on_link() const { return std::min(all / in_flight, all - latency()); }
   double rate() const { return in_flight * bytes / all; }  // bytes per second, of all readers
+
+ private:
+  static constexpr double kBusy = 0.8;
 };
 
 // Nothing where the run made no requests, or counted too little of them.

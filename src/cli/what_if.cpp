@@ -101,6 +101,7 @@ WhatIf predicted_answer(const FittedBase& base, const Changes& changes) {
   const Prediction predicted = base.model->predict(changes);
   answer.fitted = case_of("fitted", fitted);
   answer.gain = predicted.gain();
+  answer.at_most = predicted.is_bound;
   answer.storage = base.model->storage_values(changes);
   answer.notes = base.model->notes();
   if (base.record) {

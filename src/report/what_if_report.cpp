@@ -45,8 +45,9 @@ std::string answer_line(const WhatIf& answer) {
     text += fmt::format("busy {} -> {}, ", show_percent(busy_of(before.account)),
                         show_percent(busy_of(after.account)));
   }
-  return text + fmt::format("{} -> {} samples/s (x{:.2f})", show_rate(before.samples_per_s),
-                            show_rate(after.samples_per_s), answer.gain);
+  return text + fmt::format("{} -> {}{} samples/s (x{:.2f})", show_rate(before.samples_per_s),
+                            answer.at_most ? "at most " : "", show_rate(after.samples_per_s),
+                            answer.gain);
 }
 
 std::string trust_line(const WhatIf& answer) {
@@ -195,6 +196,10 @@ void describe_what_if(Form& form, WhatIf& answer) {
                     "predicted rate / rate of the base case; null where nothing is predicted",
                     kNotNegative);
   if (form.reads()) answer.gain = gain.value_or(1);
+  form.if_there("at_most", answer.at_most, Missing::left_out, [&] {
+    form.flag("at_most", answer.at_most,
+              "what is predicted is a bound, as the notes say; absent where it is none");
+  });
   describe_storage(form, answer);
   describe_columns(form, answer);
   describe_trust(form, answer);

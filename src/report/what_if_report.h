@@ -22,6 +22,7 @@ struct WhatIfCase {
 struct WhatIf {
   Changes changes;
   double gain = 1;                      // of the rate, in the model
+  bool at_most = false;                 // what is predicted is a bound
   std::optional<WhatIfCase> measured;   // the base case; not when it was only declared
   WhatIfCase fitted;                    // the base case in the model
   std::optional<WhatIfCase> predicted;  // not where the model is too far off the base case

@@ -120,6 +120,48 @@ TEST_F(ServersCli, AWhatIfKnowsTheRequests) {
   EXPECT_LT(gain_with("storage.bandwidth=10KB/s"), 0.5);
 }
 
+// 20 KB take 5 ms of a link that all share; or each has its first byte after 40 ms.
+TEST_F(ServersCli, AFullLinkIsToldFromAFarServer) {
+  dataset::put(folder_.path("served/b.npy"),
+               source::npy_bytes("|u1", "(64, 20000)", std::string(64 * 20'000, 'x')));
+  const auto findings_with = [&](const std::string& switches) {
+    const Ended ended = run_binary({"run", "--data", server_.url("b.npy", switches), "--batch-size",
+                                    "4", "--epochs", "6", "--num-workers", "1", "--device", "null",
+                                    "--shuffle", "--json", "-"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    std::string ids;
+    if (ended.exit_code != 0) return ids;
+    const json result = json::parse(ended.out);
+    for (const json& finding : result.at("findings"))
+      ids += finding.at("id").get<std::string>() + " ";
+    return ids.empty() ? result.at("verdict").dump() : ids;
+  };
+  const std::string full = findings_with("rate=4000000");
+  EXPECT_THAT(full, HasSubstr("storage-bandwidth"));
+  EXPECT_THAT(full, Not(HasSubstr("storage-latency")));
+  const std::string far = findings_with("latency=0.04");
+  EXPECT_THAT(far, HasSubstr("storage-latency"));
+  EXPECT_THAT(far, Not(HasSubstr("storage-bandwidth")));
+}
+
+// What the server declares is what the word means: what it takes longer is its own work, and what
+// requests wait behind each other is none of it.
+TEST_F(ServersCli, AWhatIfShowsWhatTheStorageIsNow) {
+  const std::string saved = folder_.path("r.json");
+  const Ended ended = run(server_.url("a.npy", "latency=0.02"),
+                          {"--shuffle", "--queue-depth", "4", "--json", saved});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const Words words = {
+      "what-if", saved, "--set", "storage.latency=20ms", "--set", "storage.in-flight=4"};
+  EXPECT_THAT(run_binary(words).out, HasSubstr("ms now -> 20.00 ms: from a read or a request"));
+  Words with_json = words;
+  with_json.insert(with_json.end(), {"--json", "-"});
+  const json storage = json::parse(run_binary(with_json).out).at("storage");
+  EXPECT_EQ(storage.at(0).at("unit"), "s");
+  EXPECT_GE(storage.at(0).at("now").get<double>(), 0.02);
+  EXPECT_EQ(storage.at(1).at("now"), 4);
+}
+
 TEST_F(ServersCli, WhatIsThrottledIsTriedAgainAndCounted) {
   const Ended ended = run(server_.url("a.npy", "fail=503x1,retry_after=0"), {"--json", "-"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
@@ -165,7 +207,8 @@ TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
   const Environment key("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE");
   const Environment secret("AWS_SECRET_ACCESS_KEY", kSecret);
   const Environment token("AWS_SESSION_TOKEN", kToken);
-  const Environment endpoint("AWS_ENDPOINT_URL", server_.url("-", "expire=30"));
+  const std::string url = server_.url("", "expire=30");
+  const Environment endpoint("AWS_ENDPOINT_URL", url.substr(0, url.size() - 1));
   dataset::put(folder_.path("served/bucket/a.npy"),
                dataset::content_of(folder_.path("served/a.npy")));
   const std::string json_file = folder_.path("r.json"), page = folder_.path("r.html"),

@@ -47,9 +47,9 @@ class WebServerCli : public testing::Test {
     return "https://127.0.0.1:" + secure_ + "/" + file;
   }
   static json result_of(Words data) {
-    Words all = {"run", "--batch-size",  "4", "--warmup",      "0",    "--epochs",
-                 "1",   "--num-workers", "2", "--device",      "null", "--size",
-                 "32",  "--json",        "-", "--queue-depth", "4"};
+    Words all = {"run", "--batch-size",  "4", "--warmup", "0",    "--epochs",
+                 "1",   "--num-workers", "2", "--device", "null", "--json",
+                 "-",   "--queue-depth", "4"};
     all.insert(all.end(), data.begin(), data.end());
     const Ended ended = run_binary(all);
     EXPECT_EQ(ended.exit_code, 0) << ended.err;

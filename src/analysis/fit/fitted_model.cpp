@@ -333,6 +333,7 @@ Prediction FittedModel::run(Prediction prediction, const FittedCosts& costs,
   if (costs.has_samples())
     model::note_extrapolation(config_, costs, measured_.has_value(), prediction);
   add_result(prediction, simulate(prediction.config, costs, knockouts));
+  model::note_storage_beyond_seen(costs, prediction);
   return prediction;
 }
 

@@ -11,6 +11,8 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
+constexpr double kReached = 0.75;     // of the depth, on average
+constexpr double kAboutSeen = 1.1;    // times a rate
 constexpr double kLeastBeside = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
@@ -59,6 +61,13 @@ void set_in_flight(FittedCosts::Requests& requests, double value, std::vector<st
   requests.depth = depth;
 }
 
+// Requests of a reader at once, with another depth; where the present one was not reached, there
+// was not more to ask for.
+double under_way(const FittedCosts::Requests& measured, double at_once, double depth) {
+  const auto before = static_cast<double>(measured.depth);
+  return at_once >= kReached * before ? at_once * depth / before : std::min(at_once, depth);
+}
+
 [[noreturn]] void refuse(const std::string& place, const std::string& why) {
   throw UsageError(place + why + "; measure it with 'loaderscope run'");
 }
@@ -90,6 +99,20 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
   }
 }
 
+void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) {
+  if (!costs.requests || costs.requests->link_per_byte > 0 || costs.requests->per_byte <= 0) return;
+  const FittedCosts::Requests& requests = *costs.requests;
+  const double seen = std::max(requests.rate, kPerSecond / requests.per_byte);
+  const double taken = prediction.samples_per_s / requests.samples * (1 - requests.hit_rate) *
+                       static_cast<double>(requests.bytes);
+  if (taken <= kAboutSeen * seen) return;
+  prediction.is_bound = true;
+  prediction.notes.push_back(fmt::format(
+      "at most: it takes {} of the storage, of which this run saw {}, and whether there is more is "
+      "not known; --set storage.bandwidth= tells",
+      show_byte_rate(taken), show_byte_rate(seen)));
+}
+
 void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,
                          const RunConfig& after) {
   if (!costs.requests || !measured.requests) return;
@@ -97,11 +120,11 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
     return static_cast<double>(std::max<std::int64_t>(1, config.loader.num_workers) *
                                config.trainer.ranks);
   };
-  const double most = readers(after) * static_cast<double>(costs.requests->depth) /
-                      (readers(before) * static_cast<double>(measured.requests->depth));
-  const double others = measured.requests->in_flight - 1;
-  if (others < kLeastBeside) return;
-  costs.requests->queueing *= std::max(0.0, measured.requests->in_flight * most - 1) / others;
+  const FittedCosts::Requests& was = *measured.requests;
+  if (was.in_flight - 1 < kLeastBeside) return;
+  const double now = readers(after) * under_way(was, was.in_flight / readers(before),
+                                                static_cast<double>(costs.requests->depth));
+  costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);
 }
 
 void make_reads_faster(FittedCosts& costs, double factor) {

@@ -109,7 +109,7 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
                 : std::clamp<std::int64_t>(source::kMostReadAhead / requests.bytes, 1, 2 * depth);
   // The findings say so, too. What waits for others then waits for the link, also in the model.
   if (counted.is_full()) {
-    requests.link_per_byte = kNanos / counted.rate();
+    requests.link_per_byte = counted.on_link() * kNanos / counted.bytes;
   } else {
     requests.queueing = counted.queueing() * kNanos;
     requests.per_byte = (counted.all - counted.first_byte) * kNanos / counted.bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/pipeline/fitted_costs.h"
+#include "loaderscope/findings.h"
 #include "settings/world_changes.h"
 
 namespace loaderscope::model {
@@ -23,6 +24,9 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
 // Throws UsageError, which begins with `place`, where no fit of the reads answers the change.
 void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
                     std::vector<std::string>& notes);
+// A prediction may take more bytes per second of the storage than the run has seen of it: then it
+// is a bound, and says so.
+void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction);
 // What requests wait behind each other, by how many there are: of `after`, `costs` being its, where
 // `measured` is of `before`.
 void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const RunConfig& before,

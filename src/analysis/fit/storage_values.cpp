@@ -39,7 +39,7 @@ void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
       value.basis = latency_basis(requests);
       return;
     case WorldWord::storage_bandwidth:
-      value.now = requests.rate;
+      value.now = requests.link_per_byte > 0 ? kPerSecond / requests.link_per_byte : requests.rate;
       value.basis = requests.link_per_byte > 0 ? "it is full" : "what is used; it is not full";
       return;
     case WorldWord::storage_in_flight:

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 RunRecord of_requests() {
   RunRecord record = test::run(
       "cost = read=1ms:sleep\nworkers = 1\nbatch = 8\nsteps = 100\n"
-      "warmup = 20\nstored-bytes = 100kB\n");
+      "stored-bytes = 100kB\n");
   record.engine = record.config.engine.value = "native";
   record.config.data.source.value = "files";
   record.config.data.paths.set({"http://host/a/"});
@@ -82,11 +82,45 @@ TEST(StorageRequests, AFullLinkIsToldByThoseThatAreAlone) {
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "200MB/s"}}), 2, 0.03);
 }
 
+// One at a time: 1 ms to the first byte, 3 for the bytes. Two at once keep the link busy, and get a
+// third more; with 0.5 ms it is busy already.
+TEST(StorageRequests, OneAtATimeLeavesALinkIdleForItsLatency) {
+  RunRecord record = of_requests();
+  set_metric(record, "requests.in_flight", 1);
+  set_metric(record, "requests.opening_alone_least_s", 1e-3);
+  set_metric(record, "requests.first_byte_s", 1e-3);
+  EXPECT_FALSE(request_times(record)->is_full());
+  set_metric(record, "requests.opening_alone_least_s", 0.5e-3);
+  EXPECT_TRUE(request_times(record)->is_full());
+  EXPECT_DOUBLE_EQ(request_times(record)->on_link(), 3.5e-3);
+}
+
 // A wider link makes no request faster that was alone on it.
 TEST(StorageRequests, ALinkThatIsNotFullMayOnlyBecomeNarrower) {
   const RunRecord record = of_requests();
-  EXPECT_NEAR(gain(record, {{"storage.bandwidth", "2GB/s"}}), 1, 0.01);
+  EXPECT_NEAR(gain(record, {{"storage.bandwidth", "2GB/s"}}), 1, 0.02);
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "50MB/s"}}), 0.5, 0.01);
+}
+
+// Each takes 2 of its 5 ms for its bytes, 50 MB/s, of which one at once tells not whether others
+// have as much: 8 at once would take 160 MB/s.
+TEST(StorageRequests, WhatTheRunHasNotSeenOfTheStorageIsABound) {
+  RunRecord record = of_requests();
+  for (const auto& [name, value] : {std::pair("requests.first_byte_s", 3e-3),
+                                    {"requests.time_s", 5e-3},
+                                    {"requests.in_flight", 1.0},
+                                    {"requests.opening_alone_least_s", 3e-3}})
+    set_metric(record, name, value);
+  record.config.data.queue_depth.value = 1;
+  for (RankRecord& rank : record.ranks) rank.samples /= 5;  // 200 samples/s, 20 MB/s
+  const FittedModel model(record);
+  const Prediction two = model.predict({{"storage.in-flight", "2"}});
+  EXPECT_FALSE(two.is_bound);
+  const Prediction eight = model.predict({{"storage.in-flight", "8"}});
+  EXPECT_TRUE(eight.is_bound);
+  EXPECT_THAT(eight.notes.back(), HasSubstr("of which this run saw 50.0 MB/s"));
+  const Changes told = {{"storage.in-flight", "8"}, {"storage.bandwidth", "1GB/s"}};
+  EXPECT_FALSE(model.predict(told).is_bound);
 }
 
 TEST(StorageRequests, WhatTheyAreIsSaidBesideWhatIsSet) {
