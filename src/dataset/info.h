@@ -54,6 +54,11 @@ struct DamagedFile {
   std::string path, cause;
 };
 
+// How far orders are from shuffled ones, see ShuffleQuality.
+struct OrderMixing {
+  double distance = 0, by_chance = 0;
+};
+
 // How well streams mix what lies side by side, by where stored neighbours come in a stream.
 struct ShuffleQuality {
   std::int64_t streams = 0;  // all of an epoch together
@@ -62,9 +67,16 @@ struct ShuffleQuality {
   double apart = 0;          // samples between neighbours, median
   double uniform_apart = 0;  // of a uniform one
   Bytes memory = 0;          // of one stream's buffer, about
+  // Of what a rank sees whose workers these are: batches of theirs in turns.
+  std::optional<OrderMixing> rank = std::nullopt;
+  // Of an epoch by the places that its samples had in the one before.
+  std::optional<OrderMixing> epochs = std::nullopt;
 };
-// `orders`: of each stream the samples as they came, by a number that counts up where they lie.
-std::optional<ShuffleQuality> shuffle_quality(const std::vector<std::vector<std::int64_t>>& orders);
+using SampleOrder = std::vector<std::int64_t>;  // by a number that counts up where they lie
+// `orders`: of each stream the samples as they came; `again`: those of the first one an epoch
+// later.
+std::optional<ShuffleQuality> shuffle_quality(const std::vector<SampleOrder>& orders,
+                                              const SampleOrder& again = {});
 
 struct DatasetInfo {
   std::string path;

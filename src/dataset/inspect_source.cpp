@@ -38,7 +38,7 @@ class SourceInspection {
     }
     if (source_->size() >= 0) count_classes();
     measure_objects();
-    info_.shuffle = shuffle_quality(orders_);
+    info_.shuffle = shuffle_quality(orders_in_their_order(), again_);
     if (info_.shuffle) info_.shuffle->memory = source_->bytes_read_ahead();
     info_.interrupted = team_.stopping();
     info_.notes = source_->notes();
@@ -110,20 +110,41 @@ class SourceInspection {
   void look_at_streams(const Streams& streams) {
     Inspector inspector("", context_);
     StageSink stages;
-    std::vector<std::int64_t> order;
     for (std::int64_t part = next_++; part < parts_ && !team_.stopping(); part = next_++) {
       StreamPart own;
       own.worker = static_cast<std::int32_t>(part);
       own.workers = parts_;
       const auto stream = streams.make_stream(own, stages);
       stream->begin_epoch(0);
-      order.clear();
+      SampleOrder order;
       for (; !team_.stopping() && look_at_next(inspector, *stream); ++looked_at_)
         order.push_back(stream->sample());
+      if (part == 0) again_ = order_of_next_epoch(*stream);
       const std::lock_guard lock(mutex_);
-      if (!order.empty()) orders_.push_back(order);
+      orders_.emplace(part, std::move(order));
     }
     merge(inspector);
+  }
+
+  SampleOrder order_of_next_epoch(SampleStream& stream) {
+    SampleOrder order;
+    stream.begin_epoch(1);
+    for (bool more = true; more && !team_.stopping();) {
+      try {
+        more = stream.next().has_value();
+      } catch (const SampleError&) {  // counted in the first epoch
+      }
+      if (more) order.push_back(stream.sample());
+    }
+    return order;
+  }
+
+  std::vector<SampleOrder> orders_in_their_order() {
+    std::vector<SampleOrder> orders;
+    for (auto& [part, order] : orders_) {
+      if (!order.empty()) orders.push_back(std::move(order));
+    }
+    return orders;
   }
 
   bool look_at_next(Inspector& inspector, SampleStream& stream) {
@@ -174,7 +195,8 @@ class SourceInspection {
   std::int32_t parts_ = 1;
   std::atomic<std::int64_t> next_{0}, looked_at_{0};
   std::mutex mutex_;
-  std::vector<std::vector<std::int64_t>> orders_;  // of the samples of each stream
+  std::map<std::int64_t, SampleOrder> orders_;  // of the samples of each stream
+  SampleOrder again_;                           // of the first one in the next epoch
   DatasetInfo info_;  // what samples add to is behind mutex_ while threads run
 };
 

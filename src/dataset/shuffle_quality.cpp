@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 #include <utility>
 
 #include "dataset/info.h"
@@ -8,7 +9,7 @@ namespace loaderscope::dataset {
 namespace {
 
 // Of samples that lie side by side: how far apart they come, as shares of the stream.
-void add_distances(const std::vector<std::int64_t>& order, std::vector<double>& to) {
+void add_distances(const SampleOrder& order, std::vector<double>& to) {
   std::vector<std::pair<std::int64_t, std::size_t>> places;
   for (std::size_t i = 0; i < order.size(); ++i) places.emplace_back(order[i], i);
   std::sort(places.begin(), places.end());
@@ -22,31 +23,78 @@ void add_distances(const std::vector<std::int64_t>& order, std::vector<double>& 
 // Of two places drawn at random from [0, 1]: the share of pairs that are at most so far apart.
 double uniform_share(double apart) { return 1 - (1 - apart) * (1 - apart); }
 
-}  // namespace
+struct Neighbours {
+  OrderMixing mixing;
+  double apart = 0, uniform_apart = 0;
+};
 
-std::optional<ShuffleQuality> shuffle_quality(
-    const std::vector<std::vector<std::int64_t>>& orders) {
+std::optional<Neighbours> neighbours_in(const std::vector<SampleOrder>& orders) {
   std::vector<double> apart;
   std::size_t samples = 0;
-  for (const std::vector<std::int64_t>& order : orders) {
+  for (const SampleOrder& order : orders) {
     add_distances(order, apart);
     samples += order.size();
   }
   if (apart.empty()) return std::nullopt;
   std::sort(apart.begin(), apart.end());
-  ShuffleQuality quality;
-  quality.streams = std::ssize(orders);
+  Neighbours found;
   const auto pairs = static_cast<double>(apart.size());
   for (std::size_t i = 0; i < apart.size(); ++i) {
     const double uniform = uniform_share(apart[i]);
     const double below = static_cast<double>(i) / pairs, up_to = static_cast<double>(i + 1) / pairs;
-    quality.distance = std::max({quality.distance, uniform - below, up_to - uniform});
+    found.mixing.distance = std::max({found.mixing.distance, uniform - below, up_to - uniform});
   }
   const double of_stream = static_cast<double>(samples) / static_cast<double>(orders.size());
   // Places are whole: the smallest distance is 1, not anything above 0.
-  quality.by_chance = 1.95 / std::sqrt(pairs) + 1 / of_stream;
-  quality.apart = apart[apart.size() / 2] * of_stream;
-  quality.uniform_apart = (1 - std::sqrt(0.5)) * of_stream;
+  found.mixing.by_chance = 1.95 / std::sqrt(pairs) + 1 / of_stream;
+  found.apart = apart[apart.size() / 2] * of_stream;
+  found.uniform_apart = (1 - std::sqrt(0.5)) * of_stream;
+  return found;
+}
+
+std::optional<OrderMixing> mixing_of(const SampleOrder& order) {
+  const auto found = neighbours_in({order});
+  return found ? std::optional(found->mixing) : std::nullopt;
+}
+
+// As a trainer has it: a batch of each worker in turn.
+SampleOrder in_turns(const std::vector<SampleOrder>& orders) {
+  constexpr std::size_t kBatch = 64;
+  std::size_t longest = 0;
+  for (const SampleOrder& order : orders) longest = std::max(longest, order.size());
+  SampleOrder all;
+  for (std::size_t begin = 0; begin < longest; begin += kBatch) {
+    for (const SampleOrder& order : orders) {
+      for (std::size_t i = begin; i < std::min(begin + kBatch, order.size()); ++i)
+        all.push_back(order[i]);
+    }
+  }
+  return all;
+}
+
+// Of the samples that came before, too, the places that they had then.
+SampleOrder places_before(const SampleOrder& before, const SampleOrder& again) {
+  std::unordered_map<std::int64_t, std::int64_t> places;
+  for (std::size_t i = 0; i < before.size(); ++i)
+    places.emplace(before[i], static_cast<std::int64_t>(i));
+  SampleOrder order;
+  for (const std::int64_t sample : again) {
+    if (const auto found = places.find(sample); found != places.end())
+      order.push_back(found->second);
+  }
+  return order;
+}
+
+}  // namespace
+
+std::optional<ShuffleQuality> shuffle_quality(const std::vector<SampleOrder>& orders,
+                                              const SampleOrder& again) {
+  const auto found = neighbours_in(orders);
+  if (!found) return std::nullopt;
+  ShuffleQuality quality{std::ssize(orders), found->mixing.distance, found->mixing.by_chance,
+                         found->apart, found->uniform_apart};
+  if (orders.size() > 1) quality.rank = mixing_of(in_turns(orders));
+  quality.epochs = mixing_of(places_before(orders.front(), again));
   return quality;
 }
 

@@ -49,6 +49,19 @@ void describe_damaged(Form& form, DatasetInfo& info) {
   });
 }
 
+void describe_mixing(Form& form, const char* name, const char* what,
+                     std::optional<OrderMixing>& mixing) {
+  form.optional(name, mixing, Missing::left_out, [&](OrderMixing& order) {
+    form.object(
+        name, what,
+        [&] {
+          form.real("distance", order.distance, "likewise", kShare);
+          form.real("by_chance", order.by_chance, "likewise", kNotNegative);
+        },
+        Lines::one);
+  });
+}
+
 void describe_shuffle(Form& form, DatasetInfo& info) {
   form.optional("shuffle", info.shuffle, Missing::left_out, [&](ShuffleQuality& shuffle) {
     form.object(
@@ -65,6 +78,14 @@ void describe_shuffle(Form& form, DatasetInfo& info) {
                     kNotNegative);
           form.real("uniform_apart", shuffle.uniform_apart, "of a uniform shuffle", kNotNegative);
           form.whole("memory_bytes", shuffle.memory, "of one stream's buffer, about");
+          describe_mixing(form, "rank",
+                          "of what a rank sees whose workers have these streams, batches of 64 in "
+                          "turns",
+                          shuffle.rank);
+          describe_mixing(form, "epochs",
+                          "of an epoch of the first stream by the places that its samples had in "
+                          "the one before",
+                          shuffle.epochs);
         },
         Lines::one);
   });

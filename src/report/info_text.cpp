@@ -95,6 +95,13 @@ void add_classes(TextTable& table, const DatasetInfo& info) {
   table.add({"classes", fmt::format("{}, of {} to {} images", info.classes.size(), least, most)});
 }
 
+// "; a rank sees 0.31 from uniform"
+std::string mixing_words(std::string_view who, const std::optional<dataset::OrderMixing>& mixing) {
+  if (!mixing) return "";
+  return fmt::format("; {} {:.2f} from uniform{}", who, mixing->distance,
+                     mixing->distance <= mixing->by_chance ? " (within chance)" : "");
+}
+
 void add_shuffle(TextTable& table, const DatasetInfo& info) {
   if (!info.shuffle) return;
   const ShuffleQuality& shuffle = *info.shuffle;
@@ -105,7 +112,9 @@ void add_shuffle(TextTable& table, const DatasetInfo& info) {
                    "uniformly {:.0f} ({}, {} each)",
                    fmt::format("{:.2f}", shuffle.distance), is_uniform ? " (within chance)" : "",
                    shuffle.apart, shuffle.uniform_apart, plural(shuffle.streams, "stream"),
-                   show_bytes(shuffle.memory))});
+                   show_bytes(shuffle.memory)) +
+           mixing_words("a rank sees", shuffle.rank) +
+           mixing_words("an epoch, by the one before,", shuffle.epochs)});
 }
 
 void add_faults(TextTable& table, const DatasetInfo& info) {

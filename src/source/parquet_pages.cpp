@@ -17,7 +17,8 @@ namespace {
 using Field = ThriftReader::Field;
 using Kind = SampleError::Kind;
 
-constexpr std::int64_t kPlain = 0, kOldDictionary = 2, kRuns = 3, kDictionary = 8;
+constexpr std::int64_t kPlain = 0, kOldDictionary = 2, kRuns = 3, kDeltas = 5, kDeltaLengths = 6,
+                       kPrefixes = 7, kDictionary = 8;
 
 std::string_view encoding_name(std::int64_t encoding) {
   constexpr std::array<std::string_view, 10> kNames = {
@@ -238,7 +239,23 @@ void ColumnChunk::place_values(const ParquetPage& page, std::span<const std::byt
     from_ = dictionary_;
     places_ = numbered_places(values, present, dictionary_places_);
   } else {
-    fail_at_encoding(page.encoding);
+    place_deltas(page.encoding, values, present);
+  }
+}
+
+void ColumnChunk::place_deltas(std::int64_t encoding, std::span<const std::byte> values,
+                               const Present& present) {
+  if (encoding == kDeltas && width_ > 0) {
+    places_ = number_places(values, present, width_, built_);
+    from_ = built_;
+  } else if (encoding == kDeltaLengths && width_ == 0) {
+    places_ = length_places(values, present);
+    from_ = values;
+  } else if (encoding == kPrefixes && width_ == 0) {
+    places_ = prefix_places(values, present, largest_page_, built_);
+    from_ = built_;
+  } else {
+    fail_at_encoding(encoding);
   }
 }
 

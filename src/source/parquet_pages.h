@@ -47,6 +47,15 @@ std::vector<ValuePlace> stored_places(std::span<const std::byte> values, const P
 std::vector<ValuePlace> numbered_places(std::span<const std::byte> numbers, const Present& present,
                                         std::span<const ValuePlace> dictionary);
 
+// Of numbers that are stored as differences; what they are then stands in `built`.
+std::vector<ValuePlace> number_places(std::span<const std::byte> values, const Present& present,
+                                      std::size_t width, std::vector<std::byte>& built);
+// Of bytes behind their lengths.
+std::vector<ValuePlace> length_places(std::span<const std::byte> values, const Present& present);
+// Of bytes that go on as the value before begins; they then stand in `built`, `most` at most.
+std::vector<ValuePlace> prefix_places(std::span<const std::byte> values, const Present& present,
+                                      Bytes most, std::vector<std::byte>& built);
+
 // The values of one run of pages. Throws SampleError.
 class ColumnChunk {
  public:
@@ -75,6 +84,8 @@ class ColumnChunk {
   Present take_levels(const ParquetPage& page, std::span<const std::byte>& from) const;
   void place_values(const ParquetPage& page, std::span<const std::byte> values,
                     const Present& present);
+  void place_deltas(std::int64_t encoding, std::span<const std::byte> values,
+                    const Present& present);
 
   Bytes largest_page_;
   const ReadCounts& counts_;
@@ -91,6 +102,7 @@ class ColumnChunk {
   std::optional<FoundPage> dictionary_page_;
 
   SampleBuffer page_buffer_, dictionary_buffer_;
+  std::vector<std::byte> built_;                  // values that are not stored as they are
   std::span<const std::byte> dictionary_, from_;  // what `places_` are places in
   std::vector<ValuePlace> dictionary_places_, places_;
   std::int64_t open_from_ = -1;  // the first row of the page that is open; -1: none is

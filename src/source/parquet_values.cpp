@@ -1,10 +1,12 @@
 // Where values lie in unpacked pages.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "loaderscope/errors.h"
+#include "source/parquet_deltas.h"
 #include "source/parquet_pages.h"
 
 namespace loaderscope::source {
@@ -125,6 +127,56 @@ std::vector<ValuePlace> numbered_places(std::span<const std::byte> numbers, cons
     if (number >= dictionary.size())
       throw ValueError("its page has a number that its dictionary has not");
     places[i] = dictionary[number];
+  }
+  return places;
+}
+
+std::vector<ValuePlace> number_places(std::span<const std::byte> values, const Present& present,
+                                      std::size_t width, std::vector<std::byte>& built) {
+  const auto count = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
+  const DeltaNumbers read = delta_numbers(values, count);
+  built.resize(count * width);
+  for (std::size_t i = 0; i < count; ++i)
+    std::memcpy(built.data() + i * width, &read.numbers[i], width);
+  return stored_places(built, present, width);
+}
+
+std::vector<ValuePlace> length_places(std::span<const std::byte> values, const Present& present) {
+  const auto count = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
+  const DeltaNumbers lengths = delta_numbers(values, count);
+  std::vector<ValuePlace> places(present.size());
+  std::size_t at = lengths.bytes, next = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (!present[i]) continue;
+    const std::int64_t length = lengths.numbers[next++];
+    if (length < 0 || static_cast<std::uint64_t>(length) > values.size() - at) fail_as_cut();
+    places[i] = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(length)};
+    at += static_cast<std::size_t>(length);
+  }
+  return places;
+}
+
+std::vector<ValuePlace> prefix_places(std::span<const std::byte> values, const Present& present,
+                                      Bytes most, std::vector<std::byte>& built) {
+  const auto count = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
+  const DeltaNumbers prefixes = delta_numbers(values, count);
+  const auto rest = values.subspan(prefixes.bytes);
+  std::vector<ValuePlace> places = length_places(rest, present);
+  built.clear();
+  std::size_t before = 0, next = 0;  // where the value before begins
+  for (ValuePlace& place : places) {
+    if (place.begin == ValuePlace::kNull) continue;
+    const std::int64_t prefix = prefixes.numbers[next++];
+    if (prefix < 0 || static_cast<std::uint64_t>(prefix) > built.size() - before) fail_as_cut();
+    const std::size_t begin = built.size(), size = static_cast<std::size_t>(prefix) + place.size;
+    if (static_cast<Bytes>(begin + size) > std::min<Bytes>(most, ValuePlace::kNull))
+      throw ValueError("its page has more bytes than a sample may have");
+    built.resize(begin + size);
+    std::copy_n(built.begin() + static_cast<std::ptrdiff_t>(before), prefix,
+                built.begin() + static_cast<std::ptrdiff_t>(begin));
+    std::copy_n(rest.begin() + place.begin, place.size, built.end() - place.size);
+    before = begin;
+    place = {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(size)};
   }
   return places;
 }

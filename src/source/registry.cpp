@@ -182,6 +182,8 @@ std::span<const SourceRow> source_table() {
        .suffixes = source::kParquetSuffixes,
        .words = kParquetWords,
        .is_packed = true,
+       .smaller_pieces = "write smaller row groups: loaderscope data pack {} parquet:smaller "
+                         "--row-group 1, or row_group_size=1 in Python",
        .knows_classes = true},
       {.row = {"arrow",
                "Arrow files of images, as Hugging Face's datasets keep them (a cache, a folder of "
@@ -193,6 +195,8 @@ std::span<const SourceRow> source_table() {
        .suffixes = source::kArrowSuffixes,
        .words = kArrowWords,
        .is_packed = true,
+       .smaller_pieces = "write the values without compression, so that each is read alone: "
+                         "save_to_disk() of datasets, or IpcWriteOptions(compression=None)",
        .knows_classes = true},
       {.row = {"hdf5",
                "Arrays in HDF5 files, read by its library, which lets in one thread at a time; "
@@ -203,7 +207,9 @@ std::span<const SourceRow> source_table() {
        .open = kOpenHdf5,
        .suffixes = source::kHdf5Suffixes,
        .words = kHdf5Words,
-       .is_packed = true},
+       .is_packed = true,
+       .smaller_pieces =
+           "write chunks of one row: h5repack -l NAME:CHUNK=1x..., with the other axes whole"},
       {.row = {"lmdb",
                "LMDB files, a sample a key; ?key=image-%09d: only keys of that form; values are "
                "images, or Caffe's Datum of them (&value=raw, datum).",

@@ -30,6 +30,9 @@ struct SourceRow {
   // Of them the one that asks for a stream, by a number above 0; "": it has none.
   std::string_view stream_word = {};
   bool is_packed = false;  // many samples lie in one file
+  // Of pieces that are read as a whole, how smaller ones are written: with {} for what --data
+  // names.
+  std::string_view smaller_pieces = {};
   // The class of a sample of a source that the row has opened, from 0 on; null: it is not known.
   std::int32_t (*label)(const Source& source, std::int64_t sample) = nullptr;
   bool knows_classes = false;  // it takes SourceOptions::classes, and label=NAME behind a path

@@ -20,9 +20,11 @@ constexpr std::string_view kTarRules = "1";
 class TarSource final : public ExtentSource {
  public:
   TarSource(const SourceOptions& options, std::vector<std::string> shards, Index index,
-            std::string note)
+            std::vector<std::string> notes)
       : ExtentSource(options), shards_(std::move(shards)), index_(std::move(index)) {
-    if (!note.empty()) add_note(std::move(note));
+    for (std::string& note : notes) {
+      if (!note.empty()) add_note(std::move(note));
+    }
     if (index_.left_out() > 0) add_note(note_of_left_out(index_.left_out()));
   }
 
@@ -72,9 +74,10 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
   source::Index index = source::cached_index(options, key, key, shards, 0, context, [&] {
                           return source::index_shards(shards, member, key, context);
                         }).index;
-  std::string note = source::note_of_cut(shards, context);
+  std::vector<std::string> notes = {source::note_of_cut(shards, context),
+                                    source::note_of_old_indexes(shards)};
   auto tar = std::make_unique<source::TarSource>(options, std::move(shards), std::move(index),
-                                                 std::move(note));
+                                                 std::move(notes));
   tar->settle_access();
   return tar;
 }

@@ -76,6 +76,21 @@ class MemberChooser {
   std::set<std::string> others_;
 };
 
+class StoredObject;
+
+// An index that DALI's wds2idx has written beside a shard.
+struct GivenIndex {
+  std::string path;     // "": there is none
+  bool is_old = false;  // the shard has changed since
+};
+GivenIndex given_index_of(const std::string& shard);
+// Throws ValueError.
+std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_bytes);
+// Nothing where there is none, it is old, or it is not of this shard as far as can be seen.
+std::optional<std::vector<TarMember>> members_of_given_index(const std::string& path,
+                                                             StoredObject& shard);
+std::string note_of_old_indexes(const std::vector<std::string>& shards);  // "" where none is
+
 // As it continues "PATH: ": that a shard holds nothing to decode but these.
 std::string without_samples(std::string_view wanted, const std::set<std::string>& others);
 std::string note_of_left_out(std::int64_t samples);

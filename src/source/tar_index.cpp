@@ -29,10 +29,15 @@ ShardListing list_shard(const std::string& path, std::string_view wanted) {
   try {
     const std::unique_ptr<StoredObject> shard = store_of(path).open(path);
     listing.stamp = shard->stamp();
-    TarWalk walk(*shard);
     if (const CompressionRow* row = compression_of(*shard)) throw ValueError(why_not_indexed(*row));
-    while (auto member = walk.next()) {
-      if (chooser.takes(member->name)) listing.samples.push_back(std::move(*member));
+    const auto take = [&](TarMember&& member) {
+      if (chooser.takes(member.name)) listing.samples.push_back(std::move(member));
+    };
+    if (auto members = members_of_given_index(path, *shard)) {
+      for (TarMember& member : *members) take(std::move(member));
+    } else {
+      TarWalk walk(*shard);
+      while (auto member = walk.next()) take(std::move(*member));
     }
   } catch (const ValueError& error) {
     throw RunError(shown_text(path) + ": " + error.what());

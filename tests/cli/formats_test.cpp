@@ -41,6 +41,8 @@ TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
   expect_all_samples("litdata:" + fixture("litdata"));
   expect_all_samples(fixture("images.tfrecord"));
   expect_all_samples(fixture("parquet/gzip.parquet"));
+  if (is_built("arrow")) expect_all_samples("arrow:" + fixture("arrow/saved/train"));
+  if (is_built("arrow")) expect_all_samples(fixture("arrow/stream.arrow"));
   if (is_built("lmdb")) expect_all_samples(fixture("images.lmdb"));
   if (is_built("video")) expect_all_samples(fixture("videos/left/0.mp4") + "?every=3");
   if (is_built("hdf5")) expect_all_samples(fixture("hdf5/images.h5"));
@@ -56,6 +58,9 @@ TEST(FormatsCli, WhatCannotBeReadIsOneSentence) {
       {{"parquet:" + fixture("mds/index.json")}, "is no Parquet file", 1},
       {{"tfrecord:" + fixture("mds/index.json")}, "is no TFRecord file", 1},
   };
+  if (is_built("arrow"))
+    EXPECT_THAT(run("arrow:" + fixture("arrow/saved"), {}).err,
+                HasSubstr("holds the splits train"));
   for (const Refused& refused : cases) {
     const Ended ended = run(refused.words.front(), {});
     EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.words.front();

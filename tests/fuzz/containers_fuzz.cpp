@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/fd.h"
 #include "loaderscope/errors.h"
@@ -54,6 +55,20 @@ void read_index(const std::string& path) {
   }
 }
 
+// Members that an index names lie in the shard.
+void read_given_index(std::span<const std::uint8_t> bytes) {
+  constexpr loaderscope::Bytes kShard = 1 << 20;
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    for (const auto& member : loaderscope::source::parse_given_index(text, kShard)) {
+      if (member.begin < loaderscope::source::kTarBlock || member.size < 0 ||
+          member.begin > kShard || member.size > kShard - member.begin)
+        __builtin_trap();
+    }
+  } catch (const ValueError&) {
+  }
+}
+
 void walk_tar(std::span<const std::uint8_t> bytes) {
   static const loaderscope::Fd file(::memfd_create("fuzz", MFD_CLOEXEC));
   if (::ftruncate(file, 0) != 0 || ::pwrite(file, bytes.data(), bytes.size(), 0) < 0) return;
@@ -84,5 +99,6 @@ void read_npy(std::span<const std::uint8_t> bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   walk_tar({data, size});
   read_npy({data, size});
+  read_given_index({data, size});
   return 0;
 }

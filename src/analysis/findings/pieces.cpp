@@ -5,6 +5,7 @@
 
 #include "analysis/findings/facts.h"
 #include "analysis/wording.h"
+#include "source/registry.h"
 
 namespace loaderscope {
 namespace {
@@ -20,6 +21,22 @@ double named_share(const Facts& facts, std::string_view stage) {
   return 0;
 }
 
+// What a read brings, where it is a piece of several samples.
+std::string size_of_pieces(const Facts& facts) {
+  const double reads = facts.metric("source.requests"), samples = facts.metric("source.samples");
+  if (reads <= 0 || samples <= 0) return "";
+  return fmt::format(", in reads of {}", show_size(facts.metric("source.bytes_brought") / reads));
+}
+
+std::string ways_to_smaller_pieces(const Facts& facts) {
+  const auto& paths = facts.config.data.paths.value;
+  const std::string_view way =
+      facts.config.has_data() ? source_row(facts.config.data.source.value).smaller_pieces : "";
+  if (way.empty()) return "store pieces of about a sample, or shards of another format";
+  const std::string data = paths.size() == 1 ? "'" + shown_text(paths.front()) + "'" : "DATA";
+  return fmt::format(fmt::runtime(way), data);
+}
+
 }  // namespace
 
 std::optional<Candidate> read_amplification(const Facts& facts) {
@@ -33,15 +50,16 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
   Changes changes = {{"read.speed", factor}};
   if (by_unpacking) changes.push_back({"read.decompress.speed", factor});
   return Candidate{
-      fmt::format("reading {} {:.1f} bytes for each that is used: {} of the time",
+      fmt::format("reading {} {:.1f} bytes for each that is used{}: {} of the time",
                   by_unpacking ? "unpacks" : "brings", ratio,
+                  by_unpacking ? "" : size_of_pieces(facts),
                   show_percent(facts.share(Cause::read))),
       {changes},
       by_unpacking ? "store the shards as they are, not compressed, or read the samples of a shard "
                      "one after another: shuffle shards, and samples within them"
-                   : "store pieces of about a sample (HDF5: h5repack -l NAME:CHUNK=1x...; Parquet: "
-                     "write_table(..., row_group_size=1), or shards of another format), or "
-                     "read the samples of a piece one after another, with a cache that holds it"};
+                   : ways_to_smaller_pieces(facts) +
+                         ", or read the samples of a piece one after another, with a cache that "
+                         "holds it"};
 }
 
 std::optional<Candidate> library_lock(const Facts& facts) {

@@ -273,6 +273,29 @@ TEST(Shuffle, IsTheFurtherFromUniformTheLessItMixes) {
   EXPECT_FALSE(shuffle_quality({{7}}));
 }
 
+// Four workers with a quarter of the data each, in its order and shuffled.
+TEST(Shuffle, OfARankAndOfEpochsIsThatOfWorkersInTurns) {
+  std::mt19937 random(2);
+  std::vector<SampleOrder> orders(4, SampleOrder(1000));
+  for (std::size_t worker = 0; worker < orders.size(); ++worker)
+    std::iota(orders[worker].begin(), orders[worker].end(),
+              static_cast<std::int64_t>(1000 * worker));
+  const auto in_order = shuffle_quality(orders, orders.front());
+  EXPECT_GT(in_order->rank->distance, 0.9);
+  EXPECT_NEAR(in_order->epochs->distance, 1, 0.01);  // as it was
+  for (SampleOrder& order : orders) std::shuffle(order.begin(), order.end(), random);
+  SampleOrder again = orders.front();
+  const auto same = shuffle_quality(orders, again);
+  EXPECT_LT(same->distance, same->by_chance);
+  EXPECT_LT(same->rank->distance, 0.1);
+  EXPECT_NEAR(same->epochs->distance, 1, 0.01);
+  std::shuffle(again.begin(), again.end(), random);
+  const auto other = shuffle_quality(orders, again);
+  EXPECT_LT(other->epochs->distance, other->epochs->by_chance);
+  EXPECT_FALSE(shuffle_quality({orders.front()})->rank);
+  EXPECT_FALSE(shuffle_quality({orders.front()})->epochs);
+}
+
 DatasetInfo made_set(const source::TempFolder& folder, const MakeOptions& wish) {
   MakeOptions options = wish;
   options.path = folder / ("made" + std::to_string(wish.seed));

@@ -106,6 +106,12 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   groups.metrics = chunks.metrics;
   groups.metrics.push_back({"source.bytes_unpacked", "bytes", "", 3e6});
   EXPECT_THAT(look(read_amplification, groups).value().evidence, HasSubstr("brings 64.0 bytes"));
+  groups.metrics.push_back({"source.requests", "1", "", 20});
+  groups.metrics.push_back({"source.samples", "1", "", 20});
+  groups.config.data.paths.set({"parquet:data"});
+  const Candidate said = look(read_amplification, groups).value();
+  EXPECT_THAT(said.evidence, HasSubstr("for each that is used, in reads of 3.20 MB:"));
+  EXPECT_THAT(said.pytorch, HasSubstr("data pack 'parquet:data' parquet:smaller --row-group 1"));
 }
 
 TEST(DataForms, OfALibrarysLockThreadsAreTold) {

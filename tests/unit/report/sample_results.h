@@ -165,6 +165,8 @@ inline dataset::DatasetInfo sample_info() {
   }
   info.formats["jpeg"] = info.subsamplings["420"] = info.classes["cat"] = 3;
   info.shuffle = dataset::ShuffleQuality{2, 0.1, 0.05, 300, 400, 1 << 20};
+  info.shuffle->rank = dataset::OrderMixing{0.2, 0.04};
+  info.shuffle->epochs = dataset::OrderMixing{1, 0.05};
   info.name_damaged({"cat/cut.jpg", "ends early"});
   info.notes = {"a note"};
   return info;

@@ -1,6 +1,7 @@
 // Parquet files: as a library wrote them, and damaged ones.
 #include "source/parquet.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -138,9 +139,61 @@ TEST_F(Parquet, ColumnsAreChosenByName) {
   }
 }
 
+TEST_F(Parquet, BytesByTheirLengthsAndBeginningsAreRead) {
+  const auto image = open(content_of_fixture("parquet/delta.parquet"));
+  EXPECT_EQ(read_sample(*image->make_reader(), 1), content_of_fixture("images/1.jpg"));
+  for (const char* column : {"whole", "suffixes"}) {
+    const auto source = open(content_of_fixture("parquet/deltas.parquet"), {{"column", column}});
+    const auto reader = source->make_reader();
+    ASSERT_EQ(source->size(), 300);
+    for (std::int64_t i = 0; i < 300; ++i) {
+      if (i % 7 == 3) {
+        EXPECT_THROW(reader->read(i), SampleError);
+      } else {
+        EXPECT_EQ(read_sample(*reader, i), fmt::format("word {} of many", i * i)) << column;
+      }
+    }
+  }
+}
+
+TEST_F(Parquet, NumbersByTheirDifferencesAreRead) {
+  for (const char* column : {"label", "small"}) {
+    SourceOptions options = without_cache({fixture("parquet/deltas.parquet")});
+    options.words = {{"label", column}};
+    options.classes = true;
+    const auto source = open_parquet(options, {});
+    const auto reader = source->make_reader();
+    for (std::int64_t i = 0; i < 300; ++i) {
+      if (i % 5 == 1) {
+        EXPECT_THROW(reader->read(i), SampleError);
+      } else {
+        EXPECT_EQ(read_sample(*reader, i), std::to_string(i % 2 == 0 ? i * i : -i * i)) << column;
+      }
+    }
+  }
+}
+
 TEST_F(Parquet, AnEncodingThatIsNotReadIsNamed) {
-  const auto source = open(content_of_fixture("parquet/delta.parquet"));
-  EXPECT_THAT(sample_error(*source, 0), HasSubstr("DELTA_BYTE_ARRAY"));
+  SourceOptions options = without_cache({fixture("parquet/deltas.parquet")});
+  options.words = {{"label", "split"}};
+  options.classes = true;
+  EXPECT_THAT(sample_error(*open_parquet(options, {}), 0), HasSubstr("BYTE_STREAM_SPLIT"));
+}
+
+TEST_F(Parquet, DifferencesThatLieAreDamage) {
+  const auto why = [&](const std::string& bytes, std::int64_t encoding, std::int64_t rows) {
+    return sample_error(*open_pages(parquet_page(bytes, rows, encoding), rows), 0);
+  };
+  const std::string head("\x80\x01\x04", 3);  // blocks of 128 in 4 parts
+  EXPECT_THAT(why("", 6, 1), HasSubstr("ends before its numbers do"));
+  EXPECT_THAT(why(head + "\2\2", 6, 1), HasSubstr("has 2 numbers where 1 should be"));
+  EXPECT_THAT(why(head + "\2\2\2", 6, 2), HasSubstr("ends before its numbers do"));
+  EXPECT_THAT(why(head + "\1\x0e", 6, 1), HasSubstr("ends before its values do"));
+  EXPECT_THAT(why(std::string("\x80\x01\0\1\2", 5), 6, 1), HasSubstr("blocks of numbers that"));
+  EXPECT_THAT(why(head + std::string("\2\2\0\x41\0\0\0", 7), 6, 2),
+              HasSubstr("numbers of 65 bits"));
+  EXPECT_THAT(why(head + "\1\2" + head + std::string("\1\0", 2), 7, 1),
+              HasSubstr("ends before its values do"));  // begins as nothing does
 }
 
 // Three values of 100 bytes in each of two groups.
@@ -218,12 +271,14 @@ TEST_F(Parquet, DamageIsThatOfItsOwnPage) {
 }
 
 TEST_F(Parquet, ChangedBytesAreRefusedOrRead) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kFiles = {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kFiles = {
       {{"snappy", "image"},
+       {"deltas", "whole"},
        {"zstd", "image"},
        {"gzip", "image"},
        {"lz4", "image"},
        {"few", "few"},
+       {"deltas", "suffixes"},
        {"plain", "photo"}}};
   for (const auto& [name, column] : kFiles) {
     const std::string good = content_of_fixture(fmt::format("parquet/{}.parquet", name));

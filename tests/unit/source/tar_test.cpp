@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+
 #include "container_bytes.h"
 #include "loaderscope/errors.h"
 #include "temp_folder.h"
@@ -57,6 +60,44 @@ TEST_F(Tar, OneMemberOfASampleIsDecoded) {
               ElementsAre("1 sample of the shards has no member to decode and is left out"));
   EXPECT_THAT(samples(shard.finish(), {{"member", "cls"}}), ElementsAre("7"));
   EXPECT_THAT(why_not(shard.finish(), {{"member", "mp4"}}), HasSubstr("holds no mp4 but cls, jpg"));
+}
+
+// As wds2idx writes them, of members that lie where a walk finds them.
+TEST_F(Tar, AnIndexOfWds2idxIsReadInPlaceOfTheShard) {
+  TarBytes shard;
+  shard.add("1.jpg", "one").add("1.cls", "7").add("d/2.seg.jpg", "two");
+  const std::string bytes = shard.finish();
+  const std::string index =
+      "v1.2 2\njpg 512 3 1.jpg cls 1536 1 1.cls\nseg.jpg 2560 3 d/2.seg.jpg\n";
+  data.write("0.tar", bytes);
+  data.write("0.idx", index);
+  EXPECT_FALSE(given_index_of(data / "0.tar").is_old);
+  EXPECT_EQ(parse_given_index(index, std::ssize(bytes)).size(), 3U);
+  const auto open_written = [&] { return open_tar(without_cache({data / "0.tar"}), {}); };
+  EXPECT_EQ(open_written()->size(), 2);
+  // What it says counts, which shows that it is read.
+  data.write("0.idx", "v1.2 1\njpg 512 3 other.jpg\n");
+  EXPECT_THAT(open_written()->describe(0), HasSubstr("0.tar: other.jpg"));
+  // Older than its shard it is left, and that is said.
+  std::filesystem::last_write_time(
+      data / "0.idx", std::filesystem::last_write_time(data / "0.tar") - std::chrono::seconds(9));
+  EXPECT_THAT(open_written()->describe(0), HasSubstr("0.tar: 1.jpg"));
+  EXPECT_THAT(open_written()->notes(),
+              testing::Contains(HasSubstr("0.idx is older than its shard and not read; make it")));
+}
+
+TEST_F(Tar, AnIndexOfSomethingElseIsNotRead) {
+  TarBytes shard;
+  shard.add("1.jpg", "one").add("2.jpg", "two");
+  data.write("0.tar", shard.finish());
+  for (const std::string index :
+       {"", "v1.1 1\njpg 512 3\n", "v1.2 2\njpg 512 3 1.jpg\n", "v1.2 1\njpg 512 4 1.jpg\n",
+        "v1.2 1\njpg 512 -3 1.jpg\n", "v1.2 1\njpg 512 9999999 1.jpg\n",
+        "v1.2 1\njpg 500 3 1.jpg\n", "v1.2 1\njpg 0 3 1.jpg\n", "v1.2 1\njpg 512 3 a b.jpg\n",
+        "v1.2 1\njpg 512 3\n", "v1.2 1\njpg 1024 3 1.jpg\n", "v1.2 0\n"}) {
+    data.write("0.idx", index);
+    EXPECT_EQ(open_tar(without_cache({data / "0.tar"}), {})->size(), 2) << index;
+  }
 }
 
 TEST_F(Tar, LongNamesAndSizesOfOtherWriters) {

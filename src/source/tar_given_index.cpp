@@ -1,0 +1,145 @@
+// Indexes that DALI's wds2idx has written beside shards: a line a sample, of each of its members
+// the extension, where it begins, its size and its name.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "loaderscope/errors.h"
+#include "source/store.h"
+#include "source/tar.h"
+
+namespace loaderscope::source {
+namespace {
+
+constexpr std::string_view kVersion = "v1.2 ";
+constexpr Bytes kLargestGivenIndex = Bytes{1} << 30;
+
+std::string_view next_word(std::string_view& line) {
+  const auto end = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return word;
+}
+
+std::string_view next_line(std::string_view& text) {
+  const auto end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::int64_t number_in_line(std::string_view word) {
+  std::int64_t number = -1;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || number < 0)
+    throw ValueError("has something else where a number stands");
+  return number;
+}
+
+TarMember next_member(std::string_view& line, Bytes shard_bytes) {
+  const std::string_view extension = next_word(line);
+  TarMember member;
+  member.begin = number_in_line(next_word(line));
+  member.size = number_in_line(next_word(line));
+  member.name = next_word(line);
+  if (!member.name.ends_with("." + std::string(extension)) ||
+      member.name.find('\\') != member.name.npos)
+    throw ValueError("has names with spaces or other signs, which cannot be told apart");
+  if (member.begin < kTarBlock || member.begin % kTarBlock != 0 || member.begin > shard_bytes ||
+      member.size > shard_bytes - member.begin)
+    throw ValueError("has a member that does not lie in the shard");
+  return member;
+}
+
+// What a member's header says of its size, in octal digits.
+bool has_header(StoredObject& shard, const TarMember& member) {
+  std::array<char, kTarBlock> block{};
+  const auto to = std::as_writable_bytes(std::span(block));
+  if (shard.read(member.begin - kTarBlock, to) < to.size()) return false;
+  constexpr std::size_t kSizeAt = 124, kSizeDigits = 11;
+  Bytes size = -1;
+  const char* digits = block.data() + kSizeAt;
+  std::from_chars(digits, digits + kSizeDigits, size, 8);
+  return size == member.size;
+}
+
+std::string text_of_index(const std::string& path) {
+  const auto file = store_of(path).open(path);
+  if (file->size() > kLargestGivenIndex) throw ValueError("has more than 1 GiB");
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  text.resize(file->read(0, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+// As wds2idx names it, which takes the name up to its first dot; and up to ".tar".
+std::vector<std::string> given_index_names(const std::string& shard) {
+  const auto base = shard.rfind('/') + 1;
+  const auto dot = shard.find('.', base + 1);
+  std::vector<std::string> names;
+  if (shard.ends_with(".tar")) names.push_back(shard.substr(0, shard.size() - 4) + ".idx");
+  if (dot != shard.npos && dot + 4 != shard.size()) names.push_back(shard.substr(0, dot) + ".idx");
+  return names;
+}
+
+}  // namespace
+
+GivenIndex given_index_of(const std::string& shard) {
+  GivenIndex given;
+  if (is_remote(shard)) return given;
+  const PathFacts of_shard = store_of(shard).look_at(shard);
+  for (const std::string& name : given_index_names(shard)) {
+    const PathFacts facts = store_of(name).look_at(name);
+    if (facts.kind != PathFacts::Kind::object) continue;
+    given.path = name;
+    given.is_old = facts.stamp.mtime_ns < of_shard.stamp.mtime_ns;
+    return given;
+  }
+  return given;
+}
+
+std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_bytes) {
+  if (!text.starts_with(kVersion)) throw ValueError("is none of version 1.2");
+  text.remove_prefix(kVersion.size());
+  const std::int64_t samples = number_in_line(next_line(text));
+  std::vector<TarMember> members;
+  std::int64_t lines = 0;
+  for (; !text.empty(); ++lines) {
+    std::string_view line = next_line(text);
+    while (!line.empty()) members.push_back(next_member(line, shard_bytes));
+  }
+  if (lines != samples)
+    throw ValueError(fmt::format("has {} lines, and says that there are {}", lines, samples));
+  return members;
+}
+
+std::optional<std::vector<TarMember>> members_of_given_index(const std::string& path,
+                                                             StoredObject& shard) {
+  const GivenIndex given = given_index_of(path);
+  if (given.path.empty() || given.is_old) return std::nullopt;
+  try {
+    std::vector<TarMember> members = parse_given_index(text_of_index(given.path), shard.size());
+    if (members.empty() || !has_header(shard, members.front()) ||
+        !has_header(shard, members.back()))
+      return std::nullopt;
+    return members;
+  } catch (const ValueError&) {  // the shard itself is read
+    return std::nullopt;
+  }
+}
+
+std::string note_of_old_indexes(const std::vector<std::string>& shards) {
+  std::string first;
+  std::int64_t old = 0;
+  for (const std::string& shard : shards) {
+    const GivenIndex given = given_index_of(shard);
+    if (given.is_old && ++old == 1) first = given.path;
+  }
+  if (old == 0) return "";
+  return fmt::format("{}{} older than {} and not read; make {} anew with wds2idx",
+                     shown_text(first), old > 1 ? fmt::format(" and {} more are", old - 1) : " is",
+                     old > 1 ? "their shards" : "its shard", old > 1 ? "them" : "it");
+}
+
+}  // namespace loaderscope::source
