@@ -135,7 +135,8 @@ bool SampleKeeper::tells_waits(const Thread& thread, const SampledShares& shares
   std::int64_t of_feeder = 0;
   for (const auto& [name, other] : threads_) of_feeder = std::max(of_feeder, other.of_feeder);
   const std::int64_t waiting = shares.of[static_cast<std::size_t>(Stand::waiting)];
-  return of_feeder * 2 >= shares.all || (waiting > 0 && thread.in_waits * 2 >= waiting);
+  if (of_feeder > 0) return of_feeder * 2 >= shares.all;
+  return waiting > 0 && thread.in_waits * 2 >= waiting;
 }
 
 void SampleKeeper::finish(TracedRun& run, bool in_order) const {
