@@ -87,6 +87,7 @@ struct Ranges {
   std::string title, note;
   Scale scale;
   std::vector<Range> rows;
+  std::vector<std::string> columns = {};  // what the values of a row are; none: they have no names
 };
 std::string drawn(const Ranges& ranges);
 

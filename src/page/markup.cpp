@@ -59,10 +59,11 @@ std::string drawn(const std::vector<Tile>& tiles) {
 std::string number_table(const std::vector<std::string>& header,
                          const std::vector<std::vector<Cell>>& rows) {
   if (rows.empty()) return "";
-  std::string text = "<details><summary>as a table</summary><div class=\"wide\"><table>\n<tr>";
+  std::string text = "<details><summary>as a table</summary><div class=\"wide\"><table>\n";
+  if (!header.empty()) text += "<tr>";
   for (const std::string& cell : header)
     text += fmt::format("<th scope=\"col\">{}</th>", in_xml(cell));
-  text += "</tr>\n";
+  if (!header.empty()) text += "</tr>\n";
   for (const auto& row : rows) {
     text += "<tr>";
     for (const Cell& cell : row)

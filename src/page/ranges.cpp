@@ -54,12 +54,14 @@ std::string drawn(const Ranges& ranges) {
           {spelled(scale.unit, row.at[i]), {row.at[i], i == row.chief ? row.path : std::string()}});
     y += kRangeHeight;
   }
+  std::vector<std::string> header = ranges.columns;
+  if (!header.empty()) header.insert(header.begin(), "");
   picture += fmt::format("<text class=\"axis\" x=\"100%\" y=\"{}\" text-anchor=\"end\">{}</text>\n",
                          height + 30, in_xml(scale.label));
   return framed(ranges.title, ranges.note,
                 fmt::format("<svg role=\"img\" aria-label=\"{}\" height=\"{}\">\n{}</svg>",
                             in_xml(ranges.title), height + kRangeAxis, picture),
-                number_table({}, rows));
+                number_table(header, rows));
 }
 
 }  // namespace loaderscope::page

@@ -28,6 +28,7 @@ std::string draw_changes(const Judgement& judgement) {
   page::Ranges ranges;
   ranges.title = "What changed";
   ranges.note = "B against A, with 95 % intervals.";
+  ranges.columns = {"least", "change", "most"};
   double least = -0.01, most = 0.01;
   for (std::size_t i = 0; i < judgement.differences.size(); ++i) {
     const Difference& one = judgement.differences[i];

@@ -96,6 +96,8 @@ page::Range range_of(const char* label, const Measure& measure) {
   return range;
 }
 
+const std::vector<std::string> kOfSizes = {"least", "10 %", "median", "90 %", "99 %", "most"};
+
 }  // namespace
 
 std::string draw_info(const DatasetInfo& info) {
@@ -109,6 +111,7 @@ std::string draw_info(const DatasetInfo& info) {
   pixels.rows = {range_of("width", info.widths), range_of("height", info.heights)};
   pixels.scale = page::scale_of("pixels", page::Unit::number, 0,
                                 static_cast<double>(std::max(info.widths.most, info.heights.most)));
+  stored.columns = pixels.columns = kOfSizes;
   stored.note = pixels.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
   return drawn(stored) + drawn(pixels);
 }
@@ -125,6 +128,7 @@ std::string draw_drift(const Drift& drift) {
   widths.scale =
       page::scale_of("pixels", page::Unit::number, 0,
                      static_cast<double>(std::max(drift.a.widths.most, drift.b.widths.most)));
+  stored.columns = widths.columns = kOfSizes;
   stored.note = widths.note = "The smallest, 10 %, the median (large), 90 %, 99 % and the largest.";
   return drawn(stored) + drawn(widths);
 }

@@ -73,6 +73,7 @@ page::Range latencies(std::string label, std::string kind, const Histogram& time
 std::string draw_latencies(const RunRecord& record, const Analysis& analysis) {
   page::Ranges ranges;
   ranges.title = "How long things took";
+  ranges.columns = {"median", "90 %", "99 %", "99.9 %", "longest"};
   ranges.note =
       "Large: the median; then 90 %, 99 %, 99.9 % and the longest. Both ends of the axis "
       "are far apart: it is logarithmic.";

@@ -84,7 +84,7 @@ Estimates rates_of(const Experiment& experiment, const Judgement& judgement) {
 }
 
 std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates,
-                                   int width) {
+                                   const MarkedCase& marked, int width) {
   const std::vector<const Axis*> axes = numeric_axes(experiment);
   if (axes.empty()) return {};
   const Axis& along = *axes.front();
@@ -103,6 +103,13 @@ std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates
   plot.most_text = show_rate(plot.most);
   plot.first = values.begin()->second;
   plot.last = values.rbegin()->second;
+  if (marked.number) {
+    const Case& at = experiment.cases[*marked.number];
+    if (const std::optional<double> x = number_on(at, along)) {
+      plot.mark_x = *x;
+      plot.mark = fmt::format("{} {}", marked.word, setting_text(at, along.key));
+    }
+  }
   return lines_of(plot, width);
 }
 

@@ -26,8 +26,15 @@ std::string bytes_text(double bytes);         // nothing for none
 using Estimates = std::vector<std::optional<Estimate>>;  // by case; nothing of one that did not run
 Estimates rates_of(const Experiment& experiment, const Judgement& judgement);
 
+// The case of a plot that a caret points at, and what it is.
+struct MarkedCase {
+  std::optional<std::size_t> number;
+  std::string_view word;  // "knee"
+};
+
 // Their intervals along the first axis of numbers; nothing of less than three values.
-std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates, int width);
+std::vector<std::string> rate_plot(const Experiment& experiment, const Estimates& rates,
+                                   const MarkedCase& marked, int width);
 
 std::string spent_text(const Experiment& experiment);  // 31.20 s, 40.78 s of virtual time
 

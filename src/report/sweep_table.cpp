@@ -200,7 +200,8 @@ void tell_sweep(Reading& reading, const Experiment& experiment, const ReportStyl
     add_cases(screen, experiment, answer, style);
     if (!style.drawn) add_map(screen, experiment, answer);
     if (style.verbose && style.plots) {
-      for (std::string& line : rate_plot(experiment, answer.rate, style.width))
+      for (std::string& line :
+           rate_plot(experiment, answer.rate, {answer.knee, "knee"}, style.width))
         screen.raw(Worth::detail, std::move(line));
     }
   }

@@ -50,6 +50,15 @@ int place(double share, int dots) {
   return std::min(dots - 1, static_cast<int>(std::min(share, 1.0) * dots));
 }
 
+// "^ knee 3" with its caret in column `at`, behind it where there is no room before the end.
+std::string marked(const std::string& text, int at, int columns) {
+  const auto before = static_cast<std::size_t>(at), length = columns_of(text);
+  if (before + 2 + length <= static_cast<std::size_t>(columns))
+    return std::string(before, ' ') + "^ " + text;
+  if (before < length + 1) return std::string(before, ' ') + "^";
+  return std::string(before - length - 1, ' ') + text + " ^";
+}
+
 }  // namespace
 
 std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows) {
@@ -68,8 +77,16 @@ std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows) {
   }
   const std::string blank(static_cast<std::size_t>(margin), ' ');
   std::vector<std::string> lines = {"  " + plot.title};
+  const std::string zero = std::string(static_cast<std::size_t>(margin) - 2, ' ') + "0 ";
   for (int row = 0; row < rows; ++row)
-    lines.push_back((row == 0 ? "  " + plot.most_text + " " : blank) + canvas.row(row));
+    lines.push_back((row == 0          ? "  " + plot.most_text + " "
+                     : row == rows - 1 ? zero
+                                       : blank) +
+                    canvas.row(row));
+  if (!plot.mark.empty()) {
+    const int at = place((plot.mark_x - least->x) / length, canvas.across()) / kAcross;
+    lines.push_back(blank + marked(plot.mark, at, canvas.across() / kAcross));
+  }
   const std::size_t gap = static_cast<std::size_t>(canvas.across() / kAcross);
   const std::size_t used = columns_of(plot.first) + columns_of(plot.last);
   lines.push_back(blank + plot.first + std::string(gap > used ? gap - used : 1, ' ') + plot.last);

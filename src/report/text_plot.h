@@ -17,6 +17,8 @@ struct TextPlot {
   double most = 1;          // of the y axis, which begins at 0; what is above it is at its top
   std::string most_text;    // "31.2 ms"
   std::string first, last;  // below the ends of the x axis
+  double mark_x = 0;        // where `mark` stands below the axis: "^ knee 3"; "": nothing does
+  std::string mark = {};
 };
 
 // With its title, its rows and what stands below it, within `width` columns. Nothing without a

@@ -319,7 +319,8 @@ void tell_tune(Reading& reading, const Tune& tune, const ReportStyle& style) {
   add_cases(screen, tune, judgement);
   if (style.verbose && style.plots) {
     const Estimates rates = rates_of(tune.experiment, judgement);
-    for (std::string& line : rate_plot(tune.experiment, rates, style.width))
+    for (std::string& line :
+         rate_plot(tune.experiment, rates, {tune.recommended, "use"}, style.width))
       screen.raw(Worth::detail, std::move(line));
   }
   screen.line(Worth::evidence, best_line(tune, judgement));

@@ -54,6 +54,24 @@ class Page : public ::testing::Test {
                         "--dump-dom", "file://" + path});
   }
 
+  // Without its policy, which lets no script of a test run.
+  std::string shown_with(const std::string& path, const std::string& script) const {
+    std::ifstream in(path);
+    std::string page{std::istreambuf_iterator<char>(in), {}};
+    const std::size_t policy = page.find("<meta http-equiv");
+    page.erase(policy, page.find('>', policy) + 1 - policy);
+    page.insert(page.rfind("</body>"), "<script>" + script + "</script>");
+    std::ofstream(path) << page;
+    const Ended ended = shown(path);
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE")));
+    return ended.out;
+  }
+  static std::string script() {
+    std::ifstream in(LOADERSCOPE_SOURCE_DIR "/tests/cli/page_checks.js");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
   TestFolder folder_;
   Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
 };
@@ -140,24 +158,67 @@ TEST_F(Page, ACauseLeadsToItsWorstStall) {
   EXPECT_THAT(page, HasSubstr("<figure id=\"stall-decode\""));
 }
 
-// The script of a test needs a page without its policy.
+// Of a page: the checks of page_checks.js, by the browser itself. What is shown is a text, so it
+// agrees with the result as far as its last digit tells.
+json checks_of(const std::string& dom) {
+  const std::string begin = "<pre id=\"checks\">";
+  const std::size_t at = dom.find(begin);
+  if (at == dom.npos) return {{"checked", 0}, {"wrong", {"the script did not run"}}};
+  const std::size_t from = at + begin.size();
+  return json::parse(dom.substr(from, dom.find("</pre>", from) - from));
+}
+
+TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
+  if (browser().empty()) GTEST_SKIP() << "there is no Chromium";
+  const std::string path = folder_.path("page.html"), saved = folder_.path("run.json");
+  ASSERT_EQ(
+      made_by({"run", "--cores", "8", "--workers", "1", "--cost", "collate=9ms", "--json", saved},
+              folder_.path("run.html"))
+          .exit_code,
+      0);
+  const std::string nsys = folder_.path("made.sqlite"), data = folder_.path("data");
+  ASSERT_EQ(run_program("/usr/bin/env",
+                        {"python3", LOADERSCOPE_SOURCE_DIR "/tests/tools/made_nsys.py", nsys})
+                .exit_code,
+            0);
+  ASSERT_EQ(run_binary({"data", "make", data, "--count", "40"}).exit_code, 0);
+  const Words model = {"--engine", "model",   "--cost", "decode=10ms", "--compute",
+                       "15ms",     "--batch", "4",      "--cores",     "8"};
+  const auto in_model = [&](Words words) {
+    words.insert(words.end(), model.begin(), model.end());
+    return words;
+  };
+  const std::vector<Words> commands = {
+      in_model({"run", "--cost", "read=lognormal:5ms:1", "--workers", "1"}),
+      {"diagnose", nsys},
+      in_model({"sweep", "--vary", "workers=1,2,3,4,6"}),
+      in_model({"tune", "--vary", "workers=1,2,3,4,6,8"}),
+      {"what-if", saved, "--set", "workers=4"},
+      {"selftest", "--quick"},
+      {"probe", "--quick"},
+      {"data", "info", data}};
+  for (Words words : commands) {
+    SCOPED_TRACE(words[0]);
+    words.insert(words.end(), {"--html", path, "--force"});
+    const Ended made = run_binary(words);
+    if (made.err.find("built without") != std::string::npos) continue;
+    ASSERT_EQ(made.exit_code, 0) << made.err;
+    const json checks = checks_of(shown_with(path, script()));
+    EXPECT_GE(checks.at("checked"), 10);
+    EXPECT_EQ(checks.at("wrong"), json::array());
+  }
+}
+
 TEST_F(Page, ZoomsByKeysInABrowser) {
   if (browser().empty()) GTEST_SKIP() << "there is no Chromium";
   const std::string path = folder_.path("page.html");
   ASSERT_EQ(made_by({"run"}, path).exit_code, 0);
-  std::string page = folder_.read("page.html");
-  const std::size_t policy = page.find("<meta http-equiv");
-  page.erase(policy, page.find('>', policy) + 1 - policy);
-  page.insert(page.rfind("</body>"),
-              "<script>const first = document.querySelector('svg.zoom');"
-              "for (const key of ['+', '+', 'ArrowRight'])"
-              "  first.dispatchEvent(new KeyboardEvent('keydown', {key}));"
-              "document.querySelector('#tree summary').click();</script>");
-  std::ofstream(path) << page;
-  const Ended ended = shown(path);
-  ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.err, Not(HasSubstr("CONSOLE")));
-  EXPECT_THAT(ended.out, HasSubstr("viewBox=\"260 0 640 200\""));
+  const std::string dom = shown_with(path,
+                                     "const first = document.querySelector('svg.zoom');"
+                                     "for (const key of ['+', '+', 'ArrowRight'])"
+                                     "  first.dispatchEvent(new KeyboardEvent('keydown', {key}));"
+                                     "document.querySelector('#tree summary').click();");
+  EXPECT_THAT(dom, HasSubstr("viewBox=\"260 0 640 200\""));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using ::testing::StartsWith;
 
 // "" where there is none.
 std::string py_spy() {
-  const Ended found = run_program(script_path("python-env"), {"--find", "samplers"});
+  const Ended found = run_program(script_path("python-env"), {"--find", "traces"});
   if (found.exit_code != 0) return "";
   const std::filesystem::path python = found.out.substr(0, found.out.find('\n'));
   return (python.parent_path() / "py-spy").string();
@@ -28,7 +28,7 @@ class PySpy : public TorchTest {
   void SetUp() override {
     TorchTest::SetUp();
     if (!IsSkipped() && py_spy().empty())
-      GTEST_SKIP() << "no py-spy: scripts/python-env samplers brings it";
+      GTEST_SKIP() << "no py-spy: scripts/python-env traces brings it";
   }
   Ended record(const std::string& format, const std::string& file, bool idle = true) {
     Words words = {"record", "--format", format, "--output", file, "--duration", "20"};

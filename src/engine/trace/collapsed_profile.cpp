@@ -79,7 +79,7 @@ class LineReader {
     }
     // Without --threads all of a process stand together, but for how they began.
     if (!tells_thread) thread += stack_.is_of_main_thread() ? "main" : "others";
-    keeper_.add(thread, stack_, line.samples * interval_, line.samples);
+    keeper_.add(thread, stack_.kind(), line.samples * interval_, line.samples);
   }
   void finish(TracedRun& run) const { keeper_.finish(run, false); }
 

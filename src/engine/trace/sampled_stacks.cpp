@@ -65,10 +65,11 @@ Stand SampledStack::stand() const {
   return (all_ & kImport) != 0 ? Stand::importing : Stand::own;
 }
 
-bool SampledStack::is_of_worker() const { return (all_ & kWorker) != 0; }
+SampleKind SampledStack::kind() const {
+  return {stand(), (all_ & kWorker) != 0, (all_ & kFeeder) != 0, (leaf_ & kWaits) != 0};
+}
+
 bool SampledStack::is_of_main_thread() const { return (all_ & kThread) == 0; }
-bool SampledStack::is_of_feeder() const { return (all_ & kFeeder) != 0; }
-bool SampledStack::waits() const { return (leaf_ & kWaits) != 0; }
 
 namespace {
 
@@ -82,19 +83,19 @@ bool counts(Stand stand) { return is_loaders(stand) || stand == Stand::own; }
 
 }  // namespace
 
-void SampleKeeper::add(const std::string& thread, const SampledStack& stack, Nanos length,
+void SampleKeeper::add(const std::string& thread, const SampleKind& kind, Nanos length,
                        std::int64_t samples) {
   constexpr std::size_t kMostThreads = 65'536;
   constexpr std::int64_t kMostPieces = 4'000'000;
   if (threads_.size() >= kMostThreads && !threads_.contains(thread))
     throw RunError(path_ + ": has more threads than any job; give what a sampler wrote");
   Thread& of = threads_[thread];
-  const Stand stand = stack.stand();
-  that_wait_ += stack.waits() ? samples : 0;
+  const Stand stand = kind.stand;
+  that_wait_ += kind.waits ? samples : 0;
   of.of_loader += is_loaders(stand) ? samples : 0;
-  of.of_worker += stack.is_of_worker() ? samples : 0;
-  of.of_feeder += stack.is_of_feeder() ? samples : 0;
-  of.in_waits += stand == Stand::waiting && stack.waits() ? samples : 0;
+  of.of_worker += kind.is_of_worker ? samples : 0;
+  of.of_feeder += kind.is_of_feeder ? samples : 0;
+  of.in_waits += stand == Stand::waiting && kind.waits ? samples : 0;
   if (of.pieces.empty() || of.pieces.back().stand != stand) {
     if (++pieces_ > kMostPieces)
       throw RunError(path_ + ": has more samples than can be held; record a shorter time");
@@ -135,7 +136,8 @@ bool SampleKeeper::tells_waits(const Thread& thread, const SampledShares& shares
   std::int64_t of_feeder = 0;
   for (const auto& [name, other] : threads_) of_feeder = std::max(of_feeder, other.of_feeder);
   const std::int64_t waiting = shares.of[static_cast<std::size_t>(Stand::waiting)];
-  return of_feeder * 2 >= shares.all || (waiting > 0 && thread.in_waits * 2 >= waiting);
+  if (of_feeder > 0) return of_feeder * 2 >= shares.all;
+  return waiting > 0 && thread.in_waits * 2 >= waiting;
 }
 
 void SampleKeeper::finish(TracedRun& run, bool in_order) const {

@@ -24,6 +24,14 @@ enum class Stand : std::uint8_t {
 };
 inline constexpr std::size_t kStands = 7;
 
+// What counts of one sample.
+struct SampleKind {
+  Stand stand = Stand::unknown;
+  bool is_of_worker = false;  // of a DataLoader
+  bool is_of_feeder = false;  // a thread of a queue's, which waits nearly always
+  bool waits = false;         // its leaf is one of Python's own functions that wait
+};
+
 using FrameMarks = std::uint16_t;
 // `file`: with its folders or without, as the sampler says it.
 FrameMarks marks_of_frame(std::string_view function, std::string_view file);
@@ -34,13 +42,12 @@ class SampledStack {
   void clear() { *this = {}; }
   void add(FrameMarks frame);
 
-  Stand stand() const;
-  bool is_of_worker() const;       // of a DataLoader
+  SampleKind kind() const;
   bool is_of_main_thread() const;  // no thread was started for it
-  bool is_of_feeder() const;       // a thread of a queue's, which waits nearly always
-  bool waits() const;              // its leaf is one of Python's own functions that wait
 
  private:
+  Stand stand() const;
+
   FrameMarks all_ = 0, leaf_ = 0;
   bool makes_ = false, is_empty_ = true;
 };
@@ -50,8 +57,7 @@ class SampleKeeper {
  public:
   explicit SampleKeeper(std::string path) : path_(std::move(path)) {}
 
-  void add(const std::string& thread, const SampledStack& stack, Nanos length,
-           std::int64_t samples);
+  void add(const std::string& thread, const SampleKind& kind, Nanos length, std::int64_t samples);
   // Tells what the thread did that asks the DataLoader most. `in_order`: samples came as they were
   // taken. Throws RunError where no account can be given, and says why.
   void finish(TracedRun& run, bool in_order) const;

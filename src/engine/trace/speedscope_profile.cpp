@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <deque>
 #include <istream>
 #include <nlohmann/json.hpp>
 
@@ -168,7 +169,7 @@ class ProfileReader : public Levels {
     if (in_sample()) {
       if (samples_.size() >= kMostSamples)
         throw RunError(path() + ": has more samples than can be held; record a shorter time");
-      samples_.push_back(stack_);
+      samples_.push_back(stack_.kind());
       saw_samples = true;
     }
     if (in_profile() && !samples_.empty()) give();
@@ -200,8 +201,8 @@ class ProfileReader : public Levels {
   SampleKeeper& keeper_;
   std::string name_, unit_;
   SampledStack stack_;
-  std::vector<SampledStack> samples_;
-  std::vector<float> weights_;
+  std::deque<SampleKind> samples_;
+  std::deque<float> weights_;
 };
 
 void parse(TraceStream& stream, Levels& levels) {

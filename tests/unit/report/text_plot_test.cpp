@@ -17,7 +17,19 @@ TEST(TextPlot, HasADotForEachValueWithinItsWidth) {
   TextPlot plot{"t", {}, 8, "8", "a", "b"};
   for (int i = 0; i < 24; ++i) plot.strokes.push_back({double(i), i / 3.0, i / 3.0});
   EXPECT_THAT(lines_of(plot, 17, 2),
-              ElementsAre("  t", "  8 ⠀⠀⠀⠀⠀⠀⣀⡠⠤⠒⠊⠉", "    ⣀⡠⠤⠒⠊⠉⠀⠀⠀⠀⠀⠀", "    a          b"));
+              ElementsAre("  t", "  8 ⠀⠀⠀⠀⠀⠀⣀⡠⠤⠒⠊⠉", "  0 ⣀⡠⠤⠒⠊⠉⠀⠀⠀⠀⠀⠀", "    a          b"));
+}
+
+TEST(TextPlot, ACaretPointsAtWhatCounts) {
+  TextPlot plot{"t", {{0, 1, 1}, {5, 1, 1}, {10, 1, 1}}, 8, "8", "a", "b"};
+  const auto mark_at = [&](double x) {
+    plot.mark_x = x;
+    plot.mark = "knee 3";
+    return lines_of(plot, 25, 2).at(3);
+  };
+  EXPECT_EQ(mark_at(0), "    ^ knee 3");
+  EXPECT_EQ(mark_at(5), "              ^ knee 3");
+  EXPECT_EQ(mark_at(10), "                knee 3 ^");
 }
 
 TEST(TextPlot, IsNeverWiderThanAskedForAndTakesAnyNumber) {

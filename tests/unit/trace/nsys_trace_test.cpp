@@ -227,6 +227,23 @@ TEST_F(NsysTrace, SeveralFilesOfOneMachineAreBroughtTogetherByTheClockOfTheWorld
   EXPECT_DOUBLE_EQ(*value_of(record.metrics, "gap.loader_wait_at_s"), 0.005);
 }
 
+TEST_F(NsysTrace, WithoutNvtxItSaysThatTheLoaderCannotBeTold) {
+  const RunRecord record =
+      read(made(std::string(kTables) + "DELETE FROM META_DATA_CAPTURE WHERE value = 'NvtxEvents';" +
+                steps() + "DROP TABLE NVTX_EVENTS;"));
+  EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("NVTX was not recorded")));
+  EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_s"), std::nullopt);
+}
+
+// Steps and waits alone are an account of the host's.
+TEST_F(NsysTrace, WithoutWorkOfAGpuTheHostIsLookedAt) {
+  const RunRecord record =
+      read(made(std::string(kTables) + steps() +
+                "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;"));
+  EXPECT_THAT(record.notes, ::testing::Contains(HasSubstr("no GPU was recorded")));
+  EXPECT_EQ(analyse(record).account.stall[Cause::opaque], 600 * kMillisecond);
+}
+
 TEST_F(NsysTrace, AReportOfNsysItselfHasToBeExported) {
   const std::string path = folder_.path() + "/run.nsys-rep";
   std::ofstream(path) << "anything";

@@ -114,6 +114,19 @@ TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
   EXPECT_EQ(analysis.rank_accounts[0].compute, 27 * kMillisecond);
 }
 
+// What a trace calls its machine and its GPU is shown, and nothing in it works.
+TEST_F(TorchTrace, HostileNamesAreEscaped) {
+  std::string text = trace_of(steps());
+  text.replace(text.find("\"H100\""), 6, R"("</script>\u202e\u001b[31m")");
+  text.insert(1, R"("host_name":"a\u0000\u2066</script>\n",)");
+  const RunRecord record = read_traces({{saved(text)}, "", 0});
+  for (const std::string& shown : {record.machine.gpus.value(), record.machine.host.value()}) {
+    for (const char* raw : {"\x1b", "\u202e", "\u2066", "\n"})
+      EXPECT_EQ(shown.find(raw), shown.npos) << shown;
+    EXPECT_EQ(shown.find('\0'), shown.npos);
+  }
+}
+
 TEST_F(TorchTrace, OlderOnesHaveTheLoaderAmongTheOperations) {
   std::string text = trace_of(steps());
   for (auto at = text.find("user_annotation"); at != text.npos; at = text.find("user_annotation"))

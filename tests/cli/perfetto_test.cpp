@@ -1,0 +1,55 @@
+// A trace of ours, read by Perfetto's own schema.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "cli/run_binary.h"
+#include "cli/run_script.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+
+std::int64_t ns(const json& seconds) { return std::llround(1e9 * seconds.get<double>()); }
+
+TEST(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
+  const Ended python = run_program(script_path("python-env"), {"--find", "traces"});
+  if (python.exit_code != 0) GTEST_SKIP() << "no perfetto: scripts/python-env traces brings it";
+  const TestFolder folder;
+  const std::string saved = folder.path("r.json"), trace = folder.path("r.pftrace");
+  const Ended made =
+      run_binary({"run",     "--engine",   "model",     "--cost",    "decode=lognormal:10ms:0.7",
+                  "--cost",  "read=3ms",   "--compute", "15ms",      "--batch",
+                  "4",       "--cores",    "8",         "--workers", "1",
+                  "--ranks", "2",          "--steps",   "200",       "--json",
+                  saved,     "--perfetto", trace});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const Ended read = run_program(python.out.substr(0, python.out.find('\n')),
+                                 {LOADERSCOPE_SOURCE_DIR "/tests/tools/read_perfetto.py", trace});
+  ASSERT_EQ(read.exit_code, 0) << read.err;
+  std::map<std::pair<int, int>, json> told;
+  for (const json& step : json::parse(read.out))
+    told[{step.at("rank").get<int>(), step.at("step").get<int>()}] = step.at("account");
+  const json steps = json::parse(folder.read("r.json")).at("steps");
+  EXPECT_EQ(told.size(), steps.size());
+  ASSERT_GE(steps.size(), 400U);
+  for (const json& step : steps) {
+    const json& account = told[{step.at("rank").get<int>(), step.at("step").get<int>()}];
+    std::int64_t sum = 0;
+    for (const auto& [cause, seconds] : step.at("stall_s").items()) {
+      EXPECT_LE(std::abs(account.value(cause, std::int64_t{0}) - ns(seconds)), 1) << cause;
+      sum += account.value(cause, std::int64_t{0});
+    }
+    const std::int64_t compute = account.at("compute");
+    EXPECT_LE(
+        std::abs(sum + compute - (ns(step.at("compute_end_s")) - ns(step.at("idle_begin_s")))), 1);
+  }
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
