@@ -11,9 +11,9 @@ namespace loaderscope::model {
 namespace {
 
 constexpr double kPerSecond = 1e9;
-constexpr double kReached = 0.75;     // of the depth, on average
-constexpr double kAboutSeen = 1.1;    // times a rate
-constexpr double kLeastBeside = 0.1;  // under way beside a request: fewer say nothing of queues
+constexpr double kReached = 0.75;      // of the depth, on average
+constexpr double kAboutSeen = 1.1;     // times a rate
+constexpr double kFewestBeside = 0.1;  // under way beside a request: fewer say nothing of queues
 
 template <class Change>
 void each_read(FittedCosts& costs, const Change& change) {
@@ -121,7 +121,7 @@ void queue_in_proportion(FittedCosts& costs, const FittedCosts& measured, const 
                                config.trainer.ranks);
   };
   const FittedCosts::Requests& was = *measured.requests;
-  if (was.in_flight - 1 < kLeastBeside) return;
+  if (was.in_flight - 1 < kFewestBeside) return;
   const double now = readers(after) * under_way(was, was.in_flight / readers(before),
                                                 static_cast<double>(costs.requests->depth));
   costs.requests->queueing *= std::max(0.0, now - 1) / (was.in_flight - 1);

@@ -11,11 +11,11 @@
 namespace loaderscope {
 namespace {
 
-constexpr double kPerSecond = 1e9;
+constexpr double kNanosPerSecond = 1e9;
 constexpr double kNoticeableQueue = 0.02;  // of a latency
 
 std::string shown(double value, const std::string& unit) {
-  if (unit == "s") return show_duration(std::llround(value * kPerSecond));
+  if (unit == "s") return show_duration(std::llround(value * kNanosPerSecond));
   if (unit == "bytes/s") return show_byte_rate(value);
   return fmt::format("{:.3g}", value);
 }
@@ -35,11 +35,12 @@ std::string latency_basis(const FittedCosts::Requests& requests) {
 void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValue& value) {
   switch (word) {
     case WorldWord::storage_latency:
-      value.now = requests.latency / kPerSecond;
+      value.now = requests.latency / kNanosPerSecond;
       value.basis = latency_basis(requests);
       return;
     case WorldWord::storage_bandwidth:
-      value.now = requests.link_per_byte > 0 ? kPerSecond / requests.link_per_byte : requests.rate;
+      value.now =
+          requests.link_per_byte > 0 ? kNanosPerSecond / requests.link_per_byte : requests.rate;
       value.basis = requests.link_per_byte > 0 ? "it is full" : "what is used; it is not full";
       return;
     case WorldWord::storage_in_flight:
@@ -58,20 +59,20 @@ void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
 void tell_now(const FittedCosts& costs, const FittedCosts::Line& line, WorldWord word,
               StorageValue& value) {
   if (word == WorldWord::storage_latency) {
-    value.now = line.latency / kPerSecond;
+    value.now = line.latency / kNanosPerSecond;
     value.basis = "by a line through the reads, with what they wait for each other";
   } else if (word == WorldWord::storage_bandwidth && line.per_byte > 0) {
-    value.now = costs.storage_streams * kPerSecond / line.per_byte;
+    value.now = costs.storage_streams * kNanosPerSecond / line.per_byte;
     value.basis = fmt::format("by a line through the reads: {} with {} each",
                               plural(std::llround(costs.storage_streams), "reader"),
-                              show_byte_rate(kPerSecond / line.per_byte));
+                              show_byte_rate(kNanosPerSecond / line.per_byte));
   }
 }
 
 void tell_declared(const RunConfig& config, WorldWord word, StorageValue& value) {
   value.basis = "as declared";
   if (word == WorldWord::storage_latency)
-    value.now = static_cast<double>(config.declared.storage_latency.value) / kPerSecond;
+    value.now = static_cast<double>(config.declared.storage_latency.value) / kNanosPerSecond;
   if (word == WorldWord::storage_bandwidth) value.now = config.declared.storage_bandwidth.value;
   if (word == WorldWord::storage_in_flight)
     value.now = static_cast<double>(config.data.queue_depth.value);
@@ -95,7 +96,7 @@ std::vector<StorageValue> storage_values(const FittedCosts& costs, const RunConf
     const bool is_time = world->word == WorldWord::storage_latency;
     StorageValue value;
     value.key = change.key;
-    value.then = is_time ? world->value / kPerSecond : world->value;
+    value.then = is_time ? world->value / kNanosPerSecond : world->value;
     value.unit = world->unit;
     value.meaning = world->meaning;
     if (!costs.has_samples())
