@@ -21,9 +21,21 @@ void describe_head(Form& form, RunRecord& record) {
     form.text("cpu", machine.cpu, "model of the CPU");
     form.text("os", machine.os, "operating system");
     form.text("kernel", machine.kernel, "version of the kernel");
-    form.whole("logical_cpus", machine.logical_cpus, "logical CPUs of the machine");
-    form.real("cores", machine.cores, "CPUs usable: affinity and quota", kNotNegative);
-    form.whole("memory_bytes", machine.memory_bytes, "physical memory, bytes");
+    // A machine has some; of a trace's nothing is known.
+    const auto if_any = [&](const char* name, auto& value, const auto& describe) {
+      auto some = value > 0 ? std::optional(value) : std::nullopt;
+      form.optional(name, some, Missing::null, describe);
+      if (form.reads()) value = some.value_or(0);
+    };
+    if_any("logical_cpus", machine.logical_cpus, [&](auto& value) {
+      form.whole("logical_cpus", value, "logical CPUs of the machine; null: not known");
+    });
+    if_any("cores", machine.cores, [&](auto& value) {
+      form.real("cores", value, "CPUs usable: affinity and quota; null: not known", kNotNegative);
+    });
+    if_any("memory_bytes", machine.memory_bytes, [&](auto& value) {
+      form.whole("memory_bytes", value, "physical memory, bytes; null: not known");
+    });
     const auto text = [&](const char* name, std::optional<std::string>& value, const char* help) {
       form.optional(name, value, Missing::left_out,
                     [&](std::string& known) { form.text(name, known, help); });

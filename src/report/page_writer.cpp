@@ -54,16 +54,18 @@ std::string circumstances_of(const RunRecord& record) {
                             fmt::format("{}", fmt::join(field.texts(record.config), " ")));
   }
   std::string text = "<section>\n";
-  text +=
-      two_columns("The machine", {{"host", machine.host.value_or("")},
-                                  {"CPU", machine.cpu},
-                                  {"usable", machine.cores > 0 ? show_cores(machine.cores) : ""},
-                                  {"memory", show_size(static_cast<double>(machine.memory_bytes))},
-                                  {"GPU", machine.gpus.value_or("")},
-                                  {"its driver", machine.gpu_driver.value_or("")},
-                                  {"system", machine.os},
-                                  {"kernel", machine.kernel},
-                                  {"engine", record.engine}});
+  text += two_columns(
+      "The machine",
+      {{"host", machine.host.value_or("")},
+       {"CPU", machine.cpu},
+       {"usable", machine.cores > 0 ? show_cores(machine.cores) : ""},
+       {"memory",
+        machine.memory_bytes > 0 ? show_size(static_cast<double>(machine.memory_bytes)) : ""},
+       {"GPU", machine.gpus.value_or("")},
+       {"its driver", machine.gpu_driver.value_or("")},
+       {"system", machine.os},
+       {"kernel", machine.kernel},
+       {"engine", record.engine}});
   if (!settings.empty()) text += two_columns("The settings that were given", settings);
   return text + "</section>\n";
 }

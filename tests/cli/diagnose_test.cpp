@@ -50,10 +50,10 @@ TEST_F(Diagnose, ItsResultIsOneOfARun) {
   const json result = json::parse(text);
   EXPECT_EQ(result.at("engine"), "trace");
   expect_sums_up(result);
-  for (const char* untold :
-       {"/throughput/samples_per_s/mean", "/throughput/samples_per_s/ci95",
-        "/throughput/read_bytes_per_s", "/throughput/delivered_bytes_per_s", "/window/samples",
-        "/first_batch/wall_s", "/ranks/0/samples_per_s", "/account/why", "/account/order_s"})
+  for (const char* untold : {"/throughput/samples_per_s/mean", "/throughput/samples_per_s/ci95",
+                             "/throughput/read_bytes_per_s", "/throughput/delivered_bytes_per_s",
+                             "/window/samples", "/first_batch/wall_s", "/ranks/0/samples_per_s",
+                             "/account/why", "/account/order_s", "/machine/memory_bytes"})
     EXPECT_TRUE(result.at(json::json_pointer(untold)).is_null()) << untold;
   for (const json& finding : result.at("findings")) EXPECT_TRUE(finding.at("command").is_null());
   EXPECT_THAT(text, Not(HasSubstr("hunter2")));
