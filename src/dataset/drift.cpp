@@ -80,6 +80,21 @@ void add_shares(std::vector<Difference>& to, const std::string& kind, const Coun
   to.push_back(std::move(largest));
 }
 
+bool are_numbers(const Counts& names) {
+  return std::all_of(names.begin(), names.end(), [](const auto& entry) {
+    return entry.first.find_first_not_of("0123456789") == std::string::npos;
+  });
+}
+
+// By their places among all, as packing numbers them, where the other ones are but numbers.
+Counts called_as(const Counts& other, const Counts& own) {
+  if (!are_numbers(other) || are_numbers(own)) return own;
+  Counts numbered;
+  std::int64_t place = 0;
+  for (const auto& [name, count] : own) numbered[std::to_string(place++)] = count;
+  return numbered;
+}
+
 void add_distribution(std::vector<Difference>& to, const char* what, const Measure& a,
                       const Measure& b, std::string (*show)(std::int64_t)) {
   if (a.histogram.count() == 0 || b.histogram.count() == 0) return;
@@ -106,7 +121,7 @@ void add_images(std::vector<Difference>& to, const DatasetInfo& a, const Dataset
   const std::int64_t jpegs_a = count_of(a.formats, "jpeg"), jpegs_b = count_of(b.formats, "jpeg");
   if (jpegs_a > 0 && jpegs_b > 0)
     to.push_back(by_share("progressive", a.progressive, jpegs_a, b.progressive, jpegs_b));
-  add_shares(to, "class", a.classes, b.classes);
+  add_shares(to, "class", called_as(b.classes, a.classes), called_as(a.classes, b.classes));
 }
 
 }  // namespace

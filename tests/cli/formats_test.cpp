@@ -58,9 +58,10 @@ TEST(FormatsCli, WhatCannotBeReadIsOneSentence) {
       {{"parquet:" + fixture("mds/index.json")}, "is no Parquet file", 1},
       {{"tfrecord:" + fixture("mds/index.json")}, "is no TFRecord file", 1},
   };
-  if (is_built("arrow"))
+  if (is_built("arrow")) {
     EXPECT_THAT(run("arrow:" + fixture("arrow/saved"), {}).err,
                 HasSubstr("holds the splits train"));
+  }
   for (const Refused& refused : cases) {
     const Ended ended = run(refused.words.front(), {});
     EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.words.front();

@@ -60,7 +60,7 @@ TEST_P(WrittenFormats, AreReadByTheirLibraries) {
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenFormats,
                          ::testing::Values(std::pair{"parquet", "pyarrow"},
                                            std::pair{"lmdb", "lmdb"}),
-                         [](const auto& info) { return std::string(info.param.first); });
+                         [](const auto& format) { return std::string(format.param.first); });
 
 }  // namespace
 }  // namespace loaderscope::testing_cli
