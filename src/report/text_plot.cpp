@@ -51,7 +51,7 @@ int place(double share, int dots) {
 }
 
 // "^ knee 3" with its caret in column `at`, behind it where there is no room before the end.
-std::string marked(const std::string& text, int at, int columns) {
+std::string caret_line(const std::string& text, int at, int columns) {
   const auto before = static_cast<std::size_t>(at), length = columns_of(text);
   if (before + 2 + length <= static_cast<std::size_t>(columns))
     return std::string(before, ' ') + "^ " + text;
@@ -85,7 +85,7 @@ std::vector<std::string> lines_of(const TextPlot& plot, int width, int rows) {
                     canvas.row(row));
   if (!plot.mark.empty()) {
     const int at = place((plot.mark_x - least->x) / length, canvas.across()) / kAcross;
-    lines.push_back(blank + marked(plot.mark, at, canvas.across() / kAcross));
+    lines.push_back(blank + caret_line(plot.mark, at, canvas.across() / kAcross));
   }
   const std::size_t gap = static_cast<std::size_t>(canvas.across() / kAcross);
   const std::size_t used = columns_of(plot.first) + columns_of(plot.last);

@@ -132,9 +132,9 @@ void NsysReader::read_facts() {
       captured_.emplace(row.text(1));
   });
   file_.for_each("TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"}, [&](const SqliteRow& row) {
-    constexpr std::int64_t kFarthestBase = 4'000'000'000'000'000'000;
+    constexpr std::int64_t kFarthestUtc = 4'000'000'000'000'000'000;
     const std::int64_t base = row.integer(0);
-    base_ = base > 0 && base < kFarthestBase ? base : 0;
+    base_ = base > 0 && base < kFarthestUtc ? base : 0;
   });
   std::string gpus;
   file_.for_each("TARGET_INFO_GPU", {"name"}, [&](const SqliteRow& row) {

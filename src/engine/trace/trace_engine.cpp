@@ -105,6 +105,10 @@ RunRecord read_traces(const TraceOptions& options) {
     format.read(path, options, run);
     run.is_one_host = run.is_one_host && (!before || before == run.host);
   }
+  if (run.sampled && options.files.size() > 1)
+    throw RunError(options.files.front() +
+                   ": samples of stacks have no clock to bring files together by; give one at a "
+                   "time");
   const bool has_steps = std::ranges::any_of(
       run.processes, [](const TracedProcess& process) { return !process.steps.empty(); });
   if (run.gpus_used.empty() && !run.has_loader && !has_steps)

@@ -141,6 +141,11 @@ TEST_F(Sampled, WhatCannotAnswerSaysSo) {
   EXPECT_THAT(refusal(bytes), HasSubstr("is no time"));
 }
 
+TEST_F(Sampled, OneFileAtATimeIsTaken) {
+  const std::string path = saved(kSpeedscope);
+  EXPECT_THROW(read_traces({{path, path}, "", 0, 100}), RunError);
+}
+
 TEST_F(Sampled, DamagedOnesAreRefusedInOneSentence) {
   const std::string whole = kSpeedscope;
   for (std::size_t length = 80; length + 40 < whole.size(); length += 37)
