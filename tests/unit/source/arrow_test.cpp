@@ -28,7 +28,7 @@ bool has_codec(std::int64_t codec) {
     return false;
   }
 }
-constexpr std::int64_t kLz4 = 0, kZstd = 1;
+constexpr std::int64_t kArrowLz4 = 0, kArrowZstd = 1;
 
 struct Arrow : testing::Test {
   TempFolder data;
@@ -86,7 +86,7 @@ TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
 }
 
 TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
-  for (const auto& [name, codec] : {std::pair("lz4", kLz4), std::pair("zstd", kZstd)}) {
+  for (const auto& [name, codec] : {std::pair("lz4", kArrowLz4), std::pair("zstd", kArrowZstd)}) {
     if (!has_codec(codec)) continue;
     const auto source = open(std::string(name) + ".arrow");
     expect_fixture_images(*source);
@@ -151,7 +151,7 @@ TEST_F(Arrow, OfACacheWhatMapLeftIsNoData) {
 
 TEST_F(Arrow, NullsAndEmptyValuesAreNoSamples) {
   for (const char* name : {"nulls_none.arrow", "nulls_zstd.arrow"}) {
-    if (std::string_view(name) == "nulls_zstd.arrow" && !has_codec(kZstd)) continue;
+    if (std::string_view(name) == "nulls_zstd.arrow" && !has_codec(kArrowZstd)) continue;
     EXPECT_THAT(message_of<RunError>([&] { open(name); }),
                 HasSubstr("several columns of bytes: few, image"));
     for (const char* column : {"few", "image"}) {
