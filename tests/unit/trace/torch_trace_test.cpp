@@ -31,7 +31,7 @@ std::string trace_of(const std::vector<std::string>& events, int rank = 0) {
   return text + "]}";
 }
 
-constexpr const char* kNext = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+constexpr const char* kAskForNext = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
 
 // 30 steps of 1000 us: 200 us for the loader, 100 us of a copy, 700 us of a kernel.
 std::vector<std::string> steps() {
@@ -40,7 +40,7 @@ std::vector<std::string> steps() {
     const double at = 1000.0 * k;
     const std::string on = R"("device":0,"stream":7,"correlation":)" + std::to_string(k + 1);
     events.push_back(event("user_annotation", "ProfilerStep#" + std::to_string(k + 40), at, 1000));
-    events.push_back(event("user_annotation", kNext, at, 200));
+    events.push_back(event("user_annotation", kAskForNext, at, 200));
     events.push_back(event("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", at + 200, 100,
                            on + R"(,"bytes":1000)"));
     events.push_back(event("kernel", "gemm", at + 300, 700, on));
@@ -97,7 +97,7 @@ TEST_F(TorchTrace, CollectivesOfTwoFilesTellWhichRankWasWaitedFor) {
     std::vector<std::string> events;
     for (int k = 0; k < 30; ++k) {
       const double at = 1000.0 * k;
-      events.push_back(event("user_annotation", kNext, at, wait));
+      events.push_back(event("user_annotation", kAskForNext, at, wait));
       events.push_back(event("kernel", "gemm", at + wait, 300, R"("device":0)"));
       events.push_back(event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at + wait + 300,
                              700 - wait, R"("device":0)"));
