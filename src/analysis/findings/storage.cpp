@@ -77,6 +77,13 @@ std::string requests_words(const Facts& facts) {
   return text;
 }
 
+// Of local storage, as its saved profile has it.
+std::string probed_storage_words(const Facts& facts) {
+  const double probed = facts.metric("probed.storage_bytes_per_s");
+  const bool is_local = !request_times(facts.record);
+  return probed > 0 && is_local ? "; probe measured " + show_byte_rate(probed) + " here" : "";
+}
+
 std::string reads_at_once(const Facts& facts) {
   const std::int64_t ahead = has_declared_depth(facts) ? facts.config.data.queue_depth.value : 1;
   const std::int64_t reads = std::max<std::int64_t>(1, facts.threads()) * ahead;
@@ -137,6 +144,7 @@ std::optional<Candidate> storage_latency(const Facts& facts) {
       "reads wait {} each{}: {} of the time{}", show_duration(mean_of(facts.stages[Stage::read])),
       requests.empty() ? " for the first byte and " + reads_at_once(facts) : "",
       show_percent(facts.share(Cause::read)), requests);
+  candidate.evidence += probed_storage_words(facts);
   candidate.ranges = {more_workers(facts)};
   candidate.pytorch =
       loader_words(facts.record, {"num_workers={}"}) + "  # they wait, they need no core each";
@@ -154,7 +162,8 @@ std::optional<Candidate> storage_bandwidth(const Facts& facts) {
   Candidate candidate{fmt::format("the storage gives {}, all that it has{}: {} of the time{}",
                                   show_byte_rate(read_rate(facts)),
                                   ceiling > 0 ? " of " + show_byte_rate(ceiling) : std::string(),
-                                  show_percent(facts.share(Cause::read)), requests_words(facts)),
+                                  show_percent(facts.share(Cause::read)), requests_words(facts)) +
+                          probed_storage_words(facts),
                       {{{"read.speed", "2"}}},
                       fewer_bytes_words(facts)};
   // Where nobody has said what the storage has, it is full if more readers get no more of it.

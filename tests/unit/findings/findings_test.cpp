@@ -554,6 +554,16 @@ TEST(Findings, PageableCopiesOfAGivenTimeCanStillBeHidden) {
   EXPECT_DOUBLE_EQ(findings.front().busy_after, 1);
 }
 
+TEST(Findings, OfStorageNameWhatProbeMeasuredOfIt) {
+  RunRecord record = run(COMPUTE "workers = 2\nstored-bytes = 8MB\nstorage-latency = 20ms");
+  add_metric(record, "probed.storage_bytes_per_s", 910e6);
+  const std::vector<Finding> findings = findings_of(record);
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& f) { return f.id == "storage-latency"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_NE(found->evidence.find("; probe measured 910 MB/s here"), std::string::npos);
+}
+
 TEST(Findings, APartOfACoreIsAQuota) {
   const auto with_cores = [](const std::string& cores) {
     return findings_of(run(COMPUTE "workers = 8\ncost = decode=4ms\ncores = " + cores));
