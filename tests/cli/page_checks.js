@@ -57,6 +57,29 @@ const checksOf = {
       });
     });
   },
+  plan() {
+    const sizes = rows('ranks', 'hosts', 'samples/s').flatMap((row, i) => [
+      [row.ranks, R.sizes[i].ranks, 'ranks'], [row.hosts, R.sizes[i].hosts, 'hosts'],
+      [row['samples/s'], R.sizes[i].samples_per_s, row.ranks],
+      [row.busy, R.sizes[i].busy, row.ranks + ' busy']]);
+    const shared = rows('needed', 'given', 'used').map((row, i) =>
+      [row.used, R.shared[i].needed / R.shared[i].given, R.shared[i].name]);
+    return [...sizes, ...shared];
+  },
+  compare() {
+    return rows('A', 'B', 'change', 'verdict').flatMap((row, i) => {
+      const one = R.differences[i], change = row.change.replace('points', '%').replace('+', '');
+      return [[row.A, one.a, one.name + ' of A'], [row.B, one.b, one.name + ' of B'],
+              [change, one.change.mean, one.name]];
+    });
+  },
+  'dataset-drift'() {
+    const shown = rows('A', 'B', 'differ');
+    return R.differences.flatMap(one => {
+      const row = labelled(shown, one.what);
+      return row ? [[row.differ.split(' %')[0] + ' %', one.share, one.what]] : [];
+    });
+  },
   selftest() {
     return rows('injected ms/step', 'found').flatMap((row, i) => [
       [row['injected ms/step'] + ' ms', R.stages[i].injected_s, row.stage],

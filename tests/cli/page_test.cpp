@@ -181,7 +181,9 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
                         {"python3", LOADERSCOPE_SOURCE_DIR "/tests/tools/made_nsys.py", nsys})
                 .exit_code,
             0);
+  const std::string others = folder_.path("others");
   ASSERT_EQ(run_binary({"data", "make", data, "--count", "40"}).exit_code, 0);
+  ASSERT_EQ(run_binary({"data", "make", others, "--count", "40", "--size", "64x48"}).exit_code, 0);
   const Words model = {"--engine", "model",   "--cost", "decode=10ms", "--compute",
                        "15ms",     "--batch", "4",      "--cores",     "8"};
   const auto in_model = [&](Words words) {
@@ -196,7 +198,11 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
       {"what-if", saved, "--set", "workers=4"},
       {"selftest", "--quick"},
       {"probe", "--quick"},
-      {"data", "info", data}};
+      {"plan", "--from", saved, "--ranks", "64", "--storage", "100MB/s:1ms"},
+      in_model(
+          {"compare", "--a", "--workers 1", "--b", "--workers 2", "--pairs", "6", "--steps", "30"}),
+      {"data", "info", data},
+      {"data", "info", data, others}};
   for (Words words : commands) {
     SCOPED_TRACE(words[0]);
     words.insert(words.end(), {"--html", path, "--force"});
