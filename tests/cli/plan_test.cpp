@@ -37,9 +37,9 @@ TEST_F(Plan, SaysHowBusyTheJobIsAndWhatIsFull) {
       {"plan", "--from", saved_run(), "--ranks", "100", "--storage", "20GB/s", "--gpu-price", "2"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out,
-              StartsWith("100 ranks on 100 hosts: busy 35.7 % (measured with 1: 100.0 %)"));
+              StartsWith("100 ranks on 100 hosts: busy 50.0 % (measured with 1: 100.0 %)"));
   EXPECT_THAT(ended.out, HasSubstr("Needed: 40.0 GB/s of storage instead of 20.0 GB/s"));
-  EXPECT_THAT(ended.out, HasSubstr("Epoch: 4,000 samples in 280.0 ms"));
+  EXPECT_THAT(ended.out, HasSubstr("Epoch: 4,000 samples in 200.0 ms"));
 }
 
 TEST_F(Plan, IsSavedAndReadBack) {

@@ -30,6 +30,7 @@ struct JobHosts {
   double decode_cores = 0;               // of other hosts, that decode for all ranks; 0: none
   double decode_rate = 0;                // bytes per second that these send; 0: any
   std::optional<SharedStorage> storage;  // none: reads take what they took
+  Nanos apart = 0;                       // by so much at most ranks begin after each other
 };
 
 // The model of a run. What the run declared is taken from its configuration, what it measured from

@@ -53,7 +53,7 @@ Prediction FittedModel::predict_job(const JobHosts& hosts, const Changes& change
   Prediction prediction;
   FittedCosts costs = *costs_;
   prediction.config = model_config(changes, costs, prediction);
-  costs.hosts = {hosts.count, hosts.decode_cores, hosts.decode_rate};
+  costs.hosts = {hosts.count, hosts.decode_cores, hosts.decode_rate, hosts.apart};
   if (hosts.storage) read_from(*hosts.storage, costs, prediction.config);
   prediction.config.data.samples.value = 0;
   prediction.config.loader.shuffle_buffer.value = 0;

@@ -52,9 +52,10 @@ Changes changes_for(const JobQuestion& question, std::int64_t ranks) {
   return changes;
 }
 
-JobHosts hosts_for(const JobQuestion& question, std::int64_t count) {
+JobHosts hosts_for(const JobQuestion& question, std::int64_t count, Nanos apart) {
   JobHosts hosts;
   hosts.count = count;
+  hosts.apart = apart;
   hosts.storage = question.storage;
   if (!question.decode) return hosts;
   const DecodeHosts& decode = *question.decode;
@@ -80,6 +81,11 @@ JobSize size_of(const Prediction& prediction, std::int64_t hosts, double calibra
   size.samples_per_s = prediction.samples_per_s * factor;
   if (busy > 0) size.account = with_busy(size.account, busy * factor);
   return size;
+}
+
+// Between the ends of two steps of the run.
+Nanos mean_step_time(const Analysis& analysis) {
+  return analysis.steps > 0 ? analysis.account.window / analysis.steps : 0;
 }
 
 std::int64_t samples_of_epoch(const RunRecord& record, const Changes& changes) {
@@ -150,12 +156,14 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
 
   plan.notes = model.notes();
   const std::int64_t of_host = ranks_of_host(question);
+  const Nanos apart = question.ranks > 1 ? mean_step_time(analysis) : 0;
   RunConfig config;
   for (const std::int64_t hosts : host_counts(question.hosts)) {
     const std::int64_t ranks =
         hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
-    const Prediction prediction = model.predict_job(
-        hosts_for(question, hosts), changes_for(question, ranks), steps_for(record.config, ranks));
+    const Prediction prediction =
+        model.predict_job(hosts_for(question, hosts, apart), changes_for(question, ranks),
+                          steps_for(record.config, ranks));
     plan.sizes.push_back(size_of(prediction, hosts, calibration));
     plan.has_busy = prediction.has_busy();
     config = prediction.config;

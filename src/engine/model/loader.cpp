@@ -127,7 +127,8 @@ void Loader::come_up(std::int32_t index) {
   execution.epoch = epoch_;
   execution.draw = static_cast<std::int64_t>(index) * plan_.ranks + rank_;
   execution.count = epoch_;
-  const StageTime time = plan_.startup.time(execution);
+  StageTime time = plan_.startup.time(execution);
+  if (epoch_ == 0) time.waits += plan_.comes_later(rank_);
   if (time.wall() == 0) {
     is_up(index);
     return;

@@ -225,6 +225,13 @@ FoldOptions Plan::fold_options(FactObserver* observer) const {
   return options;
 }
 
+Nanos Plan::comes_later(std::int32_t rank) const {
+  if (fitted == nullptr || fitted->hosts.apart <= 0) return 0;
+  const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
+  return std::llround(uniform_draw(seed, 0, rank, Stage::startup, 1) *
+                      static_cast<double>(fitted->hosts.apart));
+}
+
 StageTime Plan::sample_time(const StagePlan& stage, const Execution& execution) const {
   StageTime time = stage.time(execution);
   if (decodes_elsewhere && stage.stage() == Stage::decode) {

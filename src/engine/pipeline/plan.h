@@ -83,6 +83,8 @@ struct Plan {
   std::size_t host_of(std::int32_t rank) const {
     return static_cast<std::size_t>(rank / ranks_per_host);
   }
+  // How much later than the first one the workers of a rank come up.
+  Nanos comes_later(std::int32_t rank) const;
   // What hosts without ranks do of a sample's stage is theirs.
   StageTime sample_time(const StagePlan& stage, const Execution& execution) const;
 
