@@ -91,8 +91,10 @@ void tell_processes(Screen& screen, const Watch& watch) {
   std::vector<Worth> worths = {Worth::evidence};
   const bool has_ranks = watch.count(Role::trainer) > 1;
   if (watch.workers_seen > 1) {
-    table.add(cells_of(fmt::format("{} workers", watch.count(Role::worker)), watch.workers,
-                       watch.worker_private_bytes, watch.worker_growth_per_s, "the mean"));
+    const std::int64_t there = watch.count(Role::worker);
+    table.add(cells_of(fmt::format("{} workers", there > 0 ? there : watch.workers_seen),
+                       watch.workers, watch.worker_private_bytes, watch.worker_growth_per_s,
+                       "the mean"));
   }
   for (const WatchedProcess& process : watch.processes) {
     if (process.role == Role::other) continue;
