@@ -36,7 +36,7 @@ TEST(HostCores, DoNotShareWhatOthersHave) {
 
 TEST(HostCores, TheEarliestEndIsFirst) {
   std::mt19937 random(1);
-  for (const std::size_t hosts : {1, 2, 3, 5, 8, 13}) {
+  for (const std::size_t hosts : {1UL, 2UL, 3UL, 5UL, 8UL, 13UL}) {
     HostCores cores(hosts, SharedServer(2, 1));
     std::vector<SharedServer> plain(hosts, SharedServer(2, 1));
     Nanos now = 0;
