@@ -108,7 +108,7 @@ const checksOf = {
 };
 
 const units = {'%': 0.01, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, B: 1, KB: 1e3, MB: 1e6,
-               GB: 1e9, TB: 1e12, '/s': 1, 'KB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9};
+               GB: 1e9, TB: 1e12, '/s': 1, 'KB/s': 1e3, 'MB/s': 1e6, 'GB/s': 1e9, 'TB/s': 1e12};
 // Whether it is the value, as far as its last digit tells.
 function agrees(shown, value) {
   const [, digits, unit] = shown.match(/^[±]?(-?[\d,]*\.?\d+)\s*(%|[A-Za-z]*\/?s|[A-Za-z]+)?$/) || [];

@@ -240,8 +240,8 @@ class HttpReader final : public SampleReader {
   }
 
   const Access& access_;
-  Fetcher fetcher_;
   std::vector<std::unique_ptr<Piece>> pieces_;
+  Fetcher fetcher_;  // behind what it fetches: it lets go of it
   std::vector<std::int64_t> expected_;
   std::size_t next_expected_ = 0;
   Bytes largest_ = Bytes{128} << 10;  // of the samples so far

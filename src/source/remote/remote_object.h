@@ -25,8 +25,8 @@ class RemoteObject final : public StoredObject {
   }
 
   std::string path_;
-  Fetcher fetcher_;
   Fetch piece_;
+  Fetcher fetcher_;  // behind what it fetches: it lets go of it
   Bytes at_once_;
   Bytes size_ = 0;
   FolderStamp stamp_;

@@ -32,10 +32,10 @@ class WholeObject final : public WholeShard {
 
   std::string path_;
   const AccessOptions& options_;
-  Fetcher fetcher_;
-  int most_;
   std::deque<std::unique_ptr<Fetch>> pieces_;  // one behind the other
   std::vector<std::unique_ptr<Fetch>> spare_;
+  Fetcher fetcher_;  // behind what it fetches: it lets go of it
+  int most_;
   Bytes next_ = 0;   // where the piece behind them begins
   Bytes size_ = -1;  // -1: not known yet
   std::uint64_t stamp_ = 0;
