@@ -124,6 +124,9 @@ void Fetcher::begin_try(Fetch& fetch) {
     fetch.error_.emplace(Kind::unreadable, error.what());
     fetch.state_ = Fetch::State::done;
     return;
+  } catch (...) {
+    drop(fetch);
+    throw;
   }
   ::curl_multi_add_handle(multi_, fetch.easy_.get());
   fetch.asked_ = counts_.count_asked();
