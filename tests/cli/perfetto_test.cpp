@@ -18,8 +18,8 @@ using nlohmann::json;
 std::int64_t ns(const json& seconds) { return std::llround(1e9 * seconds.get<double>()); }
 
 TEST(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
-  const Ended python = run_program(script_path("python-env"), {"--find", "traces"});
-  if (python.exit_code != 0) GTEST_SKIP() << "no perfetto: scripts/python-env traces brings it";
+  const std::string python = traces_python();
+  if (python.empty()) GTEST_SKIP() << "no perfetto: scripts/python-env traces brings it";
   const TestFolder folder;
   const std::string saved = folder.path("r.json"), trace = folder.path("r.pftrace");
   const Ended made =
@@ -29,8 +29,8 @@ TEST(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
                   "--ranks", "2",          "--steps",   "200",       "--json",
                   saved,     "--perfetto", trace});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  const Ended read = run_program(python.out.substr(0, python.out.find('\n')),
-                                 {LOADERSCOPE_SOURCE_DIR "/tests/tools/read_perfetto.py", trace});
+  const Ended read =
+      run_program(python, {LOADERSCOPE_SOURCE_DIR "/tests/tools/read_perfetto.py", trace});
   ASSERT_EQ(read.exit_code, 0) << read.err;
   std::map<std::pair<int, int>, json> told;
   for (const json& step : json::parse(read.out))

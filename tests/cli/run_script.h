@@ -1,7 +1,9 @@
 // Runs the project's scripts with pretend programs in place of those that they call.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
+#include <string>
 
 #include "cli/run_binary.h"
 
@@ -10,6 +12,17 @@ namespace loaderscope::testing_cli {
 inline std::string script_path(const std::string& name) {
   return LOADERSCOPE_SOURCE_DIR "/scripts/" + name;
 }
+
+// The Python of a group of scripts/python-env: LOADERSCOPE_GROUP_PYTHON, which scripts/test gives
+// as tests have a cache folder of their own, else what that script has made; "" where there is
+// none.
+inline std::string python_of(const std::string& group, const char* given_in) {
+  if (const char* given = std::getenv(given_in)) return given;
+  const Ended found = run_program(script_path("python-env"), {"--find", group});
+  return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
+}
+inline std::string servers_python() { return python_of("servers", "LOADERSCOPE_SERVERS_PYTHON"); }
+inline std::string traces_python() { return python_of("traces", "LOADERSCOPE_TRACES_PYTHON"); }
 
 // A program made of the text of a script; returns its path.
 inline std::string write_program(const TestFolder& folder, const std::string& name,

@@ -17,10 +17,8 @@ using ::testing::StartsWith;
 
 // "" where there is none.
 std::string py_spy() {
-  const Ended found = run_program(script_path("python-env"), {"--find", "traces"});
-  if (found.exit_code != 0) return "";
-  const std::filesystem::path python = found.out.substr(0, found.out.find('\n'));
-  return (python.parent_path() / "py-spy").string();
+  const std::filesystem::path python = traces_python();
+  return python.empty() ? "" : (python.parent_path() / "py-spy").string();
 }
 
 class PySpy : public TorchTest {

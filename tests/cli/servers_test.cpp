@@ -225,13 +225,6 @@ TEST_F(ServersCli, AnExpiredSessionIsCountedAndShownNowhere) {
   }
 }
 
-// LOADERSCOPE_SERVERS_PYTHON, else what scripts/python-env has made; "" where there is none.
-std::string servers_python() {
-  if (const char* given = std::getenv("LOADERSCOPE_SERVERS_PYTHON")) return given;
-  const Ended found = run_program(script_path("python-env"), {"--find", "servers"});
-  return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
-}
-
 // The store is moto's.
 TEST_F(ServersCli, AStoreThatSpeaksS3IsReadAndListed) {
   const std::string python = servers_python();
