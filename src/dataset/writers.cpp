@@ -11,15 +11,22 @@ namespace loaderscope::dataset {
 
 namespace {
 
+// Null where the library is not there: the row is not available then.
+using PathOf = std::string (*)(const Container&, std::int64_t);
+using OpenShard = std::unique_ptr<ShardWriter> (*)(const Container&, std::int64_t);
 #ifdef LOADERSCOPE_WITH_LMDB
-constexpr auto kOpenLmdbShard = open_lmdb_writer;
+constexpr PathOf kLmdbPath = lmdb_path;
+constexpr OpenShard kOpenLmdbShard = open_lmdb_writer;
 #else
-constexpr std::unique_ptr<ShardWriter> (*kOpenLmdbShard)(const Container&, std::int64_t) = nullptr;
+constexpr PathOf kLmdbPath = nullptr;
+constexpr OpenShard kOpenLmdbShard = nullptr;
 #endif
 #ifdef LOADERSCOPE_WITH_HDF5
-constexpr auto kOpenHdf5Shard = open_hdf5_writer;
+constexpr PathOf kHdf5Path = hdf5_path;
+constexpr OpenShard kOpenHdf5Shard = open_hdf5_writer;
 #else
-constexpr std::unique_ptr<ShardWriter> (*kOpenHdf5Shard)(const Container&, std::int64_t) = nullptr;
+constexpr PathOf kHdf5Path = nullptr;
+constexpr OpenShard kOpenHdf5Shard = nullptr;
 #endif
 
 // What is not read here is not written either.
@@ -66,11 +73,11 @@ std::span<const WriterRow> writer_table() {
        .takes_pixels = true},
       {.row = {"lmdb", "LMDB files, an image a key; with classes Caffe's Datum of both.",
                as_source_says<kLmdb>},
-       .path_of = lmdb_path,
+       .path_of = kLmdbPath,
        .open = kOpenLmdbShard},
       {.row = {"hdf5", "HDF5 files of pixels, all images of one size: data sets images and labels.",
                as_source_says<kHdf5>},
-       .path_of = hdf5_path,
+       .path_of = kHdf5Path,
        .open = kOpenHdf5Shard,
        .takes_pixels = true},
       {.row = {"tokens",

@@ -55,8 +55,12 @@ TEST_F(Plan, IsSavedAndReadBack) {
   for (const std::string form : {"table", "json", "html", "csv", "markdown", "brief"}) {
     const Ended told = run_binary({"report", path, "--format", form});
     EXPECT_EQ(told.exit_code, 0) << form << ": " << told.err;
-    if (form == "table") EXPECT_EQ(told.out, made.out);
-    if (form == "json") EXPECT_EQ(told.out, folder_.read("p.json"));
+    if (form == "table") {
+      EXPECT_EQ(told.out, made.out);
+    }
+    if (form == "json") {
+      EXPECT_EQ(told.out, folder_.read("p.json"));
+    }
   }
 }
 
