@@ -1,7 +1,5 @@
 // HDF5 files of pixels: "images", (samples, height, width, 3) of 8 bits, an image a chunk, and
 // "labels".
-#include <fmt/format.h>
-
 #include <vector>
 
 #include "base/raw_image.h"
@@ -44,10 +42,6 @@ class Hdf5Shard final : public ShardWriter {
 };
 
 }  // namespace
-
-std::string hdf5_path(const Container& container, std::int64_t shard) {
-  return fmt::format("{}/shard-{:06}.h5", container.folder, shard);
-}
 
 std::unique_ptr<ShardWriter> open_hdf5_writer(const Container& container, std::int64_t shard) {
   return std::make_unique<Hdf5Shard>(container, shard);

@@ -1,7 +1,5 @@
 // LMDB files: a key a sample, counted up in the order in which they are packed; the value is the
 // image, or where there are classes Caffe's Datum of both.
-#include <fmt/format.h>
-
 #include <optional>
 #include <protozero/pbf_writer.hpp>
 #include <string>
@@ -55,10 +53,6 @@ class LmdbShard final : public ShardWriter {
 };
 
 }  // namespace
-
-std::string lmdb_path(const Container& container, std::int64_t shard) {
-  return fmt::format("{}/shard-{:06}.mdb", container.folder, shard);
-}
 
 std::unique_ptr<ShardWriter> open_lmdb_writer(const Container& container, std::int64_t shard) {
   return std::make_unique<LmdbShard>(container, shard);

@@ -207,10 +207,6 @@ class ParquetWriter final : public ShardWriter {
 
 }  // namespace
 
-std::string parquet_path(const Container& container, std::int64_t shard) {
-  return fmt::format("{}/shard-{:06}.parquet", container.folder, shard);
-}
-
 std::unique_ptr<ShardWriter> open_parquet_writer(const Container& container, std::int64_t shard) {
   return std::make_unique<ParquetWriter>(container, shard);
 }

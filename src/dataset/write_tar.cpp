@@ -84,7 +84,7 @@ class TarWriter final : public ShardWriter {
 }  // namespace
 
 std::string tar_path(const Container& container, std::int64_t shard) {
-  const std::string path = fmt::format("{}/shard-{:06}.tar", container.folder, shard);
+  const std::string path = shard_path(container, shard, ".tar");
   return container.compression == nullptr
              ? path
              : fmt::format("{}.{}", path, container.compression->ending);

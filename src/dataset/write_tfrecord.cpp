@@ -1,7 +1,5 @@
 // TFRecord files: a tf.train.Example for each sample, with the names that TensorFlow's own data
 // sets of images have.
-#include <fmt/format.h>
-
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
@@ -74,10 +72,6 @@ class TfrecordWriter final : public ShardWriter {
 };
 
 }  // namespace
-
-std::string tfrecord_path(const Container& container, std::int64_t shard) {
-  return fmt::format("{}/shard-{:06}.tfrecord", container.folder, shard);
-}
 
 std::unique_ptr<ShardWriter> open_tfrecord_writer(const Container& container, std::int64_t shard) {
   return std::make_unique<TfrecordWriter>(tfrecord_path(container, shard),

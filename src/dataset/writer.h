@@ -96,6 +96,8 @@ std::string data_text(const WriterRow& writer, const std::string& folder,
 // "000000031", by which shards name their samples.
 std::string key_of(std::int64_t number);
 
+// FOLDER/shard-000000 with its ending.
+std::string shard_path(const Container& container, std::int64_t shard, std::string_view ending);
 std::string tar_path(const Container& container, std::int64_t shard);
 std::unique_ptr<ShardWriter> open_tar_writer(const Container& container, std::int64_t shard);
 std::string files_note_path(const Container& container, std::int64_t shard);

@@ -12,20 +12,15 @@ namespace loaderscope::dataset {
 namespace {
 
 // Null where the library is not there: the row is not available then.
-using PathOf = std::string (*)(const Container&, std::int64_t);
 using OpenShard = std::unique_ptr<ShardWriter> (*)(const Container&, std::int64_t);
 #ifdef LOADERSCOPE_WITH_LMDB
-constexpr PathOf kLmdbPath = lmdb_path;
 constexpr OpenShard kOpenLmdbShard = open_lmdb_writer;
 #else
-constexpr PathOf kLmdbPath = nullptr;
 constexpr OpenShard kOpenLmdbShard = nullptr;
 #endif
 #ifdef LOADERSCOPE_WITH_HDF5
-constexpr PathOf kHdf5Path = hdf5_path;
 constexpr OpenShard kOpenHdf5Shard = open_hdf5_writer;
 #else
-constexpr PathOf kHdf5Path = nullptr;
 constexpr OpenShard kOpenHdf5Shard = nullptr;
 #endif
 
@@ -37,6 +32,22 @@ std::optional<std::string> as_source_says() {
 constexpr std::string_view kLmdb = "lmdb", kHdf5 = "hdf5";
 
 }  // namespace
+
+std::string shard_path(const Container& container, std::int64_t shard, std::string_view ending) {
+  return fmt::format("{}/shard-{:06}{}", container.folder, shard, ending);
+}
+std::string tfrecord_path(const Container& container, std::int64_t shard) {
+  return shard_path(container, shard, ".tfrecord");
+}
+std::string parquet_path(const Container& container, std::int64_t shard) {
+  return shard_path(container, shard, ".parquet");
+}
+std::string lmdb_path(const Container& container, std::int64_t shard) {
+  return shard_path(container, shard, ".mdb");
+}
+std::string hdf5_path(const Container& container, std::int64_t shard) {
+  return shard_path(container, shard, ".h5");
+}
 
 std::span<const WriterRow> writer_table() {
   static const WriterRow rows[] = {
@@ -73,11 +84,11 @@ std::span<const WriterRow> writer_table() {
        .takes_pixels = true},
       {.row = {"lmdb", "LMDB files, an image a key; with classes Caffe's Datum of both.",
                as_source_says<kLmdb>},
-       .path_of = kLmdbPath,
+       .path_of = lmdb_path,
        .open = kOpenLmdbShard},
       {.row = {"hdf5", "HDF5 files of pixels, all images of one size: data sets images and labels.",
                as_source_says<kHdf5>},
-       .path_of = kHdf5Path,
+       .path_of = hdf5_path,
        .open = kOpenHdf5Shard,
        .takes_pixels = true},
       {.row = {"tokens",
