@@ -20,8 +20,8 @@ struct ProbedRates {
   bool operator==(const ProbedRates&) const = default;
 };
 
-// As metrics `probed.*`: facts of the machine, measured earlier, which nothing but
-// probed_ceilings() reads.
+// As metrics `probed.*`: facts of the machine, measured earlier; no part of an account rests on
+// them.
 void add_probed_rates(const ProbedRates& rates, RunRecord& record);
 ProbedRates probed_rates(const RunRecord& record);
 

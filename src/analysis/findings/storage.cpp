@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "analysis/findings/facts.h"
+#include "analysis/probed_ceilings.h"
 #include "analysis/request_times.h"
 #include "analysis/wording.h"
 #include "settings/world_changes.h"
@@ -79,7 +80,7 @@ std::string requests_words(const Facts& facts) {
 
 // Of local storage, as its saved profile has it.
 std::string probed_storage_words(const Facts& facts) {
-  const double probed = facts.metric("probed.storage_bytes_per_s");
+  const double probed = probed_rates(facts.record).storage_bytes_per_s;
   const bool is_local = !request_times(facts.record);
   return probed > 0 && is_local ? "; probe measured " + show_byte_rate(probed) + " here" : "";
 }

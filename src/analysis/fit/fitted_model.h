@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/fit/storage_values.h"
+#include "engine/pipeline/job_hosts.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 
@@ -22,15 +23,6 @@ struct StepsToRun;
 struct SharedStorage {
   double bandwidth = 0;  // bytes per second
   Nanos latency = 0;     // to the first byte of a read
-};
-
-// A job over many machines, each like the one that was measured.
-struct JobHosts {
-  std::int64_t count = 1;                // with ranks, in equal shares
-  double decode_cores = 0;               // of other hosts, that decode for all ranks; 0: none
-  double decode_rate = 0;                // bytes per second that these send; 0: any
-  std::optional<SharedStorage> storage;  // none: reads take what they took
-  Nanos apart = 0;                       // by so much at most ranks begin after each other
 };
 
 // The model of a run. What the run declared is taken from its configuration, what it measured from
@@ -67,9 +59,10 @@ class FittedModel {
   Prediction predict_steps(const Changes& changes, std::int64_t steps,
                            const Knockouts& knockouts = {}) const;
 
-  // The same of a job over many machines. Its data has no end: what the beginning of an epoch takes
-  // is in none of its steps.
-  Prediction predict_job(const JobHosts& hosts, const Changes& changes, std::int64_t steps) const;
+  // The same of a job over many machines; without a storage reads take what they took. Its data has
+  // no end: what the beginning of an epoch takes is in none of its steps.
+  Prediction predict_job(const JobHosts& hosts, const std::optional<SharedStorage>& storage,
+                         const Changes& changes, std::int64_t steps) const;
 
   // The settings for running the changes for real. Throws UsageError where that is not possible.
   RunConfig to_run(const Changes& changes) const;

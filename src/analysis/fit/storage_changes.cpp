@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/fit/fitted_model.h"
 #include "analysis/fit/storage_fit.h"
 #include "loaderscope/errors.h"
 
@@ -23,6 +24,13 @@ void each_read(FittedCosts& costs, const Change& change) {
 }
 
 Nanos rounded(double ns) { return std::llround(std::min(ns, static_cast<double>(kLongestCost))); }
+
+bool any_bytes(const FittedCosts& costs) {
+  return std::any_of(costs.ranks.begin(), costs.ranks.end(), [](const FittedCosts::Rank& rank) {
+    return std::any_of(rank.samples.begin(), rank.samples.end(),
+                       [](const FittedCosts::Sample& sample) { return sample.bytes > 0; });
+  });
+}
 
 // Of reads one at a time the longer ones stay longer; what requests wait behind others is no
 // latency, and stays.
@@ -97,6 +105,25 @@ void change_storage(FittedCosts& costs, const WorldChange& change, const std::st
     case WorldWord::other_threads:
       return;
   }
+}
+
+void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage& storage) {
+  if (!costs.has_samples()) {
+    std::erase_if(config.declared.cost.value,
+                  [](const Cost& cost) { return cost.stage == Stage::read; });
+    config.declared.storage_latency.set(storage.latency);
+    config.declared.storage_bandwidth.set(storage.bandwidth);
+    return;
+  }
+  // What reads waited, and what requests waited behind each other, was the other one's.
+  costs.read_line = FittedCosts::Line{};
+  if (costs.requests) costs.requests->queueing = costs.requests->per_byte = 0;
+  set_latency(costs, static_cast<double>(storage.latency));
+  set_bandwidth(costs, storage.bandwidth);
+  if (costs.requests || any_bytes(costs)) return;
+  throw RunError(
+      "the run does not say how many bytes a sample has, so --storage cannot be answered; "
+      "measure one that reads its files where loaderscope sees it");
 }
 
 void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction) {

@@ -9,6 +9,10 @@
 #include "loaderscope/findings.h"
 #include "settings/world_changes.h"
 
+namespace loaderscope {
+struct SharedStorage;
+}
+
 namespace loaderscope::model {
 
 // Latency and bandwidth: of requests to servers as these were counted, of other reads told apart
@@ -24,6 +28,9 @@ void check_requests(FittedCosts& costs, const RunRecord& record,
 // Throws UsageError, which begins with `place`, where no fit of the reads answers the change.
 void change_storage(FittedCosts& costs, const WorldChange& change, const std::string& place,
                     std::vector<std::string>& notes);
+// Another storage, that all hosts of a job share: each read waits for its first byte, and then has
+// its part of the bandwidth. Throws RunError where nobody knows how many bytes a sample has.
+void replace_storage(FittedCosts& costs, RunConfig& config, const SharedStorage& storage);
 // A prediction may take more bytes per second of the storage than the run has seen of it: then it
 // is a bound, and says so.
 void note_storage_beyond_seen(const FittedCosts& costs, Prediction& prediction);

@@ -56,7 +56,6 @@ JobHosts hosts_for(const JobQuestion& question, std::int64_t count, Nanos apart)
   JobHosts hosts;
   hosts.count = count;
   hosts.apart = apart;
-  hosts.storage = question.storage;
   if (!question.decode) return hosts;
   const DecodeHosts& decode = *question.decode;
   hosts.decode_cores = static_cast<double>(decode.count) * static_cast<double>(decode.cores);
@@ -162,8 +161,8 @@ JobPlan plan_job(const RunRecord& record, const JobQuestion& asked,
     const std::int64_t ranks =
         hosts == question.hosts ? question.ranks : std::min(of_host * hosts, question.ranks);
     const Prediction prediction =
-        model.predict_job(hosts_for(question, hosts, apart), changes_for(question, ranks),
-                          steps_for(record.config, ranks));
+        model.predict_job(hosts_for(question, hosts, apart), question.storage,
+                          changes_for(question, ranks), steps_for(record.config, ranks));
     plan.sizes.push_back(size_of(prediction, hosts, calibration));
     plan.has_busy = prediction.has_busy();
     config = prediction.config;

@@ -76,7 +76,7 @@ MeasuredTimes MeasuredTimes::at_mean() const {
   return mean;
 }
 
-Nanos FittedCosts::Hosts::elsewhere(Nanos cpu, Bytes delivered) const {
+Nanos JobHosts::elsewhere(Nanos cpu, Bytes delivered) const {
   const double computes = static_cast<double>(cpu) / decode_cores;
   const double sends =
       decode_rate > 0 ? static_cast<double>(delivered) * static_cast<double>(kSecond) / decode_rate

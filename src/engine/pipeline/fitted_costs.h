@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/pipeline/execution.h"
+#include "engine/pipeline/job_hosts.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/run_record.h"
 
@@ -76,19 +77,6 @@ struct FittedCosts {
   struct Line {
     double latency = 0, per_byte = 0;
   };
-  // The machines of a job that is spread over several, each like the one that was measured.
-  struct Hosts {
-    std::int64_t count = 1;  // with ranks; each has the same number of them, the last may have less
-    double decode_cores = 0;  // of all hosts without ranks, that decode for them; 0: there are none
-    double decode_rate = 0;   // bytes per second that these send, as batches have them; 0: any
-    // Workers of a rank come up by up to so much later than those of another: ranks whose costs are
-    // all the same would else meet on the cores each time, as real ones do not.
-    Nanos apart = 0;
-
-    // Of `sample`, which is decoded in that CPU time, when it is alone there: work is divided, as
-    // there is always more of it under way than there are cores.
-    Nanos elsewhere(Nanos cpu, Bytes delivered) const;
-  };
   struct Sample {
     Bytes bytes = 0;
     std::array<StageTime, kSampleStages.size()> stages;
@@ -116,7 +104,7 @@ struct FittedCosts {
   double compute_threads = 0;
   double compute_alone = 1;  // of the measured time of a compute, what it takes with cores to spare
   std::int64_t shards = 0;   // of a stream: more workers have nothing to read; 0: not known
-  Hosts hosts;
+  JobHosts hosts;
 
   bool has_samples() const { return !ranks.empty(); }
   bool tells_samples_apart() const;  // on every rank
