@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/split.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -14,17 +15,6 @@ double polynomial(const double (&coefficients)[N], double x) {
   double value = 0;
   for (std::size_t i = N; i-- > 0;) value = value * x + coefficients[i];
   return value;
-}
-
-// One to three parts between colons.
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const auto end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == text.npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 constexpr double kZ99 = 2.3263478740408408;  // inverse_normal(0.99)

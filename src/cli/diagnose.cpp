@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
@@ -20,8 +21,9 @@ namespace {
 
 struct DiagnoseFlags {
   std::vector<std::string> files, require;
-  std::string step_range, batch_size, sample_rate, json, html;
-  bool force = false, verbose = false;
+  std::string step_range, batch_size, sample_rate;
+  AnswerFiles answer;
+  bool verbose = false;
 };
 
 traces::TraceOptions options_of(const DiagnoseFlags& flags) {
@@ -61,13 +63,11 @@ ExitCode diagnose(const DiagnoseFlags& flags) {
   const traces::TraceOptions options = options_of(flags);
   refuse_own_results(options.files);
   check_requirements(flags.require);
-  Places places;
-  if (!flags.json.empty()) places.push_back({"json", flags.json});
-  if (!flags.html.empty()) places.push_back({"html", flags.html});
-  check_places(places, "run", {flags.force, flags.files});
+  const Places places = flags.answer.places();
+  check_places(places, "run", {flags.answer.force, flags.files});
   auto [record, analysis] = answer_of_traces(options);
-  record.config.answer.json.value = flags.json;
-  record.config.answer.html.value = flags.html;
+  record.config.answer.json.value = flags.answer.json;
+  record.config.answer.html.value = flags.answer.html;
   const AnyResult result = result_of(record, analysis);
   keep_last_result(result);
   write_answer(places, result, standard_output_style(flags.verbose));
@@ -95,14 +95,7 @@ Action declare_diagnose(CLI::App& app) {
                  "Samples per second of stacks whose file does not tell, such as 100/s.")
       ->type_name("RATE")
       ->take_last();
-  app.add_option("--json", flags->json, "Also write the result to this file; - prints only JSON.")
-      ->type_name("FILE")
-      ->take_last();
-  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
-      ->type_name("FILE")
-      ->take_last();
-  app.add_flag("--force", flags->force,
-               "Let --json FILE and --html FILE replace files that are no results.");
+  add_answer_files(app, flags->answer);
   add_verbose(app, flags->verbose);
   app.add_option(
          "--require", flags->require,

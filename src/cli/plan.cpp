@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "analysis/scale/job_plan.h"
+#include "base/split.h"
+#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/last_result.h"
@@ -24,8 +26,8 @@ constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
 struct PlanFlags {
   std::string from = "last", ranks, hosts, storage, step, decode_hosts, gpu_price;
   std::vector<std::string> set;
-  std::string json, html;
-  bool force = false, verbose = false;
+  AnswerFiles answer;
+  bool verbose = false;
 };
 
 template <class Parse>
@@ -44,24 +46,14 @@ std::int64_t count_from_one(std::string_view text) {
   return count;
 }
 
-std::vector<std::string_view> parts_of(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(':', at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 SharedStorage parse_shared_storage(std::string_view text) {
-  const auto parts = parts_of(text);
+  const auto parts = split(text, ':');
   if (parts.size() > 2) throw ValueError("expected RATE or RATE:LATENCY, such as 40GB/s:1ms");
   return {parse_byte_rate(parts[0]), parts.size() == 2 ? parse_duration(parts[1]) : 0};
 }
 
 DecodeHosts parse_decode_hosts(std::string_view text) {
-  const auto parts = parts_of(text);
+  const auto parts = split(text, ':');
   if (parts.size() < 2 || parts.size() > 3)
     throw ValueError("expected HOSTS:CORES or HOSTS:CORES:RATE, such as 8:64:12GB/s");
   return {count_from_one(parts[0]), count_from_one(parts[1]),
@@ -100,14 +92,23 @@ JobQuestion question_of(const PlanFlags& flags) {
   return question;
 }
 
+// What interrupts the model speaks of a run, whose result is saved.
+JobPlan plan_unless_stopped(const RunRecord& record, const JobQuestion& question) {
+  const std::atomic<int>& stop_signal = catch_stop_signals();
+  try {
+    return plan_job(record, question, &stop_signal);
+  } catch (const RunError&) {
+    if (stop_signal.load() == 0) throw;
+    throw RunError("the plan was interrupted; the same command makes it again");
+  }
+}
+
 ExitCode make_plan(const PlanFlags& flags) {
   const JobQuestion question = question_of(flags);
-  Places places;
-  if (!flags.json.empty()) places.push_back({"json", flags.json});
-  if (!flags.html.empty()) places.push_back({"html", flags.html});
-  check_places(places, "plan", {flags.force, {flags.from}});
+  const Places places = flags.answer.places();
+  check_places(places, "plan", {flags.answer.force, {flags.from}});
   const RunRecord record = read_result(place_of_result(flags.from)).record;
-  JobPlan plan = plan_job(record, question, &catch_stop_signals());
+  JobPlan plan = plan_unless_stopped(record, question);
   plan.history = PredictionHistory(source::user_cache_folder()).summary();
   write_answer(places, result_of(plan, version_number()), standard_output_style(flags.verbose));
   return ExitCode::ok;
@@ -142,10 +143,7 @@ Action declare_plan(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->take_all()
       ->expected(1);
-  add("--json", flags->json, "FILE", "Also write the result to this file; - prints only JSON.");
-  add("--html", flags->html, "FILE", "Also save a page with its pictures in this file.");
-  app.add_flag("--force", flags->force,
-               "Let --json FILE and --html FILE replace files that are no results.");
+  add_answer_files(app, flags->answer);
   add_verbose(app, flags->verbose);
   return [flags] { return make_plan(*flags); };
 }

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "base/printable.h"
+#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/data_flags.h"
 #include "cli/interrupt.h"
@@ -24,17 +25,11 @@ namespace loaderscope {
 namespace {
 
 struct ProbeFlags {
-  std::string data, path, python, demand, batch_size, ranks, read_at_most, json, html;
+  std::string data, path, python, demand, batch_size, ranks, read_at_most;
+  AnswerFiles answer;
   std::vector<std::string> against;
-  bool quick = false, save = false, verbose = false, force = false;
+  bool quick = false, save = false, verbose = false;
 };
-
-Places places_of(const ProbeFlags& flags) {
-  Places places;
-  if (!flags.json.empty()) places.push_back({"json", flags.json});
-  if (!flags.html.empty()) places.push_back({"html", flags.html});
-  return places;
-}
 
 // "1786/s:154MB"
 probe::Demand demand_of(std::string_view text) {
@@ -116,8 +111,8 @@ void judge(probe::Profile& profile, std::optional<probe::Demand> demand,
 ExitCode run_probe(const ProbeFlags& flags) {
   const std::optional<probe::Demand> demand = demand_of(flags);
   probe::ProfileOptions options = options_of(flags);
-  const Places places = places_of(flags);
-  check_places(places, "probe", {flags.force, flags.against});
+  const Places places = flags.answer.places();
+  check_places(places, "probe", {flags.answer.force, flags.against});
   const std::vector<probe::Profile> peers = peers_of(flags);
   const std::atomic<int>& stop_signal = catch_stop_signals();
   probe::Profile profile;
@@ -172,9 +167,10 @@ Action declare_probe(CLI::App& app) {
                "Keep the profile for this machine in the cache folder: run, sweep, tune, what-if "
                "and compare show what they reach of it.");
   add("--python", flags->python, "The Python whose workers are started (python3).", "PROGRAM");
-  add("--json", flags->json, "Also write the profile to this file; - prints only JSON.", "FILE");
-  add("--html", flags->html, "Also save a page with its pictures in this file.", "FILE");
-  app.add_flag("--force", flags->force,
+  add("--json", flags->answer.json, "Also write the profile to this file; - prints only JSON.",
+      "FILE");
+  add("--html", flags->answer.html, "Also save a page with its pictures in this file.", "FILE");
+  app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
   add_verbose(app, flags->verbose);
   return [flags] { return run_probe(*flags); };

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -15,20 +16,12 @@ namespace {
 
 struct LinkFlags {
   int gpu = 0;
-  std::string json, html;
-  bool force = false;
+  AnswerFiles answer;
 };
 
-Places places_of(const LinkFlags& flags) {
-  Places places;
-  if (!flags.json.empty()) places.push_back({"json", flags.json});
-  if (!flags.html.empty()) places.push_back({"html", flags.html});
-  return places;
-}
-
 ExitCode probe_link(const LinkFlags& flags) {
-  const Places places = places_of(flags);
-  check_places(places, "probe-link", {flags.force, {}});
+  const Places places = flags.answer.places();
+  check_places(places, "probe-link", {flags.answer.force, {}});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   probe::LinkOptions options;
   options.device = flags.gpu;
@@ -42,11 +35,12 @@ ExitCode probe_link(const LinkFlags& flags) {
 Action declare_probe_link(CLI::App& app) {
   const auto flags = std::make_shared<LinkFlags>();
   app.add_option("--gpu", flags->gpu, "Which GPU, counted from 0.")->type_name("N");
-  app.add_option("--json", flags->json, "Also write the matrix to this file; - prints only JSON.")
+  app.add_option("--json", flags->answer.json,
+                 "Also write the matrix to this file; - prints only JSON.")
       ->type_name("FILE");
-  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+  app.add_option("--html", flags->answer.html, "Also save a page with its pictures in this file.")
       ->type_name("FILE");
-  app.add_flag("--force", flags->force,
+  app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
   return [flags] { return probe_link(*flags); };
 }

@@ -13,6 +13,7 @@
 #include "base/process_end.h"
 #include "base/sleep.h"
 #include "base/thread_meter.h"
+#include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/live_screen.h"
@@ -28,17 +29,11 @@ namespace loaderscope {
 namespace {
 
 struct WatchFlags {
-  std::string pid, interval, duration, stall_after, json, html;
+  std::string pid, interval, duration, stall_after;
+  AnswerFiles answer;
   std::vector<std::string> command;
-  bool force = false, verbose = false;
+  bool verbose = false;
 };
-
-Places places_of(const WatchFlags& flags) {
-  Places places;
-  if (!flags.json.empty()) places.push_back({"json", flags.json});
-  if (!flags.html.empty()) places.push_back({"html", flags.html});
-  return places;
-}
 
 template <class T>
 T value_of(const char* flag, const std::string& text, T (*parse)(std::string_view)) {
@@ -145,8 +140,8 @@ ExitCode exit_code_of(const WatchFlags& flags, const std::optional<int>& status)
 
 ExitCode run_watch(const WatchFlags& flags) {
   watch::WatchOptions options = options_of(flags);
-  const Places places = places_of(flags);
-  check_places(places, "watch", {flags.force, flags.command});
+  const Places places = flags.answer.places();
+  check_places(places, "watch", {flags.answer.force, flags.command});
   const std::atomic<int>& stop_signal = catch_stop_signals();
   std::optional<Child> child;
   if (!flags.command.empty()) {
@@ -185,11 +180,12 @@ Action declare_watch(CLI::App& app) {
   app.add_option("--stall-after", flags->stall_after,
                  "Say where each process stands once nothing has gone on for so long (10s).")
       ->type_name("TIME");
-  app.add_option("--json", flags->json, "Also write the result to this file; - prints only JSON.")
+  app.add_option("--json", flags->answer.json,
+                 "Also write the result to this file; - prints only JSON.")
       ->type_name("FILE");
-  app.add_option("--html", flags->html, "Also save a page with its pictures in this file.")
+  app.add_option("--html", flags->answer.html, "Also save a page with its pictures in this file.")
       ->type_name("FILE");
-  app.add_flag("--force", flags->force,
+  app.add_flag("--force", flags->answer.force,
                "Let --json FILE and --html FILE replace files that are no results.");
   add_verbose(app, flags->verbose);
   return [flags] { return run_watch(*flags); };
