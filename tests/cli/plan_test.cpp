@@ -66,27 +66,22 @@ TEST_F(Plan, IsSavedAndReadBack) {
 
 TEST_F(Plan, RefusesInOneSentence) {
   const std::string run = saved_run();
-  for (const Refused& refused : std::vector<Refused>{
-           {{"--from", run}, "--ranks: is missing"},
-           {{"--from", run, "--ranks", "0"}, "expected a number from 1"},
-           {{"--from", run, "--ranks", "99999999999"}, "expected a number from 1"},
-           {{"--from", run, "--ranks", "2", "--hosts", "3"}, "more hosts than ranks"},
-           {{"--from", run, "--ranks", "2", "--storage", "0GB/s"}, "above 0"},
-           {{"--from", run, "--ranks", "2", "--storage", "1GB/s:2ms:3"}, "RATE:LATENCY"},
-           {{"--from", run, "--ranks", "2", "--decode-hosts", "4"}, "HOSTS:CORES"},
-           {{"--from", run, "--ranks", "2", "--step", "fast"}, "--step fast: "},
-           {{"--from", run, "--ranks", "2", "--set", "ranks=4"}, "give it with --ranks"},
-           {{"--from", run, "--ranks", "2", "--set", "worker=4"}, "did you mean 'workers'?"},
-           {{"--from", run, "--ranks", "2", "--json", run}, "would be made from", 1},
-           {{"--from", folder_.path("none.json"), "--ranks", "2"}, "none.json", 1},
-       }) {
-    Words words = {"plan"};
-    words.insert(words.end(), refused.words.begin(), refused.words.end());
-    const Ended ended = run_binary(words);
-    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(refused.message));
-    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
-  }
+  expect_refused(
+      {"plan"},
+      {
+          {{"--from", run}, "--ranks: is missing"},
+          {{"--from", run, "--ranks", "0"}, "expected a number from 1"},
+          {{"--from", run, "--ranks", "99999999999"}, "expected a number from 1"},
+          {{"--from", run, "--ranks", "2", "--hosts", "3"}, "more hosts than ranks"},
+          {{"--from", run, "--ranks", "2", "--storage", "0GB/s"}, "above 0"},
+          {{"--from", run, "--ranks", "2", "--storage", "1GB/s:2ms:3"}, "RATE:LATENCY"},
+          {{"--from", run, "--ranks", "2", "--decode-hosts", "4"}, "HOSTS:CORES"},
+          {{"--from", run, "--ranks", "2", "--step", "fast"}, "--step fast: "},
+          {{"--from", run, "--ranks", "2", "--set", "ranks=4"}, "give it with --ranks"},
+          {{"--from", run, "--ranks", "2", "--set", "worker=4"}, "did you mean 'workers'?"},
+          {{"--from", run, "--ranks", "2", "--json", run}, "would be made from", 1},
+          {{"--from", folder_.path("none.json"), "--ranks", "2"}, "none.json", 1},
+      });
 }
 
 }  // namespace

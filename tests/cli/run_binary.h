@@ -55,6 +55,8 @@ struct Refused {
   const char* message;
   int exit_code = 64;
 };
+// Runs `command` with the words of each.
+void expect_refused(const Words& command, const std::vector<Refused>& cases);
 
 // An empty folder of this test, removed afterwards.
 class TestFolder {

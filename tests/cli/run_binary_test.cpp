@@ -2,11 +2,13 @@
 #include "cli/run_binary.h"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -109,6 +111,17 @@ Ended run_binary(const std::vector<std::string>& words) { return RunningBinary(w
 
 Ended run_program(const std::string& path, const std::vector<std::string>& words) {
   return RunningBinary(words, "", path).wait();
+}
+
+void expect_refused(const Words& command, const std::vector<Refused>& cases) {
+  for (const Refused& refused : cases) {
+    Words words = command;
+    words.insert(words.end(), refused.words.begin(), refused.words.end());
+    const Ended ended = run_binary(words);
+    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
+    EXPECT_THAT(ended.err, ::testing::HasSubstr(refused.message));
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+  }
 }
 
 TestFolder::TestFolder() : path_(fs::temp_directory_path() / "loaderscope_test.XXXXXX") {

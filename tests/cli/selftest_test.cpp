@@ -71,21 +71,16 @@ TEST(Selftest, SaysWhatOfAScenarioHasNoEffect) {
 
 TEST(Selftest, RefusesInOneSentence) {
   TestFolder empty;
-  for (const Refused& refused : std::vector<Refused>{
-           {{"--workers", "4"}, "--workers"},
-           {{"--engine", "model", "--data", "/tmp"}, "the model runs declared costs only"},
-           {{"--device", "null"}, "nothing computes"},
-           {{"--duration", "0s"}, "duration"},
-           {{"--data", empty.path("none")}, "none", 1},
-           {{"--engine", "model", "--json", empty.path("no/such/s.json")}, "s.json", 1},
-       }) {
-    std::vector<std::string> words = {"selftest", "--quick"};
-    words.insert(words.end(), refused.words.begin(), refused.words.end());
-    const Ended ended = run_binary(words);
-    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(refused.message));
-    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
-  }
+  expect_refused(
+      {"selftest", "--quick"},
+      {
+          {{"--workers", "4"}, "--workers"},
+          {{"--engine", "model", "--data", "/tmp"}, "the model runs declared costs only"},
+          {{"--device", "null"}, "nothing computes"},
+          {{"--duration", "0s"}, "duration"},
+          {{"--data", empty.path("none")}, "none", 1},
+          {{"--engine", "model", "--json", empty.path("no/such/s.json")}, "s.json", 1},
+      });
 }
 
 }  // namespace

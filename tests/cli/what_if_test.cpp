@@ -82,23 +82,17 @@ TEST_F(WhatIf, TakesDeclaredCostsWithoutAResult) {
 
 TEST_F(WhatIf, RefusesInOneSentence) {
   const std::string result = saved_run();
-  for (const Refused& refused : std::vector<Refused>{
-           {{result, "--set", "worker=4"}, "did you mean 'workers'?"},
-           {{result, "--set", "workers"}, "expected KEY=VALUE"},
-           {{result, "--set", "engine=native"}, "a what-if keeps engine as it is"},
-           {{result, "--set", "window=4"}, "window"},
-           {{result, "--workers", "4"}, "give what changes with --set"},
-           {{"--data", "/tmp", "--set", "workers=4"}, "real data must be measured first"},
-           {{"--set", "workers=4"}, "nothing takes any time"},
-           {{folder_.path("none.json"), "--set", "workers=4"}, "none.json", 1},
-       }) {
-    Words words = {"what-if"};
-    words.insert(words.end(), refused.words.begin(), refused.words.end());
-    const Ended ended = run_binary(words);
-    EXPECT_EQ(ended.exit_code, refused.exit_code) << refused.message << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(refused.message));
-    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
-  }
+  expect_refused({"what-if"},
+                 {
+                     {{result, "--set", "worker=4"}, "did you mean 'workers'?"},
+                     {{result, "--set", "workers"}, "expected KEY=VALUE"},
+                     {{result, "--set", "engine=native"}, "a what-if keeps engine as it is"},
+                     {{result, "--set", "window=4"}, "window"},
+                     {{result, "--workers", "4"}, "give what changes with --set"},
+                     {{"--data", "/tmp", "--set", "workers=4"}, "real data must be measured first"},
+                     {{"--set", "workers=4"}, "nothing takes any time"},
+                     {{folder_.path("none.json"), "--set", "workers=4"}, "none.json", 1},
+                 });
 }
 
 }  // namespace
