@@ -152,6 +152,20 @@ struct MachineFacts {
   std::optional<std::string> unusable_gpu{};        // why the one that is there was not used
 };
 
+// A machine of a job over several.
+struct HostRecord {
+  MachineFacts machine;
+  std::int64_t ranks = 0;  // of the job, those behind the ranks of the host before
+  // Its clock less that of the first host, and how far this can be wrong: times of its ranks are
+  // on the first host's clock. Nothing where clocks were not compared: each host's times are its
+  // own.
+  std::optional<Nanos> clock_offset, clock_error;
+  std::vector<Metric> metrics;  // of its processes
+  std::string ended_early;      // why it did; "": it did not
+
+  bool has_clock() const { return clock_offset && clock_error; }
+};
+
 // Of somebody else's program, what its advice is worded by.
 struct ProgramFacts {
   // Packages that its loader was made through, the innermost first; and that the class of its data
@@ -169,6 +183,7 @@ struct RunRecord {
   MachineFacts machine;
   RunConfig config;  // values in force
   std::vector<RankRecord> ranks;
+  std::vector<HostRecord> hosts;  // none: all ranks ran on `machine`
   // Before the first ask, in order: ("import", ns), ("index", ns). Where batches were thrown away,
   // before that for the first one that was not: ("skip", ns), and the causes of the first batch.
   std::vector<std::pair<std::string, Nanos>> before_first_ask;

@@ -27,6 +27,9 @@ struct KnownOfRank {
   bool tells_order = true;  // what was ready when
 };
 
+void describe_machine(Form& form, MachineFacts& machine);  // the members
+void describe_hosts(Form& form, std::vector<HostRecord>& hosts);
+
 // `steps`: that were measured; the rows stand elsewhere.
 void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,
                    KnownOfRank known);

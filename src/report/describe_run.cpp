@@ -16,35 +16,9 @@ void describe_head(Form& form, RunRecord& record) {
   form.flag("interrupted", record.interrupted, "stopped from outside before its end");
   form.flag("input_ended_in_warmup", record.input_ended_in_warmup,
             "the data ended inside the warm-up, so the whole run is the window");
-  form.object("machine", "where it ran", [&] {
-    MachineFacts& machine = record.machine;
-    form.text("cpu", machine.cpu, "model of the CPU");
-    form.text("os", machine.os, "operating system");
-    form.text("kernel", machine.kernel, "version of the kernel");
-    // A machine has some; of a trace's nothing is known.
-    const auto if_any = [&](const char* name, auto& value, const auto& describe) {
-      auto some = value > 0 ? std::optional(value) : std::nullopt;
-      form.optional(name, some, Missing::null, describe);
-      if (form.reads()) value = some.value_or(0);
-    };
-    if_any("logical_cpus", machine.logical_cpus, [&](auto& value) {
-      form.whole("logical_cpus", value, "logical CPUs of the machine; null: not known");
-    });
-    if_any("cores", machine.cores, [&](auto& value) {
-      form.real("cores", value, "CPUs usable: affinity and quota; null: not known", kNotNegative);
-    });
-    if_any("memory_bytes", machine.memory_bytes, [&](auto& value) {
-      form.whole("memory_bytes", value, "physical memory, bytes; null: not known");
-    });
-    const auto text = [&](const char* name, std::optional<std::string>& value, const char* help) {
-      form.optional(name, value, Missing::left_out,
-                    [&](std::string& known) { form.text(name, known, help); });
-    };
-    text("host", machine.host, "name of the machine");
-    text("gpus", machine.gpus, "models of NVIDIA GPUs, as the driver says");
-    text("gpu_driver", machine.gpu_driver, "version of the NVIDIA driver");
-    text("unusable_gpu", machine.unusable_gpu, "why a GPU that is there was not used");
-  });
+  form.object("machine", "where it ran; of a job over several hosts the first",
+              [&] { describe_machine(form, record.machine); });
+  describe_hosts(form, record.hosts);
   form.settings(record.config);
 }
 

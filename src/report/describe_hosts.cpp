@@ -1,0 +1,64 @@
+// The machines that a job ran on.
+#include "report/describe.h"
+
+namespace loaderscope {
+namespace {
+
+void describe_host(Form& form, HostRecord& host) {
+  form.object("machine", "what it is", [&] { describe_machine(form, host.machine); });
+  form.whole("ranks", host.ranks, "of the job, those behind the ranks of the host before",
+             {.least = 1});
+  form.optional("clock_offset_s", host.clock_offset, Missing::left_out, [&](Nanos& offset) {
+    form.seconds("clock_offset_s", offset,
+                 "its clock less that of the first host, seconds; absent where they were not "
+                 "compared, and times of its ranks are on its own clock",
+                 kAnyTime);
+  });
+  form.optional("clock_error_s", host.clock_error, Missing::left_out, [&](Nanos& error) {
+    form.seconds("clock_error_s", error, "how far that can be wrong, seconds");
+  });
+  describe_metrics(form, host.metrics);
+  form.text_or_null("ended_early", host.ended_early, "why its ranks did; null: they did not");
+}
+
+}  // namespace
+
+void describe_machine(Form& form, MachineFacts& machine) {
+  form.text("cpu", machine.cpu, "model of the CPU");
+  form.text("os", machine.os, "operating system");
+  form.text("kernel", machine.kernel, "version of the kernel");
+  // A machine has some; of a trace's nothing is known.
+  const auto if_any = [&](const char* name, auto& value, const auto& describe) {
+    auto some = value > 0 ? std::optional(value) : std::nullopt;
+    form.optional(name, some, Missing::null, describe);
+    if (form.reads()) value = some.value_or(0);
+  };
+  if_any("logical_cpus", machine.logical_cpus, [&](auto& value) {
+    form.whole("logical_cpus", value, "logical CPUs of the machine; null: not known");
+  });
+  if_any("cores", machine.cores, [&](auto& value) {
+    form.real("cores", value, "CPUs usable: affinity and quota; null: not known", kNotNegative);
+  });
+  if_any("memory_bytes", machine.memory_bytes, [&](auto& value) {
+    form.whole("memory_bytes", value, "physical memory, bytes; null: not known");
+  });
+  const auto text = [&](const char* name, std::optional<std::string>& value, const char* help) {
+    form.optional(name, value, Missing::left_out,
+                  [&](std::string& known) { form.text(name, known, help); });
+  };
+  text("host", machine.host, "name of the machine");
+  text("gpus", machine.gpus, "models of NVIDIA GPUs, as the driver says");
+  text("gpu_driver", machine.gpu_driver, "version of the NVIDIA driver");
+  text("unusable_gpu", machine.unusable_gpu, "why a GPU that is there was not used");
+}
+
+void describe_hosts(Form& form, std::vector<HostRecord>& hosts) {
+  form.if_there("hosts", !hosts.empty(), Missing::left_out, [&] {
+    form.list("hosts", hosts, "of a job over several, in the order of their ranks; absent of one",
+              [&](HostRecord& host) {
+                form.object("", "", [&] { describe_host(form, host); });
+              });
+  });
+}
+
+}  // namespace loaderscope
