@@ -55,9 +55,7 @@ void describe_machine(Form& form, MachineFacts& machine) {
 void describe_hosts(Form& form, std::vector<HostRecord>& hosts) {
   form.if_there("hosts", !hosts.empty(), Missing::left_out, [&] {
     form.list("hosts", hosts, "of a job over several, in the order of their ranks; absent of one",
-              [&](HostRecord& host) {
-                form.object("", "", [&] { describe_host(form, host); });
-              });
+              [&](HostRecord& host) { form.object("", "", [&] { describe_host(form, host); }); });
   });
 }
 

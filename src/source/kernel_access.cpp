@@ -60,13 +60,6 @@ bool change_flags(int fd, int on, int off) {
   return flags >= 0 && ::fcntl(fd, F_SETFL, (flags | on) & ~off) == 0;
 }
 
-std::optional<std::string> KernelAccess::mapping_refusal() const {
-  std::byte origin{1}, target{0};
-  if (copy_guarded({&target, 1}, &origin) == 1) return std::nullopt;
-  return "mapped files cannot be read safely here, process_vm_readv is refused (" +
-         in_words(errno) + ")";
-}
-
 #ifdef LOADERSCOPE_WITH_URING
 std::optional<std::string> KernelAccess::ring_refusal() const { return uring_refusal(); }
 std::unique_ptr<Ring> KernelAccess::make_ring(unsigned entries) const {

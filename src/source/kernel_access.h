@@ -20,8 +20,6 @@ struct DirectReads {
 class KernelAccess {
  public:
   virtual ~KernelAccess() = default;
-  // Why mapped files cannot be read safely; see mmap_reader.cpp.
-  virtual std::optional<std::string> mapping_refusal() const;
   virtual std::optional<std::string> ring_refusal() const;
   // Throws RunError where the kernel refuses.
   virtual std::unique_ptr<Ring> make_ring(unsigned entries) const;

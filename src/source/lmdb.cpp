@@ -11,6 +11,7 @@
 #include "loaderscope/errors.h"
 #include "source/access.h"
 #include "source/folder_listing.h"
+#include "source/guarded_copy.h"
 #include "source/index_builder.h"
 #include "source/index_cache.h"
 #include "source/lmdb_file.h"

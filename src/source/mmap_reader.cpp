@@ -1,10 +1,8 @@
 // Files by mmap. A mapped file that is cut short, or whose storage fails, would end the process by
 // SIGBUS as soon as somebody looks at the missing page, and that may be long after `read`. So the
-// bytes are copied out of the mapping by the kernel (process_vm_readv on this process), which
-// answers EFAULT where a load would be a signal; decoders then work on the copy.
+// bytes are copied out of the mapping under guard, and decoders work on the copy.
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "source/access.h"
+#include "source/guarded_copy.h"
 #include "source/readers.h"
 
 namespace loaderscope::source {
@@ -77,12 +76,8 @@ class MmapReader final : public SampleReader {
     const std::span<std::byte> bytes = buffer_.take(extent.size);
     const std::size_t copied = copied_from(extent, bytes);
     if (copied < bytes.size()) fail_short(extent, copied);
-    // What is cut off the last page reads as zeros.
-    struct stat facts {};
-    if (::fstat(extent.object->fd, &facts) != 0) fail_to_read(errno);
-    const auto left = facts.st_size - static_cast<off_t>(extent.offset);
-    if (left < static_cast<off_t>(extent.size))
-      throw shrank(static_cast<std::size_t>(std::max<off_t>(left, 0)), extent.size);
+    // What is cut off the last page reads as zeros: nothing is where the last byte is none.
+    if (bytes.back() == std::byte{0}) check_size(extent);
     access_.count_request(static_cast<Bytes>(extent.size));
     return bytes;
   }
@@ -95,6 +90,14 @@ class MmapReader final : public SampleReader {
     const Mapping mapping(*extent.object, extent.offset, extent.size, MAP_POPULATE);
     if (mapping.error() != 0) fail_to_read(mapping.error());
     return copy_guarded(bytes, mapping.data());
+  }
+
+  static void check_size(const OpenExtent& extent) {
+    struct stat facts {};
+    if (::fstat(extent.object->fd, &facts) != 0) fail_to_read(errno);
+    const auto left = facts.st_size - static_cast<off_t>(extent.offset);
+    if (left < static_cast<off_t>(extent.size))
+      throw shrank(static_cast<std::size_t>(std::max<off_t>(left, 0)), extent.size);
   }
 
   // A page that cannot be had lies behind the new end of the file, or the storage failed.
@@ -113,20 +116,6 @@ class MmapReader final : public SampleReader {
 };
 
 }  // namespace
-
-std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from) {
-  const pid_t self = ::getpid();  // not kept: workers may be forked
-  std::size_t done = 0;
-  while (done < to.size()) {
-    const iovec target{to.data() + done, to.size() - done};
-    const iovec origin{const_cast<std::byte*>(from) + done, to.size() - done};
-    const ssize_t got = ::process_vm_readv(self, &target, 1, &origin, 1, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  return done;
-}
 
 std::unique_ptr<SampleReader> make_mmap_reader(const Access& access) {
   return std::make_unique<MmapReader>(access);

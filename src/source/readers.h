@@ -20,10 +20,6 @@ std::unique_ptr<SampleReader> make_ring_reader(const Access& access);
 std::unique_ptr<SampleReader> make_direct_ring_reader(const Access& access);
 std::unique_ptr<SampleReader> make_http_reader(const Access& access);
 
-// Copies from memory that may be a mapped file cut short meanwhile; returns how many bytes could be
-// had, where a plain copy would end the process.
-std::size_t copy_guarded(std::span<std::byte> to, const std::byte* from);
-
 // One growing buffer, aligned to pages, never copied and never given back while its reader lives.
 class SampleBuffer {
  public:

@@ -249,8 +249,7 @@ const SourceRow& source_row(std::string_view name) {
 std::span<const AccessRow> access_table() {
   static const AccessRow rows[] = {
       row(FileAccess::pread, false, false, source::make_pread_reader),
-      needs<&KernelAccess::mapping_refusal>(
-          row(FileAccess::mmap, false, false, source::make_mmap_reader)),
+      row(FileAccess::mmap, false, false, source::make_mmap_reader),
       row(FileAccess::direct, true, false, source::make_direct_reader),
       needs<&KernelAccess::ring_refusal>(
           row(FileAccess::io_uring, false, true, source::make_ring_reader)),

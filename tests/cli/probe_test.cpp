@@ -73,8 +73,9 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const Ended told = run_binary({"what-if", folder.path("a.json"), "--set", "workers=2"});
   EXPECT_EQ(told.exit_code, 0) << told.err;
   // Where a sanitizer makes copies slow, twice the rate is more than the machine can copy.
-  EXPECT_THAT(told.out, AnyOf(HasSubstr("measured: copying at "),
-                              ContainsRegex("at most by one copy of each batch .*: fewer than the ")));
+  EXPECT_THAT(told.out,
+              AnyOf(HasSubstr("measured: copying at "),
+                    ContainsRegex("at most by one copy of each batch .*: fewer than the ")));
   const Ended apart = run_binary({"compare", folder.path("a.json"), folder.path("a.json")});
   EXPECT_THAT(apart.out, HasSubstr("A has copying at "));
 

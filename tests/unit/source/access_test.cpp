@@ -45,13 +45,11 @@ struct WaysOfReading : testing::Test {
 
 TEST_F(WaysOfReading, WhatTheKernelRefusesIsReadWithPread) {
   kernel.no_ring = "the kernel forbids it";
-  kernel.no_mapping = "too risky";
   kernel.direct = DirectReads{0, "no such thing"};
   const std::string middle = " is not possible, files are read with pread: ";
   expect_pread(FileAccess::io_uring, "--access io-uring" + middle + "the kernel forbids it");
   expect_pread(FileAccess::io_uring_direct,
                "--access io-uring-direct" + middle + "the kernel forbids it");
-  expect_pread(FileAccess::mmap, "--access mmap" + middle + "too risky");
   expect_pread(FileAccess::direct, "--access direct" + middle + "no such thing");
   EXPECT_THAT(open(FileAccess::pread)->notes(), IsEmpty());
 }

@@ -88,14 +88,13 @@ class PretendRing final : public Ring {
 
 class PretendKernel final : public KernelAccess {
  public:
-  std::optional<std::string> no_mapping, no_ring;
+  std::optional<std::string> no_ring;
   std::optional<DirectReads> direct;  // nothing: as it really is
   std::function<void()> before_direct_reads = [] {};
   int rings = 1 << 20;                        // that can be had
   std::optional<PretendRing::Faults> faults;  // nothing: the real ring
   mutable RingHistory history;
 
-  std::optional<std::string> mapping_refusal() const override { return no_mapping; }
   std::optional<std::string> ring_refusal() const override { return no_ring; }
   std::unique_ptr<Ring> make_ring(unsigned entries) const override {
     if (rings_made_++ >= rings) throw RunError("the kernel has no ring left");
