@@ -39,17 +39,12 @@ constexpr CallRow kCalls[] = {
     {SYS_sendto, "send", CallKind::writes, Says::descriptor},
     {SYS_sendmsg, "sendmsg", CallKind::writes, Says::descriptor},
     {SYS_fsync, "fsync", CallKind::writes, Says::descriptor},
-    {SYS_open, "open", CallKind::opens, Says::path},
     {SYS_openat, "open", CallKind::opens, Says::path_behind},
-    {SYS_stat, "stat", CallKind::opens, Says::path},
     {SYS_newfstatat, "stat", CallKind::opens, Says::path_behind},
     {SYS_statx, "stat", CallKind::opens, Says::path_behind},
     {SYS_connect, "connect", CallKind::connects, Says::descriptor},
-    {SYS_poll, "poll", CallKind::polls, Says::descriptors},
     {SYS_ppoll, "poll", CallKind::polls, Says::descriptors},
-    {SYS_select, "select", CallKind::polls, Says::nothing},
     {SYS_pselect6, "select", CallKind::polls, Says::nothing},
-    {SYS_epoll_wait, "epoll_wait", CallKind::polls, Says::nothing},
     {SYS_epoll_pwait, "epoll_wait", CallKind::polls, Says::nothing},
     {SYS_futex, "futex", CallKind::locks, Says::nothing},
     {SYS_flock, "flock", CallKind::locks_file, Says::descriptor},
@@ -58,6 +53,13 @@ constexpr CallRow kCalls[] = {
     {SYS_clock_nanosleep, "nanosleep", CallKind::sleeps, Says::nothing},
     {SYS_wait4, "wait", CallKind::other, Says::nothing},
     {SYS_waitid, "wait", CallKind::other, Says::nothing},
+#ifdef SYS_open  // those that younger architectures do without
+    {SYS_open, "open", CallKind::opens, Says::path},
+    {SYS_stat, "stat", CallKind::opens, Says::path},
+    {SYS_poll, "poll", CallKind::polls, Says::descriptors},
+    {SYS_select, "select", CallKind::polls, Says::nothing},
+    {SYS_epoll_wait, "epoll_wait", CallKind::polls, Says::nothing},
+#endif
 };
 
 // Of the memory of another process: less than `size` where there is less.
