@@ -105,6 +105,27 @@ const checksOf = {
         (key, i) => [cells[i + 1], of[key], name + '.' + key]);
     });
   },
+  // Each process by its parts of the time in the picture's table, then by those that have a column.
+  watch() {
+    const of = row => R.processes.find(each => row[0].endsWith(`(${each.pid})`));
+    const words = {'on a core': 'cpu', CPU: 'cpu', 'no core': 'no_core'};
+    const key = word => words[word] || word;
+    const parts = tables.find(([head]) => head[1] === 'part').slice(1);
+    const [head, ...processes] = tables.find(([first]) => first.includes('process'));
+    return [
+      ...parts.map(row => [row[2], of(row).shares[key(row[1])], row[0] + ' ' + row[1]]),
+      ...processes.filter(of).flatMap(row => head.flatMap((word, i) =>
+        key(word) in of(row).shares && row[i] ? [[row[i], of(row).shares[key(word)], row[0] + ' ' + word]] : []))];
+  },
+  'probe-link'() {
+    const [head, ...shown] = tables.find(([first]) => first.includes('copy'));
+    const sizes = [...new Set(R.link.map(cell => cell.bytes))];
+    return shown.flatMap(row => sizes.map((bytes, i) => {
+      const one = R.link.find(cell => cell.bytes === bytes && cell.memory === row[0] && cell.copy === row[1]);
+      const rate = one ? one.bytes_per_s : R.link.find(cell => cell.bytes === bytes).bare_bytes_per_s;
+      return [row[head.length - sizes.length + i] + ' GB/s', rate, row[0] + ' ' + row[1] + ' ' + bytes];
+    }));
+  },
 };
 
 const units = {'%': 0.01, ns: 1e-9, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, B: 1, KB: 1e3, MB: 1e6,

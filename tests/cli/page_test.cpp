@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cli/run_binary.h"
@@ -36,6 +39,16 @@ std::string browser() {
   return "";
 }
 
+// Of a page: the checks of page_checks.js, by the browser itself. What is shown is a text, so it
+// agrees with the result as far as its last digit tells.
+json checks_of(const std::string& dom) {
+  const std::string begin = "<pre id=\"checks\">";
+  const std::size_t at = dom.find(begin);
+  if (at == dom.npos) return {{"checked", 0}, {"wrong", {"the script did not run"}}};
+  const std::size_t from = at + begin.size();
+  return json::parse(dom.substr(from, dom.find("</pre>", from) - from));
+}
+
 class Page : public ::testing::Test {
  protected:
   Ended made_by(Words words, const std::string& path) const {
@@ -52,6 +65,12 @@ class Page : public ::testing::Test {
                        {"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                         "--enable-logging=stderr", "--user-data-dir=" + folder_.path("profile"),
                         "--dump-dom", "file://" + path});
+  }
+
+  void expect_ten_figures(const std::string& path) const {
+    const json checks = checks_of(shown_with(path, script()));
+    EXPECT_GE(checks.at("checked"), 10);
+    EXPECT_EQ(checks.at("wrong"), json::array());
   }
 
   // Without its policy, which lets no script of a test run.
@@ -158,14 +177,43 @@ TEST_F(Page, ACauseLeadsToItsWorstStall) {
   EXPECT_THAT(page, HasSubstr("<figure id=\"stall-decode\""));
 }
 
-// Of a page: the checks of page_checks.js, by the browser itself. What is shown is a text, so it
-// agrees with the result as far as its last digit tells.
-json checks_of(const std::string& dom) {
-  const std::string begin = "<pre id=\"checks\">";
-  const std::size_t at = dom.find(begin);
-  if (at == dom.npos) return {{"checked", 0}, {"wrong", {"the script did not run"}}};
-  const std::size_t from = at + begin.size();
-  return json::parse(dom.substr(from, dom.find("</pre>", from) - from));
+// Workers that work a fifth of the time.
+constexpr const char* kJobOfThreeWorkers = R"(
+import os, time
+for i in range(3):
+    if os.fork() == 0:
+        open('/proc/self/comm', 'w').write('pt_data_worker')
+        end = time.time() + 4
+        while time.time() < end:
+            begin = time.thread_time()
+            while time.thread_time() - begin < 0.005: pass
+            time.sleep(0.02)
+        os._exit(0)
+for i in range(3): os.wait()
+)";
+
+json made_link() {
+  json link = {{"schema", "loaderscope.probe-link/1"},
+               {"tool", {{"version", "0.1.0"}}},
+               {"device", {{"name", "Pretended"}}},
+               {"near_cpus", 16},
+               {"interrupted", false},
+               {"link", json::array()}};
+  for (const auto& [memory, copy, rate] :
+       {std::tuple("pageable", "sync", 6.1e9), std::tuple("pinned-slots", "sync", 24.9e9),
+        std::tuple("pinned-slots", "stream", 25.3e9)}) {
+    for (const auto& [bytes, share] :
+         {std::pair(65536, 0.5), std::pair(1 << 20, 0.9), std::pair(1 << 26, 1.0)}) {
+      link["link"].push_back({{"memory", memory},
+                              {"copy", copy},
+                              {"bytes", bytes},
+                              {"bytes_per_s", rate * share},
+                              {"low", rate * share * 0.97},
+                              {"high", rate * share * 1.01},
+                              {"bare_bytes_per_s", 25.4e9 * share}});
+    }
+  }
+  return link;
 }
 
 TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
@@ -202,17 +250,21 @@ TEST_F(Page, TenFiguresOfEachKindAreRecomputedInABrowser) {
       in_model(
           {"compare", "--a", "--workers 1", "--b", "--workers 2", "--pairs", "6", "--steps", "30"}),
       {"data", "info", data},
-      {"data", "info", data, others}};
+      {"data", "info", data, others},
+      {"watch", "--duration", "2s", "--", "python3", "-c", kJobOfThreeWorkers}};
   for (Words words : commands) {
     SCOPED_TRACE(words[0]);
-    words.insert(words.end(), {"--html", path, "--force"});
+    words.insert(std::find(words.begin(), words.end(), "--"), {"--html", path, "--force"});
     const Ended made = run_binary(words);
     if (made.err.find("built without") != std::string::npos) continue;
     ASSERT_EQ(made.exit_code, 0) << made.err;
-    const json checks = checks_of(shown_with(path, script()));
-    EXPECT_GE(checks.at("checked"), 10);
-    EXPECT_EQ(checks.at("wrong"), json::array());
+    expect_ten_figures(path);
   }
+  // There may be no GPU here.
+  const std::string link = folder_.write("link.json", made_link().dump());
+  const Ended made = run_binary({"report", link, "--format", "html", "--output", path, "--force"});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  expect_ten_figures(path);
 }
 
 TEST_F(Page, ZoomsByKeysInABrowser) {
