@@ -14,7 +14,7 @@ namespace loaderscope {
 // Of nvml.h, which keeps them.
 namespace nvml {
 
-using Gpu = struct NvmlDevice*;
+using Gpu = NvmlDevice*;
 constexpr int kSuccess = 0, kTooSmall = 7;
 constexpr int kMultiprocessors = 1;      // of nvmlClockType_t
 constexpr int kSent = 0, kReceived = 1;  // of nvmlPcieUtilCounter_t
@@ -65,7 +65,9 @@ struct GpuLoads::Functions {
   int (*traffic)(nvml::Gpu, int direction, unsigned* kilobytes_per_s) = nullptr;
   int (*reasons)(nvml::Gpu, unsigned long long*) = nullptr;
 
-  explicit Functions(void* library) {
+  GpuCounterReader counters;
+
+  explicit Functions(void* library) : counters(library) {
     const auto find = [&](auto& function, const char* symbol) {
       function =
           reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
@@ -123,7 +125,7 @@ struct GpuLoads::Functions {
     return is_told ? std::optional(percent / 100.0) : std::nullopt;
   }
 
-  GpuDetails details_of(nvml::Gpu gpu) const {
+  GpuDetails details_of(nvml::Gpu gpu) {
     constexpr double kKilo = 1e3;
     GpuDetails details;
     nvml::Utilization busy{};
@@ -137,6 +139,7 @@ struct GpuLoads::Functions {
     unsigned long long bits = 0;
     if (reasons != nullptr && reasons(gpu, &bits) == nvml::kSuccess)
       details.held = held_clocks(bits);
+    details.counters = counters.look(gpu);
     return details;
   }
 
@@ -181,8 +184,11 @@ GpuLoads::GpuLoads(const std::string& library) {
 }
 
 GpuLoads::~GpuLoads() {
-  if (functions_ != nullptr) functions_->shutdown();
-  delete functions_;
+  if (functions_ != nullptr) {
+    const auto shutdown = functions_->shutdown;
+    delete functions_;  // gives back what the library holds for it
+    shutdown();
+  }
   if (library_ != nullptr) ::dlclose(library_);
 }
 
@@ -215,7 +221,7 @@ std::vector<GpuLoad> GpuLoads::read() const {
   return loads;
 }
 
-GpuDetails GpuLoads::details(unsigned number) const {
+GpuDetails GpuLoads::details(unsigned number) {
   nvml::Gpu gpu = nullptr;
   if (functions_ == nullptr || functions_->handle(number, &gpu) != nvml::kSuccess) return {};
   return functions_->details_of(gpu);

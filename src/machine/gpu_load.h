@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "machine/gpu_counters.h"
+
 namespace loaderscope {
 
 struct PcieLink {
@@ -31,6 +33,7 @@ struct GpuDetails {
   HeldClocks held{};
   // Shares in which its decoders of videos and of images worked; nothing where it has none.
   std::optional<double> decoder{}, jpeg{};
+  std::optional<GpuCounters> counters{};  // since the details before
 };
 
 struct GpuLoad {
@@ -56,7 +59,7 @@ class GpuLoads {
   // One for each GPU, in the driver's order; nothing where there is none.
   std::vector<GpuLoad> read() const;
   // Of the GPU of that number; what the driver does not say is 0.
-  GpuDetails details(unsigned number) const;
+  GpuDetails details(unsigned number);
 
  private:
   struct Functions;

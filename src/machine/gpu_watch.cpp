@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/sleep.h"
@@ -29,43 +30,72 @@ bool is_of_family(pid_t process, pid_t own) {
   return false;
 }
 
-double mean_of(const std::vector<GpuSample>& samples, double (*value)(const GpuSample&)) {
-  double sum = 0;
-  for (const GpuSample& sample : samples) sum += value(sample);
-  return sum / static_cast<double>(samples.size());
+// Of those that have it.
+double mean_of(const std::vector<GpuSample>& samples,
+               std::optional<double> (*value)(const GpuSample&)) {
+  double sum = 0, count = 0;
+  for (const GpuSample& sample : samples) {
+    const std::optional<double> has = value(sample);
+    sum += has.value_or(0);
+    count += has ? 1 : 0;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+std::optional<double> counted(const GpuSample& sample, double GpuCounters::*share) {
+  if (!sample.details.counters) return std::nullopt;
+  return (*sample.details.counters).*share;
 }
 
 struct ShareRow {
   const char *name, *unit, *help;
-  double (*value)(const GpuSample&);
+  std::optional<double> (*value)(const GpuSample&);
 };
 // Means over the samples. What is 0 in all of them is left out where the driver may not tell it.
 constexpr ShareRow kMeans[] = {
     {"gpu.memory_busy_share", "1", "of the time, the GPU's memory was read or written",
-     [](const GpuSample& s) { return s.details.memory_busy; }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.memory_busy; }},
+    {"gpu.multiprocessors_share", "1", "of its multiprocessors that were busy, mean over time",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::multiprocessors); }},
+    {"gpu.occupancy_share", "1", "of the warps that it can run at once, that were active",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::occupancy); }},
+    {"gpu.tensor_share", "1", "of the time, its tensor cores worked",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::tensor_cores); }},
+    {"gpu.memory_rate_share", "1", "of its memory's highest rate, that was read and written",
+     [](const GpuSample& s) { return counted(s, &GpuCounters::memory); }},
     {"gpu.decoder_share", "1", "of the time, its decoder of videos worked",
-     [](const GpuSample& s) { return s.details.decoder.value_or(0); }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.decoder; }},
     {"gpu.jpeg_share", "1", "of the time, its decoder of images worked",
-     [](const GpuSample& s) { return s.details.jpeg.value_or(0); }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.jpeg; }},
     {"gpu.clock_mhz", "1", "clock of its multiprocessors, in MHz",
-     [](const GpuSample& s) { return s.details.clock_mhz; }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.clock_mhz; }},
     {"gpu.most_clock_mhz", "1", "that it can have",
-     [](const GpuSample& s) { return s.details.most_clock_mhz; }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.most_clock_mhz; }},
     {"gpu.received_bytes_per_s", "bytes/s", "that came to it by PCIe",
-     [](const GpuSample& s) { return s.details.received; }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.received; }},
     {"gpu.sent_bytes_per_s", "bytes/s", "that it sent by PCIe",
-     [](const GpuSample& s) { return s.details.sent; }},
+     [](const GpuSample& s) -> std::optional<double> { return s.details.sent; }},
     {"gpu.held_share", "1", "of the samples, its clocks were held down by power or heat",
-     [](const GpuSample& s) { return s.details.held.is_held() ? 1.0 : 0.0; }},
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.is_held() ? 1.0 : 0.0;
+     }},
     {"gpu.held_by_power_share", "1", "of the samples, they were by its limit of power",
-     [](const GpuSample& s) { return s.details.held.by_power ? 1.0 : 0.0; }},
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_power ? 1.0 : 0.0;
+     }},
     {"gpu.held_by_heat_share", "1", "of the samples, they were by heat",
-     [](const GpuSample& s) { return s.details.held.by_heat ? 1.0 : 0.0; }},
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_heat ? 1.0 : 0.0;
+     }},
     {"gpu.held_by_hardware_share", "1",
      "of the samples, they were, and the hardware gives no reason",
-     [](const GpuSample& s) { return s.details.held.by_hardware ? 1.0 : 0.0; }},
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_hardware ? 1.0 : 0.0;
+     }},
     {"gpu.held_by_setting_share", "1", "of the samples, somebody had set them lower",
-     [](const GpuSample& s) { return s.details.held.by_setting ? 1.0 : 0.0; }},
+     [](const GpuSample& s) -> std::optional<double> {
+       return s.details.held.by_setting ? 1.0 : 0.0;
+     }},
 };
 
 // The most of its width and generation that a link had while its GPU worked.
@@ -137,8 +167,9 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
                      static_cast<double>(samples.size())});
   metrics.push_back(
       {"gpu.sampled", "1", "GPUs that they are of", static_cast<double>(gpus.size())});
-  metrics.push_back({"gpu.kernel_share", "1", "of the time, a kernel of any program ran on the GPU",
-                     mean_of(samples, [](const GpuSample& s) { return s.busy; })});
+  metrics.push_back(
+      {"gpu.kernel_share", "1", "of the time, a kernel of any program ran on the GPU",
+       mean_of(samples, [](const GpuSample& s) -> std::optional<double> { return s.busy; })});
   metrics.push_back({"gpu.memory_bytes", "bytes",
                      "of the fullest GPU's memory in use by all programs", most_memory});
   for (const ShareRow& row : kMeans) {

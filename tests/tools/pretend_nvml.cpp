@@ -93,6 +93,52 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons
   *reasons = said == nullptr ? 1 : std::strtoull(said, nullptr, 0);
   return 0;
 }
+// The first GPU counts: a sample holds its number, and what is counted lies between two of them.
+struct Support {
+  unsigned version, is_supported;
+};
+struct Counter {
+  unsigned id;
+  int result;
+  double value;
+  char* names[3];
+};
+struct Counters {
+  unsigned version, count;
+  int *before, *now;
+  Counter counters[333];
+};
+int nvmlGpmQueryDeviceSupport(void* gpu, Support* support) {
+  if (support->version != 1) return 25;
+  support->is_supported = gpu == reinterpret_cast<void*>(1) ? 1 : 0;
+  return 0;
+}
+int nvmlGpmSampleAlloc(int** sample) {
+  *sample = new int(-1);
+  return 0;
+}
+int nvmlGpmSampleFree(int* sample) {
+  delete sample;
+  return 0;
+}
+int nvmlGpmSampleGet(void*, int* sample) {
+  static int number = 0;
+  *sample = number++;
+  return 0;
+}
+int nvmlGpmMetricsGet(Counters* told) {
+  std::memset(&told->counters[told->count], 0, sizeof(Counter) * (333 - told->count));
+  if (told->version != 1 || told->before == nullptr || *told->before < 0 ||
+      *told->now <= *told->before)
+    return 2;
+  for (unsigned i = 0; i < told->count; ++i) {
+    Counter& counter = told->counters[i];
+    const bool is_known = counter.id == 2 || counter.id == 3 || counter.id == 5 || counter.id == 10;
+    counter.result = is_known ? 0 : 3;
+    counter.value = counter.id == 10 ? 100.4 : counter.id;  // percent
+  }
+  return 0;
+}
 int nvmlDeviceGetComputeRunningProcesses_v3(void* gpu, unsigned* count, Process* processes) {
   *count = gpu == reinterpret_cast<void*>(1) ? 1 : 0;
   if (*count == 1) processes[0] = {static_cast<unsigned>(::getpid()), 1, 0, 0};

@@ -75,7 +75,7 @@ std::vector<Figure> copies_to(int number, const Probing& probing) {
 }  // namespace
 
 void measure_gpus(const Probing& probing, Outcome& outcome) {
-  const GpuLoads nvml(probing.options.nvml);
+  GpuLoads nvml(probing.options.nvml);
   const std::vector<GpuLoad> loads = nvml.read();
   const std::shared_ptr<cuda::Runtime>& runtime = probing.options.runtime;
   const auto no_cuda =

@@ -8,6 +8,15 @@
 namespace loaderscope {
 namespace {
 
+TEST(GpuLoads, CountersLieBetweenTwoLooksAtAGpuThatCounts) {
+  GpuLoads gpus(LOADERSCOPE_PRETEND_NVML);
+  EXPECT_FALSE(gpus.details(0).counters);
+  ASSERT_TRUE(gpus.details(0).counters);
+  EXPECT_DOUBLE_EQ(gpus.details(0).counters->multiprocessors, 0.02);
+  EXPECT_FALSE(gpus.details(1).counters);
+  EXPECT_FALSE(gpus.details(1).counters);
+}
+
 TEST(GpuLoads, AreReadOfTheDriversLibrary) {
   const GpuLoads gpus(LOADERSCOPE_PRETEND_NVML);
   EXPECT_EQ(gpus.unavailable(), "");

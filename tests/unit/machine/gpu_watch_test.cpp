@@ -45,6 +45,10 @@ TEST(GpuWatch, SamplesTheDriversLibraryInItsUnits) {
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_bytes"), 60e9);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.decoder_share"), 0.3);
   EXPECT_EQ(value(metrics, "gpu.jpeg_share"), -1);
+  EXPECT_DOUBLE_EQ(value(metrics, "gpu.multiprocessors_share"), 0.02);
+  EXPECT_DOUBLE_EQ(value(metrics, "gpu.occupancy_share"), 0.03);
+  EXPECT_DOUBLE_EQ(value(metrics, "gpu.tensor_share"), 0.05);
+  EXPECT_DOUBLE_EQ(value(metrics, "gpu.memory_rate_share"), 1);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.clock_mhz"), 1200);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.most_clock_mhz"), 1980);
   EXPECT_DOUBLE_EQ(value(metrics, "gpu.received_bytes_per_s"), 5e9);

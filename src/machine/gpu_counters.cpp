@@ -1,0 +1,124 @@
+#include "machine/gpu_counters.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+namespace loaderscope {
+
+// Of nvml.h.
+namespace nvml {
+
+constexpr unsigned kVersion = 1;      // of both structs
+constexpr std::size_t kPlaces = 512;  // more than any driver has metrics: it may clear them all
+
+struct Support {
+  unsigned version, is_supported;
+};
+struct Counter {
+  unsigned id;
+  int result;
+  double value;
+  char *short_name, *long_name, *unit;
+};
+struct Counters {
+  unsigned version, count;
+  void *before, *now;
+  std::array<Counter, kPlaces> counters;
+};
+
+}  // namespace nvml
+
+struct GpuCounterReader::Sample {};
+
+struct GpuCounterReader::Functions {
+  int (*support)(NvmlDevice*, nvml::Support*) = nullptr;
+  int (*allocate)(Sample**) = nullptr;
+  int (*release)(Sample*) = nullptr;
+  int (*take)(NvmlDevice*, Sample*) = nullptr;
+  int (*compare)(nvml::Counters*) = nullptr;
+
+  explicit Functions(void* library) {
+    const auto find = [&](auto& function, const char* symbol) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
+    };
+    find(support, "nvmlGpmQueryDeviceSupport");
+    find(allocate, "nvmlGpmSampleAlloc");
+    find(release, "nvmlGpmSampleFree");
+    find(take, "nvmlGpmSampleGet");
+    find(compare, "nvmlGpmMetricsGet");
+  }
+  bool are_there() const {
+    return support != nullptr && allocate != nullptr && release != nullptr && take != nullptr &&
+           compare != nullptr;
+  }
+};
+
+namespace {
+
+struct CounterRow {
+  unsigned id;  // of nvmlGpmMetricId_t, in percent
+  double GpuCounters::*share;
+};
+constexpr CounterRow kCounters[] = {{2, &GpuCounters::multiprocessors},
+                                    {3, &GpuCounters::occupancy},
+                                    {5, &GpuCounters::tensor_cores},
+                                    {10, &GpuCounters::memory}};
+
+std::optional<GpuCounters> counters_of(const nvml::Counters& told) {
+  GpuCounters shares;
+  for (std::size_t i = 0; i < std::size(kCounters); ++i) {
+    const nvml::Counter& counter = told.counters[i];
+    if (counter.result != 0 || !(counter.value >= 0)) return std::nullopt;
+    shares.*kCounters[i].share = std::min(counter.value / 100, 1.0);
+  }
+  return shares;
+}
+
+}  // namespace
+
+GpuCounterReader::GpuCounterReader(void* library) : functions_(new Functions(library)) {}
+
+GpuCounterReader::~GpuCounterReader() {
+  for (const auto& [gpu, samples] : samples_) {
+    for (Sample* sample : {samples.before, samples.now}) {
+      if (sample != nullptr) functions_->release(sample);
+    }
+  }
+  delete functions_;
+}
+
+bool GpuCounterReader::begin(NvmlDevice* gpu, Samples& samples) const {
+  nvml::Support support{nvml::kVersion, 0};
+  return functions_->are_there() && functions_->support(gpu, &support) == 0 &&
+         support.is_supported != 0 && functions_->allocate(&samples.before) == 0 &&
+         functions_->allocate(&samples.now) == 0;
+}
+
+std::optional<GpuCounters> GpuCounterReader::look(NvmlDevice* gpu) {
+  const auto [place, is_new] = samples_.try_emplace(gpu);
+  Samples& samples = place->second;
+  if (is_new) samples.is_refused = !begin(gpu, samples);
+  if (samples.is_refused) return std::nullopt;
+  if (functions_->take(gpu, samples.now) != 0) {
+    samples.has_before = false;
+    return std::nullopt;
+  }
+  nvml::Counters told{};
+  told.version = nvml::kVersion;
+  told.count = static_cast<unsigned>(std::size(kCounters));
+  told.before = samples.before;
+  told.now = samples.now;
+  for (std::size_t i = 0; i < std::size(kCounters); ++i) told.counters[i].id = kCounters[i].id;
+  const bool is_told = samples.has_before && functions_->compare(&told) == 0;
+  std::swap(samples.before, samples.now);
+  samples.has_before = true;
+  return is_told ? counters_of(told) : std::nullopt;
+}
+
+}  // namespace loaderscope
