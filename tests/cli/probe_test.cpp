@@ -1,6 +1,7 @@
 // What this machine can do; how fast is not asserted.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -103,6 +104,54 @@ TEST(Probe, WhatIsSavedStandsBesideRunsOfThisMachineAlone) {
   const Ended broken = run("e.json", {});
   EXPECT_EQ(broken.exit_code, 0) << broken.err;
   EXPECT_THAT(json::parse(folder.read("e.json"))["notes"].dump(), HasSubstr("cannot be read"));
+}
+
+// In a mount namespace of its own, which goes with it.
+TEST(Probe, OnADiskThatIsReadOnlyTheRestStands) {
+  const TestFolder folder;
+  std::filesystem::create_directory(folder.path("disk"));
+  const auto on_disk = [&](const std::string& options) {
+    return run_program("/usr/bin/env", {"unshare", "-m", "sh", "-c",
+                                        "mount -t tmpfs -o " + options +
+                                            " tmpfs \"$1\" || exit 99; "
+                                            "exec \"$2\" probe --quick --path \"$1\"",
+                                        "sh", folder.path("disk"), binary()});
+  };
+  const Ended ended = on_disk("ro,size=8g");
+  if (ended.exit_code == 99 || ended.err.find("unshare") != std::string::npos)
+    GTEST_SKIP() << "nothing can be mounted here: " << ended.err;
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, ContainsRegex("storage: --path .*a temporary file cannot be written"));
+  EXPECT_THAT(ended.out, HasSubstr("\nmemory copies: "));
+  const Ended small = on_disk("size=1m");
+  EXPECT_EQ(small.exit_code, 0) << small.err;
+  EXPECT_THAT(small.out, ContainsRegex("storage: --path .*are free there"));
+}
+
+// What comes from block devices on behalf of children that have ended.
+std::int64_t read_of_devices() {
+  rusage used{};
+  EXPECT_EQ(::getrusage(RUSAGE_CHILDREN, &used), 0);
+  constexpr std::int64_t kBlock = 512;
+  return used.ru_inblock * kBlock;
+}
+
+// On storage that others share, too: who reads more than is said slows them.
+TEST(Probe, ReadsNoMoreThanItSays) {
+  const TestFolder folder;
+  const std::string data = folder.path("data"), saved = folder.path("p.json");
+  ASSERT_EQ(run_binary({"data", "make", data, "--count", "60"}).exit_code, 0);
+  const std::int64_t before = read_of_devices();
+  const Ended ended = run_binary({"probe", "--quick", "--data", data, "--json", saved});
+  const std::int64_t read = read_of_devices() - before;
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json result = json::parse(folder.read("p.json"));
+  std::int64_t most = 0;
+  for (const auto& [name, probe] : result["probes"].items())
+    most += probe["most_read_bytes"].get<std::int64_t>();
+  constexpr std::int64_t kOfPrograms = 32 << 20;  // Python's and this one's own files
+  EXPECT_LE(read, most + kOfPrograms);
+  EXPECT_GT(most, 0);
 }
 
 TEST(Probe, WhatCannotBeKeptIsSaidBehindTheAnswer) {

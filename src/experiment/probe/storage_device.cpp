@@ -41,10 +41,20 @@ bool lies_below(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
+// A host's disks look as if they turned, whatever they are.
+bool is_of_host(const fs::path& device) {
+  std::error_code error;
+  const std::string place = fs::canonical(device, error).string();
+  for (const char* bus : {"/virtio", "/vbd-", "/vmbus"})
+    if (place.find(bus) != place.npos) return true;
+  return false;
+}
+
 std::string kind_of(const fs::path& root, const Mount& mount) {
   if (mount.source.find("nvme") != mount.source.npos) return "NVMe";
   // A partition's queue is that of its disk.
   const fs::path device = root / "sys/dev/block" / mount.device;
+  if (is_of_host(device)) return "virtual disk";
   for (const fs::path& queue : {device / "queue", device / "../queue"}) {
     const std::string turns = text_of((queue / "rotational").string());
     if (turns.starts_with('1')) return "rotational disk";

@@ -9,7 +9,8 @@ namespace loaderscope::probe {
 struct StorageDevice {
   std::string type;    // of the file system: "ext4"; "": not known
   std::string source;  // what is mounted: "/dev/nvme0n1p1", "server:/export"
-  std::string kind;    // "NVMe", "rotational disk", "network", "memory", "disk"; "": not known
+  std::string kind;  // "NVMe", "rotational disk", "virtual disk", "network", "memory", "disk"; "":
+                     // not known
 };
 // `root`: of the kernel's files.
 StorageDevice device_of(const std::filesystem::path& root, const std::string& file);

@@ -164,6 +164,21 @@ TEST(StorageDevice, IsOfTheMountWhoseFolderIsTheLongest) {
   EXPECT_EQ(device.source, "/dev/nvme0n1p1");
 }
 
+// Both say of themselves that they turn.
+TEST(StorageDevice, OfAHostIsNoDiskThatTurns) {
+  const test::PretendRoot root;
+  const source::TempFolder folder;
+  const std::string file = folder.write("a.jpg");
+  root.write("proc/self/mountinfo", "21 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
+  root.write("sys/dev/block/8:1/queue/rotational", "1\n");
+  EXPECT_EQ(device_of(root.path(), file).kind, "rotational disk");
+  root.write("sys/devices/pci0/virtio1/block/vda/queue/rotational", "1\n");
+  std::filesystem::create_symlink("../../devices/pci0/virtio1/block/vda",
+                                  root.path() / "sys/dev/block/254:0");
+  root.write("proc/self/mountinfo", "21 1 254:0 / / rw - ext4 /dev/vda rw\n");
+  EXPECT_EQ(device_of(root.path(), file).kind, "virtual disk");
+}
+
 TEST(Cpus, OneOfEachCoreComesOfTheKernelsSiblings) {
   const test::PretendRoot root;
   const CpuSet all = allowed_cpus();
