@@ -95,10 +95,18 @@ void add_step_plot(Screen& screen, const RunRecord& record, const ReportStyle& s
   for (std::string& line : lines_of(plot, style.width)) screen.raw(Worth::detail, std::move(line));
 }
 
+void add_hosts(Screen& screen, const RunRecord& record, const Analysis& analysis) {
+  const std::vector<HostPace> hosts = host_paces(record, analysis);
+  if (hosts.empty()) return;
+  screen.line(Worth::evidence, hosts_line(hosts));
+  screen.table(Worth::evidence, host_table(hosts, analysis));
+}
+
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
                   const ReportStyle& style) {
   screen.line(Worth::evidence, rate_line(record, analysis));
   screen.line(Worth::evidence, window_line(record, analysis));
+  add_hosts(screen, record, analysis);
   screen.line(Worth::evidence, ranks_line(record, analysis));
   if (style.verbose && analysis.rank_accounts.size() > 1) {
     screen.table(Worth::detail, rank_table(record, analysis));

@@ -182,8 +182,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
 void fit_compute(FittedCosts& costs, const RunRecord& record,
                  const std::function<RunRecord(const FittedCosts&)>& run) {
   const double seen = computing_threads(record);
-  const double most =
-      record.config.declared.cores / static_cast<double>(record.config.trainer.ranks);
+  const double most = record.config.declared.cores * static_cast<double>(costs.hosts.count) /
+                      static_cast<double>(record.config.trainer.ranks);
   costs.compute_threads = std::min(seen, most);
   costs.compute_alone = 1;
   if (seen == 0 || (record.config.loader.num_workers == 0 && costs.other_threads == 0)) return;
