@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <filesystem>
+#include <future>
 #include <memory>
+#include <set>
+#include <thread>
 
 #include "base/printable.h"
 #include "cli/answer_files.h"
@@ -30,21 +35,32 @@ struct MergeFlags {
   bool verbose = false;
 };
 
-// A file of another name is told by what it holds.
 void refuse_same_files(const std::vector<std::string>& results) {
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      std::error_code error;
-      if (results[i] == results[j] || std::filesystem::equivalent(results[i], results[j], error))
-        throw UsageError(fmt::format("merge: {} is given twice; give each host's record once",
-                                     shown_text(results[i])));
-    }
+  std::set<std::filesystem::path> seen;
+  for (const std::string& result : results) {
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::weakly_canonical(result, error);
+    if (!seen.insert(error ? std::filesystem::path(result) : file).second)
+      throw UsageError(fmt::format("merge: {} is given twice; give each host's record once",
+                                   shown_text(result)));
   }
 }
 
+// While one is added to the job, the next few are read.
 RunRecord merged(const std::vector<std::string>& results) {
+  constexpr std::size_t kMostAhead = 8;
+  const std::size_t ahead =
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostAhead);
   RecordMerge merge(check_same_settings);
-  for (const std::string& path : results) merge.add(read_result(path).record, path);
+  std::deque<std::future<RunRecord>> reading;
+  std::size_t next = 0;
+  for (const std::string& path : results) {
+    for (; next < results.size() && reading.size() < ahead; ++next)
+      reading.push_back(std::async(std::launch::async,
+                                   [file = results[next]] { return read_result(file).record; }));
+    merge.add(reading.front().get(), path);
+    reading.pop_front();
+  }
   return merge.take();
 }
 

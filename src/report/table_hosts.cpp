@@ -16,6 +16,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::size_t kMostHosts = 10;
+constexpr std::size_t kChiefHosts = 3;
 
 struct HostColumn {
   const char* name;
@@ -44,7 +45,7 @@ bool is_shown(const HostColumn& column, const Analysis& analysis) {
 }
 
 // Of all hosts the least, the middle and the most of each column.
-void add_spread(TextTable& table, const std::vector<HostPace>& hosts, const Analysis& analysis) {
+void add_spread(HostRows& rows, const std::vector<HostPace>& hosts, const Analysis& analysis) {
   constexpr std::pair<const char*, double> kRows[] = {{"least", 0}, {"half", 0.5}, {"most", 1}};
   for (const auto& [name, at] : kRows) {
     std::vector<std::string> cells = {name, ""};
@@ -56,18 +57,19 @@ void add_spread(TextTable& table, const std::vector<HostPace>& hosts, const Anal
       cells.push_back(is_shown(column, analysis) ? column.show(values[index]) : "");
     }
     cells.emplace_back();
-    table.add(std::move(cells));
+    rows.table.add(std::move(cells));
+    rows.is_chief.push_back(true);
   }
 }
 
 }  // namespace
 
-TextTable host_table(const std::vector<HostPace>& hosts, const Analysis& analysis) {
+HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis) {
   std::vector<std::string> header = {"host", "ranks"};
   for (const HostColumn& column : kColumns)
     header.emplace_back(is_shown(column, analysis) ? column.name : "");
   header.emplace_back("chiefly");
-  TextTable table("lrrrrrrrrrl", std::move(header));
+  HostRows rows{TextTable("lrrrrrrrrrl", std::move(header)), {}};
   const std::vector<std::size_t> order = slowest_first(hosts);
   for (std::size_t i = 0; i < std::min(order.size(), kMostHosts); ++i) {
     const HostPace& host = hosts[order[i]];
@@ -75,10 +77,11 @@ TextTable host_table(const std::vector<HostPace>& hosts, const Analysis& analysi
     for (const HostColumn& column : kColumns)
       cells.push_back(is_shown(column, analysis) ? column.show(column.value(host)) : "");
     cells.push_back(chief_cause(host.account));
-    table.add(std::move(cells));
+    rows.table.add(std::move(cells));
+    rows.is_chief.push_back(i < kChiefHosts);
   }
-  if (hosts.size() > 2) add_spread(table, hosts, analysis);
-  return table;
+  if (hosts.size() > 2) add_spread(rows, hosts, analysis);
+  return rows;
 }
 
 std::string hosts_line(const std::vector<HostPace>& hosts) {
@@ -87,8 +90,8 @@ std::string hosts_line(const std::vector<HostPace>& hosts) {
   if (const auto slow = pace_setter(hosts))
     text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, local_cause(hosts, *slow));
   if (hosts.size() > kMostHosts)
-    text +=
-        fmt::format("; the {} that the others wait for most are shown, all in --json", kMostHosts);
+    text += fmt::format("; shown are {} that the others wait for most; all are in the result",
+                        kMostHosts);
   return text;
 }
 

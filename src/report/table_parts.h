@@ -42,7 +42,11 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis);
 std::string more_ranks_line(const Analysis& analysis);
 // Of a job on several hosts: those that set the pace first, of many only these, and behind them the
 // least, the middle and the most of all hosts.
-TextTable host_table(const std::vector<HostPace>& hosts, const Analysis& analysis);
+struct HostRows {
+  TextTable table;
+  std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts
+};
+HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis);
 std::string hosts_line(const std::vector<HostPace>& hosts);  // "": there is one
 // Of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);

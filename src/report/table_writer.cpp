@@ -99,7 +99,11 @@ void add_hosts(Screen& screen, const RunRecord& record, const Analysis& analysis
   const std::vector<HostPace> hosts = host_paces(record, analysis);
   if (hosts.empty()) return;
   screen.line(Worth::evidence, hosts_line(hosts));
-  screen.table(Worth::evidence, host_table(hosts, analysis));
+  const HostRows rows = host_table(hosts, analysis);
+  std::vector<Worth> worths;
+  for (const bool is_chief : rows.is_chief)
+    worths.push_back(is_chief ? Worth::evidence : Worth::basis);
+  screen.table(Worth::evidence, rows.table, worths);
 }
 
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
