@@ -38,6 +38,7 @@ Action declare_tune(CLI::App& app);
 Action declare_compare(CLI::App& app);
 Action declare_what_if(CLI::App& app);
 Action declare_plan(CLI::App& app);
+Action declare_merge(CLI::App& app);
 Action declare_selftest(CLI::App& app);
 Action declare_report(CLI::App& app);
 Action declare_list(CLI::App& app);

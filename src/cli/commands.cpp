@@ -61,6 +61,8 @@ std::span<const Command> command_table() {
       {{"plan",
         "A measured run as a job of many ranks and hosts: how busy, and what is full first."},
        declare_plan},
+      {{"merge", "The results of a job's hosts as one: which of them the others wait for."},
+       declare_merge},
       {{"selftest", "Inject known delays on this machine and say whether they are found."},
        declare_selftest,
        {},

@@ -12,29 +12,52 @@ namespace {
 constexpr int kSubBits = 7;
 constexpr std::int64_t kSub = std::int64_t{1} << kSubBits;
 
-std::size_t bucket_of(Nanos value) {
-  if (value < kSub) return static_cast<std::size_t>(std::max<Nanos>(value, 0));
+std::int64_t bucket_of(Nanos value) {
+  if (value < kSub) return std::max<Nanos>(value, 0);
   const int shift =
       static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1 - kSubBits;
-  return static_cast<std::size_t>(shift) * kSub + static_cast<std::size_t>(value >> shift);
+  return shift * kSub + (value >> shift);
+}
+
+using Cells = std::vector<std::pair<std::int64_t, Nanos>>;
+
+// The first cell says which bucket the second one is of, the lowest that was ever used: a job has a
+// histogram for each stage of each of its ranks, and nothing of it takes nanoseconds.
+std::int64_t first_bucket(const Cells& cells) { return cells.front().first; }
+
+Cells::value_type& cell_of(Cells& cells, std::int64_t bucket) {
+  if (cells.empty()) cells.emplace_back(bucket, 0);
+  std::int64_t at = bucket - first_bucket(cells);
+  if (at < 0) {
+    cells.insert(cells.begin() + 1, static_cast<std::size_t>(-at), {});
+    cells.front().first = bucket;
+    at = 0;
+  }
+  const auto index = static_cast<std::size_t>(at) + 1;
+  if (index >= cells.size()) cells.resize(index + 1);
+  return cells[index];
 }
 
 }  // namespace
 
 void Histogram::add(Nanos value, std::int64_t times) {
-  const std::size_t bucket = bucket_of(value);
-  if (bucket >= cells_.size()) cells_.resize(bucket + 1);
-  cells_[bucket].first += times;
-  add_checked(cells_[bucket].second, value, times);
+  auto& [count, sum] = cell_of(cells_, bucket_of(value));
+  count += times;
+  add_checked(sum, value, times);
   count_ += times;
   max_ = std::max(max_, value);
 }
 
 void Histogram::merge(const Histogram& other) {
-  if (other.cells_.size() > cells_.size()) cells_.resize(other.cells_.size());
-  for (std::size_t i = 0; i < other.cells_.size(); ++i) {
-    cells_[i].first += other.cells_[i].first;
-    add_checked(cells_[i].second, other.cells_[i].second);
+  if (other.cells_.empty()) return;
+  const std::int64_t first = first_bucket(other.cells_);
+  const auto buckets = std::ssize(other.cells_) - 1;
+  cell_of(cells_, first + buckets - 1);  // one growth at either end
+  cell_of(cells_, first);
+  const auto shift = static_cast<std::size_t>(first - first_bucket(cells_));
+  for (std::size_t i = 1; i < other.cells_.size(); ++i) {
+    cells_[i + shift].first += other.cells_[i].first;
+    add_checked(cells_[i + shift].second, other.cells_[i].second);
   }
   count_ += other.count_;
   max_ = std::max(max_, other.max_);
@@ -44,7 +67,8 @@ Nanos Histogram::quantile(double q) const {
   if (count_ == 0) return 0;
   const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
   std::int64_t seen = 0;
-  for (const auto& [count, sum] : cells_) {
+  for (std::size_t i = 1; i < cells_.size(); ++i) {
+    const auto& [count, sum] = cells_[i];
     seen += count;
     if (count > 0 && seen >= rank) return sum / count + (sum % count + count / 2) / count;
   }
@@ -53,10 +77,10 @@ Nanos Histogram::quantile(double q) const {
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
   std::vector<Bucket> result;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    if (cells_[i].first > 0) {
-      result.push_back({static_cast<std::int32_t>(i), cells_[i].first, cells_[i].second});
-    }
+  for (std::size_t i = 1; i < cells_.size(); ++i) {
+    const auto& [count, sum] = cells_[i];
+    const std::int64_t bucket = first_bucket(cells_) + static_cast<std::int64_t>(i) - 1;
+    if (count > 0) result.push_back({static_cast<std::int32_t>(bucket), count, sum});
   }
   return result;
 }
@@ -64,9 +88,7 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
 Histogram Histogram::from_buckets(const std::vector<Bucket>& buckets, Nanos max) {
   Histogram histogram;
   for (const Bucket& bucket : buckets) {
-    const auto index = static_cast<std::size_t>(bucket.index);
-    if (index >= histogram.cells_.size()) histogram.cells_.resize(index + 1);
-    histogram.cells_[index] = {bucket.count, bucket.sum};
+    cell_of(histogram.cells_, bucket.index) = {bucket.count, bucket.sum};
     histogram.count_ += bucket.count;
   }
   histogram.max_ = max;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -15,72 +17,138 @@
 
 namespace loaderscope {
 
-// An unlinked temporary file: it is gone when the process is, however that ends.
-struct StepRows::Spill {
-  int descriptor = -1;
-  std::int64_t rows = 0;
-  bool failed = false;  // no more rows are written to it
-  std::string folder;
+namespace {
 
-  Spill() {
+constexpr std::int64_t kChunkRows = 1024;
+
+// An unlinked temporary file: it is gone when the process is, however that ends. All that spill at
+// a time have one, in chunks: thousands of ranks do not need thousands of open files.
+class SpillFile {
+ public:
+  static std::shared_ptr<SpillFile> open() {
+    static std::mutex mutex;
+    static std::weak_ptr<SpillFile> now;
+    const std::scoped_lock lock(mutex);
+    std::shared_ptr<SpillFile> file = now.lock();
+    if (!file || file->descriptor_ < 0) now = file = std::make_shared<SpillFile>();
+    return file;
+  }
+
+  SpillFile() {
     const char* given = std::getenv("TMPDIR");
-    folder = given != nullptr && *given != '\0' ? given : "/tmp";
-    descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (descriptor < 0) {
-      std::string name = folder + "/loaderscope-steps-XXXXXX";
-      descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-      if (descriptor >= 0) ::unlink(name.c_str());
+    folder_ = given != nullptr && *given != '\0' ? given : "/tmp";
+    descriptor_ = ::open(folder_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor_ < 0) {
+      std::string name = folder_ + "/loaderscope-steps-XXXXXX";
+      descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
+      if (descriptor_ >= 0) ::unlink(name.c_str());
     }
-    failed = descriptor < 0;
     error_ = errno;
   }
-  ~Spill() {
-    if (descriptor >= 0) ::close(descriptor);
+  ~SpillFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
   }
-  Spill(const Spill&) = delete;
-  Spill& operator=(const Spill&) = delete;
+  SpillFile(const SpillFile&) = delete;
+  SpillFile& operator=(const SpillFile&) = delete;
 
+  void check_created() const {
+    if (descriptor_ < 0) fail("cannot be created", error_);
+  }
+
+  std::int64_t take_chunk() {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) return chunks_++;
+    const std::int64_t chunk = free_.back();
+    free_.pop_back();
+    return chunk;
+  }
+  void give_back(const std::vector<std::int64_t>& chunks) {
+    const std::scoped_lock lock(mutex_);
+    free_.insert(free_.end(), chunks.begin(), chunks.end());
+  }
+
+  void write(off_t offset, std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) fail("cannot be written", errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+      offset += written;
+    }
+  }
+  void read(off_t offset, std::span<std::byte> bytes) const {
+    const ReadAt got = read_at(descriptor_, offset, bytes);
+    if (got.bytes < bytes.size()) fail("cannot be read back", got.error);
+  }
+
+ private:
   [[noreturn]] void fail(const char* what, int error) const {
     const std::string remedy = shortage_remedy(error);
-    throw RunError("the temporary file for step rows in " + folder + " " + what + " (" +
+    throw RunError("the temporary file for step rows in " + folder_ + " " + what + " (" +
                    std::strerror(error) + "); " +
                    (remedy.empty() ? "make room there, set TMPDIR to another folder" : remedy) +
                    ", or measure fewer steps");
   }
 
+  int descriptor_ = -1;
+  int error_ = 0;  // of its creation
+  std::string folder_;
+  std::mutex mutex_;  // of what follows
+  std::int64_t chunks_ = 0;
+  std::vector<std::int64_t> free_;
+};
+
+}  // namespace
+
+struct StepRows::Spill {
+  std::shared_ptr<SpillFile> file = SpillFile::open();
+  std::vector<std::int64_t> chunks;
+  std::int64_t rows = 0;
+  bool failed = false;  // no more rows are written to it
+
+  Spill() = default;
+  ~Spill() { file->give_back(chunks); }
+  Spill(const Spill&) = delete;
+  Spill& operator=(const Spill&) = delete;
+
   // Once it has thrown, `failed` is true, and the block is not in the file.
   void append(const std::vector<StepRow>& block) {
-    if (failed) fail("cannot be created", error_);
     failed = true;
+    file->check_created();
+    const std::int64_t end = rows + std::ssize(block);
+    while (std::ssize(chunks) * kChunkRows < end) chunks.push_back(file->take_chunk());
     write(rows, block);
-    rows += static_cast<std::int64_t>(block.size());
+    rows = end;
     failed = false;
   }
 
-  void write(std::int64_t first, std::span<const StepRow> block) {
-    const auto* data = reinterpret_cast<const char*>(block.data());
-    std::size_t left = block.size_bytes();
-    auto offset = static_cast<off_t>(first * static_cast<std::int64_t>(sizeof(StepRow)));
-    while (left > 0) {
-      const ssize_t written = ::pwrite(descriptor, data, left, offset);
-      if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) fail("cannot be written", errno);
-      data += written;
-      offset += written;
-      left -= static_cast<std::size_t>(written);
-    }
+  void write(std::int64_t first, std::span<const StepRow> block) const {
+    in_chunks(first, block, [&](off_t offset, std::span<const StepRow> part) {
+      file->write(offset, std::as_bytes(part));
+    });
   }
 
   // Reads rows [first, first + block.size()).
   void read(std::int64_t first, std::span<StepRow> block) const {
-    const auto bytes = std::as_writable_bytes(block);
-    const auto offset = first * static_cast<std::int64_t>(sizeof(StepRow));
-    const ReadAt got = read_at(descriptor, offset, bytes);
-    if (got.bytes < bytes.size()) fail("cannot be read back", got.error);
+    in_chunks(first, block, [&](off_t offset, std::span<StepRow> part) {
+      file->read(offset, std::as_writable_bytes(part));
+    });
   }
 
  private:
-  int error_ = 0;  // of its creation
+  template <class Row, class Visit>
+  void in_chunks(std::int64_t first, std::span<Row> block, const Visit& visit) const {
+    while (!block.empty()) {
+      const std::int64_t within = first % kChunkRows;
+      const auto count = std::min(std::ssize(block), kChunkRows - within);
+      const std::int64_t row =
+          chunks[static_cast<std::size_t>(first / kChunkRows)] * kChunkRows + within;
+      visit(static_cast<off_t>(row * static_cast<std::int64_t>(sizeof(StepRow))),
+            block.first(static_cast<std::size_t>(count)));
+      block = block.subspan(static_cast<std::size_t>(count));
+      first += count;
+    }
+  }
 };
 
 StepRows::StepRows(Bytes memory_limit) : memory_limit_(memory_limit) {}

@@ -28,7 +28,7 @@ struct KnownOfRank {
 };
 
 void describe_machine(Form& form, MachineFacts& machine);  // the members
-void describe_hosts(Form& form, std::vector<HostRecord>& hosts);
+void describe_hosts(Form& form, RunRecord& record, const Analysis& analysis);
 
 // `steps`: that were measured; the rows stand elsewhere.
 void describe_rank(Form& form, RankRecord& rank, std::int64_t& steps, Account account,

@@ -1,8 +1,28 @@
 // The machines that a job ran on.
+#include "analysis/host_paces.h"
+#include "analysis/totals.h"
 #include "report/describe.h"
 
 namespace loaderscope {
 namespace {
+
+void show_pace(Form& form, const HostPace& pace, bool has_busy) {
+  form.object("pace", "of its ranks together, in the window", [&] {
+    form.shown("samples_per_s", pace.samples_per_s, "the sum, per second", kNotNegative);
+    form.shown("read_bytes_per_s", pace.read_bytes_per_s, "stored bytes, the sum, per second",
+               kNotNegative);
+    form.shown("busy", has_busy ? std::optional(busy_of(pace.account)) : std::nullopt,
+               "share of the window, the mean; null without compute", kShare);
+    form.shown("own_waits", pace.own_waits(),
+               "share of the window, the mean, without waits for slower ranks", kShare);
+    form.shown("waits_for_ranks", pace.waits_for_ranks(),
+               "share of the window, the mean: it was ready and waited for the slowest", kShare);
+    form.shown_seconds("decode_of_sample_s", static_cast<Nanos>(pace.decode_of_sample),
+                       "decoding a sample, without what threads waited for a core, seconds");
+    form.shown_seconds("read_of_sample_s", static_cast<Nanos>(pace.read_of_sample),
+                       "reading a sample, likewise, seconds");
+  });
+}
 
 void describe_host(Form& form, HostRecord& host) {
   form.object("machine", "what it is", [&] { describe_machine(form, host.machine); });
@@ -52,10 +72,21 @@ void describe_machine(Form& form, MachineFacts& machine) {
   text("unusable_gpu", machine.unusable_gpu, "why a GPU that is there was not used");
 }
 
-void describe_hosts(Form& form, std::vector<HostRecord>& hosts) {
-  form.if_there("hosts", !hosts.empty(), Missing::left_out, [&] {
-    form.list("hosts", hosts, "of a job over several, in the order of their ranks; absent of one",
-              [&](HostRecord& host) { form.object("", "", [&] { describe_host(form, host); }); });
+void describe_hosts(Form& form, RunRecord& record, const Analysis& analysis) {
+  std::vector<HostPace> paces;
+  if (!form.reads()) paces = host_paces(record, analysis);
+  std::size_t at = 0;
+  form.if_there("hosts", !record.hosts.empty(), Missing::left_out, [&] {
+    form.list("hosts", record.hosts,
+              "of a job over several, in the order of their ranks; absent of one",
+              [&](HostRecord& host) {
+                form.object("", "", [&] {
+                  describe_host(form, host);
+                  if (form.reads()) return;
+                  show_pace(form, at < paces.size() ? paces[at] : HostPace{}, analysis.has_busy);
+                  ++at;
+                });
+              });
   });
 }
 

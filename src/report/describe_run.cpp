@@ -10,7 +10,7 @@
 namespace loaderscope {
 namespace {
 
-void describe_head(Form& form, RunRecord& record) {
+void describe_head(Form& form, RunRecord& record, const Analysis& analysis) {
   form.text("engine", record.engine, "engine that made the facts");
   form.flag("simulated", record.simulated, "the device or the time is not real");
   form.flag("interrupted", record.interrupted, "stopped from outside before its end");
@@ -18,7 +18,7 @@ void describe_head(Form& form, RunRecord& record) {
             "the data ended inside the warm-up, so the whole run is the window");
   form.object("machine", "where it ran; of a job over several hosts the first",
               [&] { describe_machine(form, record.machine); });
-  describe_hosts(form, record.hosts);
+  describe_hosts(form, record, analysis);
   form.settings(record.config);
 }
 
@@ -244,7 +244,7 @@ void describe_details(Form& form, std::vector<Detail>& details) {
 }
 
 void describe_run(Form& form, RunRecord& record, Analysis& analysis, JsonScope scope) {
-  describe_head(form, record);
+  describe_head(form, record, analysis);
   if (!form.reads()) describe_answer(form, record.config, analysis);
   form.optional("proof", analysis.proof, Missing::left_out,
                 [&](Proof& proof) { describe_proof(form, proof); });

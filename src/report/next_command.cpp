@@ -130,6 +130,7 @@ std::string command_for(const RunConfig& config, const Changes& changes) {
 
 std::string next_command(const RunRecord& record, const Analysis& analysis) {
   if (is_trace_engine(record.engine)) return "";  // what made it is not known
+  if (record.hosts.size() > 1) return "";         // no command here starts the other hosts
   if (analysis.verdict.withheld_reason) {
     const Changes changes = for_withheld(record, analysis);
     if (!changes.empty()) return command_for(record.config, changes);

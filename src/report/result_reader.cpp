@@ -196,7 +196,19 @@ class ResultReader {
                         place_, r));
       }
     }
+    check_hosts();
     place_exemplars();
+  }
+
+  void check_hosts() const {
+    if (record_.hosts.empty()) return;
+    std::int64_t ranks = 0;
+    for (const HostRecord& host : record_.hosts) ranks += host.ranks;
+    if (ranks == std::ssize(record_.ranks)) return;
+    throw RunError(
+        fmt::format("{}: its hosts have {} ranks together and 'ranks' holds {}; merge the records "
+                    "of its hosts again",
+                    place_, ranks, record_.ranks.size()));
   }
 
   void place_exemplars() {

@@ -13,15 +13,25 @@
 namespace loaderscope {
 namespace {
 
+double cores_of_job(const RunRecord& record) {
+  if (record.hosts.empty()) return record.machine.cores;
+  double cores = 0;
+  for (const HostRecord& host : record.hosts) {
+    if (host.machine.cores <= 0) return 0;
+    cores += host.machine.cores;
+  }
+  return cores;
+}
+
 std::optional<Ceiling> of_cores(const RunRecord& record, const Analysis& analysis, double rate) {
   const double cpu = value_of(record.metrics, "process.cpu_s").value_or(0);
   constexpr double kMost = 9e9;  // seconds that can be shown
-  if (cpu <= 0 || cpu >= kMost || record.machine.cores <= 0) return {};
+  const double cores = cores_of_job(record);
+  if (cpu <= 0 || cpu >= kMost || cores <= 0) return {};
   const double each = cpu / static_cast<double>(analysis.samples);
-  const std::string what =
-      fmt::format("{} at {} of CPU time per sample", show_cores(record.machine.cores),
-                  show_duration(std::llround(each * 1e9)));
-  const double most = record.machine.cores / each;
+  const std::string what = fmt::format("{} at {} of CPU time per sample", show_cores(cores),
+                                       show_duration(std::llround(each * 1e9)));
+  const double most = cores / each;
   return Ceiling{"cores", what, most, rate / most};
 }
 

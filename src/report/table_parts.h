@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/host_paces.h"
 #include "loaderscope/report.h"
 #include "report/text_table.h"
 
@@ -34,9 +35,19 @@ struct StageRows {
 };
 StageRows stage_table(const RunRecord& record, bool in_short);
 
-// Of many only the first; the line says how many more there are, or is "".
+// The longest wait: "decode 37.6 %"; "" of none.
+std::string chief_cause(const Account& account);
+// Of many only those that set the pace; the line says how many more there are, or is "".
 TextTable rank_table(const RunRecord& record, const Analysis& analysis);
 std::string more_ranks_line(const Analysis& analysis);
+// Of a job on several hosts: those that set the pace first, of many only these, and behind them the
+// least, the middle and the most of all hosts.
+struct HostRows {
+  TextTable table;
+  std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts
+};
+HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis);
+std::string hosts_line(const std::vector<HostPace>& hosts);  // "": there is one
 // Of a program with more than one loader.
 TextTable loader_table(const RunRecord& record);
 TextTable metric_table(const RunRecord& record);

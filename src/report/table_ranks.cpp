@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
@@ -11,7 +13,26 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostRows = 16;
+constexpr std::size_t kMostRows = 16;  // of all ranks
+constexpr std::size_t kWorst = 10;     // where there are more
+
+// Those that the others wait for, and of equals the slowest.
+std::vector<std::size_t> shown_ranks(const RunRecord& record, const Analysis& analysis) {
+  std::vector<std::size_t> ranks(analysis.rank_accounts.size());
+  std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+  if (ranks.size() <= kMostRows) return ranks;
+  const auto key = [&](std::size_t rank) {
+    const Account& account = analysis.rank_accounts[rank];
+    return std::tuple(share_of(account.waiting_for_ranks, account),
+                      rate_of(record.ranks[rank], &RankRecord::samples), -account.idle(), rank);
+  };
+  std::partial_sort(ranks.begin(), ranks.begin() + kWorst, ranks.end(),
+                    [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  ranks.resize(kWorst);
+  return ranks;
+}
+
+}  // namespace
 
 std::string chief_cause(const Account& account) {
   const auto most = std::max_element(account.stall.begin(), account.stall.end());
@@ -20,13 +41,10 @@ std::string chief_cause(const Account& account) {
   return fmt::format("{} {}", name_of(cause), show_percent(share_of(*most, account)));
 }
 
-}  // namespace
-
 TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
-  const std::size_t ranks = analysis.rank_accounts.size();
   TextTable table("rrrrrl", {"rank", "samples/s", analysis.has_busy ? "busy" : "", "own waits",
                              "for other ranks", "chiefly"});
-  for (std::size_t rank = 0; rank < std::min(ranks, kMostRows); ++rank) {
+  for (const std::size_t rank : shown_ranks(record, analysis)) {
     const Account& account = analysis.rank_accounts[rank];
     const Nanos own = account.idle() - account.waiting_for_ranks;
     const double rate = rate_of(record.ranks[rank], &RankRecord::samples);
@@ -41,9 +59,8 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis) {
 std::string more_ranks_line(const Analysis& analysis) {
   const std::size_t ranks = analysis.rank_accounts.size();
   if (ranks <= kMostRows) return "";
-  return fmt::format("the other {} {} in the result of --json",
-                     plural(static_cast<std::int64_t>(ranks - kMostRows), "rank"),
-                     ranks - kMostRows == 1 ? "is" : "are");
+  return fmt::format("these set the pace; the other {} are in the result of --json",
+                     plural(static_cast<std::int64_t>(ranks - kWorst), "rank"));
 }
 
 }  // namespace loaderscope

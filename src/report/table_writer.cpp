@@ -95,10 +95,22 @@ void add_step_plot(Screen& screen, const RunRecord& record, const ReportStyle& s
   for (std::string& line : lines_of(plot, style.width)) screen.raw(Worth::detail, std::move(line));
 }
 
+void add_hosts(Screen& screen, const RunRecord& record, const Analysis& analysis) {
+  const std::vector<HostPace> hosts = host_paces(record, analysis);
+  if (hosts.empty()) return;
+  screen.line(Worth::evidence, hosts_line(hosts));
+  const HostRows rows = host_table(hosts, analysis);
+  std::vector<Worth> worths;
+  for (const bool is_chief : rows.is_chief)
+    worths.push_back(is_chief ? Worth::evidence : Worth::basis);
+  screen.table(Worth::evidence, rows.table, worths);
+}
+
 void add_measured(Screen& screen, const RunRecord& record, const Analysis& analysis,
                   const ReportStyle& style) {
   screen.line(Worth::evidence, rate_line(record, analysis));
   screen.line(Worth::evidence, window_line(record, analysis));
+  add_hosts(screen, record, analysis);
   screen.line(Worth::evidence, ranks_line(record, analysis));
   if (style.verbose && analysis.rank_accounts.size() > 1) {
     screen.table(Worth::detail, rank_table(record, analysis));

@@ -26,9 +26,10 @@ double cpu_of_stages(const Facts& facts) {
   return seconds(sum);
 }
 
-// Of the whole window.
+// Of the whole window, on a host.
 double cores_of(const Facts& facts, double cpu_s) {
-  return part(cpu_s, seconds(facts.analysis.account.window));
+  const auto hosts = static_cast<double>(facts.hosts());
+  return part(cpu_s, hosts * seconds(facts.analysis.account.window));
 }
 
 std::string in_brackets(const std::string& text) { return text.empty() ? "" : " (" + text + ")"; }
@@ -53,7 +54,7 @@ Beside beside_stages(const Facts& facts) {
 // Of workers that were watched from outside: one thread makes the batches, another one sends them.
 Beside beside_workers(const Facts& facts) {
   constexpr double kOwn = 2;
-  const auto workers = static_cast<double>(facts.threads());
+  const auto workers = static_cast<double>(facts.threads_of_host());
   const double each = facts.metric("workers.threads");
   const double sending = seconds(facts.stages[Stage::transport].cpu);
   const double spent = facts.metric("workers.beside_cpu_s") - sending;
@@ -152,7 +153,7 @@ std::optional<Candidate> nested_thread_pools(const Facts& facts) {
   const bool counted = watched || facts.metric("process.loader_threads") > 0;
   if (!counted || facts.share(Cause::contention) < kWorthSaying) return std::nullopt;
   const Beside beside = watched ? beside_workers(facts) : beside_stages(facts);
-  if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads())) ||
+  if (beside.extra < static_cast<double>(std::max<std::int64_t>(2, facts.threads_of_host())) ||
       beside.share < kMuchOfOwn)
     return std::nullopt;
   return Candidate{

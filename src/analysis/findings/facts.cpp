@@ -82,7 +82,7 @@ double Facts::cpu_share() const {
 }
 
 double Facts::cores_per_rank() const {
-  return config.declared.cores /
+  return config.declared.cores * static_cast<double>(hosts()) /
          static_cast<double>(std::max<std::int64_t>(1, config.trainer.ranks));
 }
 

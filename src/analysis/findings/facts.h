@@ -1,6 +1,7 @@
 // What the rows of the table of findings look at, and what they say.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +45,9 @@ struct Facts {
   // Of the time that a worker works on samples, the part on a CPU or waiting for one.
   double cpu_share() const;
   double cores_per_rank() const;
+  std::int64_t hosts() const { return std::max<std::int64_t>(1, std::ssize(record.hosts)); }
   std::int64_t threads() const { return config.loader.num_workers * config.trainer.ranks; }
+  std::int64_t threads_of_host() const { return threads() / hosts(); }  // on average
 };
 
 // Cores that this program's stages used, the most used first: "decode 1.2, launch 0.31"; "" of
@@ -90,6 +93,8 @@ void drop_repeated(std::vector<Finding>& findings);
 std::string share_words(const Facts& facts, Cause cause);
 // "7.5 ms each", without what threads waited for a core.
 std::string mean_words(const StageStats& stats);
+// More readers get no more bytes per second, as far as that is known.
+bool bandwidth_is_full(const Facts& facts);
 // Of a rank: more workers read nothing. 0: the data is not streamed.
 std::int64_t shards_of_stream(const Facts& facts);
 // "; a worker takes 1.200 s to start by spawn"; "" of threads, and where none was started
@@ -153,6 +158,8 @@ std::optional<Candidate> small_batches(const Facts& facts);
 double waited_for_sampler(const Facts& facts);
 double spent_per_batch(const Facts& facts);  // share that is waited for what every batch costs
 
+std::optional<Candidate> straggler_host(const Facts& facts);
+std::optional<Candidate> shared_storage(const Facts& facts);
 std::optional<Candidate> straggler_rank(const Facts& facts);
 std::optional<Candidate> straggler_worker(const Facts& facts);
 double waited_for_ranks(const Facts& facts);

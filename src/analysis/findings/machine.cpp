@@ -31,7 +31,8 @@ bool has_quota(const Facts& facts) {
 
 // That every thread has one, or twice as many as there are.
 double cores_wanted(const Facts& facts) {
-  return std::max(static_cast<double>(facts.threads()), std::ceil(facts.config.declared.cores * 2));
+  return std::max(static_cast<double>(facts.threads_of_host()),
+                  std::ceil(facts.config.declared.cores * 2));
 }
 
 double cores_without_quota(const Facts& facts) {
@@ -60,10 +61,10 @@ std::string cores_text(double cores) { return spell_real(std::max(cores, 0.001))
 std::optional<Candidate> cpu_quota(const Facts& facts) {
   const bool waits = facts.share(Cause::contention) >= kWorthSaying;
   if (!has_quota(facts) || !(waits || throttled(facts) >= kThrottled)) return std::nullopt;
-  std::string evidence =
-      fmt::format("{}{}; threads wait for one {} of the time{}", cores_words(facts),
-                  facts.threads() > 0 ? " for " + plural(facts.threads(), "worker") : "",
-                  show_percent(facts.share(Cause::contention)), used_words(facts));
+  std::string evidence = fmt::format(
+      "{}{}; threads wait for one {} of the time{}", cores_words(facts),
+      facts.threads_of_host() > 0 ? " for " + plural(facts.threads_of_host(), "worker") : "",
+      show_percent(facts.share(Cause::contention)), used_words(facts));
   if (throttled(facts) > 0)
     evidence += fmt::format(", the quota stopped them {}", show_percent(throttled(facts)));
   return Candidate{std::move(evidence),
@@ -87,7 +88,7 @@ std::optional<Candidate> memory_grows(const Facts& facts) {
   const double growth = facts.metric("memory.growth_bytes_per_s");
   const double window = seconds(facts.analysis.account.window);
   if (window < kLongEnough || growth * window < kGrown) return std::nullopt;
-  const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads()));
+  const double workers = static_cast<double>(std::max<std::int64_t>(1, facts.threads_of_host()));
   std::string evidence = fmt::format("resident memory grows {} per minute, {} of it per worker",
                                      show_size(60 * growth), show_size(60 * growth / workers));
   const double own = facts.metric("memory.worker_private_bytes");

@@ -52,14 +52,6 @@ double read_rate(const Facts& facts) {
   return window > 0 ? static_cast<double>(facts.stages[Stage::read].bytes) / window : 0;
 }
 
-bool bandwidth_is_full(const Facts& facts) {
-  const double ceiling = facts.config.declared.storage_bandwidth;
-  if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
-  // Of servers it is known what a request takes with others under way, and what alone.
-  if (const auto requests = request_times(facts.record)) return requests->is_full();
-  return facts.reads.told && facts.reads.latency_share() < kMostly;
-}
-
 std::string duration_words(double seconds) {
   return show_duration(static_cast<Nanos>(seconds * 1e9));
 }
@@ -134,6 +126,14 @@ std::string fewer_bytes_words(const Facts& facts) {
 }
 
 }  // namespace
+
+bool bandwidth_is_full(const Facts& facts) {
+  const double ceiling = facts.config.declared.storage_bandwidth;
+  if (ceiling > 0) return read_rate(facts) >= kNearCeiling * ceiling;
+  // Of servers it is known what a request takes with others under way, and what alone.
+  if (const auto requests = request_times(facts.record)) return requests->is_full();
+  return facts.reads.told && facts.reads.latency_share() < kMostly;
+}
 
 std::optional<Candidate> storage_latency(const Facts& facts) {
   if (!reads_wait(facts) || !reads_lead(facts) || bandwidth_is_full(facts)) return std::nullopt;

@@ -112,7 +112,7 @@ double waited_for_ranks(const Facts& facts) {
 
 std::optional<Candidate> straggler_rank(const Facts& facts) {
   std::vector<Account> ranks = facts.analysis.rank_accounts;
-  if (ranks.size() < 2) return std::nullopt;
+  if (ranks.size() < 2 || straggler_host(facts)) return std::nullopt;
   const auto by_wait = [](const Account& a, const Account& b) {
     return a.waiting_for_ranks < b.waiting_for_ranks;
   };

@@ -62,7 +62,8 @@ std::optional<Others> others_of(const RunRecord& record, double queued, bool tra
   // Threads of the program's own beside its loader, where they are not those that train.
   const double all = value_of(record.metrics, "process.cpu_s").value_or(0);
   const double own = trains_here ? 0 : std::max(0.0, all - seconds(cpu_of_stages(record)));
-  return Others{kSlack * (*others + own) / seconds(window) / (1 - queued), own > *others};
+  const auto hosts = static_cast<double>(std::max<std::size_t>(1, record.hosts.size()));
+  return Others{kSlack * (*others + own) / hosts / seconds(window) / (1 - queued), own > *others};
 }
 
 FittedCosts::Sample sample_of(const SampleRow& row) {
@@ -153,6 +154,7 @@ FittedCosts::BusyWorkers busy_workers_of(const RunRecord& record) {
 
 FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) {
   FittedCosts costs;
+  costs.hosts.count = std::max<std::int64_t>(1, std::ssize(record.hosts));
   const bool declared = !record.config.has_data() && !is_guest_engine(record.engine);
   if (declared) return costs;
   const bool device_is_real =
@@ -180,8 +182,8 @@ FittedCosts fit_costs(const RunRecord& record, std::vector<std::string>& notes) 
 void fit_compute(FittedCosts& costs, const RunRecord& record,
                  const std::function<RunRecord(const FittedCosts&)>& run) {
   const double seen = computing_threads(record);
-  const double most =
-      record.config.declared.cores / static_cast<double>(record.config.trainer.ranks);
+  const double most = record.config.declared.cores * static_cast<double>(costs.hosts.count) /
+                      static_cast<double>(record.config.trainer.ranks);
   costs.compute_threads = std::min(seen, most);
   costs.compute_alone = 1;
   if (seen == 0 || (record.config.loader.num_workers == 0 && costs.other_threads == 0)) return;

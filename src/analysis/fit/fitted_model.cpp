@@ -29,6 +29,7 @@ namespace loaderscope {
 namespace {
 
 constexpr std::int64_t kLargestStep = 1'000'000;  // samples of all ranks
+constexpr std::int64_t kMostRanksOfHosts = 64;
 constexpr std::int64_t kSamplesOfFit = 20'000;
 constexpr double kNoticeablyAlone = 0.98;
 
@@ -156,6 +157,14 @@ void refuse_trace(std::string_view engine) {
       "program itself with 'loaderscope run --json run.json -- python train.py'");
 }
 
+void refuse_large_jobs(const RunRecord& record) {
+  if (record.hosts.size() < 2 || std::ssize(record.ranks) <= kMostRanksOfHosts) return;
+  throw RunError(
+      fmt::format("{} ranks on {} hosts are more than the {} of which all are run in the model; "
+                  "give the result of one host, to 'loaderscope plan' for the job",
+                  record.ranks.size(), record.hosts.size(), kMostRanksOfHosts));
+}
+
 bool is_of_somebody_else(const RunRecord& record) { return is_guest_engine(record.engine); }
 
 }  // namespace
@@ -177,6 +186,7 @@ FittedModel::FittedModel(const RunRecord& record, const std::atomic<int>* stop_s
     throw RunError("the result has no measured step, so nothing can be predicted from it");
   }
   refuse_trace(record.engine);
+  refuse_large_jobs(record);
   if (record.config.loader.executor == Executor::opaque) {
     throw RunError("what is inside the loader is not seen, so nothing can be predicted of it; " +
                    model::way_to_measure(record.config));

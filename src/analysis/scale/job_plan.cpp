@@ -22,6 +22,11 @@ std::int64_t divide_up(std::int64_t a, std::int64_t b) { return a / b + (a % b !
 std::int64_t ranks_of_host(const JobQuestion& asked) { return divide_up(asked.ranks, asked.hosts); }
 
 JobQuestion completed(const RunRecord& record, const JobQuestion& asked) {
+  if (record.hosts.size() > 1)
+    throw UsageError(fmt::format(
+        "--from: the result is of {} hosts; a plan is made of one host's own, each host of the job "
+        "being like it",
+        record.hosts.size()));
   JobQuestion question = asked;
   const std::int64_t measured = record.config.trainer.ranks;
   if (question.hosts == 0) question.hosts = divide_up(question.ranks, measured);

@@ -60,6 +60,11 @@ void on_busy_cores(RunRecord& record) {
   record.config.declared.cores.value = 4;
 }
 
+void on_two_hosts(RunRecord& record) {
+  record.hosts.resize(2);
+  for (HostRecord& host : record.hosts) host.ranks = 1;
+}
+
 constexpr const char* kLongRun =
     "batch = 8\nsteps = 160\ncompute = 250ms\nworkers = 4\ncost = decode=1ms";
 
@@ -285,6 +290,12 @@ const Case kCases[] = {
        test::make_users_code(record);
        record.config.loader.executor.value = Executor::opaque;
      }},
+    {"straggler-host",
+     COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
+             "inject = read=+1ms@rank=1",
+     COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=2ms", false, on_two_hosts},
+    {"shared-storage", COMPUTE "ranks = 2\nworkers = 4\nstorage-bandwidth = 10MB/s",
+     COMPUTE "ranks = 2\nworkers = 4\nstorage-bandwidth = 1GB/s", false, on_two_hosts},
     {"straggler-rank",
      COMPUTE "ranks = 2\nsync-ranks = true\nworkers = 1\ncost = read=1ms\n"
              "inject = read=+1ms@rank=1",

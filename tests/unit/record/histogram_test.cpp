@@ -18,6 +18,32 @@ Nanos exact_quantile(const std::vector<Nanos>& sorted, double q) {
 
 constexpr double kQuantiles[] = {0, 0.001, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 1};
 
+// In whatever order they come: shorter ones after longer ones, and merged.
+TEST(Histogram, CountsEachValueInItsBucketWhateverCameBefore) {
+  const std::vector<Nanos> values = {5'000'000, 90, 7'000'000'000, 0, 5'000'001, 300, 90, 1};
+  Histogram whole, first, second, none;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    whole.add(values[i]);
+    (i % 3 == 0 ? first : second).add(values[i]);
+  }
+  for (Histogram* half : {&first, &second}) half->merge(none);
+  Histogram one = first, other = second;
+  one.merge(second);
+  other.merge(first);
+  none.merge(whole);
+  EXPECT_EQ(one.buckets(), whole.buckets());
+  EXPECT_EQ(other.buckets(), whole.buckets());
+  EXPECT_EQ(none.buckets(), whole.buckets());
+  const std::vector<Histogram::Bucket> expected = {{0, 1, 0}, {1, 1, 1}, {90, 2, 180}};
+  const std::vector<Histogram::Bucket> buckets = whole.buckets();
+  ASSERT_EQ(buckets.size(), 6u);
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), buckets.begin()));
+  EXPECT_EQ(buckets[4].count, 2);
+  EXPECT_EQ(buckets[4].sum, 10'000'001);
+  EXPECT_EQ(Histogram::from_buckets(buckets, whole.max()).buckets(), buckets);
+  EXPECT_EQ(Histogram::from_buckets({}, 0).buckets(), Histogram().buckets());
+}
+
 TEST(Histogram, QuantilesAreWithinItsErrorOfASortedVector) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     Dice dice(seed);

@@ -79,7 +79,8 @@ TEST(Table, HasARowPerRankWithItsOwnWaitsAndThoseForOthers) {
   EXPECT_THAT(table_of(full_record()), Not(HasSubstr("own waits")));
   RunRecord many = usual_record();
   for (int rank = 1; rank < 20; ++rank) many.ranks.push_back(rank_of(4, 40, usual_step));
-  EXPECT_THAT(table_of(many), HasSubstr("  the other 4 ranks are in the result of --json\n"));
+  EXPECT_THAT(table_of(many),
+              HasSubstr("  these set the pace; the other 10 ranks are in the result of --json\n"));
 }
 
 TEST(Table, NamesTheCeilingsThatAreKnown) {

@@ -1,0 +1,120 @@
+// Findings about the hosts of a job: one that the others wait for, or what all of them share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "analysis/findings/facts.h"
+#include "analysis/host_paces.h"
+#include "analysis/wording.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr double kAlikeReads = 1.5;    // times the least of what a read takes, or is waited for
+constexpr double kLevel = 0.1;         // of the mean rate: it moves up and down by no more
+constexpr double kReadsWaited = 0.05;  // of the time, on each host
+constexpr double kBlocked = 0.5;    // of the time of reads, neither on a core nor waiting for one
+constexpr std::size_t kParts = 10;  // of a window
+constexpr std::int64_t kFewestInPart = 4;  // steps
+
+double reads_waited(const HostPace& host) {
+  return share_of(host.account.stall[Cause::read], host.account);
+}
+
+template <class Value>
+std::pair<double, double> range_over(const std::vector<HostPace>& hosts, const Value& value) {
+  double least = value(hosts.front()), most = least;
+  for (const HostPace& host : hosts) {
+    least = std::min(least, value(host));
+    most = std::max(most, value(host));
+  }
+  return {least, most};
+}
+
+// Adds what came from `begin` to `end`, in parts, to those that it came in.
+void add_spread(std::array<double, kParts>& sums, double begin, double end, double samples) {
+  if (end <= begin) return;
+  const auto first = static_cast<std::size_t>(std::max(begin, 0.0));
+  for (std::size_t part = first; part < kParts && static_cast<double>(part) < end; ++part) {
+    const auto from = static_cast<double>(part);
+    sums.at(part) += samples * (std::min(end, from + 1) - std::max(begin, from)) / (end - begin);
+  }
+}
+
+// How far the samples per second of all ranks together move over the window: the standard deviation
+// of the rates of its parts over their mean. Each rank's window is cut for itself, as clocks are
+// not known to be one.
+double unsteadiness(const RunRecord& record) {
+  std::array<double, kParts> sums{};
+  for (const RankRecord& rank : record.ranks) {
+    if (rank.steps() < kFewestInPart * static_cast<std::int64_t>(kParts)) return 1;
+    const double length = static_cast<double>(rank.window()) / kParts;
+    if (length <= 0) return 1;
+    rank.rows.for_each(
+        [&](const StepRow& row) {
+          const auto at = [&](Nanos time) {
+            return static_cast<double>(time - rank.window_begin) / length;
+          };
+          add_spread(sums, at(row.idle_begin), at(row.compute_end), row.samples);
+        },
+        rank.warmup_steps);
+  }
+  double sum = 0, squares = 0;
+  for (const double part : sums) {
+    sum += part;
+    squares += part * part;
+  }
+  const double mean = sum / kParts;
+  return mean > 0 ? std::sqrt(std::max(0.0, squares / kParts - mean * mean)) / mean : 1;
+}
+
+bool reads_are_blocked(const Facts& facts) {
+  const StageStats& read = facts.stages[Stage::read];
+  return read.wall > 0 &&
+         static_cast<double>(read.blocked()) >= kBlocked * static_cast<double>(read.wall);
+}
+
+}  // namespace
+
+std::optional<Candidate> straggler_host(const Facts& facts) {
+  const std::vector<HostPace> hosts = host_paces(facts.record, facts.analysis);
+  const std::optional<std::size_t> slow = pace_setter(hosts);
+  if (!slow) return std::nullopt;
+  const double most =
+      range_over(hosts, [](const HostPace& h) { return h.waits_for_ranks(); }).second;
+  return Candidate{
+      fmt::format("{} sets the pace: the others wait up to {} of the time for it, and {}",
+                  hosts[*slow].name, show_percent(most), local_cause(hosts, *slow)),
+      {},
+      fmt::format("look at what {} has to itself: its CPU quota and other programs, its disk, its "
+                  "network; its own result says more ('loaderscope report' of it)",
+                  hosts[*slow].name)};
+}
+
+std::optional<Candidate> shared_storage(const Facts& facts) {
+  const std::vector<HostPace> hosts = host_paces(facts.record, facts.analysis);
+  if (hosts.size() < 2 || !reads_are_blocked(facts) || !bandwidth_is_full(facts))
+    return std::nullopt;
+  const auto [least, most] = range_over(hosts, reads_waited);
+  const auto [fast, slow] = range_over(hosts, [](const HostPace& h) { return h.read_of_sample; });
+  if (least < kReadsWaited || slow > kAlikeReads * fast) return std::nullopt;
+  const double moves = unsteadiness(facts.record);
+  if (moves > kLevel) return std::nullopt;
+  double bytes = 0;
+  for (const HostPace& host : hosts) bytes += host.read_bytes_per_s;
+  return Candidate{
+      fmt::format(
+          "all {} hosts wait for reads ({:.1f}-{} of the time), which take as long on each; "
+          "together they read {}, level within {}: a storage that they share is full, or "
+          "that of each alike",
+          hosts.size(), 100 * least, show_percent(most), show_byte_rate(bytes),
+          show_percent(moves)),
+      {},
+      "more of the storage that the hosts share ('loaderscope plan --storage' says how much a job "
+      "needs), a cache on each host (--cache-dir), or fewer stored bytes"};
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,42 @@
+// The hosts of a job beside each other: how fast each is and what holds it up.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "loaderscope/analysis.h"
+
+namespace loaderscope {
+
+struct HostPace {
+  std::string name;  // of its machine; where it has none, or not for itself alone, with its number
+  std::size_t first_rank = 0, ranks = 0;
+  Account account;           // the mean of its ranks
+  double samples_per_s = 0;  // the sum of them, as is the next
+  double read_bytes_per_s = 0;
+  // ns of a sample, without what threads waited for a core; 0: not known.
+  double read_of_sample = 0, decode_of_sample = 0;
+  double cores = 0;      // that it may use; 0: not known
+  double throttled = 0;  // of the time, the CPU quota stopped it
+
+  double waits_for_ranks() const { return share_of(account.waiting_for_ranks, account); }
+  // Without what it waited for ranks that were slower.
+  double own_waits() const { return share_of(account.idle() - account.waiting_for_ranks, account); }
+};
+
+// In the order of their ranks; none of a job on one host.
+std::vector<HostPace> host_paces(const RunRecord& record, const Analysis& analysis);
+
+// The one that the others wait for; nothing where they wait little, or for several.
+std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts);
+
+// What it has less of, or needs more of, than the others: "its threads wait for a core 34.0 % of
+// the time (2 cores, the others 8)".
+std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of);
+
+// Whatever sets the pace first: who is waited for most, and of equals who is slowest.
+std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts);
+
+}  // namespace loaderscope

@@ -1,0 +1,106 @@
+// loaderscope merge
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "base/printable.h"
+#include "cli/answer_files.h"
+#include "cli/command.h"
+#include "cli/last_result.h"
+#include "cli/output.h"
+#include "cli/own_flags.h"
+#include "cli/requirements.h"
+#include "cli/terminal.h"
+#include "experiment/prediction_history.h"
+#include "loaderscope/findings.h"
+#include "loaderscope/report.h"
+#include "record/merge_records.h"
+#include "report/results.h"
+#include "settings/same_settings.h"
+#include "source/cache_folder.h"
+
+namespace loaderscope {
+namespace {
+
+struct MergeFlags {
+  std::vector<std::string> results, require;
+  AnswerFiles answer;
+  bool verbose = false;
+};
+
+void refuse_same_files(const std::vector<std::string>& results) {
+  std::set<std::filesystem::path> seen;
+  for (const std::string& result : results) {
+    std::error_code error;
+    const std::filesystem::path file = std::filesystem::weakly_canonical(result, error);
+    if (!seen.insert(error ? std::filesystem::path(result) : file).second)
+      throw UsageError(fmt::format("merge: {} is given twice; give each host's record once",
+                                   shown_text(result)));
+  }
+}
+
+// While one is added to the job, the next few are read.
+RunRecord merged(const std::vector<std::string>& results) {
+  constexpr std::size_t kMostAhead = 8;
+  const std::size_t ahead =
+      std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostAhead);
+  RecordMerge merge(check_same_settings);
+  std::deque<std::future<RunRecord>> reading;
+  std::size_t next = 0;
+  for (const std::string& path : results) {
+    for (; next < results.size() && reading.size() < ahead; ++next)
+      reading.push_back(std::async(std::launch::async,
+                                   [file = results[next]] { return read_result(file).record; }));
+    merge.add(reading.front().get(), path);
+    reading.pop_front();
+  }
+  return merge.take();
+}
+
+ExitCode merge(const MergeFlags& flags) {
+  if (flags.results.size() < 2)
+    throw UsageError(
+        "merge: there is nothing to merge with one record; give those of all hosts of a job, in "
+        "the order of their ranks: loaderscope merge node*.json");
+  check_requirements(flags.require);
+  const Places places = flags.answer.places();
+  check_places(places, "run", {flags.answer.force, flags.results});
+  refuse_same_files(flags.results);
+  RunRecord record = merged(flags.results);
+  record.config.answer.json.value = flags.answer.json;
+  record.config.answer.html.value = flags.answer.html;
+  record.config.answer.require.value = flags.require;
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
+  const AnyResult result = result_of(record, analysis);
+  keep_last_result(result);
+  write_answer(places, result, standard_output_style(flags.verbose));
+  return judge_requirements(flags.require, record, analysis);
+}
+
+}  // namespace
+
+Action declare_merge(CLI::App& app) {
+  const auto flags = std::make_shared<MergeFlags>();
+  app.add_option("RESULT", flags->results,
+                 "What 'run --json FILE' has saved on each host of one job, in the order of their "
+                 "ranks; a merged one too.");
+  add_answer_files(app, flags->answer);
+  add_verbose(app, flags->verbose);
+  app.add_option(
+         "--require", flags->require,
+         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+      ->type_name("CONDITION")
+      ->take_all()
+      ->expected(1);
+  return [flags] { return merge(*flags); };
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,279 @@
+#include "record/merge_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <random>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "record/checked_sum.h"
+
+namespace loaderscope {
+namespace {
+
+// Of all ranks together, once there are many.
+constexpr std::int64_t kMostSamples = 400'000;
+constexpr std::int64_t kMostExemplars = 2'000;
+constexpr std::size_t kMostNotes = 40;
+constexpr std::size_t kMostNamed = 10;  // skipped samples
+constexpr Bytes kMostRowBytes = Bytes{512} << 20;
+constexpr Bytes kRowBytesOfSpilled = Bytes{32} << 10;  // of each rank whose rows are in a file
+
+// Totals of the run: those of its hosts add up. All other metrics are shares, rates, sizes and what
+// one sample, batch or process takes.
+constexpr std::string_view kTotals[] = {"process.cpu_s",
+                                        "process.storage_read_bytes",
+                                        "workers.cpu_s",
+                                        "workers.beside_cpu_s",
+                                        "host.other_cpu_s",
+                                        "requests.count",
+                                        "requests.retries",
+                                        "requests.throttled",
+                                        "gpu.h2d_s",
+                                        "gpu.h2d_bytes",
+                                        "source.requests",
+                                        "source.samples",
+                                        "source.bytes_brought",
+                                        "source.bytes_of_samples",
+                                        "source.bytes_unpacked",
+                                        "range_cache.hits",
+                                        "range_cache.misses",
+                                        "range_cache.bytes_fetched",
+                                        "cache.checked_bytes",
+                                        "cache.resident_bytes",
+                                        "range_cache.bytes_fetched_again",
+                                        "video.frames_decoded"};
+
+bool is_total(std::string_view name) {
+  return std::find(std::begin(kTotals), std::end(kTotals), name) != std::end(kTotals);
+}
+
+// Names of contents, whose mean is nobody's.
+bool is_name(std::string_view metric) { return metric.ends_with("fingerprint"); }
+
+// Where no clock ran, times of different hosts are alike.
+bool is_same_run(const RankRecord& one, const RankRecord& other) {
+  return one.first_ask > 0 && one.first_ask == other.first_ask &&
+         one.window_begin == other.window_begin && one.window_end == other.window_end;
+}
+
+bool run_at_once(const RankRecord& one, const RankRecord& other) {
+  return one.first_ask <= other.window_end && other.first_ask <= one.window_end;
+}
+
+// Takes them out of it.
+std::vector<HostRecord> hosts_of(RunRecord& part) {
+  if (!part.hosts.empty()) return std::move(part.hosts);
+  HostRecord host;
+  host.machine = part.machine;
+  host.ranks = std::ssize(part.ranks);
+  host.metrics = std::move(part.metrics);
+  if (part.interrupted) host.ended_early = "interrupted";
+  std::vector<HostRecord> hosts;
+  hosts.push_back(std::move(host));
+  return hosts;
+}
+
+void add_skipped(SkippedSamples& all, SkippedSamples& more) {
+  add_checked(all.samples, more.samples);
+  for (const auto& [kind, count] : more.by_kind) add_checked(all.by_kind[kind], count);
+  for (std::string& sample : more.first)
+    if (all.first.size() < kMostNamed) all.first.push_back(std::move(sample));
+}
+
+template <class T>
+std::int64_t add_new(std::vector<T>& all, std::vector<T>& more, std::size_t most) {
+  std::int64_t left_out = 0;
+  for (T& one : more) {
+    if (std::find(all.begin(), all.end(), one) != all.end()) continue;
+    if (all.size() < most) {
+      all.push_back(std::move(one));
+    } else {
+      ++left_out;
+    }
+  }
+  return left_out;
+}
+
+// A uniform choice of a uniform choice is one.
+void keep_samples(RankRecord& rank, std::int64_t most, std::mt19937_64& random) {
+  if (std::ssize(rank.reservoir) <= most) return;
+  std::vector<SampleRow> kept;
+  kept.reserve(static_cast<std::size_t>(most));
+  std::sample(rank.reservoir.begin(), rank.reservoir.end(), std::back_inserter(kept), most, random);
+  rank.reservoir = std::move(kept);
+}
+
+// The worst stalls first; in the order of their steps.
+void keep_exemplars(RankRecord& rank, std::int64_t most) {
+  if (std::ssize(rank.exemplars) <= most) return;
+  const auto end = rank.exemplars.begin() + most;
+  std::nth_element(rank.exemplars.begin(), end, rank.exemplars.end(),
+                   [](const Exemplar& a, const Exemplar& b) {
+                     return std::pair(a.worst, a.row.idle()) > std::pair(b.worst, b.row.idle());
+                   });
+  rank.exemplars.erase(end, rank.exemplars.end());
+  std::sort(rank.exemplars.begin(), rank.exemplars.end(),
+            [](const Exemplar& a, const Exemplar& b) { return a.events.step < b.events.step; });
+  rank.exemplars.shrink_to_fit();
+}
+
+void put_rows_into_file(RankRecord& rank) {
+  StepRows spilled(kRowBytesOfSpilled);
+  rank.rows.for_each([&](const StepRow& row) { spilled.push_back(row); });
+  rank.rows = std::move(spilled);
+}
+
+struct HostStart {
+  std::string_view host;
+  const RankRecord& rank;
+};
+
+// The first rank of each.
+std::vector<HostStart> starts_of(const RunRecord& record) {
+  const auto name = [](const MachineFacts& machine) {
+    return machine.host ? std::string_view(*machine.host) : std::string_view();
+  };
+  if (record.hosts.empty()) return {{name(record.machine), record.ranks.front()}};
+  std::vector<HostStart> starts;
+  std::size_t rank = 0;
+  for (const HostRecord& host : record.hosts) {
+    starts.push_back({name(host.machine), record.ranks.at(rank)});
+    rank += static_cast<std::size_t>(host.ranks);
+  }
+  return starts;
+}
+
+}  // namespace
+
+RecordMerge::RecordMerge(CheckSettings check_settings)
+    : check_settings_(std::move(check_settings)) {}
+
+void RecordMerge::check(const RunRecord& part, const std::string& name) {
+  if (part.ranks.empty()) throw RunError(name + ": holds no rank; leave it out");
+  if (job_.ranks.empty()) return;
+  const auto same = [&](std::string_view what, std::string_view here, std::string_view there) {
+    if (here == there) return;
+    throw RunError(fmt::format("{}: {} is {}, and {} in {}; give the records of one job", name,
+                               what, here, there, names_.front()));
+  };
+  same("the version of loaderscope", part.tool_version, job_.tool_version);
+  same("the engine", part.engine, job_.engine);
+  same("the time or the device", part.simulated ? "simulated" : "real",
+       job_.simulated ? "simulated" : "real");
+  check_hosts(part, name);
+  if (check_settings_) check_settings_(job_, part, name);
+}
+
+void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) const {
+  const std::vector<HostStart> there = starts_of(job_);
+  for (const HostStart& host : starts_of(part)) {
+    for (std::size_t i = 0; i < there.size(); ++i) {
+      if (there[i].host != host.host) continue;
+      if (is_same_run(there[i].rank, host.rank))
+        throw RunError(
+            fmt::format("{}: holds what {} holds; give each host's record once", name, names_[i]));
+      if (!host.host.empty() && !run_at_once(there[i].rank, host.rank))
+        throw RunError(
+            fmt::format("{}: ran on {} at another time than {} did; give the records of one job",
+                        name, host.host, names_[i]));
+    }
+  }
+}
+
+void RecordMerge::add(RunRecord part, const std::string& name) {
+  check(part, name);
+  std::vector<HostRecord> hosts = hosts_of(part);
+  names_.insert(names_.end(), hosts.size(), name);
+  std::vector<RankRecord> ranks = std::exchange(part.ranks, {});
+  if (job_.hosts.empty()) {
+    job_ = std::move(part);
+    job_.config.trainer.ranks.value = std::ssize(ranks);
+  } else {
+    job_.config.trainer.ranks.value += std::ssize(ranks);
+    job_.config.trainer.sync_ranks.value |= part.config.trainer.sync_ranks.value;
+    job_.contention_known &= part.contention_known;
+    job_.interrupted |= part.interrupted;
+    job_.input_ended_in_warmup |= part.input_ended_in_warmup;
+    add_checked(job_.lost_spans, part.lost_spans);
+    add_skipped(job_.skipped, part.skipped);
+    add_new(job_.details, part.details, kMostNotes);
+    notes_left_out_ += add_new(job_.notes, part.notes, kMostNotes);
+  }
+  std::move(hosts.begin(), hosts.end(), std::back_inserter(job_.hosts));
+  add_ranks(ranks);
+}
+
+void RecordMerge::add_ranks(std::vector<RankRecord>& ranks) {
+  for (RankRecord& rank : ranks) {
+    row_bytes_ += rank.rows.size() * static_cast<Bytes>(sizeof(StepRow));
+    if (row_bytes_ > kMostRowBytes) put_rows_into_file(rank);
+    samples_ += std::ssize(rank.reservoir);
+    exemplars_ += std::ssize(rank.exemplars);
+    job_.ranks.push_back(std::move(rank));
+  }
+  keep_within(2);  // seldom: each time there is twice as much as is kept
+}
+
+void RecordMerge::keep_within(std::int64_t times) {
+  const std::int64_t ranks = std::ssize(job_.ranks);
+  if (samples_ > times * kMostSamples) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(ranks));
+    samples_ = 0;
+    for (RankRecord& rank : job_.ranks) {
+      keep_samples(rank, std::max<std::int64_t>(kMostSamples / ranks, 1), random);
+      samples_ += std::ssize(rank.reservoir);
+    }
+  }
+  if (exemplars_ > times * kMostExemplars) {
+    exemplars_ = 0;
+    for (RankRecord& rank : job_.ranks) {
+      if (&rank != &job_.ranks.front()) keep_exemplars(rank, kMostExemplars / ranks);
+      exemplars_ += std::ssize(rank.exemplars);
+    }
+  }
+}
+
+RunRecord RecordMerge::take() {
+  keep_within(1);
+  if (notes_left_out_ > 0)
+    job_.notes.push_back(
+        fmt::format("{} more notes stand in the records of the hosts", notes_left_out_));
+  job_.metrics = metrics_of_hosts(job_.hosts);
+  RunRecord job = std::exchange(job_, {});
+  *this = RecordMerge(std::move(check_settings_));
+  return job;
+}
+
+std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
+  std::vector<Metric> all;
+  std::vector<double> counts;
+  for (const HostRecord& host : hosts) {
+    for (const Metric& metric : host.metrics) {
+      const auto found = std::find_if(all.begin(), all.end(),
+                                      [&](const Metric& m) { return m.name == metric.name; });
+      const auto at = static_cast<std::size_t>(found - all.begin());
+      if (found == all.end()) {
+        all.push_back(metric);
+        all.back().value = 0;
+        counts.push_back(0);
+      }
+      if (!std::isfinite(metric.value)) continue;
+      ++counts[at];
+      double& value = all[at].value;
+      value += is_total(metric.name) ? metric.value : (metric.value - value) / counts[at];
+    }
+  }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (counts[i] == 0) all[i].value = std::numeric_limits<double>::quiet_NaN();
+  std::erase_if(all, [&](const Metric& metric) {
+    return is_name(metric.name) && metric.value != value_of(hosts.front().metrics, metric.name);
+  });
+  return all;
+}
+
+}  // namespace loaderscope

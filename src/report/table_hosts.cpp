@@ -1,0 +1,98 @@
+// A row per host, those that set the pace first, and how all of them lie.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "analysis/host_paces.h"
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "report/table_parts.h"
+#include "report/text_table.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kMostHosts = 10;
+constexpr std::size_t kChiefHosts = 3;
+
+struct HostColumn {
+  const char* name;
+  double (*value)(const HostPace&);
+  std::string (*show)(double value);
+};
+
+std::string show_sample_time(double ns) { return ns > 0 ? show_duration(std::llround(ns)) : ""; }
+std::string show_host_bytes(double rate) { return rate > 0 ? show_byte_rate(rate) : ""; }
+std::string show_samples(double rate) { return rate > 0 ? show_rate(rate) : "not known"; }
+std::string show_few_cores(double cores) { return cores > 0 ? fmt::format("{:.3g}", cores) : ""; }
+
+constexpr HostColumn kColumns[] = {
+    {"samples/s", [](const HostPace& h) { return h.samples_per_s; }, show_samples},
+    {"busy", [](const HostPace& h) { return busy_of(h.account); }, show_percent},
+    {"own waits", [](const HostPace& h) { return h.own_waits(); }, show_percent},
+    {"for others", [](const HostPace& h) { return h.waits_for_ranks(); }, show_percent},
+    {"decode", [](const HostPace& h) { return h.decode_of_sample; }, show_sample_time},
+    {"read", [](const HostPace& h) { return h.read_of_sample; }, show_sample_time},
+    {"reads", [](const HostPace& h) { return h.read_bytes_per_s; }, show_host_bytes},
+    {"cores", [](const HostPace& h) { return h.cores; }, show_few_cores},
+};
+
+bool is_shown(const HostColumn& column, const Analysis& analysis) {
+  return analysis.has_busy || std::string_view(column.name) != "busy";
+}
+
+// Of all hosts the least, the middle and the most of each column.
+void add_spread(HostRows& rows, const std::vector<HostPace>& hosts, const Analysis& analysis) {
+  constexpr std::pair<const char*, double> kRows[] = {{"least", 0}, {"half", 0.5}, {"most", 1}};
+  for (const auto& [name, at] : kRows) {
+    std::vector<std::string> cells = {name, ""};
+    for (const HostColumn& column : kColumns) {
+      std::vector<double> values;
+      for (const HostPace& host : hosts) values.push_back(column.value(host));
+      std::sort(values.begin(), values.end());
+      const auto index = static_cast<std::size_t>(at * static_cast<double>(values.size() - 1));
+      cells.push_back(is_shown(column, analysis) ? column.show(values[index]) : "");
+    }
+    cells.emplace_back();
+    rows.table.add(std::move(cells));
+    rows.is_chief.push_back(true);
+  }
+}
+
+}  // namespace
+
+HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis) {
+  std::vector<std::string> header = {"host", "ranks"};
+  for (const HostColumn& column : kColumns)
+    header.emplace_back(is_shown(column, analysis) ? column.name : "");
+  header.emplace_back("chiefly");
+  HostRows rows{TextTable("lrrrrrrrrrl", std::move(header)), {}};
+  const std::vector<std::size_t> order = slowest_first(hosts);
+  for (std::size_t i = 0; i < std::min(order.size(), kMostHosts); ++i) {
+    const HostPace& host = hosts[order[i]];
+    std::vector<std::string> cells = {host.name, std::to_string(host.ranks)};
+    for (const HostColumn& column : kColumns)
+      cells.push_back(is_shown(column, analysis) ? column.show(column.value(host)) : "");
+    cells.push_back(chief_cause(host.account));
+    rows.table.add(std::move(cells));
+    rows.is_chief.push_back(i < kChiefHosts);
+  }
+  if (hosts.size() > 2) add_spread(rows, hosts, analysis);
+  return rows;
+}
+
+std::string hosts_line(const std::vector<HostPace>& hosts) {
+  if (hosts.empty()) return "";
+  std::string text = plural(static_cast<std::int64_t>(hosts.size()), "host");
+  if (const auto slow = pace_setter(hosts))
+    text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, local_cause(hosts, *slow));
+  if (hosts.size() > kMostHosts)
+    text += fmt::format("; shown are {} that the others wait for most; all are in the result",
+                        kMostHosts);
+  return text;
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,58 @@
+#include "settings/same_settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "loaderscope/errors.h"
+#include "loaderscope/settings.h"
+#include "settings/engine_table.h"
+
+namespace loaderscope {
+namespace {
+
+// What hosts of one job have each its own, and what is asked of an answer.
+constexpr std::string_view kOfEachHost[] = {"command",   "ranks",     "cores",      "bind",
+                                            "require",   "prove",     "timeout",    "demand",
+                                            "gpu-price", "hook-cost", "stall-after"};
+// Of a program these are measured, where they were not given.
+constexpr std::string_view kMeasured[] = {"samples", "delivered-bytes", "stored-bytes", "compute",
+                                          "sync-ranks"};
+
+template <std::size_t N>
+bool is_among(const std::string_view (&names)[N], const Field& field) {
+  return std::find(std::begin(names), std::end(names), field.name) != std::end(names);
+}
+
+std::string value_in(const Field& field, const RunConfig& config) {
+  const std::string text = fmt::format("{}", fmt::join(field.texts(config), " "));
+  return text.empty() ? "not given" : text;
+}
+
+void say_once(std::vector<std::string>& notes, std::string note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+void check_same_settings(RunRecord& job, const RunRecord& part, std::string_view name) {
+  const bool is_program = is_guest_engine(job.engine);
+  for (const Field& field : fields()) {
+    if (field.is_about(about::kSaved) || is_among(kOfEachHost, field)) continue;
+    const std::string here = value_in(field, part.config), there = value_in(field, job.config);
+    if (here == there) continue;
+    const bool is_given = field.given(part.config) || field.given(job.config);
+    if (!is_given && is_program && is_among(kMeasured, field)) continue;
+    if (is_given || is_program)
+      throw RunError(fmt::format(
+          "{}: {} is {}, and {} on the first host; give the records of one job, whose hosts have "
+          "the same settings",
+          name, field.name, here, there));
+    say_once(job.notes, fmt::format("{} was not given, and is not on all hosts {} as on the first",
+                                    field.name, there));
+  }
+}
+
+}  // namespace loaderscope

@@ -1,0 +1,97 @@
+// loaderscope merge, from the outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Records of a host that is called otherwise: the program knows no name but its machine's.
+class Merge : public testing::Test {
+ protected:
+  std::string saved(const std::string& host, const std::string& decode = "2ms",
+                    const std::string& ranks = "2") const {
+    const std::string path = folder_.path(host + ".json");
+    const Ended ended =
+        run_binary({"run",       "--engine", "model",     "--cost",  "decode=" + decode,
+                    "--compute", "10ms",     "--workers", "1",       "--batch",
+                    "4",         "--cores",  "8",         "--steps", "100",
+                    "--ranks",   ranks,      "--seed",    "3",       "--json",
+                    path,        "--force"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    change(host, [&](json& record) { record["machine"]["host"] = host; });
+    return path;
+  }
+
+  void change(const std::string& host, const std::function<void(json&)>& how) const {
+    json record = json::parse(folder_.read(host + ".json"));
+    how(record);
+    std::ofstream(folder_.path(host + ".json")) << record.dump();
+  }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+};
+
+TEST_F(Merge, GivesOneResultThatEveryReaderTakes) {
+  const std::string a = saved("a"), b = saved("b", "2ms", "1"), path = folder_.path("job.json");
+  const Ended made = run_binary({"merge", a, b, "--json", path});
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("3 ranks"), HasSubstr("files: ")));
+  const json job = json::parse(folder_.read("job.json"));
+  EXPECT_EQ(job.at("schema"), "loaderscope.run/1");
+  EXPECT_EQ(job.at("config").at("ranks"), 3);
+  ASSERT_EQ(job.at("hosts").size(), 2u);
+  EXPECT_EQ(job.at("hosts")[0].at("ranks"), 2);
+  EXPECT_EQ(job.at("hosts")[1].at("machine").at("host"), "b");
+  EXPECT_FALSE(job.at("hosts")[1].contains("clock_offset_s"));
+  for (const std::string form : {"table", "json", "html", "csv", "markdown", "perfetto"}) {
+    const Ended told =
+        run_binary({"report", path, "--format", form, "--output", folder_.path("told." + form)});
+    EXPECT_EQ(told.exit_code, 0) << form << ": " << told.err;
+  }
+  EXPECT_EQ(folder_.read("told.table"), made.out);
+  EXPECT_EQ(run_binary({"merge", path, saved("c"), "--require", "ranks.4.steps >= 1"}).exit_code,
+            64);  // no such value
+  EXPECT_EQ(run_binary({"merge", path, saved("c"), "--require", "window.steps >= 101"}).exit_code,
+            2);
+}
+
+TEST_F(Merge, RefusesWhatIsNotOfOneJob) {
+  const std::string a = saved("a"), b = saved("b", "3ms"), c = saved("c"), d = saved("d");
+  change("c", [](json& record) { record["tool"]["version"] = "0.0.1"; });
+  change("d", [](json& record) {
+    record["hosts"] = json::array({{{"machine", record["machine"]},
+                                    {"ranks", 3},
+                                    {"metrics", json::array()},
+                                    {"ended_early", nullptr}}});
+  });
+  std::ofstream(folder_.path("cut.json")) << folder_.read("a.json").substr(0, 5000);
+  std::ofstream(folder_.path("empty.json"));
+  const std::string copy = folder_.path("copy.json");
+  std::filesystem::create_symlink(a, copy);
+  expect_refused({"merge"}, {{{}, "there is nothing to merge with one record"},
+                             {{a}, "there is nothing to merge with one record"},
+                             {{a, a}, "is given twice; give each host's record once"},
+                             {{a, copy}, "is given twice"},
+                             {{a, b}, "cost is decode=3ms, and decode=2ms on the first host", 1},
+                             {{a, c}, "the version of loaderscope is 0.0.1, and ", 1},
+                             {{a, d}, "its hosts have 3 ranks together and 'ranks' holds 2", 1},
+                             {{a, folder_.path("cut.json")}, "the file is cut off", 1},
+                             {{a, folder_.path("empty.json")}, "the file is empty", 1},
+                             {{a, folder_.path("none.json")}, "there is no such file", 1},
+                             {{a, folder_.path("")}, "not a file", 1}});
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli

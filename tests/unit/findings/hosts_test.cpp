@@ -1,0 +1,154 @@
+// Jobs on several hosts: which of them the others wait for, and what all of them wait for alike.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "analysis/host_paces.h"
+#include "loaderscope/findings.h"
+#include "unit/known_answer/known_answer.h"
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+using testing::Not;
+
+// The ranks of a record, two to a host.
+RunRecord on_hosts(RunRecord record) {
+  for (std::int64_t host = 0; 2 * host < std::ssize(record.ranks); ++host) {
+    HostRecord one;
+    one.machine = record.machine;
+    one.machine.host = "node" + std::to_string(host);
+    one.ranks = std::min<std::int64_t>(2, std::ssize(record.ranks) - 2 * host);
+    record.hosts.push_back(std::move(one));
+  }
+  return record;
+}
+
+RunRecord run_on_hosts(const std::string& settings) {
+  return on_hosts(known_answer::run(settings));
+}
+
+std::string evidence_of(const RunRecord& record, std::string_view id) {
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record);
+  for (const Finding& finding : analysis.findings)
+    if (finding.id == id) return finding.evidence;
+  return "";
+}
+
+// A step of 20 ms for ranks 2 and 3, and without them of 10: C = 4, so the others wait for 10 of
+// its 16 idle ms for their own batch and then, or in its place, for node1: all 16, as in
+// ranks_test.cpp.
+constexpr const char* kSlowDecode =
+    "ranks=6 sync-ranks=true workers=1 batch=1 cost=decode=10ms:sleep "
+    "inject=decode=+10ms@rank=2 inject=decode=+10ms@rank=3 compute=4ms warmup=2 steps=30";
+
+TEST(HostPaces, AreTheMeansOfTheirRanks) {
+  const RunRecord record = run_on_hosts(kSlowDecode);
+  const std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  ASSERT_EQ(hosts.size(), 3u);
+  EXPECT_EQ(hosts[1].name, "node1");
+  EXPECT_EQ(hosts[1].first_rank, 2u);
+  EXPECT_EQ(hosts[1].account.waiting_for_ranks, 0);
+  EXPECT_EQ(hosts[2].account.waiting_for_ranks, 480 * kMillisecond);
+  EXPECT_EQ(hosts[0].account.window, 600 * kMillisecond);
+  EXPECT_DOUBLE_EQ(hosts[0].samples_per_s, 100);
+  EXPECT_DOUBLE_EQ(hosts[0].decode_of_sample, 10e6);
+  EXPECT_DOUBLE_EQ(hosts[1].decode_of_sample, 20e6);
+  EXPECT_DOUBLE_EQ(hosts[1].own_waits(), 0.8);
+  EXPECT_DOUBLE_EQ(hosts[0].own_waits(), 0);
+  EXPECT_EQ(pace_setter(hosts), 1u);
+}
+
+TEST(HostPaces, OfOneHostThereAreNone) {
+  EXPECT_TRUE(host_paces(usual_record(), analyse(usual_record())).empty());
+}
+
+TEST(HostPaces, HostsOfOneNameAreToldApart) {
+  RunRecord record = run_on_hosts(kSlowDecode);
+  record.hosts[2].machine.host = "node1";
+  record.hosts[0].machine.host.reset();
+  const std::vector<HostPace> hosts = host_paces(record, analyse(record));
+  EXPECT_EQ(hosts[0].name, "host 0");
+  EXPECT_EQ(hosts[1].name, "node1 (host 1)");
+  EXPECT_EQ(hosts[2].name, "node1 (host 2)");
+}
+
+TEST(HostFindings, NameTheHostThatTheOthersWaitFor) {
+  const RunRecord record = run_on_hosts(kSlowDecode);
+  EXPECT_EQ(
+      evidence_of(record, "straggler-host"),
+      "node1 sets the pace: the others wait up to 80.0 % of the time for it, and it waits "
+      "chiefly for decode (80.0 %); decoding takes 20.00 ms a sample, on the others 10.00 ms");
+  EXPECT_EQ(evidence_of(record, "straggler-rank"), "");
+  EXPECT_EQ(evidence_of(record, "shared-storage"), "");
+}
+
+TEST(HostFindings, NoHostIsAStragglerWhereAllAreAlike) {
+  const std::string alike =
+      "ranks=6 sync-ranks=true workers=1 batch=1 cost=decode=lognormal:10ms:0.5:sleep compute=4ms "
+      "warmup=2 steps=60";
+  EXPECT_EQ(evidence_of(run_on_hosts(alike), "straggler-host"), "");
+  EXPECT_EQ(evidence_of(known_answer::run(kSlowDecode), "straggler-host"), "");
+}
+
+TEST(HostFindings, SlowReadsOfOneHostAreItsOwn) {
+  const RunRecord record = run_on_hosts(
+      "ranks=4 sync-ranks=true workers=1 batch=1 cost=read=5ms inject=read=+15ms@rank=2 "
+      "inject=read=+15ms@rank=3 compute=4ms warmup=2 steps=60");
+  EXPECT_THAT(evidence_of(record, "straggler-host"),
+              HasSubstr("node1 sets the pace: the others wait up to 80.0 % of the time for it, and "
+                        "it waits chiefly for read (80.0 %); reading takes 20.00 ms a sample, on "
+                        "the others 5.000 ms"));
+  EXPECT_EQ(evidence_of(record, "shared-storage"), "");
+}
+
+TEST(HostFindings, AStorageThatAllShareIsFull) {
+  const std::string shared =
+      "ranks=4 sync-ranks=true workers=2 batch=4 stored-bytes=100000 compute=4ms warmup=4 "
+      "steps=100 storage-bandwidth=";
+  // 16 samples of 100 KB a step at 40 MB/s: 40 ms.
+  EXPECT_THAT(evidence_of(run_on_hosts(shared + "40MB/s"), "shared-storage"),
+              HasSubstr("all 2 hosts wait for reads (90.0-90.0 % of the time), which take as long "
+                        "on each; together they read 40.0 MB/s, level within 0.0 %"));
+  EXPECT_EQ(evidence_of(run_on_hosts(shared + "40MB/s"), "straggler-host"), "");
+  EXPECT_EQ(evidence_of(run_on_hosts(shared + "4GB/s"), "shared-storage"), "");
+}
+
+// 40 steps of 100 ms: a host that waits 30 ms for a core, and one that waits as long for it.
+TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
+  RunRecord record = record_of(4, 40, [](std::int64_t) {
+    return step_of(25 * kMillisecond,
+                   {{Cause::contention, 30 * kMillisecond}, {Cause::decode, 45 * kMillisecond}});
+  });
+  record.ranks.push_back(rank_of(4, 40, [](std::int64_t) {
+    return step_of(25 * kMillisecond,
+                   {{Cause::contention, 30 * kMillisecond}, {Cause::decode, 45 * kMillisecond}});
+  }));
+  for (int i = 0; i < 4; ++i) {
+    RankRecord rank = rank_of(4, 0, usual_step);
+    for (std::int64_t step = 4; step < 44; ++step) {
+      StepRow row = row_of(usual_step(step), step, rank.window_end, false);
+      row.waiting_for_ranks = 30 * kMillisecond;
+      rank.rows.push_back(row);
+      rank.window_end = row.compute_end;
+    }
+    rank.samples = record.ranks[0].samples;
+    record.ranks.push_back(std::move(rank));
+  }
+  record = on_hosts(std::move(record));
+  for (HostRecord& host : record.hosts) host.machine.cores = 8;
+  record.hosts[0].machine.cores = 2;
+  record.hosts[0].metrics = {{"host.throttled_s", "s", "", 1}};
+  EXPECT_EQ(evidence_of(record, "straggler-host"),
+            "node0 sets the pace: the others wait up to 30.0 % of the time for it, and its threads "
+            "wait for a core 30.0 % of the time, those of the others 0.0 % (2 cores, the others 8 "
+            "cores), and its CPU quota stopped it 25.0 %");
+}
+
+}  // namespace
+}  // namespace loaderscope

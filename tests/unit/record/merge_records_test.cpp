@@ -1,0 +1,290 @@
+// Records of hosts as one: what is kept, what is added up, and what is refused.
+#include "record/merge_records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "loaderscope/analysis.h"
+#include "loaderscope/errors.h"
+#include "settings/same_settings.h"
+#include "unit/known_answer/known_answer.h"
+#include "unit/report/sample_record.h"
+
+namespace loaderscope {
+namespace {
+
+using namespace test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+RunRecord of_host(const std::string& name, std::int64_t ranks, Nanos first_ask = kFirstAsk) {
+  RunRecord record = usual_record();
+  record.machine.host = name;
+  while (std::ssize(record.ranks) < ranks) record.ranks.push_back(rank_of(4, 40, usual_step));
+  for (RankRecord& rank : record.ranks) rank.first_ask = first_ask;
+  record.config.trainer.ranks.value = ranks;
+  return record;
+}
+
+RunRecord merged(std::vector<RunRecord> parts) {
+  RecordMerge merge(check_same_settings);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    merge.add(std::move(parts[i]), "node" + std::to_string(i) + ".json");
+  return merge.take();
+}
+
+template <class... Records>
+RunRecord merge_of(Records... records) {
+  std::vector<RunRecord> parts;
+  (parts.push_back(std::move(records)), ...);
+  return merged(std::move(parts));
+}
+
+std::string refusal(RunRecord one, RunRecord other) {
+  try {
+    merge_of(std::move(one), std::move(other));
+  } catch (const RunError& error) {
+    return error.what();
+  }
+  return "it is not refused";
+}
+
+// --- exact ---
+
+// A run's ranks on so many hosts, each with a record of its own.
+std::vector<RunRecord> cut(RunRecord whole, std::int64_t hosts) {
+  const std::int64_t each = std::ssize(whole.ranks) / hosts;
+  std::vector<RunRecord> parts;
+  for (std::int64_t host = 0; host < hosts; ++host) {
+    RunRecord part;
+    part.engine = whole.engine;
+    part.simulated = whole.simulated;
+    part.tool_version = whole.tool_version;
+    part.config = whole.config;
+    part.config.trainer.ranks.value = each;
+    part.machine.host = "node" + std::to_string(host);
+    for (std::int64_t rank = 0; rank < each; ++rank)
+      part.ranks.push_back(std::move(whole.ranks[static_cast<std::size_t>(host * each + rank)]));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+bool operator==(const Account& a, const Account& b) {
+  return a.window == b.window && a.compute == b.compute && a.stall == b.stall && a.why == b.why &&
+         a.waiting_for_ranks == b.waiting_for_ranks && a.order == b.order &&
+         a.launching == b.launching && a.not_asking == b.not_asking;
+}
+
+class ModelCut : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(ModelCut, MergedIsTheWhole) {
+  const std::string settings =
+      "ranks=8 sync-ranks=true workers=2 batch=4 cost=read=lognormal:3ms:0.6:sleep "
+      "cost=decode=lognormal:4ms:0.4 inject=decode=+9ms@rank=5 compute=8ms warmup=4 steps=60";
+  const RunRecord whole = known_answer::run(settings);
+  const RunRecord job = merged(cut(known_answer::run(settings), GetParam()));
+  const Analysis one = analyse(whole), of_hosts = analyse(job);
+  ASSERT_EQ(job.ranks.size(), whole.ranks.size());
+  EXPECT_EQ(std::ssize(job.hosts), GetParam());
+  EXPECT_TRUE(of_hosts.account == one.account);
+  for (std::size_t rank = 0; rank < whole.ranks.size(); ++rank)
+    EXPECT_TRUE(of_hosts.rank_accounts[rank] == one.rank_accounts[rank]) << rank;
+  EXPECT_EQ(of_hosts.samples_per_s.mean, one.samples_per_s.mean);
+  EXPECT_EQ(of_hosts.samples_per_s.low, one.samples_per_s.low);
+  EXPECT_EQ(of_hosts.busy.mean, one.busy.mean);
+  EXPECT_EQ(of_hosts.verdict.bound_by, one.verdict.bound_by);
+  EXPECT_EQ(of_hosts.step_time.quantile(0.99), one.step_time.quantile(0.99));
+  EXPECT_EQ(job.config.trainer.ranks.value, 8);
+}
+INSTANTIATE_TEST_SUITE_P(Hosts, ModelCut, testing::Values(1, 2, 4, 8));
+
+TEST(MergeRecords, OfATreeIsTheSame) {
+  const auto leaf = [](int i) { return of_host("node" + std::to_string(i), 2, kFirstAsk + i); };
+  const RunRecord flat = merge_of(leaf(0), leaf(1), leaf(2), leaf(3));
+  const RunRecord tree = merge_of(merge_of(leaf(0), leaf(1)), merge_of(leaf(2), leaf(3)));
+  ASSERT_EQ(tree.ranks.size(), flat.ranks.size());
+  for (std::size_t rank = 0; rank < flat.ranks.size(); ++rank)
+    EXPECT_EQ(tree.ranks[rank].first_ask, flat.ranks[rank].first_ask);
+  ASSERT_EQ(tree.hosts.size(), flat.hosts.size());
+  for (std::size_t host = 0; host < flat.hosts.size(); ++host) {
+    EXPECT_EQ(tree.hosts[host].machine.host, flat.hosts[host].machine.host);
+    EXPECT_EQ(tree.hosts[host].ranks, 2);
+  }
+}
+
+// --- what is added up ---
+
+TEST(MergeRecords, HostsKeepTheirMachinesAndMetrics) {
+  RunRecord a = of_host("a", 2), b = of_host("b", 1);
+  a.metrics = {{"process.cpu_s", "s", "", 30}, {"gil.worker_wait_share", "1", "", 0.2}};
+  b.metrics = {{"process.cpu_s", "s", "", 10},
+               {"gil.worker_wait_share", "1", "", 0.4},
+               {"memory.growth_bytes_per_s", "bytes/s", "", std::nan("")}};
+  const RunRecord job = merge_of(std::move(a), std::move(b));
+  EXPECT_EQ(job.hosts[0].ranks, 2);
+  EXPECT_EQ(job.hosts[1].machine.host, "b");
+  EXPECT_EQ(value_of(job.hosts[1].metrics, "process.cpu_s"), 10);
+  EXPECT_EQ(value_of(job.metrics, "process.cpu_s"), 40);
+  EXPECT_DOUBLE_EQ(value_of(job.metrics, "gil.worker_wait_share").value(), 0.3);
+  EXPECT_FALSE(value_of(job.metrics, "memory.growth_bytes_per_s"));
+  EXPECT_FALSE(job.hosts[0].has_clock());
+}
+
+TEST(MergeRecords, NamesOfContentsAreNotAveraged) {
+  RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
+  a.metrics = b.metrics = c.metrics = {{"data.fingerprint", "1", "", 7}};
+  EXPECT_EQ(value_of(merge_of(of_host("x", 1), std::move(a)).metrics, "data.fingerprint"),
+            std::nullopt);
+  b.metrics.front().value = 9;
+  EXPECT_EQ(value_of(merge_of(std::move(b), std::move(c)).metrics, "data.fingerprint"),
+            std::nullopt);
+}
+
+TEST(MergeRecords, SkippedSamplesAreAddedAndNotesSaidOnce) {
+  RunRecord a = of_host("a", 1), b = of_host("b", 1);
+  a.skipped = {3, {{"truncated", 3}}, std::vector<std::string>(8, "x")};
+  b.skipped = {5, {{"truncated", 1}, {"damaged", 4}}, std::vector<std::string>(8, "y")};
+  a.notes = {"alike", "of a"};
+  b.notes = {"of b", "alike"};
+  b.interrupted = true;
+  b.lost_spans = 2;
+  const RunRecord job = merge_of(std::move(a), std::move(b));
+  EXPECT_EQ(job.skipped.samples, 8);
+  EXPECT_EQ(job.skipped.by_kind.at("truncated"), 4);
+  EXPECT_EQ(job.skipped.first.size(), 10u);
+  EXPECT_THAT(job.notes, ElementsAre("alike", "of a", "of b"));
+  EXPECT_TRUE(job.interrupted);
+  EXPECT_EQ(job.lost_spans, 2);
+  EXPECT_EQ(job.hosts[0].ended_early, "");
+  EXPECT_EQ(job.hosts[1].ended_early, "interrupted");
+}
+
+TEST(MergeRecords, OfManyRanksAFewSamplesAndTheWorstStepsAreKept) {
+  std::vector<RunRecord> parts;
+  for (int i = 0; i < 60; ++i) {
+    RunRecord part = of_host("node" + std::to_string(i), 1, kFirstAsk + i);
+    RankRecord& rank = part.ranks.front();
+    for (int sample = 0; sample < 20'000; ++sample) {
+      SampleRow row;
+      row.sample = sample;
+      rank.reservoir.push_back(row);
+    }
+    for (int step = 0; step < 100; ++step) {
+      Exemplar exemplar;
+      exemplar.events.step = exemplar.row.step = step;
+      exemplar.row.compute_begin = step * kMillisecond;
+      exemplar.worst = step % 10 == 3;
+      rank.exemplars.push_back(std::move(exemplar));
+    }
+    parts.push_back(std::move(part));
+  }
+  const RunRecord job = merged(std::move(parts));
+  std::int64_t samples = 0, high = 0;
+  for (const RankRecord& rank : job.ranks) {
+    samples += std::ssize(rank.reservoir);
+    for (const SampleRow& row : rank.reservoir) high += row.sample >= 10'000 ? 1 : 0;
+  }
+  EXPECT_LE(samples, 400'000);
+  EXPECT_GT(samples, 300'000);
+  EXPECT_NEAR(static_cast<double>(high) / static_cast<double>(samples), 0.5, 0.01);
+  EXPECT_EQ(job.ranks.front().exemplars.size(), 100u);
+  const std::vector<Exemplar>& last = job.ranks.back().exemplars;
+  ASSERT_EQ(last.size(), 33u);
+  EXPECT_TRUE(last.front().worst);
+  EXPECT_EQ(last.front().row.step, 3);
+  EXPECT_EQ(last.back().row.step, 99);
+}
+
+// --- what is refused ---
+
+TEST(MergeRecords, RefusesAnotherVersionEngineOrTime) {
+  RunRecord other = of_host("b", 1);
+  other.tool_version = "0.0.9";
+  EXPECT_THAT(
+      refusal(of_host("a", 1), std::move(other)),
+      HasSubstr("node1.json: the version of loaderscope is 0.0.9, and 0.1.0 in node0.json"));
+  other = of_host("b", 1);
+  other.engine = "native";
+  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)), HasSubstr("the engine is native"));
+  other = of_host("b", 1);
+  other.simulated = false;
+  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)), HasSubstr("is real, and simulated in"));
+  EXPECT_THAT(refusal(of_host("a", 1), RunRecord{}), HasSubstr("node1.json: holds no rank"));
+}
+
+TEST(MergeRecords, RefusesTheFirstSettingThatDiffers) {
+  RunRecord other = of_host("b", 1);
+  other.config.loader.num_workers.set(3);
+  other.config.loader.prefetch_factor.set(9);
+  EXPECT_THAT(refusal(of_host("a", 1), std::move(other)),
+              HasSubstr("node1.json: num-workers is 3, and 2 on the first host"));
+}
+
+TEST(MergeRecords, WhatEachHostHasOfItsOwnMayDiffer) {
+  RunRecord a = of_host("a", 1), b = of_host("b", 3);
+  b.config.answer.json.set("node1.json");
+  b.config.declared.cores.value = 2;
+  b.config.program.command.set({"torchrun", "--node-rank", "1"});
+  EXPECT_EQ(merge_of(std::move(a), std::move(b)).config.trainer.ranks.value, 4);
+}
+
+TEST(MergeRecords, ASettingThatFollowsFromTheMachineIsSaid) {
+  RunRecord a = of_host("a", 1), b = of_host("b", 1), c = of_host("c", 1);
+  for (RunRecord* part : {&a, &b, &c}) part->config.loader.num_workers = Setting<std::int64_t>(8);
+  b.config.loader.num_workers.value = 2;
+  c.config.loader.num_workers.value = 2;
+  EXPECT_THAT(merge_of(std::move(a), std::move(b), std::move(c)).notes,
+              ElementsAre("num-workers was not given, and is not on all hosts 8 as on the first"));
+}
+
+TEST(MergeRecords, OfAProgramSamplesAreEachHostsOwnAndSettingsAreNot) {
+  RunRecord a = of_host("a", 1), b = of_host("b", 1);
+  for (RunRecord* part : {&a, &b}) {
+    part->engine = "torch";
+    part->config.trainer.compute.given = part->config.loader.num_workers.given = false;
+  }
+  b.config.data.samples.value = 70;
+  b.config.trainer.compute.value.mean = 26e6;
+  const RunRecord job = merge_of(std::move(a), std::move(b));
+  EXPECT_EQ(job.ranks.size(), 2u);
+  a = of_host("a", 1), b = of_host("b", 1);
+  for (RunRecord* part : {&a, &b}) {
+    part->engine = "torch";
+    part->config.loader.num_workers = Setting<std::int64_t>(8);
+  }
+  b.config.loader.num_workers.value = 4;
+  EXPECT_THAT(refusal(std::move(a), std::move(b)), HasSubstr("num-workers is 4, and 8"));
+}
+
+TEST(MergeRecords, RefusesTheSameHostsRecordTwice) {
+  EXPECT_THAT(refusal(of_host("a", 2), of_host("a", 2)),
+              HasSubstr("node1.json: holds what node0.json holds; give each host's record once"));
+  EXPECT_THAT(refusal(merge_of(of_host("a", 1), of_host("b", 1)), of_host("b", 1)),
+              HasSubstr("holds what node0.json holds"));
+}
+
+TEST(MergeRecords, RefusesRunsOfOneHostAtOtherTimes) {
+  RunRecord later = of_host("a", 1);
+  for (Nanos* time :
+       {&later.ranks[0].first_ask, &later.ranks[0].window_begin, &later.ranks[0].window_end})
+    *time += kSecond * 3600;
+  EXPECT_THAT(refusal(of_host("a", 1), std::move(later)),
+              HasSubstr("node1.json: ran on a at another time than node0.json did"));
+  // Two of one job on one host, as in two containers.
+  EXPECT_EQ(merge_of(of_host("a", 1), of_host("a", 1, kFirstAsk + 7)).hosts.size(), 2u);
+}
+
+TEST(MergeRecords, ARefusedPartChangesNothing) {
+  RecordMerge merge(check_same_settings);
+  merge.add(of_host("a", 1), "a.json");
+  EXPECT_THROW(merge.add(of_host("a", 1), "a2.json"), RunError);
+  merge.add(of_host("b", 1), "b.json");
+  EXPECT_EQ(merge.hosts(), 2);
+  EXPECT_EQ(merge.take().ranks.size(), 2u);
+}
+
+}  // namespace
+}  // namespace loaderscope
