@@ -41,9 +41,9 @@ class BatchDecoder final : public GroupDecoder {
     if (!is_unpacked_) unpack(stages);
     if (values_->is_null(row)) return std::nullopt;
     const ArrowColumn& column = layouts_.front().column;
-    const auto begin = static_cast<std::size_t>(values_->begin_of(row, column.width));
-    const auto end = static_cast<std::size_t>(values_->begin_of(row + 1, column.width));
-    const auto bytes = unpacked_.subspan(begin, end - begin);
+    const ArrowPlace place = values_->place_of(row, column.width);
+    const auto bytes = unpacked_.subspan(static_cast<std::size_t>(place.begin),
+                                         static_cast<std::size_t>(place.length));
     return column.width > 0 ? number_.of(bytes, column.is_signed) : bytes;
   }
 
@@ -121,8 +121,8 @@ class ArrowSource final : public TableSource {
     const ArrowValues& values = values_of(layouts_, batch);
     const std::int64_t row = row_of(sample) - batch.first_sample;
     if (values.is_null(row)) return {batch.object, values.begin, 0};
-    const Bytes begin = values.begin_of(row, column().width);
-    return {batch.object, values.begin + begin, values.begin_of(row + 1, column().width) - begin};
+    const ArrowPlace place = values.place_of(row, column().width);
+    return {batch.object, values.begin + place.begin, place.length};
   }
 
  private:

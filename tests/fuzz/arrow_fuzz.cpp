@@ -28,10 +28,12 @@ void take_values(Stored stored, const source::ArrowValues& values, std::size_t w
   if (bytes.empty()) return;
   for (std::int64_t row = 0; row < values.rows; ++row) {
     if (values.is_null(row)) continue;
-    const Bytes begin = values.begin_of(row, width), end = values.begin_of(row + 1, width);
-    if (begin < 0 || end < begin || end > std::ssize(bytes)) __builtin_trap();
+    const source::ArrowPlace place = values.place_of(row, width);
+    if (place.begin < 0 || place.length < 0 || place.length > std::ssize(bytes) - place.begin)
+      __builtin_trap();
     if (row < 20)
-      touch(bytes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+      touch(bytes.subspan(static_cast<std::size_t>(place.begin),
+                          static_cast<std::size_t>(place.length)));
   }
 }
 
@@ -41,7 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::take_table(
       std::as_bytes(std::span(data, size)),
       [](source::StoredObject& file, source::ChooseColumn choose) {
-        return source::read_arrow_layout(file, choose, "", fuzz::kLargestTable);
+        const bool is_image = choose == source::choose_image_column;
+        return source::read_arrow_layout(file, choose, is_image ? "image" : "",
+                                         fuzz::kLargestTable);
       },
       [](const source::ArrowLayout& layout) { return layout.batches; },
       [](Stored stored, const source::ArrowValues& values, const source::ArrowLayout& layout) {
