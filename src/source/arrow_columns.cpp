@@ -53,18 +53,39 @@ bool is_arrow_list(std::uint8_t type) {
          type == ArrowType::large_list_view || type == ArrowType::runs || type == ArrowType::any_of;
 }
 
+bool is_view(std::uint8_t type) {
+  return type == ArrowType::binary_view || type == ArrowType::text_view;
+}
+
+TableColumn::Holds held_by(const ArrowField& field) {
+  using Holds = TableColumn::Holds;
+  switch (field.type) {
+    case ArrowType::binary:
+    case ArrowType::large_binary:
+    case ArrowType::binary_view:
+      return Holds::bytes;
+    case ArrowType::text:
+    case ArrowType::large_text:
+    case ArrowType::text_view:
+      return Holds::text;
+    case ArrowType::number:
+      return field.bits == 8 || field.bits == 16 || field.bits == 32 || field.bits == 64
+                 ? Holds::numbers
+                 : Holds::other;
+    default:
+      return Holds::other;
+  }
+}
+
 ArrowColumn column_of_field(const ArrowField& field) {
   ArrowColumn column;
-  column.type = field.is_in_dictionary ? "a dictionary" : arrow_type_name(field.type);
-  if (field.is_in_dictionary) return column;
-  using Holds = TableColumn::Holds;
-  if (field.type == ArrowType::binary || field.type == ArrowType::large_binary)
-    column.holds = Holds::bytes;
-  if (field.type == ArrowType::text || field.type == ArrowType::large_text)
-    column.holds = Holds::text;
-  if (field.type == ArrowType::number &&
-      (field.bits == 8 || field.bits == 16 || field.bits == 32 || field.bits == 64)) {
-    column.holds = Holds::numbers;
+  column.type = arrow_type_name(field.type);
+  column.holds = held_by(field);
+  if (field.dictionary) {
+    column.type = "a dictionary of " + column.type;
+    if (column.holds == TableColumn::Holds::numbers) column.holds = TableColumn::Holds::other;
+  }
+  if (column.holds == TableColumn::Holds::numbers) {
     column.width = static_cast<std::size_t>(field.bits / 8);
     column.is_signed = field.is_signed;
   }
@@ -74,7 +95,7 @@ ArrowColumn column_of_field(const ArrowField& field) {
 // Goes through all fields as their nodes and buffers lie.
 class FieldWalk {
  public:
-  using See = std::function<void(ArrowColumn, const LeafPlace&)>;
+  using See = std::function<void(ArrowColumn, const LeafPlace&, const ArrowField&)>;
   FieldWalk(const std::vector<std::int64_t>& extra_buffers, See see)
       : extra_buffers_(extra_buffers), see_(std::move(see)) {}
 
@@ -87,18 +108,19 @@ class FieldWalk {
     path += (path.empty() ? "" : ".") + field.name;
     place.nodes.push_back(node_++);
     place.validities.push_back(buffer_);
-    const std::size_t buffers = field.is_in_dictionary ? 2 : buffers_of(field.type);
+    const std::size_t buffers = field.dictionary ? 2 : buffers_of(field.type);
     place.offsets = buffer_ + 1;
     place.values = buffer_ + buffers - 1;
     place.has_large_offsets =
         field.type == ArrowType::large_binary || field.type == ArrowType::large_text;
+    place.holds_views = is_view(field.type);
     buffer_ += buffers;
-    const bool is_leaf = field.is_in_dictionary || field.children.empty();
+    const bool is_leaf = field.dictionary || field.children.empty();
     if (is_leaf) {
       ArrowColumn column = column_of_field(field);
       column.path = std::move(path);
       column.is_list = is_list;
-      return see_(std::move(column), place);
+      return see_(std::move(column), place, field);
     }
     for (const ArrowField& child : field.children)
       enter(child, path, place, is_list || is_arrow_list(field.type));
@@ -151,17 +173,27 @@ class FieldWalk {
 
 std::vector<ArrowColumn> arrow_columns(const std::vector<ArrowField>& fields) {
   std::vector<ArrowColumn> columns;
-  FieldWalk({}, [&](ArrowColumn column, const LeafPlace&) {
+  FieldWalk({}, [&](ArrowColumn column, const LeafPlace&, const ArrowField&) {
     columns.push_back(std::move(column));
   }).over(fields);
   return columns;
+}
+
+ArrowField field_of_leaf(const std::vector<ArrowField>& fields, std::size_t leaf) {
+  ArrowField found;
+  std::size_t number = 0;
+  FieldWalk({}, [&](const ArrowColumn&, const LeafPlace&, const ArrowField& field) {
+    if (number++ == leaf) found = field;
+  }).over(fields);
+  return found;
 }
 
 LeafPlace place_in_batch(const std::vector<ArrowField>& fields, const ArrowBatch& batch,
                          std::size_t leaf) {
   LeafPlace found;
   std::size_t number = 0;
-  FieldWalk(batch.extra_buffers, [&](const ArrowColumn&, const LeafPlace& place) {
+  FieldWalk(batch.extra_buffers, [&](const ArrowColumn&, const LeafPlace& place,
+                                     const ArrowField&) {
     if (number++ == leaf) found = place;
   }).over(fields);
   const bool fits =

@@ -25,6 +25,10 @@ struct ArrowColumn : TableColumn {
   bool operator==(const ArrowColumn&) const = default;
 };
 
+struct ArrowPlace {
+  Bytes begin = 0, length = 0;
+};
+
 // Of a record batch the values of the column.
 struct ArrowValues {
   std::int64_t rows = 0;
@@ -32,11 +36,15 @@ struct ArrowValues {
   std::optional<std::int8_t> codec;  // by which they are packed; nothing: they are not
   Bytes unpacked = 0;                // of packed ones
   std::vector<std::int64_t> ends;    // where each begins, and the last one ends; none of numbers
+  std::vector<ArrowPlace> places;    // in place of these where they lie in any order
   std::vector<bool> is_there;        // empty: none is null
 
   // Within the values, unpacked.
-  Bytes begin_of(std::int64_t row, std::size_t width) const {
-    return ends.empty() ? row * static_cast<Bytes>(width) : ends[static_cast<std::size_t>(row)];
+  ArrowPlace place_of(std::int64_t row, std::size_t width) const {
+    const auto at = static_cast<std::size_t>(row);
+    if (!places.empty()) return places[at];
+    if (!ends.empty()) return {ends[at], ends[at + 1] - ends[at]};
+    return {row * static_cast<Bytes>(width), static_cast<Bytes>(width)};
   }
   bool is_null(std::int64_t row) const {
     return !is_there.empty() && !is_there[static_cast<std::size_t>(row)];

@@ -23,11 +23,7 @@ std::optional<Json> json_beside(const std::string& folder, const char* name) {
   const std::string path = join_path(folder, name);
   if (store_of(path).look_at(path).kind != PathFacts::Kind::object) return std::nullopt;
   try {
-    const auto file = store_of(path).open(path);
-    if (file->size() > kLargestState) throw ValueError("is larger than any that is written");
-    std::string text(static_cast<std::size_t>(file->size()), '\0');
-    text.resize(file->read(0, std::as_writable_bytes(std::span(text))));
-    Json json = Json::parse(text, nullptr, false);
+    Json json = Json::parse(text_of_object(path, kLargestState), nullptr, false);
     if (!json.is_object()) throw ValueError("is damaged: it holds no object of JSON");
     return json;
   } catch (const ValueError& error) {

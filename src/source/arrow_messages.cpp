@@ -71,6 +71,14 @@ struct AnyTable : ArrowTable {
   bool Verify(Verifier& verifier) const { return begins(verifier) && ends(verifier); }
 };
 
+struct EncodingTable : ArrowTable {
+  enum { id, numbers };
+  bool Verify(Verifier& verifier) const {
+    return begins(verifier) && has_number<std::int64_t>(verifier, id) &&
+           has_table<TypeTable>(verifier, numbers) && ends(verifier);
+  }
+};
+
 struct FieldTable : ArrowTable {
   enum { name, nullable, type_of_type, type, dictionary, children };
   bool holds_numbers() const { return number<std::uint8_t>(type_of_type) == kWholeNumbers; }
@@ -79,7 +87,7 @@ struct FieldTable : ArrowTable {
            has_number<std::uint8_t>(verifier, type_of_type) &&
            (holds_numbers() ? has_table<TypeTable>(verifier, type)
                             : has_table<AnyTable>(verifier, type)) &&
-           has_table<AnyTable>(verifier, dictionary) &&
+           has_table<EncodingTable>(verifier, dictionary) &&
            has_tables<FieldTable>(verifier, children) && ends(verifier);
   }
 };
@@ -109,7 +117,16 @@ struct BatchTable : ArrowTable {
   }
 };
 
-constexpr std::uint8_t kSchemaMessage = 1, kBatchMessage = 3;
+struct DictionaryTable : ArrowTable {
+  enum { id, values, is_more };
+  bool Verify(Verifier& verifier) const {
+    return begins(verifier) && has_number<std::int64_t>(verifier, id) &&
+           has_table<BatchTable>(verifier, values) && has_number<std::uint8_t>(verifier, is_more) &&
+           ends(verifier);
+  }
+};
+
+constexpr std::uint8_t kSchemaMessage = 1, kDictionaryMessage = 2, kBatchMessage = 3;
 
 struct MessageTable : ArrowTable {
   enum { version, kind, content, body };
@@ -119,6 +136,7 @@ struct MessageTable : ArrowTable {
       return false;
     const auto is = number<std::uint8_t>(kind);
     if (is == kSchemaMessage && !has_table<SchemaTable>(verifier, content)) return false;
+    if (is == kDictionaryMessage && !has_table<DictionaryTable>(verifier, content)) return false;
     if (is == kBatchMessage && !has_table<BatchTable>(verifier, content)) return false;
     return ends(verifier);
   }
@@ -130,6 +148,7 @@ struct FooterTable : ArrowTable {
   enum { version, schema, dictionaries, batches };
   bool Verify(Verifier& verifier) const {
     return begins(verifier) && has_table<SchemaTable>(verifier, schema) &&
+           has_list(verifier, dictionaries, kFooterBlock) &&
            has_list(verifier, batches, kFooterBlock) && ends(verifier);
   }
 };
@@ -154,6 +173,16 @@ std::vector<std::int64_t> numbers_in(const std::uint8_t* list, std::size_t each)
   return numbers;
 }
 
+ArrowField::Dictionary dictionary_of(const EncodingTable& table) {
+  ArrowField::Dictionary dictionary;
+  dictionary.id = table.number<std::int64_t>(EncodingTable::id);
+  if (const auto* numbers = table.part<TypeTable>(EncodingTable::numbers)) {
+    dictionary.bits = numbers->number<std::int32_t>(TypeTable::bits);
+    dictionary.is_signed = numbers->number<std::uint8_t>(TypeTable::is_signed) != 0;
+  }
+  return dictionary;
+}
+
 ArrowField field_of(const FieldTable& table);
 
 std::vector<ArrowField> fields_of(const TablesOf<FieldTable>* tables) {
@@ -173,7 +202,8 @@ ArrowField field_of(const FieldTable& table) {
     field.bits = type->number<std::int32_t>(TypeTable::bits);
     field.is_signed = type->number<std::uint8_t>(TypeTable::is_signed) != 0;
   }
-  field.is_in_dictionary = table.part<AnyTable>(FieldTable::dictionary) != nullptr;
+  if (const auto* encoding = table.part<EncodingTable>(FieldTable::dictionary))
+    field.dictionary = dictionary_of(*encoding);
   field.children = fields_of(table.part<TablesOf<FieldTable>>(FieldTable::children));
   return field;
 }
@@ -185,7 +215,9 @@ std::vector<ArrowField> columns_of_schema(const SchemaTable* schema) {
   return fields_of(schema->part<TablesOf<FieldTable>>(SchemaTable::fields));
 }
 
-ArrowBatch batch_of(const BatchTable& table) {
+ArrowBatch batch_of(const BatchTable* described) {
+  if (described == nullptr) throw ValueError("is damaged: a record batch is not described");
+  const BatchTable& table = *described;
   ArrowBatch batch;
   batch.rows = table.number<std::int64_t>(BatchTable::length);
   const auto nodes = numbers_in(table.list(BatchTable::nodes), 2);
@@ -202,6 +234,15 @@ ArrowBatch batch_of(const BatchTable& table) {
   return batch;
 }
 
+std::vector<ArrowBlock> blocks_in(const std::uint8_t* list) {
+  std::vector<ArrowBlock> blocks;
+  const auto numbers = numbers_in(list, kFooterBlock / sizeof(std::int64_t));
+  for (std::size_t i = 0; i < numbers.size(); i += 3)
+    blocks.push_back(
+        {numbers[i], static_cast<std::int32_t>(numbers[i + 1] & 0xffffffff), numbers[i + 2]});
+  return blocks;
+}
+
 }  // namespace
 
 ArrowMessage parse_arrow_message(std::span<const std::byte> bytes) {
@@ -212,21 +253,22 @@ ArrowMessage parse_arrow_message(std::span<const std::byte> bytes) {
   if (kind == kSchemaMessage) {
     message.columns = columns_of_schema(table.part<SchemaTable>(MessageTable::content));
   } else if (kind == kBatchMessage) {
-    const auto* batch = table.part<BatchTable>(MessageTable::content);
-    if (batch == nullptr) throw ValueError("is damaged: a record batch is not described");
-    message.batch = batch_of(*batch);
+    message.batch = batch_of(table.part<BatchTable>(MessageTable::content));
+  } else if (kind == kDictionaryMessage) {
+    const auto* dictionary = table.part<DictionaryTable>(MessageTable::content);
+    if (dictionary == nullptr) throw ValueError("is damaged: a dictionary is not described");
+    message.dictionary = {dictionary->number<std::int64_t>(DictionaryTable::id),
+                          dictionary->number<std::uint8_t>(DictionaryTable::is_more) != 0,
+                          batch_of(dictionary->part<BatchTable>(DictionaryTable::values))};
   }
   return message;
 }
 
 ArrowFooter parse_arrow_footer(std::span<const std::byte> bytes) {
   const auto& table = root_of<FooterTable>(bytes, "the footer");
-  ArrowFooter footer{columns_of_schema(table.part<SchemaTable>(FooterTable::schema)), {}};
-  const auto numbers = numbers_in(table.list(FooterTable::batches), 3);
-  for (std::size_t i = 0; i < numbers.size(); i += 3)
-    footer.batches.push_back(
-        {numbers[i], static_cast<std::int32_t>(numbers[i + 1] & 0xffffffff), numbers[i + 2]});
-  return footer;
+  return {columns_of_schema(table.part<SchemaTable>(FooterTable::schema)),
+          blocks_in(table.list(FooterTable::dictionaries)),
+          blocks_in(table.list(FooterTable::batches))};
 }
 
 }  // namespace loaderscope::source

@@ -18,7 +18,13 @@ struct ArrowField {
   std::uint8_t type = 0;  // in the file
   std::int32_t bits = 0;  // of whole numbers
   bool is_signed = false;
-  bool is_in_dictionary = false;  // the column holds numbers of values that lie elsewhere
+  // Where the column holds numbers of values that lie elsewhere.
+  struct Dictionary {
+    std::int64_t id = 0;
+    std::int32_t bits = 32;  // of the numbers
+    bool is_signed = true;
+  };
+  std::optional<Dictionary> dictionary;
   std::vector<ArrowField> children;
 };
 
@@ -35,10 +41,18 @@ struct ArrowBatch {
   std::optional<std::int8_t> codec;
 };
 
+// The values of a dictionary.
+struct ArrowDictionaryBatch {
+  std::int64_t id = 0;
+  bool is_more = false;  // behind those that are there; else in place of them
+  ArrowBatch batch;
+};
+
 struct ArrowMessage {
   Bytes body = 0;  // behind it
   std::optional<std::vector<ArrowField>> columns;
-  std::optional<ArrowBatch> batch;  // neither: what is of no use here
+  std::optional<ArrowBatch> batch;
+  std::optional<ArrowDictionaryBatch> dictionary;  // none of these: what is of no use here
 };
 
 // Where a message lies in a file.
@@ -48,7 +62,7 @@ struct ArrowBlock {
 
 struct ArrowFooter {
   std::vector<ArrowField> columns;
-  std::vector<ArrowBlock> batches;
+  std::vector<ArrowBlock> dictionaries, batches;
 };
 
 // Throw ValueError, as it continues "PATH: ".

@@ -7,32 +7,25 @@
 #include <utility>
 
 #include "loaderscope/errors.h"
-#include "source/access.h"
-#include "source/group_reader.h"
 #include "source/named_files.h"
-#include "source/parallel.h"
 #include "source/parquet_file.h"
 #include "source/parquet_pages.h"
-#include "source/store.h"
+#include "source/table_source.h"
 
 namespace loaderscope::source {
 namespace {
 
-struct ParquetFile {
-  std::string path;
-  std::uint64_t stamp = 0;  // see Objects
-  ParquetLayout layout;
-};
+using ParquetLayouts = std::vector<ParquetLayout>;
 
 class RowGroupDecoder final : public GroupDecoder {
  public:
-  RowGroupDecoder(const std::vector<SampleGroup>& groups, const std::vector<ParquetFile>& files,
+  RowGroupDecoder(const std::vector<SampleGroup>& groups, const ParquetLayouts& layouts,
                   const Access& access)
-      : groups_(groups), files_(files), chunk_(access.largest_sample(), access.counts()) {}
+      : groups_(groups), layouts_(layouts), chunk_(access.largest_sample(), access.counts()) {}
 
   void open(std::span<const std::byte> bytes, std::size_t group) override {
     const SampleGroup& placed = groups_[group];
-    const ParquetLayout& layout = files_[static_cast<std::size_t>(placed.object)].layout;
+    const ParquetLayout& layout = layouts_[static_cast<std::size_t>(placed.object)];
     chunk_.open(bytes, layout.groups[static_cast<std::size_t>(placed.number)], layout.column);
     holds_numbers_ = layout.column.width() > 0;
   }
@@ -43,88 +36,53 @@ class RowGroupDecoder final : public GroupDecoder {
 
  private:
   const std::vector<SampleGroup>& groups_;
-  const std::vector<ParquetFile>& files_;
+  const ParquetLayouts& layouts_;
   ColumnChunk chunk_;
   bool holds_numbers_ = false;
   ClassText number_;
 };
 
-class ParquetSource final : public ExtentSource {
+class ParquetSource final : public TableSource {
  public:
-  ParquetSource(const SourceOptions& options, std::vector<ParquetFile> files)
-      : ExtentSource(options), roots_(options.paths), files_(std::move(files)) {
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-      for (std::int64_t number = 0; number < std::ssize(files_[i].layout.groups); ++number)
-        add_group(static_cast<std::int64_t>(i), number, options);
+  ParquetSource(const SourceOptions& options, Tables<ParquetLayout> tables)
+      : TableSource(options, std::move(tables.files), "row group"),
+        layouts_(std::move(tables.layouts)) {
+    for (std::size_t i = 0; i < layouts_.size(); ++i) {
+      for (std::int64_t number = 0; number < std::ssize(layouts_[i].groups); ++number)
+        add(static_cast<std::int64_t>(i), number, options.largest_sample);
     }
-    if (groups_.empty()) throw RunError(shown_text(files_.front().path) + ": has no rows");
+    check_groups();
     add_note(note_of_groups());
   }
 
-  std::int64_t size() const override { return samples_; }
-  std::string describe(std::int64_t sample) const override {
-    const SampleGroup& group = group_of(groups_, sample);
-    return fmt::format("{}: row group {}, row {}",
-                       files_[static_cast<std::size_t>(group.object)].path, group.number,
-                       sample - group.first_sample);
-  }
   std::unique_ptr<SampleReader> make_reader() const override {
-    return make_group_reader(ExtentSource::make_reader(), groups_, reading(),
-                             std::make_unique<RowGroupDecoder>(groups_, files_, reading()));
-  }
-  Bytes bytes_read_ahead() const override {
-    const Bytes ahead = ExtentSource::bytes_read_ahead();
-    return ahead + largest_ * (ahead > 0 ? 2 : 1) + largest_unpacked_;
+    return make_group_reader(ExtentSource::make_reader(), groups(), reading(),
+                             std::make_unique<RowGroupDecoder>(groups(), layouts_, reading()));
   }
   std::vector<Detail> details() const override {
-    const PageCodec& codec = page_codec(about(groups_.front()).codec);
+    const SampleGroup& first = groups().front();
+    const PageCodec& codec = page_codec(about(first.object, first.number).codec);
     if (codec.make == nullptr) return {};
     return {{std::string(name_of(Stage::read_decompress)), std::string(codec.name)}};
   }
 
-  std::int64_t objects() const override { return std::ssize(files_); }
-  // Of the row group that holds it.
-  Extent extent(std::int64_t sample) const override {
-    const SampleGroup& group = group_of(groups_, sample);
-    return {group.object, group.begin, group.length};
-  }
-  void path_of(std::int64_t object, std::string& path) const override {
-    path = files_[static_cast<std::size_t>(object)].path;
-  }
-  std::vector<std::string> roots() const override { return roots_; }
-  std::uint64_t stamp_of(std::int64_t object) const override {
-    return files_[static_cast<std::size_t>(object)].stamp;
-  }
-
  private:
-  const ParquetGroup& about(const SampleGroup& group) const {
-    return files_[static_cast<std::size_t>(group.object)]
-        .layout.groups[static_cast<std::size_t>(group.number)];
+  const ParquetGroup& about(std::int64_t file, std::int64_t number) const {
+    return layouts_[static_cast<std::size_t>(file)].groups[static_cast<std::size_t>(number)];
   }
 
-  void add_group(std::int64_t file, std::int64_t number, const SourceOptions& options) {
-    const std::string& path = files_[static_cast<std::size_t>(file)].path;
-    const ParquetGroup& about =
-        files_[static_cast<std::size_t>(file)].layout.groups[static_cast<std::size_t>(number)];
+  void add(std::int64_t file, std::int64_t number, Bytes largest_sample) {
+    const ParquetGroup& is = about(file, number);
+    const SampleGroup group{file, number, 0, is.rows, is.begin, is.length};
     bool is_packed = false;
     try {
-      is_packed = page_codec(about.codec).make != nullptr;
+      is_packed = page_codec(is.codec).make != nullptr;
     } catch (const ValueError& error) {
-      throw RunError(shown_text(path) + ": " + error.what());
+      throw RunError(shown_file(static_cast<std::size_t>(file)) + ": " + error.what());
     }
-    if (about.length > options.largest_sample) {
-      throw RunError(fmt::format(
-          "{}: row group {} has {} in its column, more than the {} that are read at once; write "
-          "smaller row groups (row_group_size={})",
-          shown_text(path), number, show_size(static_cast<double>(about.length)),
-          show_size(static_cast<double>(options.largest_sample)), rows_for(about)));
-    }
-    largest_ = std::max(largest_, about.length);
-    if (is_packed)
-      largest_unpacked_ =
-          std::max(largest_unpacked_, std::min(about.unpacked, 2 * options.largest_sample));
-    groups_.push_back({file, number, samples_, about.rows, about.begin, about.length});
-    samples_ += about.rows;
+    refuse_larger(group, is.length,
+                  fmt::format("smaller row groups (row_group_size={})", rows_for(is)));
+    add_group(group, {is.length, is_packed ? std::min(is.unpacked, 2 * largest_sample) : 0});
   }
 
   // That make a group of some 16 MiB.
@@ -134,27 +92,14 @@ class ParquetSource final : public ExtentSource {
   }
 
   std::string note_of_groups() const {
-    const SampleGroup& first = groups_.front();
+    const SampleGroup& first = groups().front();
     return fmt::format("{}: row groups of {} and {}, each read as a whole",
-                       shown_text(files_.front().layout.column.path), plural(first.samples, "row"),
+                       shown_text(layouts_.front().column.path), plural(first.samples, "row"),
                        show_size(static_cast<double>(first.length)));
   }
 
-  std::vector<std::string> roots_;
-  std::vector<ParquetFile> files_;
-  std::vector<SampleGroup> groups_;
-  std::int64_t samples_ = 0;
-  Bytes largest_ = 0, largest_unpacked_ = 0;
+  ParquetLayouts layouts_;
 };
-
-ParquetFile opened_file(const std::string& path, ChooseColumn choose, std::string_view column) {
-  try {
-    const std::unique_ptr<StoredObject> file = store_of(path).open(path);
-    return {path, file->stamp().inode, read_layout(*file, choose, column)};
-  } catch (const ValueError& error) {
-    throw RunError(shown_text(path) + ": " + error.what());
-  }
-}
 
 }  // namespace
 }  // namespace loaderscope::source
@@ -162,15 +107,13 @@ ParquetFile opened_file(const std::string& path, ChooseColumn choose, std::strin
 namespace loaderscope {
 
 std::unique_ptr<Source> open_parquet(const SourceOptions& options, const SourceContext& context) {
-  const std::string column = source::word_of(options.words, options.classes ? "label" : "column");
-  const auto choose = options.classes ? source::choose_class_column : source::choose_image_column;
-  const auto paths = source::named_files(options.paths, source::kParquetSuffixes);
-  std::vector<source::ParquetFile> files(paths.size());
-  source::for_each_index(std::ssize(paths), "reading footers", context, [&](std::int64_t i) {
-    const auto place = static_cast<std::size_t>(i);
-    files[place] = source::opened_file(paths[place], choose, column);
-  });
-  auto source = std::make_unique<source::ParquetSource>(options, std::move(files));
+  const source::TableWords words(options);
+  auto tables = source::open_tables<source::ParquetLayout>(
+      source::named_files(options.paths, source::kParquetSuffixes), "reading footers", context,
+      [&](source::StoredObject& file) {
+        return source::read_layout(file, words.choose, words.column);
+      });
+  auto source = std::make_unique<source::ParquetSource>(options, std::move(tables));
   source->settle_access();
   return source;
 }

@@ -54,6 +54,10 @@ bool is_remote(std::string_view path);
 std::string at_endpoint(std::string_view path, std::string_view endpoint);
 std::optional<std::string> why_no_servers();  // nothing where this build can ask them
 
+// All of an object that is text. Throws ValueError, as it continues "PATH: ", where it has more
+// bytes than `most` or cannot be read.
+std::string text_of_object(const std::string& path, Bytes most);
+
 // How patient this process is with servers while it opens data sets.
 void set_manners(const AccessOptions& options);
 // Requests that this process made for what no reader reads: listings, headers, indexes.

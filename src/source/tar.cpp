@@ -9,6 +9,7 @@
 #include "source/access.h"
 #include "source/index_cache.h"
 #include "source/named_files.h"
+#include "source/store.h"
 #include "source/tar_stream.h"
 
 namespace loaderscope::source {
@@ -54,6 +55,14 @@ class TarSource final : public ExtentSource {
   Index index_;
 };
 
+// "" where the lists say what the shards hold.
+std::string note_of_list(const NamedShards& named, const Index& index) {
+  const std::int64_t there = index.samples() + index.left_out();
+  if (named.list.empty() || named.samples == there) return "";
+  return fmt::format("{} says that its shards hold {}, and they hold {}", shown_text(named.list),
+                     plural(named.samples, "sample"), show_count(there));
+}
+
 }  // namespace
 
 }  // namespace loaderscope::source
@@ -66,16 +75,22 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
   if (options.words.contains("shuffle"))
     throw UsageError(
         "data: shuffle is the buffer of a stream; give stream=1 with it, or --shuffle");
-  std::vector<std::string> shards = source::named_files(options.paths, source::kTarSuffixes);
+  source::NamedShards named = source::named_shards(options.paths);
+  std::vector<std::string>& shards = named.shards;
   std::string member = source::word_of(options.words, options.classes ? "label" : "member");
   if (options.classes && member.empty()) member = "cls";
   std::string key = fmt::format("tar {} {}:{}", source::kTarRules, member.size(), member);
   for (const std::string& shard : shards) source::append_path(key, shard);
+  std::vector<source::GivenIndex> given;
   source::Index index = source::cached_index(options, key, key, shards, 0, context, [&] {
-                          return source::index_shards(shards, member, key, context);
+                          given = source::given_indexes_of(shards, context);
+                          return source::index_shards(shards, given, member, key, context);
                         }).index;
+  if (given.empty() && !source::is_remote(shards.front()))
+    given = source::given_indexes_of(shards, context);
   std::vector<std::string> notes = {source::note_of_cut(shards, context),
-                                    source::note_of_old_indexes(shards)};
+                                    source::note_of_old_indexes(given),
+                                    source::note_of_list(named, index)};
   auto tar = std::make_unique<source::TarSource>(options, std::move(shards), std::move(index),
                                                  std::move(notes));
   tar->settle_access();

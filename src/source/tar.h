@@ -86,10 +86,13 @@ struct GivenIndex {
 GivenIndex given_index_of(const std::string& shard);
 // Throws ValueError.
 std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_bytes);
+// One a shard. A server that has none beside the first one is not asked for the others.
+std::vector<GivenIndex> given_indexes_of(const std::vector<std::string>& shards,
+                                         const SourceContext& context);
 // Nothing where there is none, it is old, or it is not of this shard as far as can be seen.
-std::optional<std::vector<TarMember>> members_of_given_index(const std::string& path,
+std::optional<std::vector<TarMember>> members_of_given_index(const GivenIndex& given,
                                                              StoredObject& shard);
-std::string note_of_old_indexes(const std::vector<std::string>& shards);  // "" where none is
+std::string note_of_old_indexes(const std::vector<GivenIndex>& given);  // "" where none is
 
 // As it continues "PATH: ": that a shard holds nothing to decode but these.
 std::string without_samples(std::string_view wanted, const std::set<std::string>& others);
@@ -97,9 +100,20 @@ std::string note_of_left_out(std::int64_t samples);
 // Which of the shards end without tar's end mark; "" where none does.
 std::string note_of_cut(const std::vector<std::string>& shards, const SourceContext& context);
 
-// `member`: the extension of what is decoded; "": the first image. Throws RunError.
-Index index_shards(const std::vector<std::string>& shards, std::string_view member,
-                   std::string_view identity, const SourceContext& context);
+// `given`: one a shard. `member`: the extension of what is decoded; "": the first image. Throws
+// RunError.
+Index index_shards(const std::vector<std::string>& shards, const std::vector<GivenIndex>& given,
+                   std::string_view member, std::string_view identity,
+                   const SourceContext& context);
+
+// The shards that --data names: files, and what WebDataset's `wids` lists in a file of JSON.
+struct NamedShards {
+  std::vector<std::string> shards;
+  std::string list;          // "": none was given
+  std::int64_t samples = 0;  // that the lists say there are
+};
+// Throws RunError.
+NamedShards named_shards(const std::vector<std::string>& paths);
 
 }  // namespace loaderscope::source
 

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "loaderscope/errors.h"
+#include "source/parallel.h"
 #include "source/store.h"
 #include "source/tar.h"
 
@@ -65,14 +66,6 @@ bool has_header(StoredObject& shard, const TarMember& member) {
   return size == member.size;
 }
 
-std::string text_of_index(const std::string& path) {
-  const auto file = store_of(path).open(path);
-  if (file->size() > kLargestGivenIndex) throw ValueError("has more than 1 GiB");
-  std::string text(static_cast<std::size_t>(file->size()), '\0');
-  text.resize(file->read(0, std::as_writable_bytes(std::span(text))));
-  return text;
-}
-
 // As wds2idx names it, which takes the name up to its first dot; and up to ".tar".
 std::vector<std::string> given_index_names(const std::string& shard) {
   const auto base = shard.rfind('/') + 1;
@@ -87,13 +80,13 @@ std::vector<std::string> given_index_names(const std::string& shard) {
 
 GivenIndex given_index_of(const std::string& shard) {
   GivenIndex given;
-  if (is_remote(shard)) return given;
   const PathFacts of_shard = store_of(shard).look_at(shard);
   for (const std::string& name : given_index_names(shard)) {
     const PathFacts facts = store_of(name).look_at(name);
     if (facts.kind != PathFacts::Kind::object) continue;
     given.path = name;
-    given.is_old = facts.stamp.mtime_ns < of_shard.stamp.mtime_ns;
+    // A server may tell no times.
+    given.is_old = facts.stamp.mtime_ns > 0 && facts.stamp.mtime_ns < of_shard.stamp.mtime_ns;
     return given;
   }
   return given;
@@ -114,12 +107,25 @@ std::vector<TarMember> parse_given_index(std::string_view text, Bytes shard_byte
   return members;
 }
 
-std::optional<std::vector<TarMember>> members_of_given_index(const std::string& path,
+std::vector<GivenIndex> given_indexes_of(const std::vector<std::string>& shards,
+                                         const SourceContext& context) {
+  std::vector<GivenIndex> given(shards.size());
+  if (shards.empty()) return given;
+  given.front() = given_index_of(shards.front());
+  if (is_remote(shards.front()) && given.front().path.empty()) return given;
+  for_each_index(std::ssize(shards) - 1, "looking for indexes", context, [&](std::int64_t i) {
+    const auto place = static_cast<std::size_t>(i + 1);
+    given[place] = given_index_of(shards[place]);
+  });
+  return given;
+}
+
+std::optional<std::vector<TarMember>> members_of_given_index(const GivenIndex& given,
                                                              StoredObject& shard) {
-  const GivenIndex given = given_index_of(path);
   if (given.path.empty() || given.is_old) return std::nullopt;
   try {
-    std::vector<TarMember> members = parse_given_index(text_of_index(given.path), shard.size());
+    std::vector<TarMember> members =
+        parse_given_index(text_of_object(given.path, kLargestGivenIndex), shard.size());
     if (members.empty() || !has_header(shard, members.front()) ||
         !has_header(shard, members.back()))
       return std::nullopt;
@@ -129,12 +135,11 @@ std::optional<std::vector<TarMember>> members_of_given_index(const std::string& 
   }
 }
 
-std::string note_of_old_indexes(const std::vector<std::string>& shards) {
+std::string note_of_old_indexes(const std::vector<GivenIndex>& given) {
   std::string first;
   std::int64_t old = 0;
-  for (const std::string& shard : shards) {
-    const GivenIndex given = given_index_of(shard);
-    if (given.is_old && ++old == 1) first = given.path;
+  for (const GivenIndex& index : given) {
+    if (index.is_old && ++old == 1) first = index.path;
   }
   if (old == 0) return "";
   return fmt::format("{}{} older than {} and not read; make {} anew with wds2idx",

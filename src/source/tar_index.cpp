@@ -23,7 +23,7 @@ struct ShardListing {
   std::set<std::string> others;
 };
 
-ShardListing list_shard(const std::string& path, std::string_view wanted) {
+ShardListing list_shard(const std::string& path, const GivenIndex& given, std::string_view wanted) {
   ShardListing listing;
   MemberChooser chooser(wanted);
   try {
@@ -33,7 +33,7 @@ ShardListing list_shard(const std::string& path, std::string_view wanted) {
     const auto take = [&](TarMember&& member) {
       if (chooser.takes(member.name)) listing.samples.push_back(std::move(member));
     };
-    if (auto members = members_of_given_index(path, *shard)) {
+    if (auto members = members_of_given_index(given, *shard)) {
       for (TarMember& member : *members) take(std::move(member));
     } else {
       TarWalk walk(*shard);
@@ -55,12 +55,13 @@ StoredExtent stored(const TarMember& member) {
 
 }  // namespace
 
-Index index_shards(const std::vector<std::string>& shards, std::string_view member,
-                   std::string_view identity, const SourceContext& context) {
+Index index_shards(const std::vector<std::string>& shards, const std::vector<GivenIndex>& given,
+                   std::string_view member, std::string_view identity,
+                   const SourceContext& context) {
   std::vector<ShardListing> listings(shards.size());
   for_each_index(std::ssize(shards), "listing shards", context, [&](std::int64_t i) {
     const auto place = static_cast<std::size_t>(i);
-    listings[place] = list_shard(shards[place], member);
+    listings[place] = list_shard(shards[place], given[place], member);
   });
   IndexBuilder builder;
   for (std::uint32_t i = 0; i < shards.size(); ++i) {

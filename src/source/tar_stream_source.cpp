@@ -118,7 +118,7 @@ class TarStreams final : public Source, public Streams, public Objects {
 
 std::unique_ptr<Source> open_tar_stream(const SourceOptions& options,
                                         const SourceContext& context) {
-  auto streams = std::make_unique<TarStreams>(options, named_files(options.paths, kTarSuffixes),
+  auto streams = std::make_unique<TarStreams>(options, named_shards(options.paths).shards,
                                               count_of(options.words, "shuffle", 0, 0));
   streams->look_at_first(context);
   return streams;

@@ -42,7 +42,7 @@ TEST(FormatsCli, AllSamplesComeFromThreadsAndProcesses) {
   expect_all_samples(fixture("images.tfrecord"));
   expect_all_samples(fixture("parquet/gzip.parquet"));
   if (is_built("arrow")) expect_all_samples("arrow:" + fixture("arrow/saved/train"));
-  if (is_built("arrow")) expect_all_samples(fixture("arrow/stream.arrow"));
+  if (is_built("arrow")) expect_all_samples(fixture("arrow/grown_stream.arrow"));
   if (is_built("lmdb")) expect_all_samples(fixture("images.lmdb"));
   if (is_built("video")) expect_all_samples(fixture("videos/left/0.mp4") + "?every=3");
   if (is_built("hdf5")) expect_all_samples(fixture("hdf5/images.h5"));

@@ -31,7 +31,7 @@ import time
 folder = sys.argv[1]
 lock = threading.Lock()
 seen = {}
-contents = {}  # by path: what is known of the file, its bytes, its tag
+contents = {}  # by path: what is known of the file, its bytes, its tag, when it changed
 stats = {"requests": 0, "most_at_once": 0, "refused": 0}
 at_once = 0
 link_free = 0.0
@@ -47,8 +47,8 @@ def content_of(path):
         bytes_of_it = file.read()
     tag = hashlib.md5(bytes_of_it).hexdigest()
     with lock:
-        contents[path] = (known, memoryview(bytes_of_it), tag)
-    return memoryview(bytes_of_it), tag
+        contents[path] = (known, memoryview(bytes_of_it), tag, facts.st_mtime)
+    return contents[path][1:]
 
 
 def paced(body, rate):
@@ -126,7 +126,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(404)
         self.send(*content_of(path), wanted, on, key)
 
-    def send(self, all_of_it, tag, wanted, on, key):
+    def send(self, all_of_it, tag, changed, wanted, on, key):
         size = len(all_of_it)
         begin, end = 0, size
         is_part = wanted is not None and "no_range" not in on
@@ -153,6 +153,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             said = 1 << 60 if "huge" in on else size
             self.send_header("Content-Range", f"bytes {begin}-{end - 1}/{said}")
         self.send_header("ETag", f'"{tag}"')
+        if "changes" not in on:
+            self.send_header("Last-Modified", self.date_time_string(changed))
         if "chunked" in on and not is_part:
             self.send_header("Transfer-Encoding", "chunked")
             self.end_headers()

@@ -47,6 +47,11 @@ struct Arrow : testing::Test {
                                       bool classes = false) {
     return open_paths({fixture("arrow/" + name)}, words, classes);
   }
+  // "file.arrow?image"
+  static std::unique_ptr<Source> open_column(const std::string& name) {
+    const auto mark = name.find('?');
+    return open(name.substr(0, mark), {{"column", name.substr(mark + 1)}});
+  }
   std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
     return message_of<RunError>([&] { open_paths({data.write("0.arrow", bytes)}, words); });
   }
@@ -56,7 +61,8 @@ struct Arrow : testing::Test {
 void Arrow::read_some(const std::string& bytes) {
   for (const bool classes : {false, true}) {
     try {
-      const auto source = open_paths({data.write("0.arrow", bytes)}, {}, classes);
+      const auto source =
+          open_paths({data.write("0.arrow", bytes)}, {{"column", "image"}}, classes);
       const auto reader = source->make_reader();
       for (std::int64_t i = 0; i < std::min<std::int64_t>(source->size(), 8); ++i) {
         try {
@@ -77,8 +83,8 @@ std::vector<std::string> all_samples(const Source& source) {
 }
 
 TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
-  for (const char* name : {"file.arrow", "stream.arrow", "large.arrow"}) {
-    const auto source = open(name);
+  for (const char* name : {"file.arrow?image", "stream.arrow?image", "large.arrow?photo"}) {
+    const auto source = open_column(name);
     expect_fixture_images(*source);
     EXPECT_THAT(source->describe(4), HasSubstr("record batch 1, row 1")) << name;
     EXPECT_TRUE(source->details().empty());
@@ -88,7 +94,7 @@ TEST_F(Arrow, FilesAndStreamsAreReadAsALibraryWroteThem) {
 TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
   for (const auto& [name, codec] : {std::pair("lz4", kArrowLz4), std::pair("zstd", kArrowZstd)}) {
     if (!has_codec(codec)) continue;
-    const auto source = open(std::string(name) + ".arrow");
+    const auto source = open_column(std::string(name) + ".arrow?image");
     expect_fixture_images(*source);
     ASSERT_EQ(source->details().size(), 1U);
     EXPECT_EQ(source->details().front().text, name);
@@ -100,7 +106,7 @@ TEST_F(Arrow, PackedBatchesAreReadAsAWhole) {
 
 // Only what is asked for is read: of a batch the bytes of one value.
 TEST_F(Arrow, AValueThatIsNotPackedIsReadAlone) {
-  const auto source = open("file.arrow");
+  const auto source = open_column("file.arrow?image");
   source->make_reader()->read(5);
   const auto size = static_cast<double>(content_of_fixture("images/5.jpg").size());
   EXPECT_EQ(value_of(source->metrics(), "source.bytes_brought"), size);
@@ -114,6 +120,55 @@ TEST_F(Arrow, ClassesAreNumbersOrTextOfTheColumnThatIsNamed) {
                 open("file.arrow", {{"label", "truth"}}, true);
               }),
               HasSubstr("has truth in the column truth, and classes are whole numbers or text"));
+}
+
+TEST_F(Arrow, ValuesOfDictionariesAreRead) {
+  for (const char* name : {"grown.arrow", "grown_stream.arrow", "replaced.arrow",
+                           "dictionary_lz4.arrow", "dictionary_zstd.arrow"}) {
+    SCOPED_TRACE(name);
+    if (std::string_view(name).ends_with("lz4.arrow") && !has_codec(kArrowLz4)) continue;
+    if (std::string_view(name).ends_with("zstd.arrow") && !has_codec(kArrowZstd)) continue;
+    expect_fixture_images(*open(name));
+    EXPECT_THAT(
+        all_samples(*open(name, {}, true)),
+        ElementsAre("class 0", "class 1", "class 2", "class 0", "class 1", "class 2", "class 0"));
+  }
+}
+
+// Only what is asked for is read, wherever in the file it lies.
+TEST_F(Arrow, AValueOfADictionaryIsReadAlone) {
+  for (const char* name : {"grown_stream.arrow", "views.arrow"}) {
+    const auto source = open(name);
+    source->make_reader()->read(5);
+    const auto size = static_cast<double>(content_of_fixture("images/5.jpg").size());
+    EXPECT_EQ(value_of(source->metrics(), "source.bytes_brought"), size) << name;
+  }
+}
+
+TEST_F(Arrow, ViewsAreRead) {
+  for (const char* name : {"views.arrow", "views_stream.arrow"}) {
+    SCOPED_TRACE(name);
+    expect_fixture_images(*open(name));
+    const auto labels = open(name, {}, true);
+    const auto reader = labels->make_reader();
+    EXPECT_EQ(read_sample(*reader, 3), "short");
+    EXPECT_EQ(read_sample(*reader, 5), "longer than 12 bytes");
+    EXPECT_THROW(reader->read(4), SampleError);
+  }
+}
+
+TEST_F(Arrow, EncodedValuesThatAreNotReadAreRefusedByName) {
+  if (!has_codec(kArrowZstd)) GTEST_SKIP() << "built without zstd";
+  EXPECT_THAT(message_of<RunError>([] { open("grown_zstd.arrow"); }),
+              HasSubstr("has a dictionary that is packed and goes on, which is not read; write it "
+                        "without compression, or as a whole"));
+  EXPECT_THAT(message_of<RunError>([] { open("views_zstd.arrow"); }),
+              HasSubstr("has views in its column that are packed, which are not read; write it "
+                        "without compression, or as binary"));
+  EXPECT_THAT(message_of<RunError>([] {
+                open("views.arrow", {{"label", "few"}}, true);
+              }),
+              HasSubstr("has a dictionary of whole numbers in the column few"));
 }
 
 TEST_F(Arrow, WhatHuggingFaceSavedIsReadInItsOrder) {
@@ -173,7 +228,8 @@ TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
   EXPECT_THAT(why_not("ARROW1"), HasSubstr("does not end with ARROW1"));
   EXPECT_THAT(why_not("ARROW2 and more than that"), HasSubstr("is no Arrow file"));
   EXPECT_THAT(why_not(file.substr(0, file.size() - 1)), HasSubstr("is cut off"));
-  EXPECT_THAT(why_not(stream.substr(0, stream.size() / 2)), HasSubstr("is cut off"));
+  EXPECT_THAT(why_not(stream.substr(0, stream.size() / 2), {{"column", "image"}}),
+              HasSubstr("is cut off"));
   EXPECT_THAT(why_not(file, {{"column", "label"}}),
               HasSubstr("has whole numbers in the column label, and images are bytes"));
   EXPECT_THAT(why_not(file, {{"column", "many.item"}}), HasSubstr("has lists in the column"));
@@ -182,7 +238,8 @@ TEST_F(Arrow, WhatIsNoneOrCutOffIsRefused) {
 }
 
 TEST_F(Arrow, ChangedBytesAreRefusedOrRead) {
-  for (const char* name : {"file.arrow", "stream.arrow", "lz4.arrow", "zstd.arrow"}) {
+  for (const char* name : {"file.arrow", "stream.arrow", "lz4.arrow", "zstd.arrow", "grown.arrow",
+                           "replaced.arrow", "dictionary_zstd.arrow", "views.arrow"}) {
     const std::string good = content_of_fixture(std::string("arrow/") + name);
     for (std::size_t i = 0; i < good.size(); i += 41) {
       std::string bytes = good;

@@ -86,6 +86,70 @@ TEST_F(Tar, AnIndexOfWds2idxIsReadInPlaceOfTheShard) {
               testing::Contains(HasSubstr("0.idx is older than its shard and not read; make it")));
 }
 
+// As webdataset's `widsindex create` writes it.
+struct TarList : Tar {
+  std::string shard(const std::string& name, int samples) {
+    TarBytes bytes;
+    for (int i = 0; i < samples; ++i) bytes.add(std::to_string(i) + ".jpg", name);
+    return data.write(name, bytes.finish());
+  }
+  std::unique_ptr<Source> list(const std::string& json) {
+    return open_tar(without_cache({data.write("list.json", json)}), {});
+  }
+  std::string why_no_list(const std::string& json) {
+    return message_of<RunError>([&] { list(json); });
+  }
+};
+
+TEST_F(TarList, OfWidsNamesTheShards) {
+  std::filesystem::create_directory(data / "d");
+  shard("0.tar", 2);
+  const std::string other = shard("d/1.tar", 3);
+  const auto of = [](const std::string& first, const std::string& rest) {
+    return R"({"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": [{"url": ")" +
+           first + R"(", "md5sum": "0", "nsamples": 2, "filesize": 1}])" + rest + "}";
+  };
+  const auto two = list(of("0.tar", R"(, "datasets": [{"base": "d", "shardlist":
+      [{"url": "1.tar", "nsamples": 3}]}])"));
+  EXPECT_EQ(two->size(), 5);
+  EXPECT_EQ(two->describe(4), other + ": 2.jpg");
+  EXPECT_THAT(two->notes(), IsEmpty());
+  data.write("other.json", of(other, ""));
+  const auto through = list(of("0.tar", R"(, "datasets": [{"source_url": "other.json"}])"));
+  EXPECT_EQ(through->size(), 5);
+  EXPECT_THAT(
+      through->notes(),
+      ElementsAre(HasSubstr("list.json says that its shards hold 4 samples, and they hold 5")));
+  SourceOptions options = without_cache({data / "list.json"});
+  options.words = {{"stream", "1"}};
+  EXPECT_EQ(open_tar(options, {})->streams()->shards(), 2);
+}
+
+TEST_F(TarList, OfSomethingElseIsRefused) {
+  EXPECT_THAT(why_no_list(""), HasSubstr("list.json: is no list of shards: it holds no object"));
+  EXPECT_THAT(why_no_list("[]"), HasSubstr("holds no object"));
+  EXPECT_THAT(why_no_list("{}"), HasSubstr("has no wids_version 1"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 2, "shardlist": []})"),
+              HasSubstr("no wids_version 1"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": []})"), HasSubstr("lists no shards"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": {}})"),
+              HasSubstr("has something else where its shardlist stands"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "0.tar"}]})"),
+              HasSubstr("has no url or no nsamples in shard 1 of its list"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "a", "nsamples": -1}]})"),
+              HasSubstr("no nsamples"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "datasets": [7]})"),
+              HasSubstr("among its datasets"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1,
+      "shardlist": [{"url": "pipe://rm", "nsamples": 1}]})"),
+              HasSubstr("names pipe://rm, which is no http(s):// and no s3://"));
+  data.write("self.json", R"({"wids_version": 1, "datasets": [{"source_url": "self.json"}]})");
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "datasets": [{"source_url": "self.json"}]})"),
+              HasSubstr("self.json: is named by a list and names another"));
+  EXPECT_THAT(why_no_list(R"({"wids_version": 1, "shardlist": [{"url": "0.tar", "nsamples": 1}]})"),
+              HasSubstr("0.tar"));
+}
+
 TEST_F(Tar, AnIndexOfSomethingElseIsNotRead) {
   TarBytes shard;
   shard.add("1.jpg", "one").add("2.jpg", "two");

@@ -1,6 +1,9 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <map>
 #include <numeric>
 
@@ -97,6 +100,45 @@ TEST_F(HttpReading, GivesEveryRowAndMember) {
   expect_all(*rows);
   expect_all(*open("tar", server.url("a.tar")));
   EXPECT_EQ(metrics(*rows)["requests.retries"], 0);
+}
+
+// An index of wds2idx is read where the shards lie; where the first has none, no other is asked
+// for.
+TEST_F(HttpReading, AnIndexBesideAShardSavesTheWalk) {
+  const auto requests_of = [&](const std::string& name) {
+    const RequestsOfOpening before = requests_of_opening();
+    expect_all(*open("tar", server.url(name)));
+    return requests_of_opening(before).sent;
+  };
+  data.write("b.tar", shard());
+  const auto walked = requests_of("b.tar");
+  std::string index = "v1.2 " + std::to_string(kRows) + "\n";
+  Bytes at = 0;
+  for (int i = 0; i < kRows; ++i) {
+    index += fmt::format("jpg {} {} {}.jpg\n", at + 512, row(i).size(), i);
+    at += 512 + (std::ssize(row(i)) + 511) / 512 * 512;
+  }
+  data.write("b.idx", index);
+  EXPECT_LE(requests_of("b.tar"), walked + 5);
+  // What it says counts, which shows that it is read.
+  data.write("b.idx", "v1.2 1\njpg 512 1000 0.jpg\n");
+  EXPECT_EQ(open("tar", server.url("b.tar"))->size(), 1);
+  std::filesystem::last_write_time(
+      data / "b.idx", std::filesystem::last_write_time(data / "b.tar") - std::chrono::seconds(9));
+  const auto source = open("tar", server.url("b.tar"));
+  EXPECT_EQ(source->size(), kRows);
+  EXPECT_THAT(source->notes(), ::testing::Contains(HasSubstr("b.idx is older than its shard")));
+}
+
+TEST_F(HttpReading, AListOfShardsNamesWhatLiesBesideIt) {
+  const auto list = [&](const std::string& url) {
+    data.write("list.json", R"({"wids_version": 1, "shardlist": [{"url": ")" + url +
+                                R"(", "nsamples": )" + std::to_string(kRows) + "}]}");
+    return open("tar", server.url("list.json"));
+  };
+  expect_all(*list("a.tar"));
+  EXPECT_THAT(message_of<RunError>([&] { list("/etc/passwd"); }),
+              HasSubstr("names /etc/passwd, from the root of a server"));
 }
 
 TEST_F(HttpReading, NeighboursComeWithOneRequest) {
