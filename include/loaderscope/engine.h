@@ -13,6 +13,7 @@
 namespace loaderscope {
 
 class Device;
+struct AccountSoFar;
 class FactObserver;
 struct FittedCosts;
 
@@ -20,6 +21,8 @@ struct Progress {
   std::int64_t steps = 0;  // measured so far, of all ranks
   std::int64_t samples = 0;
   double fraction = 0;  // of the window, 0 to 1
+  // What the steps were booked to, while it is called; null: the context's observer is told.
+  const AccountSoFar* account = nullptr;
 };
 
 // The stages that a run leaves out. What they would have made is replayed: batches stay valid.

@@ -23,52 +23,35 @@ std::string bar(double share, std::size_t columns) {
   return "[" + std::string(filled, '#') + std::string(columns - filled, '.') + "]";
 }
 
-}  // namespace
-
-void LiveAccount::booked(std::int32_t rank, const StepRow& row) {
-  if (row.warmup) return;
-  ranks_ = std::max(ranks_, rank + 1);
-  compute_ += row.compute_end - row.compute_begin;
-  window_ += row.compute_end - row.idle_begin;
-  for (std::size_t c = 0; c < kCauses; ++c) stall_.at(c) += row.stall.at(c);
-  ++steps_;
-  samples_ += row.samples;
-  queued_ += std::max<Nanos>(row.take - row.deliverable, 0);
-  ready_ += row.deliverable <= row.ask ? 1 : 0;
-}
-
-std::vector<std::string> LiveAccount::lines(std::size_t width) const {
-  if (steps_ == 0 || window_ <= 0) return {};
-  std::vector<std::string> lines = {busy_line(width)};
-  std::string waits = waits_line(width);
-  if (!waits.empty()) lines.push_back(std::move(waits));
-  return lines;
-}
-
 // A window is as long as all ranks' together, by their number.
-std::string LiveAccount::busy_line(std::size_t width) const {
+std::string busy_line(const AccountSoFar& account, std::size_t width) {
   constexpr std::size_t kLongestBar = 30, kShortestBar = 8;
-  const double wall = seconds(window_) / ranks_;
-  const std::string before = compute_ > 0
-                                 ? fmt::format("busy {} ", show_percent(share(compute_, window_)))
-                                 : std::string();
-  const std::string behind =
-      fmt::format("{} samples/s, a batch was ready {}, {:.1f} queued",
-                  show_rate(static_cast<double>(samples_) / wall),
-                  show_percent(static_cast<double>(ready_) / static_cast<double>(steps_)),
-                  static_cast<double>(queued_) / static_cast<double>(window_));
-  if (compute_ == 0) return behind.substr(0, width);
+  const double wall = seconds(account.window) / account.ranks;
+  const std::string before =
+      account.compute > 0
+          ? fmt::format("busy {} ", show_percent(share(account.compute, account.window)))
+          : std::string();
+  const bool has_samples = account.samples > 0;  // a program's batches may hold none that is known
+  const std::string behind = fmt::format(
+      "{} {}/s, a batch was ready {}, {:.1f} queued",
+      show_rate(static_cast<double>(has_samples ? account.samples : account.steps) / wall),
+      has_samples ? "samples" : "batches",
+      show_percent(static_cast<double>(account.ready) / static_cast<double>(account.steps)),
+      static_cast<double>(account.queued) / static_cast<double>(account.window));
+  if (account.compute == 0) return behind.substr(0, width);
   const std::size_t taken = before.size() + behind.size() + 3;
   const std::size_t room = width > taken ? std::min(kLongestBar, width - taken) : 0;
   const std::string line =
-      before + (room >= kShortestBar ? bar(share(compute_, window_), room) + " " : "") + behind;
+      before +
+      (room >= kShortestBar ? bar(share(account.compute, account.window), room) + " " : "") +
+      behind;
   return line.substr(0, width);
 }
 
-std::string LiveAccount::waits_line(std::size_t width) const {
+std::string waits_line(const AccountSoFar& account, std::size_t width) {
   std::vector<std::pair<double, std::string_view>> causes;
   for (const auto& word : Words<Cause>::table()) {
-    const double of_window = share(stall_[word.value], window_);
+    const double of_window = share(account.stall[word.value], account.window);
     if (of_window >= kVisible) causes.emplace_back(of_window, word.name);
   }
   std::sort(causes.rbegin(), causes.rend());
@@ -80,6 +63,16 @@ std::string LiveAccount::waits_line(std::size_t width) const {
     line += next;
   }
   return line;
+}
+
+}  // namespace
+
+std::vector<std::string> live_lines(const AccountSoFar& account, std::size_t width) {
+  if (account.steps == 0 || account.window <= 0) return {};
+  std::vector<std::string> lines = {busy_line(account, width)};
+  std::string waits = waits_line(account, width);
+  if (!waits.empty()) lines.push_back(std::move(waits));
+  return lines;
 }
 
 }  // namespace loaderscope

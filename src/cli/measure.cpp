@@ -72,10 +72,12 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
   context.stop_signal = &stop_signal;
   context.knockouts = knockouts;
   context.guest.replay = replay;
-  LiveAccount account;
-  if (ProgressPrinter::shows()) context.observer = &account;
+  BookedSoFar booked;
+  if (ProgressPrinter::shows()) context.observer = &booked;
   context.on_progress = [&](const Progress& p) {
-    progress.show(p.steps, p.fraction, [&](std::size_t width) { return account.lines(width); });
+    const AccountSoFar& account = p.account != nullptr ? *p.account : booked.account();
+    progress.show(p.steps, p.fraction,
+                  [&](std::size_t width) { return live_lines(account, width); });
   };
   std::optional<GpuWatch> gpus;
   if (may_use_gpus(config)) gpus.emplace();

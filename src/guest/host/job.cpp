@@ -86,7 +86,7 @@ RunRecord Job::run() {
       say_maker();
       watch_injections();
     }
-    if (!complete_) progress_beat_.look([this] { return training_.progress(); });
+    if (!complete_) progress_beat_.look([this] { return training_.progress(account_); });
     sleep_until(monotonic_now() + kLookEvery);
   }
   end_or_leave_the_rest();

@@ -86,6 +86,7 @@ class Job {
   std::string hang_;  // what was said of one last; "": nothing was
   Unseen unseen_;
   ProgressBeat progress_beat_;
+  AccountSoFar account_;                       // as it was last shown
   std::optional<SecondSignal> second_signal_;  // once the user has asked to stop
   std::string broke_off_;                      // why measuring did; "": it did not
   bool complete_ = false;

@@ -16,8 +16,9 @@ constexpr Bytes kStepRows = Bytes{4} << 20;
 constexpr Bytes kExemplars = Bytes{4} << 20;
 constexpr std::int64_t kSampleRows = 1 << 14;
 
-FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader) {
+FoldOptions fold_options(const RunConfig& given, const LoaderFacts& loader, BookedSoFar& booked) {
   FoldOptions options;
+  options.observer = &booked;
   options.workers = static_cast<std::int32_t>(makers_of(loader));
   options.in_order = loader.in_order || loader.seen_workers() == 0;
   options.step_row_memory = kStepRows;
@@ -52,7 +53,8 @@ void fill_gaps(StepEvents& events) {
 
 MeasuredWindow::MeasuredWindow(const RunConfig& given, const LoaderFacts& loader,
                                std::int64_t first_step, std::int64_t incomplete)
-    : folder_(std::make_unique<Folder>(fold_options(given, loader))),
+    : booked_(std::make_unique<BookedSoFar>()),
+      folder_(std::make_unique<Folder>(fold_options(given, loader, *booked_))),
       keeper_(given, loader.seen_workers()),
       first_step_(first_step),
       incomplete_(incomplete) {}

@@ -7,6 +7,7 @@
 
 #include "engine/pipeline/window_keeper.h"
 #include "guest/host/loader_facts.h"
+#include "record/account_so_far.h"
 #include "record/recorder.h"
 
 namespace loaderscope::guest {
@@ -39,9 +40,12 @@ class MeasuredWindow {
   std::int64_t samples() const { return samples_; }
   std::int64_t steps_of_gpu() const { return steps_of_gpu_; }
 
+  const AccountSoFar& account() const { return booked_->account(); }
+
   RankRecord finish();
 
  private:
+  std::unique_ptr<BookedSoFar> booked_;  // the folder's
   std::unique_ptr<Folder> folder_;
   WindowKeeper keeper_;
   std::int64_t first_step_, incomplete_;

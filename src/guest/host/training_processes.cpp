@@ -127,13 +127,16 @@ HookSeries::Seen TrainingProcesses::seen() const {
   return seen;
 }
 
-Progress TrainingProcesses::progress() const {
+Progress TrainingProcesses::progress(AccountSoFar& account) const {
   const auto histories = measured();
   Progress progress;
+  account = {};
+  progress.account = &account;
   progress.fraction = histories.empty() ? 0 : 1;
   for (const LoaderHistory* history : histories) {
     progress.steps += history->window().steps();
     progress.samples += history->window().samples();
+    account.add(history->window().account());
     progress.fraction = std::min(progress.fraction, history->window().fraction());
   }
   return progress;

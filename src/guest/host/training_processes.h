@@ -11,6 +11,7 @@
 #include "guest/host/member.h"
 #include "guest/host/training_process.h"
 #include "loaderscope/engine.h"
+#include "record/account_so_far.h"
 
 namespace loaderscope::guest {
 
@@ -38,7 +39,7 @@ class TrainingProcesses {
   bool windows_ended() const;
   Nanos window_end() const;  // as far as it is known
   HookSeries::Seen seen() const;
-  Progress progress() const;
+  Progress progress(AccountSoFar& account) const;  // which it fills and points at
   struct Trainer {
     pid_t pid;
     std::int32_t rank;

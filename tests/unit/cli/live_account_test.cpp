@@ -24,10 +24,10 @@ StepRow row_from(Nanos begin) {
 }
 
 TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
-  LiveAccount account;
-  EXPECT_TRUE(account.lines(100).empty());
-  for (int step = 0; step < 10; ++step) account.booked(0, row_from(step * 100 * kMillisecond));
-  const std::vector<std::string> lines = account.lines(100);
+  BookedSoFar booked;
+  EXPECT_TRUE(live_lines(booked.account(), 100).empty());
+  for (int step = 0; step < 10; ++step) booked.booked(0, row_from(step * 100 * kMillisecond));
+  const std::vector<std::string> lines = live_lines(booked.account(), 100);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0].substr(0, 12), "busy 60.0 % ");
   EXPECT_THAT(lines[0], HasSubstr("80.0 samples/s, a batch was ready 100.0 %, 0.5 queued"));
@@ -36,10 +36,24 @@ TEST(LiveAccount, SaysHowBusyTheDeviceIsAndWhatStandsReady) {
 
 // The ranks' queues stand beside each other: the mean is of one.
 TEST(LiveAccount, SeveralRanksHaveAQueueEach) {
-  LiveAccount account;
-  for (int rank = 0; rank < 2; ++rank) account.booked(rank, row_from(0));
-  EXPECT_THAT(account.lines(100)[0], HasSubstr("160 samples/s"));
-  EXPECT_THAT(account.lines(100)[0], HasSubstr("0.5 queued"));
+  BookedSoFar booked;
+  for (int rank = 0; rank < 2; ++rank) booked.booked(rank, row_from(0));
+  EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("160 samples/s"));
+  EXPECT_THAT(live_lines(booked.account(), 100)[0], HasSubstr("0.5 queued"));
+}
+
+// Processes of a program are folded apart.
+TEST(LiveAccount, OfRanksThatAreFoldedApartTheSumIsTheSame) {
+  BookedSoFar one, other;
+  one.booked(0, row_from(0));
+  other.booked(0, row_from(0));
+  AccountSoFar both;
+  both.add(one.account());
+  both.add(other.account());
+  EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("160 samples/s"));
+  EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("0.5 queued"));
+  both.samples = 0;
+  EXPECT_THAT(live_lines(both, 100)[0], HasSubstr("20.0 batches/s"));
 }
 
 }  // namespace

@@ -42,20 +42,21 @@ StepRow booked_step(Nanos decode, Nanos compute) {
 }
 
 TEST(LiveAccount, SaysHowBusyAndWhatIsWaitedForAtEightyColumns) {
-  LiveAccount account;
-  EXPECT_TRUE(account.lines(80).empty());
+  BookedSoFar booked;
+  EXPECT_TRUE(live_lines(booked.account(), 80).empty());
   StepRow warm_up = booked_step(kSecond, kSecond);
   warm_up.warmup = true;
-  account.booked(0, warm_up);
-  EXPECT_TRUE(account.lines(80).empty());
-  for (int i = 0; i < 10; ++i) account.booked(0, booked_step(75 * kMillisecond, 25 * kMillisecond));
+  booked.booked(0, warm_up);
+  EXPECT_TRUE(live_lines(booked.account(), 80).empty());
+  for (int i = 0; i < 10; ++i) booked.booked(0, booked_step(75 * kMillisecond, 25 * kMillisecond));
   EXPECT_THAT(
-      account.lines(80),
+      live_lines(booked.account(), 80),
       testing::ElementsAre(
           "busy 25.0 % [####...........] 640 samples/s, a batch was ready 0.0 %, 0.0 queued",
           "waits for decode 75.0 %"));
   for (const std::size_t width : {20U, 40U, 60U, 80U, 200U}) {
-    for (const std::string& line : account.lines(width)) EXPECT_LE(line.size(), width);
+    for (const std::string& line : live_lines(booked.account(), width))
+      EXPECT_LE(line.size(), width);
   }
 }
 

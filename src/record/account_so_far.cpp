@@ -1,0 +1,34 @@
+#include "record/account_so_far.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+
+void AccountSoFar::add(const StepRow& row) {
+  if (row.warmup) return;
+  compute += row.compute_end - row.compute_begin;
+  window += row.compute_end - row.idle_begin;
+  for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += row.stall.at(c);
+  ++steps;
+  samples += row.samples;
+  queued += std::max<Nanos>(row.take - row.deliverable, 0);
+  ready += row.deliverable <= row.ask ? 1 : 0;
+}
+
+void AccountSoFar::add(const AccountSoFar& of_others) {
+  compute += of_others.compute;
+  window += of_others.window;
+  for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += of_others.stall.at(c);
+  steps += of_others.steps;
+  samples += of_others.samples;
+  queued += of_others.queued;
+  ready += of_others.ready;
+  ranks += of_others.ranks;
+}
+
+void BookedSoFar::booked(std::int32_t rank, const StepRow& row) {
+  if (!row.warmup) account_.ranks = std::max(account_.ranks, rank + 1);
+  account_.add(row);
+}
+
+}  // namespace loaderscope
