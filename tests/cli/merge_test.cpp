@@ -96,7 +96,7 @@ TEST_F(Merge, RefusesWhatIsNotOfOneJob) {
                              {{a, folder_.path("")}, "not a file", 1}});
 }
 
-// Two parents of two ranks each; the last rank's samples take five times as long.
+// Two parents of a rank each; the samples of the second take five times as long.
 class MergeOfTorchrun : public TorchTest {};
 
 TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
@@ -123,7 +123,7 @@ TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
                                               "--master-port",
                                               port,
                                               "--nproc-per-node",
-                                              "2",
+                                              "1",
                                               LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py",
                                               "unlike_ranks",
                                               "1"}));
@@ -136,13 +136,13 @@ TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
   ASSERT_EQ(merged.exit_code, 0) << merged.err;
   EXPECT_THAT(merged.out, HasSubstr("(host 1) sets the pace"));
   const json job = json::parse(folder.read("job.json"));
-  EXPECT_EQ(job.at("ranks").size(), 4U);
+  EXPECT_EQ(job.at("ranks").size(), 2U);
   EXPECT_EQ(job.at("config").at("samples"), 320);
   EXPECT_TRUE(job.at("config").at("sync_ranks"));
   const json &first = job.at("hosts")[0], &slow = job.at("hosts")[1];
   EXPECT_GT(first.at("pace").at("waits_for_ranks"), 0.1);
   EXPECT_LT(slow.at("pace").at("waits_for_ranks"),
-            0.9 * first.at("pace").at("waits_for_ranks").get<double>());
+            0.5 * first.at("pace").at("waits_for_ranks").get<double>());
 }
 
 }  // namespace
