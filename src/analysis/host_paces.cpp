@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
 #include <tuple>
 
 #include "analysis/totals.h"
@@ -16,7 +17,8 @@ namespace loaderscope {
 namespace {
 
 constexpr double kMuchWaited = 0.05;  // of the window
-constexpr double kMuchLess = 0.5;     // of what any other host waits
+constexpr double kMuchLess = 0.5;     // of what any other host waits, by its slowest rank
+constexpr double kLess = 0.6;         // likewise, by the mean of its ranks
 constexpr double kUnlike = 1.25;      // times what the others take or have
 constexpr double kWorthACause = 0.05;
 
@@ -57,6 +59,11 @@ HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRe
   }
   const auto accounts = analysis.rank_accounts.begin() + from;
   pace.account = mean_account({accounts, accounts + static_cast<std::ptrdiff_t>(pace.ranks)});
+  pace.least_wait = 1;
+  for (std::size_t r = first; r < first + pace.ranks; ++r) {
+    const Account& rank = analysis.rank_accounts[r];
+    pace.least_wait = std::min(pace.least_wait, share_of(rank.waiting_for_ranks, rank));
+  }
   pace.read_of_sample = of_sample(reads, samples);
   pace.decode_of_sample = of_sample(decodes, samples);
   pace.cores = host.machine.cores;
@@ -109,10 +116,16 @@ std::vector<HostPace> host_paces(const RunRecord& record, const Analysis& analys
 
 std::optional<std::size_t> pace_setter(const std::vector<HostPace>& hosts) {
   if (hosts.size() < 2) return std::nullopt;
-  const auto waits = [&](std::size_t host) { return hosts[host].waits_for_ranks(); };
   const std::vector<std::size_t> order = slowest_first(hosts);
-  const double most = waits(order.back());
-  if (most < kMuchWaited || waits(order[0]) > kMuchLess * waits(order[1])) return std::nullopt;
+  const HostPace &first = hosts[order[0]], &next = hosts[order[1]];
+  double most = 0, least_mean = 1;
+  for (const std::size_t host : std::span(order).subspan(1)) {
+    most = std::max(most, hosts[host].waits_for_ranks());
+    least_mean = std::min(least_mean, hosts[host].waits_for_ranks());
+  }
+  if (most < kMuchWaited || first.least_wait > kMuchLess * next.least_wait ||
+      first.waits_for_ranks() > kLess * least_mean)
+    return std::nullopt;
   return order[0];
 }
 
@@ -151,7 +164,7 @@ std::vector<std::size_t> slowest_first(const std::vector<HostPace>& hosts) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
     const HostPace& host = hosts[i];
-    return std::tuple(host.waits_for_ranks(), host.samples_per_s, -host.own_waits());
+    return std::tuple(host.least_wait, host.samples_per_s, -host.own_waits());
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return key(a) < key(b); });

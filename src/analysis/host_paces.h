@@ -20,6 +20,8 @@ struct HostPace {
   double read_of_sample = 0, decode_of_sample = 0;
   double cores = 0;      // that it may use; 0: not known
   double throttled = 0;  // of the time, the CPU quota stopped it
+  // Of the rank that waits least for others: the pace of a host is that of its slowest one.
+  double least_wait = 0;
 
   double waits_for_ranks() const { return share_of(account.waiting_for_ranks, account); }
   // Without what it waited for ranks that were slower.

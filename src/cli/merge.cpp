@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdio>
 #include <deque>
 #include <filesystem>
 #include <future>
@@ -22,8 +23,10 @@
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "record/merge_records.h"
+#include "record/rank_waits.h"
 #include "report/results.h"
-#include "settings/same_settings.h"
+#include "settings/engine_table.h"
+#include "settings/join_settings.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -46,12 +49,21 @@ void refuse_same_files(const std::vector<std::string>& results) {
   }
 }
 
+// A program's collectives are a part of what each host has seen as compute.
+void say_host_waits(RunRecord& job) {
+  if (!is_guest_engine(job.engine) || !book_host_waits(job)) return;
+  job.config.trainer.sync_ranks.value = true;
+  job.notes.emplace_back(
+      "the hosts end their steps together, by which their clocks are compared: what a rank waited "
+      "in a step for the last one to begin is no compute, but what that one waited for");
+}
+
 // While one is added to the job, the next few are read.
 RunRecord merged(const std::vector<std::string>& results) {
   constexpr std::size_t kMostAhead = 8;
   const std::size_t ahead =
       std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostAhead);
-  RecordMerge merge(check_same_settings);
+  RecordMerge merge(join_settings);
   std::deque<std::future<RunRecord>> reading;
   std::size_t next = 0;
   for (const std::string& path : results) {
@@ -61,7 +73,19 @@ RunRecord merged(const std::vector<std::string>& results) {
     merge.add(reading.front().get(), path);
     reading.pop_front();
   }
-  return merge.take();
+  RunRecord job = merge.take();
+  say_host_waits(job);
+  return job;
+}
+
+// What is gigabytes long is saved only where it is asked for.
+void keep_as_last(const RunRecord& record, const AnyResult& result) {
+  constexpr std::int64_t kMostSteps = 1'000'000;
+  std::int64_t steps = 0;
+  for (const RankRecord& rank : record.ranks) steps += rank.rows.size();
+  if (steps <= kMostSteps) return keep_last_result(result);
+  std::fputs("loaderscope: the result is too large to be kept as 'last'; --json FILE saves it\n",
+             stderr);
 }
 
 ExitCode merge(const MergeFlags& flags) {
@@ -80,7 +104,7 @@ ExitCode merge(const MergeFlags& flags) {
   Analysis analysis = analyse(record);
   add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   const AnyResult result = result_of(record, analysis);
-  keep_last_result(result);
+  keep_as_last(record, result);
   write_answer(places, result, standard_output_style(flags.verbose));
   return judge_requirements(flags.require, record, analysis);
 }

@@ -150,8 +150,7 @@ std::vector<HostStart> starts_of(const RunRecord& record) {
 
 }  // namespace
 
-RecordMerge::RecordMerge(CheckSettings check_settings)
-    : check_settings_(std::move(check_settings)) {}
+RecordMerge::RecordMerge(JoinSettings join_settings) : join_settings_(std::move(join_settings)) {}
 
 void RecordMerge::check(const RunRecord& part, const std::string& name) {
   if (part.ranks.empty()) throw RunError(name + ": holds no rank; leave it out");
@@ -166,7 +165,7 @@ void RecordMerge::check(const RunRecord& part, const std::string& name) {
   same("the time or the device", part.simulated ? "simulated" : "real",
        job_.simulated ? "simulated" : "real");
   check_hosts(part, name);
-  if (check_settings_) check_settings_(job_, part, name);
+  if (join_settings_) join_settings_(job_, part, name);
 }
 
 void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) const {
@@ -245,7 +244,7 @@ RunRecord RecordMerge::take() {
         fmt::format("{} more notes stand in the records of the hosts", notes_left_out_));
   job_.metrics = metrics_of_hosts(job_.hosts);
   RunRecord job = std::exchange(job_, {});
-  *this = RecordMerge(std::move(check_settings_));
+  *this = RecordMerge(std::move(join_settings_));
   return job;
 }
 

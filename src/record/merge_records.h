@@ -19,11 +19,11 @@ namespace loaderscope {
 // says so in the part's own `hosts`.
 class RecordMerge {
  public:
-  // Throws RunError where the settings of two hosts are not of one job. It may bring what follows
-  // from the machine in line, and say so in the first record's notes.
-  using CheckSettings =
+  // Brings the settings of the job in line with those of one more host. Throws RunError where they
+  // are not of one job, and changes nothing then: see join_settings().
+  using JoinSettings =
       std::function<void(RunRecord& job, const RunRecord& part, std::string_view name)>;
-  explicit RecordMerge(CheckSettings check_settings);
+  explicit RecordMerge(JoinSettings join_settings);
 
   // `name` of the host or its file, for messages. Throws RunError where it cannot be of the same
   // job: another version, engine or settings, or a host that is there already. Nothing is changed
@@ -39,7 +39,7 @@ class RecordMerge {
   void add_ranks(std::vector<RankRecord>& ranks);
   void keep_within(std::int64_t times);  // the limits
 
-  CheckSettings check_settings_;
+  JoinSettings join_settings_;
   RunRecord job_;
   std::vector<std::string> names_;  // of the parts, by host of the job
   std::int64_t samples_ = 0, exemplars_ = 0, notes_left_out_ = 0;

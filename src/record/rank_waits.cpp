@@ -7,11 +7,12 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 4096;  // rows of each rank that are looked at together
-constexpr double kApart = 0.05;             // of a step: its ranks begin to compute apart
-constexpr double kTogether = 0.25;          // of how far apart they began: they end together
-constexpr double kMostly = 0.8;             // of the steps whose ranks began apart
-constexpr std::int64_t kFewestSteps = 10;   // of those
+constexpr std::int64_t kMostAtOnce = 4096;   // rows of each rank that are looked at together
+constexpr std::int64_t kMostRows = 1 << 18;  // and of all ranks
+constexpr double kApart = 0.05;              // of a step: its ranks begin to compute apart
+constexpr double kTogether = 0.25;           // of how far apart they began: they end together
+constexpr double kMostly = 0.8;              // of the steps whose ranks began apart
+constexpr std::int64_t kFewestSteps = 10;    // of those
 
 using RowOfEachRank = std::vector<StepRow>;
 using Visit = std::function<bool(RowOfEachRank&)>;  // true: it has changed them
@@ -22,15 +23,29 @@ std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
   return fewest;
 }
 
-// Visits the steps that all ranks have, in order, and writes back those that `visit` changes.
-void for_each_step(std::vector<RankRecord>& ranks, const Visit& visit) {
+// By what clocks of ranks go before that of the first; empty: they are one.
+using Offsets = std::vector<Nanos>;
+
+void move_clock(StepRow& row, Nanos by) {
+  row.idle_begin += by;
+  row.compute_begin += by;
+  row.compute_end += by;
+}
+
+// Visits the steps that all ranks have, in order, on the first rank's clock, and writes back those
+// that `visit` changes.
+void for_each_step(std::vector<RankRecord>& ranks, const Offsets& offsets, const Visit& visit) {
   const std::int64_t steps = steps_of_all(ranks);
+  const std::int64_t at_once =
+      std::clamp<std::int64_t>(kMostRows / std::ssize(ranks), 1, kMostAtOnce);
+  const auto offset = [&](std::size_t rank) { return offsets.empty() ? 0 : offsets[rank]; };
   std::vector<std::vector<StepRow>> blocks(ranks.size());
   RowOfEachRank rows(ranks.size());
-  for (std::int64_t first = 0; first < steps; first += kRowsAtOnce) {
+  for (std::int64_t first = 0; first < steps; first += at_once) {
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      blocks[rank].resize(static_cast<std::size_t>(std::min(kRowsAtOnce, steps - first)));
+      blocks[rank].resize(static_cast<std::size_t>(std::min(at_once, steps - first)));
       ranks[rank].rows.read(first, blocks[rank]);
+      for (StepRow& row : blocks[rank]) move_clock(row, -offset(rank));
     }
     bool changed = false;
     for (std::size_t i = 0; i < blocks.front().size(); ++i) {
@@ -40,8 +55,10 @@ void for_each_step(std::vector<RankRecord>& ranks, const Visit& visit) {
       for (std::size_t rank = 0; rank < ranks.size(); ++rank) blocks[rank][i] = rows[rank];
     }
     if (!changed) continue;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      for (StepRow& row : blocks[rank]) move_clock(row, offset(rank));
       ranks[rank].rows.write(first, blocks[rank]);
+    }
   }
 }
 
@@ -53,9 +70,9 @@ Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
 }
 
 // Ranks that go their own ways end a step as far apart as they began it.
-bool step_together(std::vector<RankRecord>& ranks) {
+bool step_together(std::vector<RankRecord>& ranks, const Offsets& offsets) {
   std::int64_t apart = 0, together = 0;
-  for_each_step(ranks, [&](const RowOfEachRank& rows) {
+  for_each_step(ranks, offsets, [&](const RowOfEachRank& rows) {
     if (rows.front().warmup) return false;
     const auto began = static_cast<double>(spread(rows, &StepRow::compute_begin));
     const StepRow& one = rows.front();
@@ -142,6 +159,7 @@ StageStats compute_of(const RankRecord& rank) {
   return compute;
 }
 
+// `row` is on its rank's own clock.
 void put_into_exemplar(RankRecord& rank, const StepRow& row) {
   const auto found = std::lower_bound(
       rank.exemplars.begin(), rank.exemplars.end(), row.step,
@@ -152,11 +170,9 @@ void put_into_exemplar(RankRecord& rank, const StepRow& row) {
   found->events.compute.begin = row.compute_begin;
 }
 
-}  // namespace
-
-bool book_rank_waits(std::vector<RankRecord>& ranks) {
-  if (ranks.size() < 2 || !step_together(ranks)) return false;
-  for_each_step(ranks, [&](RowOfEachRank& rows) {
+bool book_waits(std::vector<RankRecord>& ranks, const Offsets& offsets) {
+  if (ranks.size() < 2 || !step_together(ranks, offsets)) return false;
+  for_each_step(ranks, offsets, [&](RowOfEachRank& rows) {
     const StepRow slowest = last_to_compute(rows);
     bool waited = false;
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
@@ -164,7 +180,9 @@ bool book_rank_waits(std::vector<RankRecord>& ranks) {
       if (wait == 0) continue;
       waited = true;
       book_wait(rows[rank], wait, slowest);
-      put_into_exemplar(ranks[rank], rows[rank]);
+      StepRow own = rows[rank];
+      if (!offsets.empty()) move_clock(own, offsets[rank]);
+      put_into_exemplar(ranks[rank], own);
     }
     return waited;
   });
@@ -173,6 +191,35 @@ bool book_rank_waits(std::vector<RankRecord>& ranks) {
     rank.critical_path.reset();
   }
   return true;
+}
+
+// By the steps that both have: how much later one's clock shows their ends, the middle of them.
+Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
+  std::vector<Nanos> ends, apart;
+  first.rows.for_each([&](const StepRow& row) { ends.push_back(row.compute_end); });
+  std::size_t step = 0;
+  other.rows.for_each([&](const StepRow& row) {
+    if (step < ends.size()) apart.push_back(row.compute_end - ends[step]);
+    ++step;
+  });
+  if (apart.empty()) return 0;
+  const auto middle = apart.begin() + std::ssize(apart) / 2;
+  std::nth_element(apart.begin(), middle, apart.end());
+  return *middle;
+}
+
+}  // namespace
+
+bool book_rank_waits(std::vector<RankRecord>& ranks) { return book_waits(ranks, {}); }
+
+bool book_host_waits(RunRecord& job) {
+  Offsets offsets;
+  for (const HostRecord& host : job.hosts) {
+    const RankRecord& first = job.ranks.at(offsets.size());
+    const Nanos offset = host.has_clock() ? 0 : apart_at_ends(job.ranks.front(), first);
+    offsets.insert(offsets.end(), static_cast<std::size_t>(host.ranks), offset);
+  }
+  return job.hosts.size() > 1 && book_waits(job.ranks, offsets);
 }
 
 }  // namespace loaderscope

@@ -14,4 +14,8 @@ namespace loaderscope {
 // not known afterwards. Throws RunError when a spill file cannot be read or written.
 bool book_rank_waits(std::vector<RankRecord>& ranks);
 
+// The same of a job whose hosts have clocks of their own: where these were not compared, the ends
+// of steps, which ranks that wait for each other have together, say how far they are apart.
+bool book_host_waits(RunRecord& job);
+
 }  // namespace loaderscope

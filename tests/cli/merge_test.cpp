@@ -1,13 +1,16 @@
 // loaderscope merge, from the outside.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
+#include "cli/torch_python.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -91,6 +94,55 @@ TEST_F(Merge, RefusesWhatIsNotOfOneJob) {
                              {{a, folder_.path("empty.json")}, "the file is empty", 1},
                              {{a, folder_.path("none.json")}, "there is no such file", 1},
                              {{a, folder_.path("")}, "not a file", 1}});
+}
+
+// Two parents of a rank each; the samples of the second take five times as long.
+class MergeOfTorchrun : public TorchTest {};
+
+TEST_F(MergeOfTorchrun, TellsTheHostThatTheOthersWaitFor) {
+  if (!torch_python_has("torch.distributed.run")) GTEST_SKIP() << "no torchrun";
+  const TestFolder folder;
+  const Environment cache("XDG_CACHE_HOME", folder.path("cache"));
+  const std::string port = std::to_string(20'000 + ::getpid() % 20'000);
+  std::vector<std::unique_ptr<RunningBinary>> parents;
+  for (const std::string node : {"0", "1"})
+    parents.push_back(
+        std::make_unique<RunningBinary>(Words{"run",
+                                              "--json",
+                                              folder.path("node" + node + ".json"),
+                                              "--",
+                                              torch_python(),
+                                              "-m",
+                                              "torch.distributed.run",
+                                              "--nnodes",
+                                              "2",
+                                              "--node-rank",
+                                              node,
+                                              "--master-addr",
+                                              "127.0.0.1",
+                                              "--master-port",
+                                              port,
+                                              "--nproc-per-node",
+                                              "1",
+                                              LOADERSCOPE_SOURCE_DIR "/tests/torch/loops.py",
+                                              "unlike_ranks",
+                                              "1"}));
+  for (const auto& parent : parents) {
+    const Ended ended = parent->wait();
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  }
+  const Ended merged = run_binary({"merge", folder.path("node0.json"), folder.path("node1.json"),
+                                   "--json", folder.path("job.json")});
+  ASSERT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_THAT(merged.out, HasSubstr("(host 1) sets the pace"));
+  const json job = json::parse(folder.read("job.json"));
+  EXPECT_EQ(job.at("ranks").size(), 2U);
+  EXPECT_EQ(job.at("config").at("samples"), 320);
+  EXPECT_TRUE(job.at("config").at("sync_ranks"));
+  const json &first = job.at("hosts")[0], &slow = job.at("hosts")[1];
+  EXPECT_GT(first.at("pace").at("waits_for_ranks"), 0.1);
+  EXPECT_LT(slow.at("pace").at("waits_for_ranks"),
+            0.5 * first.at("pace").at("waits_for_ranks").get<double>());
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(HostFindings, NameTheHostThatTheOthersWaitFor) {
 TEST(HostFindings, NoHostIsAStragglerWhereAllAreAlike) {
   const std::string alike =
       "ranks=6 sync-ranks=true workers=1 batch=1 cost=decode=lognormal:10ms:0.5:sleep compute=4ms "
-      "warmup=2 steps=60";
+      "warmup=2 steps=400";
   EXPECT_EQ(evidence_of(run_on_hosts(alike), "straggler-host"), "");
   EXPECT_EQ(evidence_of(known_answer::run(kSlowDecode), "straggler-host"), "");
 }

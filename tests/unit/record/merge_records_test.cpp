@@ -8,7 +8,7 @@
 
 #include "loaderscope/analysis.h"
 #include "loaderscope/errors.h"
-#include "settings/same_settings.h"
+#include "settings/join_settings.h"
 #include "unit/known_answer/known_answer.h"
 #include "unit/report/sample_record.h"
 
@@ -29,7 +29,7 @@ RunRecord of_host(const std::string& name, std::int64_t ranks, Nanos first_ask =
 }
 
 RunRecord merged(std::vector<RunRecord> parts) {
-  RecordMerge merge(check_same_settings);
+  RecordMerge merge(join_settings);
   for (std::size_t i = 0; i < parts.size(); ++i)
     merge.add(std::move(parts[i]), "node" + std::to_string(i) + ".json");
   return merge.take();
@@ -246,10 +246,12 @@ TEST(MergeRecords, OfAProgramSamplesAreEachHostsOwnAndSettingsAreNot) {
     part->engine = "torch";
     part->config.trainer.compute.given = part->config.loader.num_workers.given = false;
   }
+  a.config.data.samples.value = 50;
   b.config.data.samples.value = 70;
   b.config.trainer.compute.value.mean = 26e6;
   const RunRecord job = merge_of(std::move(a), std::move(b));
   EXPECT_EQ(job.ranks.size(), 2u);
+  EXPECT_EQ(job.config.data.samples.value, 120);
   a = of_host("a", 1), b = of_host("b", 1);
   for (RunRecord* part : {&a, &b}) {
     part->engine = "torch";
@@ -278,7 +280,7 @@ TEST(MergeRecords, RefusesRunsOfOneHostAtOtherTimes) {
 }
 
 TEST(MergeRecords, ARefusedPartChangesNothing) {
-  RecordMerge merge(check_same_settings);
+  RecordMerge merge(join_settings);
   merge.add(of_host("a", 1), "a.json");
   EXPECT_THROW(merge.add(of_host("a", 1), "a2.json"), RunError);
   merge.add(of_host("b", 1), "b.json");

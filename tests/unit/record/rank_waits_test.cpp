@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
 
 #include "loaderscope/units.h"
 
@@ -121,6 +122,59 @@ TEST(RankWaits, StepsOfOneRankAloneStayAsTheyAre) {
   ranks[0].rows.push_back(more);
   ASSERT_TRUE(book_rank_waits(ranks));
   EXPECT_EQ(ranks[0].rows.back(), more);
+}
+
+// Two hosts, the clock of the second `later` and going faster by `drift` a step.
+RunRecord job_of(const Steps& one, const Steps& other, Nanos later, Nanos drift = 0) {
+  RunRecord job;
+  job.ranks = ranks_of(one, other);
+  StepRows moved;
+  job.ranks[1].rows.for_each([&](StepRow row) {
+    row.idle_begin += later + row.step * drift;
+    row.compute_begin += later + row.step * drift;
+    row.compute_end += later + (row.step + 1) * drift;
+    moved.push_back(row);
+  });
+  job.ranks[1].rows = std::move(moved);
+  job.ranks[1].exemplars.clear();
+  job.hosts.resize(2);
+  for (HostRecord& host : job.hosts) host.ranks = 1;
+  return job;
+}
+
+TEST(HostWaits, AreToldByTheEndsOfStepsWhateverTheClocks) {
+  constexpr Nanos kDays = Nanos{3} * 86'400 * kSecond;
+  for (const Nanos later : {Nanos{0}, kDays, -7 * kMs}) {
+    for (const Nanos drift : {Nanos{0}, Nanos{2'000}}) {  // 20 us a second
+      RunRecord job = job_of({10 * kMs, 0}, {61 * kMs, 0}, later, drift);
+      ASSERT_TRUE(book_host_waits(job)) << later;
+      const auto& ranks = job.ranks;
+      Nanos sum = 0, at = later;
+      ranks[0].rows.for_each([&](const StepRow& row) { sum += row.waiting_for_ranks; });
+      EXPECT_NEAR(static_cast<double>(sum), 51e6 * kSteps, 6e6 * kSteps);
+      if (drift == 0) {
+        EXPECT_EQ(sum, 51 * kMs * kSteps);
+        expect_booked_to_the_ns(ranks[0]);
+      }
+      ranks[1].rows.for_each([&](const StepRow& row) {
+        EXPECT_EQ(row.idle_begin, at);
+        EXPECT_EQ(row.waiting_for_ranks, 0);
+        at = row.compute_end;
+      });
+    }
+  }
+}
+
+TEST(HostWaits, AreNoneWhereHostsGoTheirOwnWays) {
+  RunRecord job = job_of({10 * kMs, 80 * kMs}, {20 * kMs, 90 * kMs}, kSecond);
+  EXPECT_FALSE(book_host_waits(job));
+  // Clocks that were compared are one.
+  job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 50 * kMs);
+  for (HostRecord& host : job.hosts) host.clock_offset = host.clock_error = 0;
+  EXPECT_FALSE(book_host_waits(job));
+  job = job_of({10 * kMs, 0}, {61 * kMs, 0}, 0);
+  job.hosts.resize(1);
+  EXPECT_FALSE(book_host_waits(job));
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-#include "settings/same_settings.h"
+#include "settings/join_settings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
@@ -37,8 +40,9 @@ void say_once(std::vector<std::string>& notes, std::string note) {
 
 }  // namespace
 
-void check_same_settings(RunRecord& job, const RunRecord& part, std::string_view name) {
+void join_settings(RunRecord& job, const RunRecord& part, std::string_view name) {
   const bool is_program = is_guest_engine(job.engine);
+  std::vector<std::string> notes;
   for (const Field& field : fields()) {
     if (field.is_about(about::kSaved) || is_among(kOfEachHost, field)) continue;
     const std::string here = value_in(field, part.config), there = value_in(field, job.config);
@@ -50,9 +54,13 @@ void check_same_settings(RunRecord& job, const RunRecord& part, std::string_view
           "{}: {} is {}, and {} on the first host; give the records of one job, whose hosts have "
           "the same settings",
           name, field.name, here, there));
-    say_once(job.notes, fmt::format("{} was not given, and is not on all hosts {} as on the first",
-                                    field.name, there));
+    notes.push_back(fmt::format("{} was not given, and is not on all hosts {} as on the first",
+                                field.name, there));
   }
+  for (std::string& note : notes) say_once(job.notes, std::move(note));
+  // Each host's program has counted those of its own ranks.
+  if (is_program && !job.config.data.samples.given)
+    job.config.data.samples.value += part.config.data.samples.value;
 }
 
 }  // namespace loaderscope

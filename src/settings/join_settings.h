@@ -1,0 +1,16 @@
+// The settings of a job, from those of its hosts.
+#pragma once
+
+#include <string_view>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope {
+
+// Brings the settings of `job` in line with those of one more host, `part`. Throws RunError that
+// names the first setting that is another one there, and changes nothing then. What was not given
+// and follows from a host's machine may differ: it is said in the notes of `job`. What each host
+// has of its own, such as the command with its rank, is not looked at.
+void join_settings(RunRecord& job, const RunRecord& part, std::string_view name);
+
+}  // namespace loaderscope
