@@ -25,15 +25,21 @@ struct Verdict {
   std::string sentence, advice;
 };
 
-// Of the trainers, the mean: the device may wait for that too.
-double trainers_without_core(const Watch& watch) {
+// The mean over the trainers.
+template <class Share>
+double of_trainers(const Watch& watch, const Share& share) {
   double sum = 0, trainers = 0;
   for (const WatchedProcess& process : watch.processes) {
     if (process.role != Role::trainer) continue;
-    sum += process.shares.no_core;
+    sum += share(process.shares);
     ++trainers;
   }
   return trainers > 0 ? sum / trainers : 0;
+}
+
+// The device may wait for that too.
+double trainers_without_core(const Watch& watch) {
+  return of_trainers(watch, [](const Shares& shares) { return shares.no_core; });
 }
 
 std::string waits_for_batches(const Watch& watch) {
@@ -71,6 +77,15 @@ Verdict trainer_limits(const Watch& watch) {
                   "workers rest {} of theirs",
                   show_percent(watch.waits.share), show_percent(watch.workers.of(Doing::queue))),
       ""};
+}
+
+// Workers rest where a training takes their batches too slowly.
+Verdict trainer_that_is_not_seen(double unseen) {
+  return {Limit::unknown,
+          fmt::format("Cannot tell: the trainer waits {} of the time for what is no batch and not "
+                      "the training, and workers never rest",
+                      show_percent(unseen)),
+          "loaderscope run -- COMMAND measures the loop from inside"};
 }
 
 Verdict no_cores(const Watch& watch) {
@@ -156,7 +171,12 @@ Verdict verdict_of(const Watch& watch) {
                     show_percent(watch.workers.of(Doing::other))),
         "watch it as its own user, or as root"};
   const double rests = watch.workers.of(Doing::queue);
-  if (watch.waits.is_known && watch.waits.share < kHardly) return trainer_limits(watch);
+  if (watch.waits.is_known && watch.waits.share < kHardly) {
+    const double unseen =
+        of_trainers(watch, [](const Shares& shares) { return shares.of(Doing::other); });
+    return unseen >= kUnseen && rests < kHardly ? trainer_that_is_not_seen(unseen)
+                                                : trainer_limits(watch);
+  }
   if (!watch.waits.is_known && rests >= kRests)
     return {Limit::trainer,
             fmt::format("The training itself is likely the limit: workers rest {} of the time",

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include "experiment/watch/standing.h"
 #include "unit/watch/pretend_job.h"
@@ -107,6 +108,15 @@ TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
   EXPECT_EQ(watch.limit, Limit::trainer) << watch.sentence;
   EXPECT_NEAR(watch.workers.of(Doing::queue), 0.8, 0.01);
   EXPECT_EQ(watch.waits.waits, 0);
+}
+
+// Workers would rest if the training were the limit.
+TEST_F(WatchedJob, ATrainerOfWhichIsNotSeenWhatItWaitsForIsNoVerdict) {
+  const std::string waits = std::to_string(SYS_wait4) + " 0xffffffff 0x0 0x0 0x0 0x0 0x0 0x7 0x7";
+  const Watch watch = judged(run(10, {.turns = 25, .syscall = waits},
+                                 {.cpu_s = 0.5, .no_core_s = 0.45, .turns = 90, .state = 'R'}));
+  EXPECT_EQ(watch.limit, Limit::unknown) << watch.sentence;
+  EXPECT_THAT(watch.sentence, HasSubstr("and workers never rest"));
 }
 
 TEST_F(WatchedJob, WhoTookTheCoresIsNamed) {
