@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
-#include <limits>
 #include <random>
 #include <utility>
 
@@ -22,38 +20,6 @@ constexpr std::size_t kMostNotes = 40;
 constexpr std::size_t kMostNamed = 10;  // skipped samples
 constexpr Bytes kMostRowBytes = Bytes{512} << 20;
 constexpr Bytes kRowBytesOfSpilled = Bytes{32} << 10;  // of each rank whose rows are in a file
-
-// Totals of the run: those of its hosts add up. All other metrics are shares, rates, sizes and what
-// one sample, batch or process takes.
-constexpr std::string_view kTotals[] = {"process.cpu_s",
-                                        "process.storage_read_bytes",
-                                        "workers.cpu_s",
-                                        "workers.beside_cpu_s",
-                                        "host.other_cpu_s",
-                                        "requests.count",
-                                        "requests.retries",
-                                        "requests.throttled",
-                                        "gpu.h2d_s",
-                                        "gpu.h2d_bytes",
-                                        "source.requests",
-                                        "source.samples",
-                                        "source.bytes_brought",
-                                        "source.bytes_of_samples",
-                                        "source.bytes_unpacked",
-                                        "range_cache.hits",
-                                        "range_cache.misses",
-                                        "range_cache.bytes_fetched",
-                                        "cache.checked_bytes",
-                                        "cache.resident_bytes",
-                                        "range_cache.bytes_fetched_again",
-                                        "video.frames_decoded"};
-
-bool is_total(std::string_view name) {
-  return std::find(std::begin(kTotals), std::end(kTotals), name) != std::end(kTotals);
-}
-
-// Names of contents, whose mean is nobody's.
-bool is_name(std::string_view metric) { return metric.ends_with("fingerprint"); }
 
 // Where no clock ran, times of different hosts are alike.
 bool is_same_run(const RankRecord& one, const RankRecord& other) {
@@ -177,9 +143,10 @@ void RecordMerge::check_hosts(const RunRecord& part, const std::string& name) co
         throw RunError(
             fmt::format("{}: holds what {} holds; give each host's record once", name, names_[i]));
       if (!host.host.empty() && !run_at_once(there[i].rank, host.rank))
-        throw RunError(
-            fmt::format("{}: ran on {} at another time than {} did; give the records of one job",
-                        name, host.host, names_[i]));
+        throw RunError(fmt::format(
+            "{}: ran on {} at another time than {} did; give the records of one job, and machines "
+            "that are called alike names of their own",
+            name, host.host, names_[i]));
     }
   }
 }
@@ -246,33 +213,6 @@ RunRecord RecordMerge::take() {
   RunRecord job = std::exchange(job_, {});
   *this = RecordMerge(std::move(join_settings_));
   return job;
-}
-
-std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
-  std::vector<Metric> all;
-  std::vector<double> counts;
-  for (const HostRecord& host : hosts) {
-    for (const Metric& metric : host.metrics) {
-      const auto found = std::find_if(all.begin(), all.end(),
-                                      [&](const Metric& m) { return m.name == metric.name; });
-      const auto at = static_cast<std::size_t>(found - all.begin());
-      if (found == all.end()) {
-        all.push_back(metric);
-        all.back().value = 0;
-        counts.push_back(0);
-      }
-      if (!std::isfinite(metric.value)) continue;
-      ++counts[at];
-      double& value = all[at].value;
-      value += is_total(metric.name) ? metric.value : (metric.value - value) / counts[at];
-    }
-  }
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (counts[i] == 0) all[i].value = std::numeric_limits<double>::quiet_NaN();
-  std::erase_if(all, [&](const Metric& metric) {
-    return is_name(metric.name) && metric.value != value_of(hosts.front().metrics, metric.name);
-  });
-  return all;
 }
 
 }  // namespace loaderscope
