@@ -42,6 +42,7 @@ std::optional<RequestTimes> request_times(const RunRecord& record) {
   const bool is_known = answered > 0 && times.bytes >= 1 && times.all > 0 && times.first_byte > 0 &&
                         times.at_once > 0;
   if (!is_known) return std::nullopt;
+  times.slowed_by_others = value_of(record.metrics, "requests.slowed_by_others");
   add_alone(times, record);
   return times;
 }

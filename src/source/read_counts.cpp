@@ -43,6 +43,43 @@ double ReadCounts::shortest_alone(std::int64_t from) const {
   return shortest / 1e6;
 }
 
+void ReadCounts::count_among(std::int64_t of_all, Nanos time, Bytes came) const {
+  const double number = static_cast<double>(std::max<std::int64_t>(1, of_all));
+  const auto crowd =
+      std::min(static_cast<std::size_t>(std::llround(2 * std::log2(number))), kCrowds - 1);
+  add(counts_->crowd_us[crowd], time / 1000);
+  add(counts_->crowd_bytes[crowd], came);
+}
+
+std::int64_t ReadCounts::under_way() const {
+  return counts_->under_way.load(std::memory_order_relaxed) &
+         ((std::int64_t{1} << kUnderWayBits) - 1);
+}
+
+// A line through the logarithms, each crowd by its time.
+std::optional<double> ReadCounts::slowed_by_others() const {
+  constexpr double kLeastShare = 0.02, kLeastUs = 50'000;
+  constexpr std::size_t kWide = 2;  // crowds: from a number to its double
+  double all = 0;
+  for (const Count& us : counts_->crowd_us) all += count(us);
+  double weight = 0, x = 0, y = 0, xx = 0, xy = 0;
+  std::size_t first = kCrowds, last = 0;
+  for (std::size_t i = 0; i < kCrowds; ++i) {
+    const double us = count(counts_->crowd_us[i]), bytes = count(counts_->crowd_bytes[i]);
+    if (us < std::max(kLeastUs, kLeastShare * all) || bytes <= 0) continue;
+    const double number = static_cast<double>(i) / 2 * std::log(2), rate = std::log(bytes / us);
+    first = std::min(first, i);
+    last = i;
+    weight += us;
+    x += us * number;
+    y += us * rate;
+    xx += us * number * number;
+    xy += us * number * rate;
+  }
+  if (first == kCrowds || last - first < kWide) return std::nullopt;
+  return -(weight * xy - x * y) / (weight * xx - x * x);
+}
+
 void ReadCounts::add_requests(std::vector<Metric>& to) const {
   const double asked = count(counts_->asked), answered = count(counts_->answered);
   if (asked <= 0) return;
@@ -80,6 +117,11 @@ void ReadCounts::add_requests(std::vector<Metric>& to) const {
     to.push_back({"requests.alone_least_s", "s", "the same of the shortest of the last of these",
                   shortest_alone()});
   }
+  if (const auto slowed = slowed_by_others())
+    to.push_back({"requests.slowed_by_others", "1",
+                  "how the rate of a request falls with the number under way: 0, each has its own; "
+                  "1, they share one",
+                  *slowed});
   if (const double busy = count(counts_->busy_us) / 1e6; busy > 0)
     to.push_back({"requests.in_flight", "1",
                   "requests that a reader had under way at once, on average", all / busy});

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/placed.h"
@@ -62,8 +63,23 @@ class ReadCounts {
     add(counts_->bytes_answered, bytes);
     add(counts_->first_byte_us, static_cast<std::int64_t>(first_byte * 1e6));
     add(counts_->answering_us, static_cast<std::int64_t>(all * 1e6));
+    const auto first_us = static_cast<std::int64_t>(first_byte * 1e6);
+    std::int64_t least = counts_->least_first_us.load();
+    while (first_us > 0 && (least == 0 || first_us < least) &&
+           !counts_->least_first_us.compare_exchange_weak(least, first_us)) {
+    }
   }
   void count_alone(double first_byte) const;
+  // Requests of a reader took so long, each behind its latency, among so many of all readers, and
+  // these bytes of theirs came.
+  void count_among(std::int64_t of_all, Nanos time, Bytes came) const;
+  std::int64_t under_way() const;  // of all readers
+  // The shortest time to a first byte of all requests so far.
+  Nanos least_first_byte() const { return counts_->least_first_us.load() * 1000; }
+  // By how much slower the bytes of a request come with more of them under way, as the power of
+  // their number: 0: not at all, each has a rate of its own; 1: they share what there is. Nothing
+  // where as many were under way nearly all the time.
+  std::optional<double> slowed_by_others() const;
   // What a reader waited for a request: until its first byte came, and behind that.
   void count_waited(Nanos first_byte, Nanos rest) const {
     add(counts_->waited_first_us, first_byte / 1000);
@@ -94,13 +110,15 @@ class ReadCounts {
   using Count = std::atomic<std::int64_t>;
   static constexpr int kUnderWayBits = 24;
   static constexpr std::int64_t kKnownAlone = 16;
+  static constexpr std::size_t kCrowds = 24;  // numbers under way: 1, 1.4, 2, 2.8, ...
   struct Counts {
     Count opened{0}, requests{0}, bytes_brought{0}, samples{0}, bytes_of_samples{0}, packed{0},
         unpacked{0}, left_out{0}, waited_for_lock{0}, in_library{0}, asked{0}, answered{0},
         bytes_answered{0}, first_byte_us{0}, answering_us{0}, busy_us{0}, retried{0}, paused_us{0},
         throttled{0}, timed_out{0}, failed{0}, connections{0}, waited_first_us{0},
-        waited_rest_us{0}, alone{0}, alone_us{0}, http2{0};
+        waited_rest_us{0}, alone{0}, alone_us{0}, http2{0}, least_first_us{0};
     std::array<Count, kKnownAlone> last_alone_us{};
+    std::array<Count, kCrowds> crowd_us{}, crowd_bytes{};  // of each request, and what it got
     Count under_way{0};  // requests; those that went out so far stand above kUnderWayBits
   };
   void add_requests(std::vector<Metric>& to) const;

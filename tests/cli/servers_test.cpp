@@ -144,6 +144,26 @@ TEST_F(ServersCli, AFullLinkIsToldFromAFarServer) {
   EXPECT_THAT(far, Not(HasSubstr("storage-bandwidth")));
 }
 
+// 20 KB take 25 ms of each connection, however many there are: more at once bring more.
+TEST_F(ServersCli, ALimitOfEachConnectionIsToldFromAFullLink) {
+  dataset::put(folder_.path("served/b.npy"),
+               source::npy_bytes("|u1", "(64, 20000)", std::string(64 * 20'000, 'x')));
+  const Ended ended =
+      run_binary({"run", "--data", server_.url("b.npy", "rate_each=800000"), "--batch-size", "4",
+                  "--epochs", "6", "--num-workers", "1", "--device", "null", "--shuffle",
+                  "--queue-depth", "16", "--json", "-"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const json result = json::parse(ended.out);
+  if (!result.at("requests").contains("slowed_by_others"))
+    GTEST_SKIP() << "as many requests ran at once all the time";
+  std::string findings;
+  for (const json& finding : result.at("findings"))
+    findings += finding.at("id").get<std::string>() + ": " + finding.at("evidence").dump() + "\n";
+  EXPECT_THAT(findings, HasSubstr("storage-latency")) << result.at("requests");
+  EXPECT_THAT(findings, HasSubstr("by itself, as fast with others beside it"));
+  EXPECT_THAT(findings, Not(HasSubstr("storage-bandwidth")));
+}
+
 // What the server declares is what the word means: what it takes longer is its own work, and what
 // requests wait behind each other is none of it.
 TEST_F(ServersCli, AWhatIfShowsWhatTheStorageIsNow) {

@@ -17,6 +17,7 @@ SWITCHES are separated by ',':
   chunked         whole files come without a length
   changes         each answer has another tag
   rate=N          N bytes per second, of all bodies together
+  rate_each=N     N bytes per second, of each body by itself
 GET /stats: {"requests": N, "most_at_once": N}.
 """
 
@@ -59,6 +60,14 @@ def paced(body, rate):
             begin = max(time.monotonic(), link_free)
             link_free = begin + len(piece) / rate
         time.sleep(max(0.0, link_free - time.monotonic()))
+        yield piece
+
+
+def paced_alone(body, rate):
+    begin = time.monotonic()
+    for at in range(0, len(body), 4096):
+        piece = body[at : at + 4096]
+        time.sleep(max(0.0, begin + (at + len(piece)) / rate - time.monotonic()))
         yield piece
 
 
@@ -165,7 +174,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        for piece in paced(body, float(on["rate"])) if "rate" in on else (body,):
+        pieces = (body,)
+        if "rate" in on:
+            pieces = paced(body, float(on["rate"]))
+        if "rate_each" in on:
+            pieces = paced_alone(body, float(on["rate_each"]))
+        for piece in pieces:
             self.wfile.write(piece[: len(piece) // 2] if cut else piece)
         if not cut:
             return

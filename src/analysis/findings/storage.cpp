@@ -67,6 +67,11 @@ std::string requests_words(const Facts& facts) {
   if (requests->alone && requests->queueing() > kNoticeableQueue * requests->first_byte)
     text += fmt::format(", {} to the first where no other runs beside it",
                         duration_words(*requests->alone));
+  if (requests->is_limited_each())
+    text += fmt::format("; each gets {} by itself, as fast with others beside it as with few",
+                        show_byte_rate(requests->rate_of_each()));
+  if (requests->is_full() && requests->may_be_limited_each())
+    text += "; nearly as many ran at once all the time, so a limit of each would look the same";
   return text;
 }
 

@@ -110,6 +110,8 @@ FittedCosts::Requests requests_of(const FittedCosts& costs, const RunRecord& rec
   // The findings say so, too. What waits for others then waits for the link, also in the model.
   if (counted.is_full()) {
     requests.link_per_byte = counted.on_link() * kNanos / counted.bytes;
+  } else if (counted.is_limited_each()) {
+    requests.per_byte = (counted.all - counted.latency()) * kNanos / counted.bytes;
   } else {
     requests.queueing = counted.queueing() * kNanos;
     requests.per_byte = (counted.all - counted.first_byte) * kNanos / counted.bytes;

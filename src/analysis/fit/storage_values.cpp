@@ -31,6 +31,15 @@ std::string latency_basis(const FittedCosts::Requests& requests) {
   return text;
 }
 
+std::string bandwidth_basis(const FittedCosts::Requests& requests) {
+  if (requests.link_per_byte > 0) return "it is full";
+  const std::string used = "what is used; it is not full";
+  const double bytes = requests.per_byte * static_cast<double>(requests.bytes);
+  if (bytes <= requests.latency + requests.queueing) return used;
+  return used + fmt::format(", and each request brings {} by itself",
+                            show_byte_rate(kNanosPerSecond / requests.per_byte));
+}
+
 // Of requests that were counted.
 void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValue& value) {
   switch (word) {
@@ -41,7 +50,7 @@ void tell_now(const FittedCosts::Requests& requests, WorldWord word, StorageValu
     case WorldWord::storage_bandwidth:
       value.now =
           requests.link_per_byte > 0 ? kNanosPerSecond / requests.link_per_byte : requests.rate;
-      value.basis = requests.link_per_byte > 0 ? "it is full" : "what is used; it is not full";
+      value.basis = bandwidth_basis(requests);
       return;
     case WorldWord::storage_in_flight:
       value.now = static_cast<double>(requests.depth);

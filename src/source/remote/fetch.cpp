@@ -69,6 +69,7 @@ std::size_t FetchCalls::body(char* bytes, std::size_t size, std::size_t count, v
     if (more > fetch.room_.size() - fetch.got_ && !grow(fetch, more)) return 0;
     std::memcpy(fetch.room_.data() + fetch.got_, bytes, more);
     fetch.got_ += more;
+    if (fetch.came_ != nullptr) *fetch.came_ += static_cast<Bytes>(more);
     return more;
   } catch (const std::bad_alloc&) {
     fetch.refusal_.emplace(Why::too_large, "there is no memory for it");

@@ -22,6 +22,7 @@ using Kind = SampleError::Kind;
 
 constexpr long kMostRedirects = 5;
 constexpr int kLongestWaitMs = 200;  // until the stop signal is looked at
+constexpr Nanos kNotAway = 500'000;  // from a wait to the look at what came
 constexpr Nanos kNobodyLooked = 1'000'000'000;
 
 void begin_curl() {
@@ -114,9 +115,11 @@ void Fetcher::begin_try(Fetch& fetch) {
   fetch.answer_ = {};
   fetch.refusal_.reset();
   fetch.state_ = Fetch::State::under_way;
-  fetch.heard_ = monotonic_now();
+  fetch.heard_ = fetch.begun_ = monotonic_now();
+  tally();
   if (under_way_.empty()) busy_since_ = monotonic_now();
   under_way_.push_back(&fetch);
+  fetch.came_ = &came_;
   try {
     set_up(fetch, fetch.where_ ? *fetch.where_ : locate(fetch.path_));
   } catch (const ValueError& error) {
@@ -175,7 +178,26 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
   set(easy, CURLOPT_HTTPHEADER, fetch.headers_);
 }
 
+// Of the time since the last call: how long requests took behind their latency, and what came.
+void Fetcher::tally() {
+  const Nanos now = monotonic_now(), before = std::exchange(tallied_, now);
+  const std::int64_t among = counts_.under_way(), then = std::exchange(among_, among);
+  const Nanos latency = counts_.least_first_byte();
+  Nanos time = 0;
+  for (const Fetch* fetch : under_way_)
+    time += std::max<Nanos>(0, now - std::max(before, fetch->begun_ + latency));
+  counts_.count_among((then + among) / 2, time, std::exchange(came_, 0));
+}
+
+// What came while nobody waited says not when it came.
+void Fetcher::forget_what_came() {
+  tallied_ = monotonic_now();
+  among_ = counts_.under_way();
+  came_ = 0;
+}
+
 void Fetcher::let_go(Fetch& fetch) {
+  tally();
   if (std::erase(under_way_, &fetch) > 0 && under_way_.empty())
     counts_.count_busy(monotonic_now() - busy_since_);
   if (std::exchange(fetch.asked_, std::nullopt)) counts_.count_ended();
@@ -303,7 +325,9 @@ void Fetcher::turn(int wait_ms) {
   const Nanos looked_before = std::exchange(looked_, monotonic_now());
   begin_those_due();
   int running = 0, left = 0;
+  const bool has_waited = monotonic_now() - waited_ < kNotAway;
   ::curl_multi_perform(multi_, &running);
+  has_waited ? tally() : forget_what_came();
   bool any = false;
   while (CURLMsg* message = ::curl_multi_info_read(multi_, &left)) {
     if (message->msg != CURLMSG_DONE) continue;
@@ -314,7 +338,10 @@ void Fetcher::turn(int wait_ms) {
     any = true;
   }
   end_silent(looked_before);
-  if (!any && wait_ms > 0) ::curl_multi_poll(multi_, nullptr, 0, wait_ms, nullptr);
+  if (!any && wait_ms > 0) {
+    ::curl_multi_poll(multi_, nullptr, 0, wait_ms, nullptr);
+    waited_ = monotonic_now();
+  }
 }
 
 void Fetcher::look() {

@@ -75,11 +75,12 @@ class Fetch {
   int tries_ = 0;
   std::optional<std::int64_t>
       asked_;  // of this try, as it was counted; nothing: it is not under way
-  Nanos not_before_ = 0, heard_ = 0;
+  Nanos not_before_ = 0, heard_ = 0, begun_ = 0;
   bool was_kept_ = false;
   std::string unless_same_;  // "": there is nothing to prove
   std::span<std::byte> to_prove_;
-  Bytes most_ = 0;  // bytes that it may have
+  Bytes most_ = 0;         // bytes that it may have
+  Bytes* came_ = nullptr;  // its fetcher's
   std::unique_ptr<CURL, FreeEasy> easy_;
   curl_slist* headers_ = nullptr;
   const std::atomic<int>* stop_ = nullptr;
@@ -112,6 +113,8 @@ class Fetcher {
   void turn(int wait_ms);
   void end_silent(Nanos looked_before);
   bool stopped() const;
+  void tally();
+  void forget_what_came();
 
   const AccessOptions& options_;
   const ReadCounts& counts_;
@@ -119,6 +122,11 @@ class Fetcher {
   CURLM* multi_;
   std::vector<Fetch*> waiting_, under_way_;
   Nanos busy_since_ = 0, looked_ = 0;
+  // When it was last counted what came, of how many under way in all, and what has come since; when
+  // this last waited for it.
+  Nanos tallied_ = 0, waited_ = 0;
+  std::int64_t among_ = 0;
+  Bytes came_ = 0;
 };
 
 // Throws SampleError. A piece by itself, in its own time.

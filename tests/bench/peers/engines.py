@@ -23,7 +23,13 @@ ENGINES = (
            ("torch", "opencv-python-headless", "albumentations")),
     Engine("webdataset", "webdataset, tar shards, Pillow, torchvision", "webdataset:pillow",
            ("webdataset", "torch", "pillow")),
+    Engine("streaming", "MosaicML Streaming, MDS shards, Pillow, torchvision", "streaming:pillow",
+           ("mosaicml-streaming", "torch", "pillow")),
+    Engine("litdata", "LitData, its chunks, Pillow, torchvision", "litdata:pillow", ("litdata", "torch", "pillow")),
+    Engine("datasets", "Hugging Face datasets, Arrow, Pillow, torchvision", "datasets:pillow",
+           ("datasets", "torch", "pillow")),
     Engine("dali", "DALI on the CPU", "dali:cpu", ("nvidia-dali-cuda130",), 2.3),
+    Engine("dali-tar", "DALI on the CPU, its reader of tar shards", "dali:tar", ("nvidia-dali-cuda130", "webdataset")),
     Engine("spdl", "SPDL, FFmpeg, PyTorch normalises", "spdl:ffmpeg", ("spdl", "torch"), 2.3),
     Engine("ffcv", "FFCV, its own file with the same JPEG bytes", "ffcv:jpeg", ("ffcv", "numba"), 1.9),
 )

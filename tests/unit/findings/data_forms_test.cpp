@@ -217,6 +217,18 @@ TEST(DataForms, MoreRequestsAtOnceHelpAgainstLatencyAndNotAgainstBandwidth) {
   const std::optional<Candidate> full = look(storage_bandwidth, waiting(2e-3));
   ASSERT_TRUE(full);
   EXPECT_THAT(full->evidence, HasSubstr("2.000 ms to the first where no other runs beside it"));
+  EXPECT_THAT(full->evidence, HasSubstr("so a limit of each would look the same"));
+  const auto with_others = [&](double slowed) {
+    RunRecord record = waiting(2e-3);
+    record.metrics.push_back({"requests.slowed_by_others", "1", "", slowed});
+    return record;
+  };
+  EXPECT_FALSE(look(storage_bandwidth, with_others(0.1)));
+  const std::optional<Candidate> more = look(storage_latency, with_others(0.1));
+  ASSERT_TRUE(more);
+  EXPECT_THAT(more->evidence, HasSubstr("each gets 7.14 MB/s by itself"));
+  EXPECT_THAT(look(storage_bandwidth, with_others(0.9)).value().evidence,
+              Not(HasSubstr("a limit of each")));
 }
 
 }  // namespace

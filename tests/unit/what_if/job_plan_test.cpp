@@ -95,6 +95,37 @@ TEST(JobPlan, AStorageThatAllShareIsFullAtItsRate) {
   EXPECT_GT(busy_of(plan.sizes.front().account), 0.99);
 }
 
+// Of a program that gives whole batches, 4 samples a row: 80 ms a batch are the least that it
+// waits.
+TEST(JobPlan, WholeBatchesWaitForALatencyAtLeast) {
+  RunRecord record = run_of(kFast);
+  record.engine = record.config.engine.value = "torch";
+  for (RankRecord& rank : record.ranks) {
+    std::vector<SampleRow> batches;
+    for (std::size_t i = 0; i + 4 <= rank.reservoir.size(); i += 4) {
+      SampleRow row = rank.reservoir[i];
+      row.sample = -4;
+      row.bytes *= 4;
+      for (SampleRow::Part& part : row.parts) part = {4 * part.wall, 4 * part.cpu, 4 * part.queued};
+      batches.push_back(row);
+    }
+    rank.reservoir = std::move(batches);
+  }
+  JobQuestion question = question_of(2);
+  question.storage = SharedStorage{20e9, 80 * kMillisecond};
+  const JobPlan plan = plan_job(record, question);
+  EXPECT_LT(plan.job().samples_per_s, 2 * 4 / 0.08);
+  EXPECT_GT(plan.job().samples_per_s, 2 * 4 / 0.1);
+  EXPECT_THAT(plan.notes,
+              ::testing::Contains(HasSubstr("at most: the run saw whole batches of this program, "
+                                            "and each is taken to wait once for the "
+                                            "first byte (80.00 ms); a data set that reads its 4 "
+                                            "samples one after another waits 320.0 ms")));
+  question.storage = SharedStorage{20e9, 0};
+  EXPECT_THAT(plan_job(record, question).notes,
+              ::testing::Not(::testing::Contains(HasSubstr("at most: the run"))));
+}
+
 TEST(JobPlan, HostsThatDecodeDoSoForAllRanks) {
   JobQuestion question = question_of(100);
   // 100 ranks want 80 cores.

@@ -82,6 +82,28 @@ TEST(StorageRequests, AFullLinkIsToldByThoseThatAreAlone) {
   EXPECT_NEAR(gain(record, {{"storage.bandwidth", "200MB/s"}}), 2, 0.03);
 }
 
+// The same, and yet each brings its 100 kB in 2.5 ms by itself, whatever runs beside it: twice as
+// many bring twice as much, up to what nobody has seen.
+TEST(StorageRequests, ALimitOfEachRequestIsNoFullLink) {
+  RunRecord record = of_requests();
+  set_metric(record, "requests.opening_alone_least_s", 1.5e-3);
+  record.metrics.push_back({"requests.slowed_by_others", "1", "for a test", 0});
+  ASSERT_TRUE(request_times(record)->is_limited_each());
+  EXPECT_FALSE(request_times(record)->is_full());
+  EXPECT_DOUBLE_EQ(request_times(record)->rate_of_each(), 40e6);
+  EXPECT_NEAR(gain(record, {{"storage.in-flight", "8"}}), 2, 0.03);
+  EXPECT_NEAR(gain(record, {{"num-workers", "2"}}), 2, 0.03);
+  EXPECT_NEAR(gain(record, {{"storage.in-flight", "2"}}), 0.5, 0.01);
+  EXPECT_TRUE(FittedModel(record).predict({{"storage.in-flight", "8"}}).is_bound);
+  // A link that gives what is used is full with twice as many.
+  EXPECT_NEAR(gain(record, {{"storage.in-flight", "8"}, {"storage.bandwidth", "100MB/s"}}), 1,
+              0.02);
+  for (Metric& metric : record.metrics)
+    if (metric.name == "requests.slowed_by_others") metric.value = 1;
+  EXPECT_TRUE(request_times(record)->is_full());
+  EXPECT_FALSE(request_times(record)->may_be_limited_each());
+}
+
 // One at a time: 1 ms to the first byte, 3 for the bytes. Two at once keep the link busy, and get a
 // third more; with 0.5 ms it is busy already.
 TEST(StorageRequests, OneAtATimeLeavesALinkIdleForItsLatency) {

@@ -8,7 +8,7 @@ from loaderscope_pipelines import Options
 
 __all__ = ["Options", "module_of"]
 
-_OWN = ("spdl:ffmpeg", "ffcv:jpeg")
+_OWN = ("spdl:ffmpeg", "ffcv:jpeg", "streaming:pillow", "litdata:pillow", "datasets:pillow", "dali:tar")
 
 
 def module_of(pipeline: str) -> ModuleType:

@@ -54,6 +54,18 @@ class PipelineTest(unittest.TestCase):
     def test_dali(self):
         self._expect_batches("dali:cpu", workers=1)
 
+    def test_dali_tar(self):
+        self._expect_batches("dali:tar", workers=1)
+
+    def test_streaming(self):
+        self._expect_batches("streaming:pillow")
+
+    def test_litdata(self):
+        self._expect_batches("litdata:pillow")
+
+    def test_datasets(self):
+        self._expect_batches("datasets:pillow")
+
     def test_spdl(self):
         self._expect_batches("spdl:ffmpeg", workers=1)
 
