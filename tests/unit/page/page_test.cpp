@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
+#include "loaderscope/vocabulary.h"
 #include "page/escape.h"
 #include "page/figures.h"
 #include "page/sheet.h"
@@ -11,6 +14,7 @@
 namespace loaderscope::page {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -19,6 +23,21 @@ std::vector<std::string> texts_of(const std::vector<Tick>& ticks) {
   std::vector<std::string> texts;
   for (const Tick& tick : ticks) texts.push_back(tick.text);
   return texts;
+}
+
+// A stage's class is its name, whose points a style sheet writes as "\.".
+TEST(PageStyle, HasAColourOfEachStageAndCause) {
+  std::ifstream in(LOADERSCOPE_SOURCE_DIR "/src/page/assets/page.css");
+  const std::string style{std::istreambuf_iterator<char>(in), {}};
+  std::vector<std::string> names;
+  for (const auto& word : Words<Stage>::table()) {
+    if (word.value != Stage::idle) names.emplace_back(word.name);
+  }
+  for (const auto& word : Words<Cause>::table()) names.emplace_back(word.name);
+  for (std::string name : names) {
+    if (const std::size_t point = name.find('.'); point != name.npos) name.insert(point, "\\");
+    EXPECT_THAT(style, AnyOf(HasSubstr(".k-" + name + " {"), HasSubstr(".k-" + name + ",")));
+  }
 }
 
 TEST(PageScale, HasRoundTicks) {
