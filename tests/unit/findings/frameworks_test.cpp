@@ -21,15 +21,15 @@ RunRecord made_by(const Packages& packages) {
   return record;
 }
 
-struct Words {
+struct OfFramework {
   const char* name;
   Packages made_by;
   std::string workers, order;
 };
 
-void PrintTo(const Words& words, std::ostream* out) { *out << words.name; }
+void PrintTo(const OfFramework& words, std::ostream* out) { *out << words.name; }
 
-class FrameworkWords : public testing::TestWithParam<Words> {};
+class FrameworkWords : public testing::TestWithParam<OfFramework> {};
 
 TEST_P(FrameworkWords, AreThoseOfWhatTheLoaderIsMadeThrough) {
   const RunRecord record = made_by(GetParam().made_by);
@@ -37,7 +37,7 @@ TEST_P(FrameworkWords, AreThoseOfWhatTheLoaderIsMadeThrough) {
   EXPECT_EQ(loader_words(record, {"in_order=False"}), GetParam().order);
 }
 
-const Words kWords[] = {
+const OfFramework kWords[] = {
     {"plain", {"train"}, "DataLoader(..., num_workers=8)", "DataLoader(..., in_order=False)"},
     // Its own loader is prepared by accelerate.
     {"transformers",
