@@ -16,7 +16,7 @@ namespace {
 
 using test::run;
 
-struct Case {
+struct OfFinding {
   const char* id;
   const char* fires;                                  // scenario lines, on a machine with 16 cores
   const char* silent;                                 // the same without the cause
@@ -24,7 +24,7 @@ struct Case {
   std::function<void(RunRecord&)> arrange = nullptr;  // facts that the model has not, when it fires
 };
 
-void PrintTo(const Case& the_case, std::ostream* out) { *out << the_case.id; }
+void PrintTo(const OfFinding& the_case, std::ostream* out) { *out << the_case.id; }
 
 std::vector<Finding> findings_of(const RunRecord& record) {
   Analysis analysis = analyse(record);
@@ -79,7 +79,7 @@ std::function<void(RunRecord&)> with(const std::string& metric, double value) {
   return [=](RunRecord& record) { add_metric(record, metric, value); };
 }
 
-const Case kCases[] = {
+const OfFinding kCases[] = {
     {"no-workers", COMPUTE "workers = 0\ncost = decode=2ms",
      COMPUTE "workers = 4\ncost = decode=2ms"},
     {"too-few-workers", COMPUTE "workers = 1\ncost = decode=4ms",
@@ -307,10 +307,10 @@ const Case kCases[] = {
      COMPUTE "workers = 1\ncost = decode=4ms"},
 };
 
-class FindingCase : public testing::TestWithParam<Case> {};
+class FindingCase : public testing::TestWithParam<OfFinding> {};
 
 TEST_P(FindingCase, FiresAndIsSilent) {
-  const Case& the_case = GetParam();
+  const OfFinding& the_case = GetParam();
   RunRecord record = run(the_case.fires);
   if (the_case.arrange) the_case.arrange(record);
   const std::vector<Finding> findings = findings_of(record);
@@ -325,7 +325,7 @@ TEST_P(FindingCase, FiresAndIsSilent) {
 // Of a training on CPUs: what is about a GPU is not seen, and no other advice speaks of one, nor of
 // memory that is page-locked for it.
 TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
-  const Case& the_case = GetParam();
+  const OfFinding& the_case = GetParam();
   RunRecord record = run(the_case.fires);
   if (the_case.arrange) the_case.arrange(record);
   const Analysis analysis = analyse(record);
@@ -344,7 +344,7 @@ TEST_P(FindingCase, SpeaksOfNoGpuWhereThereIsNone) {
 
 // What a finding promises comes true when its changes are made: in the model to the ns.
 TEST_P(FindingCase, GivesBackWhatItPromises) {
-  const Case& the_case = GetParam();
+  const OfFinding& the_case = GetParam();
   if (the_case.arrange) GTEST_SKIP() << "its facts are made by hand";
   const RunRecord record = run(the_case.fires);
   const Analysis measured = analyse(record);
@@ -370,7 +370,7 @@ INSTANTIATE_TEST_SUITE_P(Findings, FindingCase, testing::ValuesIn(kCases), [](co
 
 TEST(Findings, EveryRowHasACase) {
   std::set<std::string_view> tested;
-  for (const Case& each : kCases) tested.insert(each.id);
+  for (const OfFinding& each : kCases) tested.insert(each.id);
   for (const FindingRow& row : finding_table())
     EXPECT_TRUE(tested.contains(row.row.name)) << row.row.name;
 }
