@@ -105,17 +105,20 @@ const checksOf = {
         (key, i) => [cells[i + 1], of[key], name + '.' + key]);
     });
   },
-  // Each process by its parts of the time in the picture's table, then by those that have a column.
+  // Each process by its parts of the time in the picture's table, then by those that have a column. A part is of the
+  // main thread, and CPU of all threads.
   watch() {
     const of = row => R.processes.find(each => row[0].endsWith(`(${each.pid})`));
-    const words = {'on a core': 'cpu', CPU: 'cpu', 'no core': 'no_core'};
-    const key = word => words[word] || word;
+    const share = (row, word) => {
+      const {user, system, cpu, no_core, ...others} = of(row).shares;
+      return {CPU: user + system, 'on a core': cpu, 'no core': no_core, ...others}[word];
+    };
     const parts = tables.find(([head]) => head[1] === 'part').slice(1);
     const [head, ...processes] = tables.find(([first]) => first.includes('process'));
     return [
-      ...parts.map(row => [row[2], of(row).shares[key(row[1])], row[0] + ' ' + row[1]]),
+      ...parts.map(row => [row[2], share(row, row[1]), row[0] + ' ' + row[1]]),
       ...processes.filter(of).flatMap(row => head.flatMap((word, i) =>
-        key(word) in of(row).shares && row[i] ? [[row[i], of(row).shares[key(word)], row[0] + ' ' + word]] : []))];
+        share(row, word) !== undefined && row[i] ? [[row[i], share(row, word), row[0] + ' ' + word]] : []))];
   },
   'probe-link'() {
     const [head, ...shown] = tables.find(([first]) => first.includes('copy'));
