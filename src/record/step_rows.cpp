@@ -21,6 +21,8 @@ namespace {
 
 constexpr std::int64_t kChunkRows = 1024;
 
+}  // namespace
+
 // An unlinked temporary file: it is gone when the process is, however that ends. All that spill at
 // a time have one, in chunks: thousands of ranks do not need thousands of open files.
 class SpillFile {
@@ -97,8 +99,6 @@ class SpillFile {
   std::int64_t chunks_ = 0;
   std::vector<std::int64_t> free_;
 };
-
-}  // namespace
 
 struct StepRows::Spill {
   std::shared_ptr<SpillFile> file = SpillFile::open();
