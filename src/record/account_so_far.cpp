@@ -6,7 +6,7 @@ namespace loaderscope {
 
 void AccountSoFar::add(const StepRow& row) {
   if (row.warmup) return;
-  compute += row.compute_end - row.compute_begin;
+  compute += row.compute();
   window += row.compute_end - row.idle_begin;
   for (std::size_t c = 0; c < kCauses; ++c) stall.at(c) += row.stall.at(c);
   ++steps;

@@ -19,29 +19,21 @@ std::int64_t bucket_of(Nanos value) {
   return shift * kSub + (value >> shift);
 }
 
-using Cells = std::vector<std::pair<std::int64_t, Nanos>>;
-
-// The first cell says which bucket the second one is of, the lowest that was ever used: a job has a
-// histogram for each stage of each of its ranks, and nothing of it takes nanoseconds.
-std::int64_t first_bucket(const Cells& cells) { return cells.front().first; }
-
-Cells::value_type& cell_of(Cells& cells, std::int64_t bucket) {
-  if (cells.empty()) cells.emplace_back(bucket, 0);
-  std::int64_t at = bucket - first_bucket(cells);
-  if (at < 0) {
-    cells.insert(cells.begin() + 1, static_cast<std::size_t>(-at), {});
-    cells.front().first = bucket;
-    at = 0;
-  }
-  const auto index = static_cast<std::size_t>(at) + 1;
-  if (index >= cells.size()) cells.resize(index + 1);
-  return cells[index];
-}
-
 }  // namespace
 
+Histogram::Cell& Histogram::cell_of(std::int64_t bucket) {
+  if (cells_.empty()) first_ = bucket;
+  if (bucket < first_) {
+    cells_.insert(cells_.begin(), static_cast<std::size_t>(first_ - bucket), {});
+    first_ = bucket;
+  }
+  const auto index = static_cast<std::size_t>(bucket - first_);
+  if (index >= cells_.size()) cells_.resize(index + 1);
+  return cells_[index];
+}
+
 void Histogram::add(Nanos value, std::int64_t times) {
-  auto& [count, sum] = cell_of(cells_, bucket_of(value));
+  auto& [count, sum] = cell_of(bucket_of(value));
   count += times;
   add_checked(sum, value, times);
   count_ += times;
@@ -50,12 +42,10 @@ void Histogram::add(Nanos value, std::int64_t times) {
 
 void Histogram::merge(const Histogram& other) {
   if (other.cells_.empty()) return;
-  const std::int64_t first = first_bucket(other.cells_);
-  const auto buckets = std::ssize(other.cells_) - 1;
-  cell_of(cells_, first + buckets - 1);  // one growth at either end
-  cell_of(cells_, first);
-  const auto shift = static_cast<std::size_t>(first - first_bucket(cells_));
-  for (std::size_t i = 1; i < other.cells_.size(); ++i) {
+  cell_of(other.first_ + std::ssize(other.cells_) - 1);  // one growth at either end
+  cell_of(other.first_);
+  const auto shift = static_cast<std::size_t>(other.first_ - first_);
+  for (std::size_t i = 0; i < other.cells_.size(); ++i) {
     cells_[i + shift].first += other.cells_[i].first;
     add_checked(cells_[i + shift].second, other.cells_[i].second);
   }
@@ -67,8 +57,7 @@ Nanos Histogram::quantile(double q) const {
   if (count_ == 0) return 0;
   const auto rank = static_cast<std::int64_t>(std::ceil(q * static_cast<double>(count_)));
   std::int64_t seen = 0;
-  for (std::size_t i = 1; i < cells_.size(); ++i) {
-    const auto& [count, sum] = cells_[i];
+  for (const auto& [count, sum] : cells_) {
     seen += count;
     if (count > 0 && seen >= rank) return sum / count + (sum % count + count / 2) / count;
   }
@@ -77,10 +66,10 @@ Nanos Histogram::quantile(double q) const {
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
   std::vector<Bucket> result;
-  for (std::size_t i = 1; i < cells_.size(); ++i) {
-    const auto& [count, sum] = cells_[i];
-    const std::int64_t bucket = first_bucket(cells_) + static_cast<std::int64_t>(i) - 1;
+  std::int64_t bucket = first_;
+  for (const auto& [count, sum] : cells_) {
     if (count > 0) result.push_back({static_cast<std::int32_t>(bucket), count, sum});
+    ++bucket;
   }
   return result;
 }
@@ -88,7 +77,7 @@ std::vector<Histogram::Bucket> Histogram::buckets() const {
 Histogram Histogram::from_buckets(const std::vector<Bucket>& buckets, Nanos max) {
   Histogram histogram;
   for (const Bucket& bucket : buckets) {
-    cell_of(histogram.cells_, bucket.index) = {bucket.count, bucket.sum};
+    histogram.cell_of(bucket.index) = {bucket.count, bucket.sum};
     histogram.count_ += bucket.count;
   }
   histogram.max_ = max;

@@ -30,7 +30,13 @@ class Histogram {
   static Histogram from_buckets(const std::vector<Bucket>& buckets, Nanos max);
 
  private:
-  std::vector<std::pair<std::int64_t, Nanos>> cells_;  // (count, sum) by bucket index
+  using Cell = std::pair<std::int64_t, Nanos>;  // count, sum
+  Cell& cell_of(std::int64_t bucket);
+
+  // Of the buckets from `first_` on, the lowest that was ever used: a job has a histogram for each
+  // stage of each of its ranks, and nothing of it takes nanoseconds.
+  std::vector<Cell> cells_;
+  std::int64_t first_ = 0;
   std::int64_t count_ = 0;
   Nanos max_ = 0;
 };
