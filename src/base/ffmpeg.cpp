@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/has_ffmpeg.h"
+#include "base/symbol.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -33,8 +34,7 @@ void* library(std::string_view name, int version, std::optional<std::string>& mi
 template <class Function>
 void find(void* handle, const char* name, Function& function, std::optional<std::string>& missing) {
   if (handle == nullptr) return;
-  function = reinterpret_cast<Function>(::dlsym(handle, name));
-  if (function == nullptr && !missing)
+  if (!find_symbol(function, handle, name) && !missing)
     missing =
         "built for an FFmpeg that has " + std::string(name) + ", unlike that here; build again.";
 }

@@ -1,12 +1,12 @@
 #include "machine/gpu_counters.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <type_traits>
+#include <memory>
 #include <utility>
+
+#include "base/symbol.h"
 
 namespace loaderscope {
 
@@ -44,8 +44,7 @@ struct GpuCounterReader::Functions {
 
   explicit Functions(void* library) {
     const auto find = [&](auto& function, const char* symbol) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
+      find_symbol(function, library, symbol);
     };
     find(support, "nvmlGpmQueryDeviceSupport");
     find(allocate, "nvmlGpmSampleAlloc");
@@ -82,7 +81,8 @@ std::optional<GpuCounters> counters_of(const nvml::Counters& told) {
 
 }  // namespace
 
-GpuCounterReader::GpuCounterReader(void* library) : functions_(new Functions(library)) {}
+GpuCounterReader::GpuCounterReader(void* library)
+    : functions_(std::make_unique<Functions>(library)) {}
 
 GpuCounterReader::~GpuCounterReader() {
   for (const auto& [gpu, samples] : samples_) {
@@ -90,7 +90,6 @@ GpuCounterReader::~GpuCounterReader() {
       if (sample != nullptr) functions_->release(sample);
     }
   }
-  delete functions_;
 }
 
 bool GpuCounterReader::begin(NvmlDevice* gpu, Samples& samples) const {

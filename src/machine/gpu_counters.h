@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 
 struct NvmlDevice;
@@ -39,7 +40,7 @@ class GpuCounterReader {
 
   bool begin(NvmlDevice* gpu, Samples& samples) const;
 
-  Functions* functions_;
+  std::unique_ptr<Functions> functions_;
   std::map<NvmlDevice*, Samples> samples_;
 };
 

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <memory>
-#include <type_traits>
 
+#include "base/symbol.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope {
@@ -69,8 +69,7 @@ struct GpuLoads::Functions {
 
   explicit Functions(void* library) : counters(library) {
     const auto find = [&](auto& function, const char* symbol) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, symbol));
+      find_symbol(function, library, symbol);
     };
     find(init, "nvmlInit_v2");
     find(shutdown, "nvmlShutdown");

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/symbol.h"
 #include "base/thread_meter.h"
 
 namespace loaderscope::guest::gpu_activity {
@@ -60,9 +61,7 @@ struct Cupti {
   // False: it has not all of them.
   bool load(void* library) {
     const auto find = [&](auto& function, const char* name) {
-      function =
-          reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
-      return function != nullptr;
+      return find_symbol(function, library, name);
     };
     return find(set_clock, "cuptiActivityRegisterTimestampCallback") &&
            find(set_buffers, "cuptiActivityRegisterCallbacks") &&

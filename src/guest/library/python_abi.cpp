@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "base/symbol.h"
 #include "guest/library/api.h"
 
 namespace loaderscope::guest::python {
@@ -11,8 +12,7 @@ Symbols symbols;
 
 template <class Pointer>
 bool find(Pointer& place, const char* name) {
-  place = reinterpret_cast<Pointer>(::dlsym(RTLD_DEFAULT, name));
-  return place != nullptr;
+  return find_symbol(place, RTLD_DEFAULT, name);
 }
 
 }  // namespace
