@@ -97,12 +97,7 @@ Action declare_diagnose(CLI::App& app) {
       ->take_last();
   add_answer_files(app, flags->answer);
   add_verbose(app, flags->verbose);
-  app.add_option(
-         "--require", flags->require,
-         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
-      ->type_name("CONDITION")
-      ->take_all()
-      ->expected(1);
+  add_requirements(app, flags->require);
   return [flags] { return diagnose(*flags); };
 }
 

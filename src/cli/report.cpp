@@ -145,12 +145,7 @@ Action declare_report(CLI::App& app) {
       ->take_last();
   add_verbose(app, flags->verbose);
   app.add_flag("--force", flags->force, "Let --output FILE replace a file that is no result.");
-  app.add_option(
-         "--require", flags->require,
-         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
-      ->type_name("CONDITION")
-      ->take_all()
-      ->expected(1);
+  add_requirements(app, flags->require);
   return [flags] { return report(*flags); };
 }
 

@@ -1,8 +1,18 @@
 #include "cli/requirements.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 
 namespace loaderscope {
+
+void add_requirements(CLI::App& app, std::vector<std::string>& requirements) {
+  app.add_option(
+         "--require", requirements,
+         "Exit 2 when a value of the result is not so, such as 'device.busy >= 0.85'; repeatable.")
+      ->type_name("CONDITION")
+      ->take_all()
+      ->expected(1);
+}
 
 void check_requirements(const std::vector<std::string>& requirements) {
   for (const std::string& text : requirements) {

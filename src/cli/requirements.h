@@ -6,7 +6,14 @@
 
 #include "loaderscope/report.h"
 
+namespace CLI {
+class App;
+}
+
 namespace loaderscope {
+
+// Of commands that take no settings of a run.
+void add_requirements(CLI::App& app, std::vector<std::string>& requirements);
 
 // Throws UsageError for one that cannot be read.
 void check_requirements(const std::vector<std::string>& requirements);
