@@ -12,6 +12,7 @@
 
 #include "analysis/totals.h"
 #include "analysis/wording.h"
+#include "record/checked_sum.h"
 
 namespace loaderscope {
 namespace {
@@ -36,34 +37,32 @@ void name_hosts(const RunRecord& record, std::vector<HostPace>& hosts) {
   }
 }
 
-double of_sample(const StageStats& stats, std::int64_t samples) {
-  if (samples <= 0) return 0;
-  return static_cast<double>(stats.wall - stats.queued) / static_cast<double>(samples);
+double of_sample(Nanos took, std::int64_t samples) {
+  return samples > 0 ? static_cast<double>(took) / static_cast<double>(samples) : 0;
 }
+
+Nanos took_of(const StageStats& stage) { return stage.wall - stage.queued; }
 
 HostPace pace_of(const RunRecord& record, const Analysis& analysis, const HostRecord& host,
                  std::size_t first) {
   HostPace pace;
   pace.first_rank = first;
   pace.ranks = static_cast<std::size_t>(host.ranks);
-  StageStats reads, decodes;
+  Nanos reads = 0, decodes = 0;
   std::int64_t samples = 0;
-  const auto from = static_cast<std::ptrdiff_t>(first);
+  pace.least_wait = 1;
   for (std::size_t r = first; r < first + pace.ranks; ++r) {
     const RankRecord& rank = record.ranks[r];
     pace.samples_per_s += rate_of(rank, &RankRecord::samples);
     pace.read_bytes_per_s += rate_of(rank, &RankRecord::read_bytes);
-    reads.merge(rank.stages[Stage::read]);
-    decodes.merge(rank.stages[Stage::decode]);
+    add_checked(reads, took_of(rank.stages[Stage::read]));
+    add_checked(decodes, took_of(rank.stages[Stage::decode]));
     samples += rank.samples;
+    const Account& account = analysis.rank_accounts[r];
+    pace.least_wait = std::min(pace.least_wait, share_of(account.waiting_for_ranks, account));
   }
-  const auto accounts = analysis.rank_accounts.begin() + from;
+  const auto accounts = analysis.rank_accounts.begin() + static_cast<std::ptrdiff_t>(first);
   pace.account = mean_account({accounts, accounts + static_cast<std::ptrdiff_t>(pace.ranks)});
-  pace.least_wait = 1;
-  for (std::size_t r = first; r < first + pace.ranks; ++r) {
-    const Account& rank = analysis.rank_accounts[r];
-    pace.least_wait = std::min(pace.least_wait, share_of(rank.waiting_for_ranks, rank));
-  }
   pace.read_of_sample = of_sample(reads, samples);
   pace.decode_of_sample = of_sample(decodes, samples);
   pace.cores = host.machine.cores;
