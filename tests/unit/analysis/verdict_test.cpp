@@ -251,12 +251,7 @@ TEST(VerdictWithheld, WithMuchWithoutCause) {
 TEST(VerdictWithheld, WithClocksThatDisagree) {
   RunRecord record = usual_record();
   RankRecord moved = rank_of(0, 0, usual_step);
-  for (std::int64_t i = 0; i < 40; ++i) {
-    StepRow row = row_of(usual_step(i), i, moved.window_end, false);
-    row.clamped = 2 * kMs;
-    moved.rows.push_back(row);
-    moved.window_end = row.compute_end;
-  }
+  add_changed_steps(moved, 40, usual_step, [](StepRow& row) { row.clamped = 2 * kMs; });
   record.ranks[0] = std::move(moved);
   EXPECT_THAT(withheld(record), HasSubstr("disagree by 2.0 %"));
 }

@@ -131,12 +131,8 @@ TEST(HostFindings, AHostWithFewerCoresIsToldByThem) {
   }));
   for (int i = 0; i < 4; ++i) {
     RankRecord rank = rank_of(4, 0, usual_step);
-    for (std::int64_t step = 4; step < 44; ++step) {
-      StepRow row = row_of(usual_step(step), step, rank.window_end, false);
-      row.waiting_for_ranks = 30 * kMillisecond;
-      rank.rows.push_back(row);
-      rank.window_end = row.compute_end;
-    }
+    add_changed_steps(rank, 40, usual_step,
+                      [](StepRow& row) { row.waiting_for_ranks = 30 * kMillisecond; });
     rank.samples = record.ranks[0].samples;
     record.ranks.push_back(std::move(rank));
   }

@@ -68,6 +68,19 @@ inline RankRecord rank_of(std::int64_t warmup, std::int64_t steps,
   return rank;
 }
 
+// `steps` more, each as `plan` has it and then as `change` makes it.
+inline void add_changed_steps(RankRecord& rank, std::int64_t steps,
+                              const std::function<StepPlan(std::int64_t)>& plan,
+                              const std::function<void(StepRow&)>& change) {
+  const std::int64_t first = rank.rows.size();
+  for (std::int64_t i = first; i < first + steps; ++i) {
+    StepRow row = row_of(plan(i), i, rank.window_end, false);
+    change(row);
+    rank.rows.push_back(row);
+    rank.window_end = row.compute_end;
+  }
+}
+
 inline RunRecord record_of(std::int64_t warmup, std::int64_t steps,
                            const std::function<StepPlan(std::int64_t)>& plan) {
   RunRecord record;
@@ -178,12 +191,8 @@ inline RunRecord two_ranks() {
                    {{Cause::decode, 60 * kMillisecond}, {Cause::read, 10 * kMillisecond}});
   }));
   RankRecord waiting = rank_of(4, 0, usual_step);
-  for (std::int64_t i = 4; i < 44; ++i) {
-    StepRow row = row_of(usual_step(i), i, waiting.window_end, false);
-    row.waiting_for_ranks = 5 * kMillisecond;
-    waiting.rows.push_back(row);
-    waiting.window_end = row.compute_end;
-  }
+  add_changed_steps(waiting, 40, usual_step,
+                    [](StepRow& row) { row.waiting_for_ranks = 5 * kMillisecond; });
   waiting.samples = record.ranks[0].samples;
   record.ranks[0] = std::move(waiting);
   return record;
