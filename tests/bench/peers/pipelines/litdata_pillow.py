@@ -5,7 +5,7 @@ from typing import Any, Iterable
 from loaderscope_pipelines.options import Options
 from loaderscope_pipelines.torch_pillow import transform
 
-from peers.pipelines.made_files import made, stored
+from peers.pipelines.made_files import changed, made, stored
 
 
 def _folder(options: Options) -> str:
@@ -26,18 +26,14 @@ def prepare(options: Options) -> None:
 
 
 def make_loader(options: Options) -> Iterable[Any]:
-    import io
-
     import torch
     from litdata import StreamingDataLoader, StreamingDataset
-    from PIL import Image
 
     change = transform(options)
 
     class Images(StreamingDataset):
         def __getitem__(self, index: Any) -> Any:
-            with Image.open(io.BytesIO(super().__getitem__(index)["image"])) as image:
-                return change(image.convert("RGB"))
+            return changed(super().__getitem__(index)["image"], change)
 
     torch.manual_seed(options.seed)
     return StreamingDataLoader(Images(_folder(options), shuffle=False), batch_size=options.batch_size,

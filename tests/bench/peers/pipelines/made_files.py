@@ -1,8 +1,9 @@
 """Formats of the loaders' own, that hold the very bytes of the JPEG files."""
 
+import io
 import os
 import shutil
-from typing import Callable
+from typing import Any, Callable
 
 from loaderscope_pipelines.options import Options
 
@@ -22,3 +23,11 @@ def made(options: Options, name: str, write: Callable[[str], None]) -> str:
 def stored(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read()
+
+
+def changed(image: bytes, change: Callable[[Any], Any]) -> Any:
+    """What `change` makes of a stored image, decoded by Pillow."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(image)) as decoded:
+        return change(decoded.convert("RGB"))

@@ -5,7 +5,7 @@ from typing import Any, Iterable
 from loaderscope_pipelines.options import Options
 from loaderscope_pipelines.torch_pillow import transform
 
-from peers.pipelines.made_files import made, stored
+from peers.pipelines.made_files import changed, made, stored
 
 
 def _folder(options: Options) -> str:
@@ -24,10 +24,7 @@ def prepare(options: Options) -> None:
 
 
 def make_loader(options: Options) -> Iterable[Any]:
-    import io
-
     import torch
-    from PIL import Image
     from streaming import StreamingDataset
     from torch.utils.data import DataLoader
 
@@ -35,8 +32,7 @@ def make_loader(options: Options) -> Iterable[Any]:
 
     class Images(StreamingDataset):
         def __getitem__(self, index: int) -> Any:
-            with Image.open(io.BytesIO(super().__getitem__(index)["image"])) as image:
-                return change(image.convert("RGB"))
+            return changed(super().__getitem__(index)["image"], change)
 
     torch.manual_seed(options.seed)
     images = Images(local=_folder(options), shuffle=False, batch_size=options.batch_size)
