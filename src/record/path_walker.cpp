@@ -143,7 +143,8 @@ void PathWalker::launch(const StepEvents& events, const PathChain& taken) {
   if (!events.launch.ran()) return;
   trainer_ = latest({&taken, &copied_}, events.launch.begin);
   trainer_.extend(events.launch.begin, Cause::launch);
-  trainer_.extend(events.launch.end, Cause::launch, events.launch.queued);
+  // What a GPU computes already does not hang on the rest of it.
+  trainer_.extend(std::min(events.launch.end, events.ready), Cause::launch, events.launch.queued);
 }
 
 void PathWalker::compute(const StepEvents& events, const PathChain* slowest) {

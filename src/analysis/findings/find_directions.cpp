@@ -41,6 +41,17 @@ void drop_contradicting(std::vector<Finding>& findings) {
   });
 }
 
+// Workers that wait more than they compute: where about as much is waited for, a setting that has
+// them wait side by side is tried before code is written anew.
+void put_settings_of_waiting_workers_first(std::vector<Finding>& findings, const Facts& facts) {
+  constexpr double kAboutAsMuch = 0.9;
+  if (findings.empty() || facts.config.loader.num_workers == 0 || facts.cpu_share() > 0.5) return;
+  const double enough = kAboutAsMuch * findings.front().waited;
+  const auto less = std::find_if(findings.begin(), findings.end(),
+                                 [&](const Finding& f) { return f.waited < enough; });
+  std::stable_partition(findings.begin(), less, [](const Finding& f) { return f.has_setting(); });
+}
+
 template <class Is>
 const Finding* first_that(const Analysis& analysis, const Is& is) {
   const auto& findings = analysis.findings;
@@ -125,6 +136,7 @@ std::vector<Finding> find_directions(const RunRecord& record, const Analysis& an
   }
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.waited > b.waited; });
+  put_settings_of_waiting_workers_first(findings, facts);
   drop_contradicting(findings);
   put_settings_first(findings);
   return findings;

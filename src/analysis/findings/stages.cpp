@@ -48,12 +48,23 @@ std::optional<Candidate> collate_bound(const Facts& facts) {
 
 std::optional<Candidate> own_code(const Facts& facts) {
   if (!facts.sees_inside()) return std::nullopt;
-  return slow_stage(
-      facts, Cause::opaque, Stage::opaque,
-      std::string(facts.has_lines() ? "these lines first: whole arrays instead of loops in Python"
-                                    : "look into the data set's own functions (py-spy record "
-                                      "--subprocesses -- python train.py)") +
-          ", and do once, ahead, what is the same in every epoch");
+  const StageStats& code = facts.stages[Stage::opaque];
+  const char* where = facts.has_lines()
+                          ? "these lines first: "
+                          : "look into the data set's own functions (py-spy record --subprocesses "
+                            "-- python train.py): ";
+  // What is waited for is no faster on an idle core.
+  if (2 * code.blocked() > code.wall)
+    return slow_stage(facts, Cause::opaque, Stage::opaque,
+                      fmt::format("{}they wait {} of their time and compute little; more workers "
+                                  "wait side by side, unless it is for one lock",
+                                  where,
+                                  show_percent(static_cast<double>(code.blocked()) /
+                                               static_cast<double>(code.wall))));
+  return slow_stage(facts, Cause::opaque, Stage::opaque,
+                    std::string(where) +
+                        "whole arrays instead of loops in Python, and do once, ahead, what is the "
+                        "same in every epoch");
 }
 
 std::optional<Candidate> loader_not_seen(const Facts& facts) {

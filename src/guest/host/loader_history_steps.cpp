@@ -83,7 +83,11 @@ void LoaderHistory::begin_window_anew(const SkippedBatches::Skip& skip) {
 
 void LoaderHistory::complete(std::int64_t number) {
   Batch& batch = batches_known_[number];
-  batch.events.ready = batch.events.copy.ran() ? batch.events.copy.end : batch.given;
+  StepEvents& events = batch.events;
+  events.ready = events.copy.ran() ? events.copy.end : batch.given;
+  // What the loader is wrapped in has had it until then.
+  if (events.launch.ran())
+    events.ready = std::min(std::max(events.ready, events.launch.end), events.compute.begin);
   batch.complete_since = monotonic_now();
   complete_.push_back(number);
 }

@@ -143,6 +143,22 @@ TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
   EXPECT_FALSE(any_has_figures(analysis)) << ids_of(analysis);
 }
 
+// More of them wait side by side; no array is faster than a sleep.
+TEST(Directions, OfCodeThatWaitsAreMoreWorkersFirst) {
+  RunRecord record = run(COMPUTE "workers = 2\ncost = decode=40ms:sleep");
+  test::make_users_code(record);
+  for (SampleRow& sample : record.ranks[0].reservoir)
+    for (SampleRow::Part& part : sample.parts) part.wall *= 5;
+  const Analysis analysis = analysed(record);
+  ASSERT_FALSE(analysis.fit->can_predict());
+  ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
+  EXPECT_EQ(fix_of(analysis)->id, "too-few-workers") << ids_of(analysis);
+  const Finding* code = find(analysis, "own-code");
+  ASSERT_NE(code, nullptr) << ids_of(analysis);
+  EXPECT_THAT(code->pytorch, HasSubstr("they wait 100.0 % of their time"));
+  EXPECT_THAT(code->pytorch, Not(HasSubstr("whole arrays")));
+}
+
 // A step of a trainer that only takes batches needs no compute to be predicted.
 TEST(Directions, LoadersWithoutAComputeArePredicted) {
   RunRecord record = run("batch = 8\nsteps = 160\ndevice = null\nworkers = 2\ncost = decode=4ms");

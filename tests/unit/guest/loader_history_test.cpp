@@ -363,6 +363,20 @@ TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInTakesIsNoCompute) {
   EXPECT_EQ(account.stall[Cause::launch], 3 * kMs);
 }
 
+// What a step hung on before that is none of it: the chain of waits goes through it.
+TEST_F(LoaderHistoryTest, WhatTheLoaderIsWrappedInHidesNoWait) {
+  for (int step = 1; step <= 12; ++step)
+    moved_.push_back(fact(FactKind::wrapped, step, kSecond, kSecond + kMs / 10));
+  epoch(0, kSecond, 12);
+  read();
+  const RankRecord record = trainer_process_.measured()->finish();
+  ASSERT_TRUE(record.critical_path);
+  const CriticalPath& path = *record.critical_path;
+  EXPECT_LE(path.stall[Cause::launch], account_of(record).stall[Cause::launch]);
+  EXPECT_GT(path.stall[Cause::launch], 0);
+  EXPECT_GT(path.stall[Cause::opaque] + path.stall[Cause::decode] + path.stall[Cause::read], 0);
+}
+
 // A validation of more batches came first, without gradients.
 TEST_F(LoaderHistoryTest, TheLoaderWithGradientsIsMeasured) {
   loader_.number = 1;
