@@ -1,4 +1,11 @@
 #include "analysis/contention.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "analysis/wording.h"
 #include "loaderscope/device.h"
 
 namespace loaderscope {
@@ -12,6 +19,16 @@ std::optional<double> contention_of_others(const RunRecord& record) {
 
 bool others_matter(const RunRecord& record) {
   return contention_of_others(record).value_or(0) >= kMuchOfOthers;
+}
+
+std::string words_of_others(const RunRecord& record) {
+  constexpr std::size_t kMost = 2;
+  if (!others_matter(record)) return "";
+  std::vector<std::string> names;
+  for (const Detail& detail : record.details)
+    if (detail.about == "host.other_cpu_s" && names.size() < kMost) names.push_back(detail.text);
+  const std::string named = names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "));
+  return show_percent(*contention_of_others(record)) + " of it because of other programs" + named;
 }
 
 Nanos cpu_of_stages(const RunRecord& record) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "loaderscope/run_record.h"
 
@@ -16,6 +17,9 @@ std::optional<double> contention_of_others(const RunRecord& record);
 
 // Whether that is enough to say so.
 bool others_matter(const RunRecord& record);
+
+// "64.1 % of it because of other programs (make, ninja)"; "" where they do not matter.
+std::string words_of_others(const RunRecord& record);
 
 Nanos cpu_of_stages(const RunRecord& record);  // of all ranks
 

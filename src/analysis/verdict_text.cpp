@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/contention.h"
 #include "analysis/removal.h"
 #include "analysis/totals.h"
 #include "analysis/verdict.h"
@@ -234,8 +235,10 @@ std::string explain(Cause cause, const Account& account, const RunRecord& record
       return account.not_asking > account.launching
                  ? "a batch is ready and the trainer is busy with something else"
                  : "the trainer is slow between taking a batch and its compute";
-    case Cause::contention:
-      return "more threads want to run than there are cores";
+    case Cause::contention: {
+      const std::string others = words_of_others(record);
+      return others.empty() ? "more threads want to run than there are cores" : others;
+    }
     case Cause::other:
       return "";
     default:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/contention.h"
 #include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
@@ -35,7 +36,10 @@ std::string remark_on(Cause cause, const RunRecord& record, const Account& accou
     return fmt::format("{} of it not asking for a batch that is ready",
                        show_duration(account.not_asking / steps));
   }
-  if (cause == Cause::contention) return "runnable, and no core free";
+  if (cause == Cause::contention) {
+    const std::string others = words_of_others(record);
+    return others.empty() ? "runnable, and no core free" : others;
+  }
   if (cause == Cause::other) return "no known cause";
   return code_words(record, name_of(cause));
 }

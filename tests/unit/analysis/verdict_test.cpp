@@ -113,6 +113,19 @@ TEST(Verdict, OfASmallCauseSaysWhatIsGainedWithoutIt) {
             "contention 15.0 %");
 }
 
+// Whose cores they were is said in the first line: no advice is of use without it.
+TEST(Verdict, NamesTheProgramsThatTookTheCores) {
+  RunRecord record = with_stall({{Cause::contention, 30 * kMs}}, 70 * kMs);
+  record.metrics.push_back({"process.cpu_s", "s", "", 1});
+  record.metrics.push_back({"host.other_cpu_s", "s", "", 3});
+  record.details = {{"host.other_cpu_s", "make", 0.6}, {"host.other_cpu_s", "ninja", 0.3}};
+  EXPECT_THAT(judged_by(record, {{{Cause::contention}, 0.2}}).sentence,
+              testing::HasSubstr("75.0 % of it because of other programs (make, ninja)"));
+  record.metrics.back().value = 0.01;
+  EXPECT_THAT(judged_by(record, {{{Cause::contention}, 0.2}}).sentence,
+              testing::HasSubstr("more threads want to run than there are cores"));
+}
+
 TEST(Verdict, DoesNotWaitChieflyForASmallCause) {
   const Verdict verdict =
       judged_by(with_stall({{Cause::decode, 14 * kMs}, {Cause::contention, 3 * kMs}}, 83 * kMs),
