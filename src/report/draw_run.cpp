@@ -106,8 +106,8 @@ std::string draw_run(const RunRecord& record, const Analysis& analysis) {
   if (analysis.steps == 0) return "";
   const std::string exemplars = draw_exemplars(record);
   return draw_tiles(analysis) + draw_account(record, analysis, exemplars) +
-         draw_step_times(record) + draw_ready(record) + draw_latencies(record, analysis) +
-         exemplars;
+         draw_hosts(record, analysis) + draw_step_times(record) + draw_ready(record) +
+         draw_latencies(record, analysis) + exemplars;
 }
 
 }  // namespace loaderscope

@@ -15,7 +15,6 @@
 namespace loaderscope {
 namespace {
 
-constexpr std::size_t kMostHosts = 10;
 constexpr std::size_t kChiefHosts = 3;
 
 struct HostColumn {
@@ -71,7 +70,7 @@ HostRows host_table(const std::vector<HostPace>& hosts, const Analysis& analysis
   header.emplace_back("chiefly");
   HostRows rows{TextTable("lrrrrrrrrrl", std::move(header)), {}};
   const std::vector<std::size_t> order = slowest_first(hosts);
-  for (std::size_t i = 0; i < std::min(order.size(), kMostHosts); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), kMostHostsShown); ++i) {
     const HostPace& host = hosts[order[i]];
     std::vector<std::string> cells = {host.name, std::to_string(host.ranks)};
     for (const HostColumn& column : kColumns)
@@ -89,9 +88,9 @@ std::string hosts_line(const std::vector<HostPace>& hosts) {
   std::string text = plural(static_cast<std::int64_t>(hosts.size()), "host");
   if (const auto slow = pace_setter(hosts))
     text += fmt::format(": {} sets the pace: {}", hosts[*slow].name, local_cause(hosts, *slow));
-  if (hosts.size() > kMostHosts)
+  if (hosts.size() > kMostHostsShown)
     text += fmt::format("; shown are {} that the others wait for most; all are in the result",
-                        kMostHosts);
+                        kMostHostsShown);
   return text;
 }
 

@@ -42,6 +42,7 @@ TextTable rank_table(const RunRecord& record, const Analysis& analysis);
 std::string more_ranks_line(const Analysis& analysis);
 // Of a job on several hosts: those that set the pace first, of many only these, and behind them the
 // least, the middle and the most of all hosts.
+inline constexpr std::size_t kMostHostsShown = 10;
 struct HostRows {
   TextTable table;
   std::vector<bool> is_chief;  // of each row: one of the first, or of all hosts

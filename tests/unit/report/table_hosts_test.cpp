@@ -10,6 +10,7 @@
 #include "report/results.h"
 #include "report/schemas.h"
 #include "report/writers.h"
+#include "unit/report/page_figures.h"
 #include "unit/report/sample_record.h"
 
 namespace loaderscope {
@@ -70,6 +71,23 @@ TEST(HostTable, OfManyHostsShowsTheWorstAndHowAllLie) {
                            HasSubstr("  most "), HasSubstr("node39 "), Not(HasSubstr("node0 "))));
   EXPECT_THAT(table, HasSubstr("these set the pace; the other 190 ranks are in the result"));
   EXPECT_LT(std::count(table.begin(), table.end(), '\n'), 100);
+}
+
+TEST(HostPage, DrawsWhatEachWaitsForByItselfAndForOthers) {
+  std::ostringstream out;
+  const RunRecord record = two_hosts();
+  write_page(out, result_of(record, analysed(record, {})));
+  const std::string page = out.str();
+  const nlohmann::json result = result_carried_by(page);
+  std::size_t drawn = 0;
+  for (const PageFigure& figure : figures_of(page)) {
+    if (!figure.path.starts_with("hosts.")) continue;
+    EXPECT_NEAR(figure.value, value_at(result, figure.path), 1e-9) << figure.path;
+    ++drawn;
+  }
+  EXPECT_EQ(drawn, 5u);  // node1 waits for nobody
+  EXPECT_LT(page.find(">node1</text>"), page.find(">node0</text>"));
+  EXPECT_THAT(page, HasSubstr(">1 rank, 160/s</text>"));
 }
 
 TEST(HostJson, IsReadBack) {

@@ -1,0 +1,53 @@
+// The hosts of a job beside each other, as a picture.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/host_paces.h"
+#include "analysis/totals.h"
+#include "analysis/wording.h"
+#include "page/figures.h"
+#include "report/draw_steps.h"
+#include "report/table_parts.h"
+
+namespace loaderscope {
+namespace {
+
+page::Bar bar_of_host(const HostPace& host, std::size_t index, bool has_busy) {
+  page::Bar bar;
+  bar.label = host.name;
+  bar.text = plural(static_cast<std::int64_t>(host.ranks), "rank");
+  if (host.samples_per_s > 0) bar.text += fmt::format(", {}/s", show_rate(host.samples_per_s));
+  const auto add = [&](const char* name, const char* kind, double share, const char* member) {
+    if (share > 0)
+      bar.parts.push_back({name,
+                           kind,
+                           share,
+                           show_percent(share),
+                           {share, fmt::format("hosts.{}.pace.{}", index, member)}});
+  };
+  if (has_busy) add("compute", "compute", busy_of(host.account), "busy");
+  add("waits of its own", "warning", host.own_waits(), "own_waits");
+  add("waits for slower ranks", "idle", host.waits_for_ranks(), "waits_for_ranks");
+  return bar;
+}
+
+}  // namespace
+
+std::string draw_hosts(const RunRecord& record, const Analysis& analysis) {
+  const std::vector<HostPace> hosts = host_paces(record, analysis);
+  if (hosts.empty()) return "";
+  page::Bars bars;
+  bars.title = "How the hosts keep pace";
+  bars.note =
+      "Shares of the time, the mean of a host's ranks. Those come first that wait least for slower "
+      "ranks: the others wait for them.";
+  const std::vector<std::size_t> order = slowest_first(hosts);
+  for (std::size_t i = 0; i < std::min(order.size(), kMostHostsShown); ++i)
+    bars.bars.push_back(bar_of_host(hosts[order[i]], order[i], analysis.has_busy));
+  if (order.size() > bars.bars.size())
+    bars.note += fmt::format(" Shown are {} of {} hosts.", bars.bars.size(), order.size());
+  return drawn(bars);
+}
+
+}  // namespace loaderscope
