@@ -51,6 +51,21 @@ void tell_thresholds(Screen& screen, const Watch& watch) {
   if (!not_known.empty()) screen.line(Worth::detail, "  no value: " + not_known);
 }
 
+void tell_map_results(Screen& screen, const MapResults& results) {
+  const std::int64_t all = results.found + results.made;
+  if (all > 0)
+    screen.line(Worth::evidence,
+                fmt::format("datasets.map: {} of {} in use lay in the cache when the job began",
+                            show_count(results.found), plural(all, "result")));
+  if (!results.being_written.empty())
+    screen.line(Worth::evidence,
+                fmt::format("datasets.map: {} being written now: {}{}",
+                            all > 0 ? "another is" : "a result is", results.being_written.front(),
+                            results.being_written.size() > 1
+                                ? fmt::format(" and {} more", results.being_written.size() - 1)
+                                : ""));
+}
+
 std::string share_or_blank(double share) {
   return share >= 0.005 ? fmt::format("{:.0f} %", share * 100) : "";
 }
@@ -208,6 +223,14 @@ void describe_machine(Form& form, Watch& watch) {
   });
 }
 
+void describe_map_results(Form& form, MapResults& results) {
+  form.object("map_results", "of Hugging Face's datasets, in files that the job has mapped", [&] {
+    form.whole("found", results.found, "older than the job: they lay in the cache");
+    form.whole("made", results.made, "since it began");
+    form.texts("being_written", results.being_written, "files that were last seen to be");
+  });
+}
+
 void describe_waits(Form& form, Watch& watch) {
   BatchWaits& waits = watch.waits;
   form.object("waits", "what trainers wait for batches: an estimate", [&] {
@@ -275,6 +298,7 @@ void tell_watch(Reading& reading, const Watch& watch, const ReportStyle&) {
   if (!watch.advice.empty()) screen.line(Worth::advice, "Do: " + watch.advice);
   screen.line(Worth::basis, beginning_of(watch));
   tell_thresholds(screen, watch);
+  if (watch.map_results) tell_map_results(screen, *watch.map_results);
   tell_processes(screen, watch);
   tell_machine(screen, watch);
   if (watch.waits.is_known) screen.line(Worth::beside, "basis: " + watch.waits.basis);
@@ -336,6 +360,8 @@ void describe_watch(Form& form, Watch& watch) {
     });
   });
   describe_machine(form, watch);
+  form.optional("map_results", watch.map_results, Missing::left_out,
+                [&](MapResults& results) { describe_map_results(form, results); });
   form.texts("unseen", watch.unseen, "what could not be seen");
   form.texts("notes", watch.notes, "what else is to be known");
 }

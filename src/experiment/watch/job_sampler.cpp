@@ -17,10 +17,13 @@ constexpr double kMostRefreshing = 200;  // its time is at most this part of wha
 
 JobSampler::JobSampler(const std::filesystem::path& root, pid_t pid, pid_t own,
                        const GpuLoads& gpus)
-    : root_(root), pid_(pid), own_(own), gpus_(&gpus) {
-  if (const auto stat = read_process_stat(root / "proc" / std::to_string(pid)))
-    started_ = stat->started;
-}
+    : root_(root),
+      pid_(pid),
+      own_(own),
+      started_(
+          read_process_stat(root / "proc" / std::to_string(pid)).value_or(ProcessStat{}).started),
+      gpus_(&gpus),
+      map_results_(root, started_) {}
 
 std::set<pid_t> JobSampler::own_family(const ProcessTable& all) const {
   std::set<pid_t> own = family_of(pid_, all);
@@ -115,6 +118,7 @@ void JobSampler::sample(Nanos at) {
       trace.look_at_memory(at);
       trace.look_at_files();
     }
+    look_at_map_results();
     slow_at_ = at + kSlow;
   }
   now_ = read_state();
@@ -125,6 +129,14 @@ void JobSampler::sample(Nanos at) {
   ++samples_;
   latest_at_ = at;
   note_stand_still(at);
+}
+
+// Workers have what their trainer has; a pool of map()'s looks like them and writes.
+void JobSampler::look_at_map_results() {
+  std::vector<pid_t> mapping;
+  for (const pid_t pid : order_)
+    if (traces_.at(pid).process().role != Role::worker) mapping.push_back(pid);
+  map_results_.look(mapping, order_);
 }
 
 void JobSampler::sample_gpus() {

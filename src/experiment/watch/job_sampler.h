@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/watch/map_results.h"
 #include "experiment/watch/trace.h"
 #include "experiment/watch/watch.h"
 #include "machine/disk_load.h"
@@ -46,6 +47,7 @@ class JobSampler {
   void begin(Nanos at);
   void begin_machine(const ProcessTable& all, Nanos at);
   void note_stand_still(Nanos at);
+  void look_at_map_results();
   void fold_ended();
   double look_rate(std::size_t processes) const;
   void tell_workers(Watch& watch) const;
@@ -80,6 +82,7 @@ class JobSampler {
   std::optional<OtherPrograms> others_begin_, others_now_;
   Nanos others_begin_at_ = 0, others_now_at_ = 0;
   double shm_used_ = 0, shm_size_ = 0;
+  MapResultsWatch map_results_;
   struct GpuSum {
     GpuLoad last;
     double busy = 0, memory = 0;

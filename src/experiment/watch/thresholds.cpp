@@ -57,8 +57,12 @@ Told cache_hits(const Watch& watch) {
   return {std::clamp(1 - watch.worker_storage_per_s / watch.worker_read_per_s, 0.0, 1.0), ""};
 }
 
-Told map_cache(const Watch&) {
-  return {{}, "not to be seen from outside; datasets logs 'Loading cached processed dataset'"};
+Told map_cache(const Watch& watch) {
+  if (!watch.map_results) return {{}, "what files the job has mapped may not be read"};
+  const MapResults& results = *watch.map_results;
+  const std::int64_t all = results.found + results.made;
+  if (all == 0) return {{}, "no result of datasets.map is mapped (cache-*.arrow)"};
+  return {static_cast<double>(results.found) / static_cast<double>(all), ""};
 }
 
 }  // namespace
@@ -101,7 +105,8 @@ std::span<const Threshold> thresholds() {
        true,
        cache_hits},
       {{"map-cache-hit",
-        "Results of datasets.map that came from its cache: another metric than the page cache."},
+        "Results of datasets.map in use that are older than the job: it found them in the cache of "
+        "datasets, which is another one than the page cache (/proc/PID/maps)."},
        "%",
        0.95,
        true,

@@ -171,6 +171,7 @@ Watch JobSampler::told() const {
   tell_waits(watch);
   tell_machine(watch);
   tell_unseen(watch);
+  watch.map_results = map_results_.told();
   if (waited_for_workers_s_ >= 1)
     watch.notes.push_back(
         fmt::format("watched since its first workers were there, {} after the begin",

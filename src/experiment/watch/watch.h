@@ -86,6 +86,13 @@ struct BatchWaits {
   std::string basis;       // what it is read from, or why it is not known
 };
 
+// What the job's processes use of datasets.map() and the like, as files in the cache of `datasets`.
+struct MapResults {
+  std::int64_t found = 0;                  // older than the job: they were in the cache
+  std::int64_t made = 0;                   // since it began
+  std::vector<std::string> being_written;  // now: files
+};
+
 enum class Limit : std::uint8_t {
   unknown,
   trainer,  // the training itself
@@ -129,6 +136,7 @@ struct Watch {
   BatchWaits waits;
   std::vector<WatchedGpu> gpus;
   WatchedMachine machine;
+  std::optional<MapResults> map_results;  // nothing: what files are mapped may not be read
   std::vector<ThresholdOutcome> thresholds;
   Limit limit = Limit::unknown;
   std::string sentence;             // the verdict

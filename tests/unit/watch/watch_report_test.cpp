@@ -47,6 +47,7 @@ Watch node() {
   watch.waits = {true, 0.62, 300, 0.12, 0.05, "600 looks"};
   watch.machine.cores = 112;
   watch.machine.busy_cores = 12;
+  watch.map_results = MapResults{3, 1, {"/c/tmpab", "/c/tmpcd"}};
   watch.unseen = {"this", "that"};
   judge(watch);
   return watch;
@@ -74,6 +75,8 @@ TEST(WatchReport, SaysAllWithVerbose) {
   const std::string text = table_of(node(), true);
   EXPECT_THAT(text, HasSubstr("worker 7.7"));
   EXPECT_THAT(text, HasSubstr("not seen: that"));
+  EXPECT_THAT(text, HasSubstr("datasets.map: 3 of 4 results in use lay in the cache"));
+  EXPECT_THAT(text, HasSubstr("datasets.map: another is being written now: /c/tmpab and 1 more"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
 }
 
@@ -91,8 +94,8 @@ TEST(WatchThresholds, AreHeldOnlyAgainstWhatIsKnown) {
     unknown += !outcome.told.value;
     EXPECT_EQ(outcome.told.value.has_value(), outcome.told.why_not.empty()) << outcome.name;
   }
-  EXPECT_EQ(missed, 3U);   // GPU busy, batch fetch, page cache
-  EXPECT_EQ(unknown, 2U);  // disk, map cache
+  EXPECT_EQ(missed, 4U);   // GPU busy, batch fetch, page cache, map cache
+  EXPECT_EQ(unknown, 1U);  // disk
   watch.gpus[3].busy = 0.1;
   watch.gpus[3].is_of_job = false;  // another job's
   EXPECT_DOUBLE_EQ(judge_thresholds(watch).front().told.value.value_or(0), 0.4);

@@ -1,0 +1,99 @@
+// What is told of the cache of `datasets` by the files that a made job has mapped.
+#include "experiment/watch/map_results.h"
+
+#include <gtest/gtest.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "unit/watch/pretend_job.h"
+
+namespace loaderscope::watch {
+namespace {
+
+constexpr pid_t kJob = 5'000'000, kPool = 5'000'001;
+constexpr std::int64_t kBoot = 1'700'000'000, kStarted = 100;  // s, and s since then
+
+class MapResultsOfAJob : public testing::Test {
+ protected:
+  void file(const std::string& name, std::int64_t age_of_job_s) const {
+    job_.write(name, "");
+    const timeval at{kBoot + kStarted + age_of_job_s, 0};
+    const timeval times[] = {at, at};
+    ASSERT_EQ(::utimes((job_.path() / name).c_str(), times), 0);
+  }
+  void maps(const std::string& names) const {
+    std::string text = "7f0000000000-7f0000001000 r-xp 00000000 fe:00 1    /usr/lib/libc.so.6\n";
+    for (std::size_t at = 0; at < names.size();) {
+      const std::size_t end = std::min(names.find(' ', at), names.size());
+      text += "7f0000001000-7f0000002000 r--s 00000000 fe:00 2    /" + names.substr(at, end - at) +
+              "\n";
+      at = end + 1;
+    }
+    job_.write("proc/" + std::to_string(kJob) + "/maps", text);
+  }
+  std::optional<MapResults> told() {
+    results_.look({kJob}, {kJob, kPool});
+    return results_.told();
+  }
+
+  test::PretendJob job_;
+  MapResultsWatch results_ = make();
+
+ private:
+  MapResultsWatch make() const {
+    job_.write("proc/stat", "btime " + std::to_string(kBoot) + "\n");
+    return {job_.path(), kStarted * ::sysconf(_SC_CLK_TCK)};
+  }
+};
+
+TEST_F(MapResultsOfAJob, OlderFilesWereFoundAndYoungerOnesMade) {
+  file("c/cache-0a.arrow", -50);
+  file("c/cache-0b_00000_of_00002.arrow", -50);
+  file("c/cache-0b_00001_of_00002.arrow", -40);
+  file("c/cache-0c.arrow", 20);
+  maps(
+      "c/cache-0a.arrow c/cache-0a.arrow c/cache-0b_00000_of_00002.arrow "
+      "c/cache-0b_00001_of_00002.arrow c/cache-0c.arrow c/photos-train.arrow c/gone-0.arrow");
+  const std::optional<MapResults> results = told();
+  ASSERT_TRUE(results);
+  EXPECT_EQ(results->found, 2);
+  EXPECT_EQ(results->made, 1);
+  maps("c/cache-0a.arrow");  // what was used before counts too
+  EXPECT_EQ(told()->made, 1);
+}
+
+TEST_F(MapResultsOfAJob, OneOfWhichAPartWasMissingWasMade) {
+  file("c/cache-0b_00000_of_00002.arrow", -50);
+  file("c/cache-0b_00001_of_00002.arrow", 5);
+  maps("c/cache-0b_00000_of_00002.arrow c/cache-0b_00001_of_00002.arrow");
+  EXPECT_EQ(told()->found, 0);
+  EXPECT_EQ(told()->made, 1);
+}
+
+TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
+  file("c/photos-train.arrow", -50);
+  maps("c/photos-train.arrow");
+  const auto open = [&](pid_t process, int number, const std::string& name, const char* flags) {
+    job_.open(process, number, name);
+    job_.write("proc/" + std::to_string(process) + "/fdinfo/" + std::to_string(number),
+               std::string("pos:\t0\nflags:\t") + flags + "\n");
+  };
+  open(kJob, 4, "/c/tmpread", "0100000");
+  open(kJob, 5, "/elsewhere/tmpwrite", "0100001");
+  open(kJob, 6, "/c/log.txt", "0100001");
+  EXPECT_TRUE(told()->being_written.empty());
+  open(kPool, 3, "/c/tmp1x2y", "0100001");
+  EXPECT_EQ(told()->being_written, std::vector<std::string>{"/c/tmp1x2y"});
+  job_.end(kPool);
+  EXPECT_TRUE(told()->being_written.empty());
+}
+
+TEST_F(MapResultsOfAJob, WhatMayNotBeReadIsNotNothing) {
+  EXPECT_FALSE(told());
+  maps("c/cache-gone.arrow");
+  ASSERT_TRUE(told());
+  EXPECT_EQ(told()->found + told()->made, 0);
+}
+
+}  // namespace
+}  // namespace loaderscope::watch
