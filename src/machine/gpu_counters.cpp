@@ -1,5 +1,7 @@
 #include "machine/gpu_counters.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -13,6 +15,7 @@ namespace loaderscope {
 // Of nvml.h.
 namespace nvml {
 
+constexpr int kNotSupported = 3, kNoPermission = 4;
 constexpr unsigned kVersion = 1;      // of both structs
 constexpr std::size_t kPlaces = 512;  // more than any driver has metrics: it may clear them all
 
@@ -92,19 +95,27 @@ GpuCounterReader::~GpuCounterReader() {
   }
 }
 
-bool GpuCounterReader::begin(NvmlDevice* gpu, Samples& samples) const {
+// Why none can be had; "" where they can.
+std::string GpuCounterReader::begin(NvmlDevice* gpu, Samples& samples) const {
+  if (!functions_->are_there()) return "not known to this driver";
   nvml::Support support{nvml::kVersion, 0};
-  return functions_->are_there() && functions_->support(gpu, &support) == 0 &&
-         support.is_supported != 0 && functions_->allocate(&samples.before) == 0 &&
-         functions_->allocate(&samples.now) == 0;
+  const int error = functions_->support(gpu, &support);
+  if (error == nvml::kNotSupported || (error == 0 && support.is_supported == 0))
+    return "not supported by this GPU";
+  if (error == nvml::kNoPermission) return "not allowed to this user";
+  if (error != 0 || functions_->allocate(&samples.before) != 0 ||
+      functions_->allocate(&samples.now) != 0)
+    return "NVML fails";
+  return "";
 }
 
 std::optional<GpuCounters> GpuCounterReader::look(NvmlDevice* gpu) {
   const auto [place, is_new] = samples_.try_emplace(gpu);
   Samples& samples = place->second;
-  if (is_new) samples.is_refused = !begin(gpu, samples);
-  if (samples.is_refused) return std::nullopt;
-  if (functions_->take(gpu, samples.now) != 0) {
+  if (is_new) samples.why_none = begin(gpu, samples);
+  if (!samples.why_none.empty()) return std::nullopt;
+  samples.error = functions_->take(gpu, samples.now);
+  if (samples.error != 0) {
     samples.has_before = false;
     return std::nullopt;
   }
@@ -114,10 +125,24 @@ std::optional<GpuCounters> GpuCounterReader::look(NvmlDevice* gpu) {
   told.before = samples.before;
   told.now = samples.now;
   for (std::size_t i = 0; i < std::size(kCounters); ++i) told.counters[i].id = kCounters[i].id;
-  const bool is_told = samples.has_before && functions_->compare(&told) == 0;
+  const bool has_before = samples.has_before;
+  if (has_before) samples.error = functions_->compare(&told);
   std::swap(samples.before, samples.now);
   samples.has_before = true;
-  return is_told ? counters_of(told) : std::nullopt;
+  if (!has_before || samples.error != 0) return std::nullopt;
+  const std::optional<GpuCounters> counters = counters_of(told);
+  if (!counters) samples.error = nvml::kNotSupported;
+  return counters;
+}
+
+std::string GpuCounterReader::why_not(NvmlDevice* gpu) const {
+  const auto samples = samples_.find(gpu);
+  if (samples == samples_.end()) return "";
+  const int error = samples->second.error;
+  if (!samples->second.why_none.empty() || error == 0) return samples->second.why_none;
+  // A GPU that is cut into parts (MIG) says that it can, and then does not.
+  if (error == nvml::kNotSupported) return "not supported by this GPU as it is set up";
+  return fmt::format("NVML fails (error {})", error);
 }
 
 }  // namespace loaderscope

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 
 struct NvmlDevice;
 
@@ -29,16 +30,20 @@ class GpuCounterReader {
   // Since the look before at this GPU. Nothing at the first one, and where the GPU, its driver or a
   // part of a GPU (MIG) does not count.
   std::optional<GpuCounters> look(NvmlDevice* gpu);
+  // Why the latest look gave nothing: "not supported by this GPU"; "" where it did, or will.
+  std::string why_not(NvmlDevice* gpu) const;
 
  private:
   struct Functions;
   struct Sample;
   struct Samples {
     Sample *before = nullptr, *now = nullptr;
-    bool has_before = false, is_refused = false;
+    bool has_before = false;
+    std::string why_none{};  // not even later
+    int error = 0;           // of the latest look
   };
 
-  bool begin(NvmlDevice* gpu, Samples& samples) const;
+  std::string begin(NvmlDevice* gpu, Samples& samples) const;
 
   std::unique_ptr<Functions> functions_;
   std::map<NvmlDevice*, Samples> samples_;

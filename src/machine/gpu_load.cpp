@@ -139,6 +139,7 @@ struct GpuLoads::Functions {
     if (reasons != nullptr && reasons(gpu, &bits) == nvml::kSuccess)
       details.held = held_clocks(bits);
     details.counters = counters.look(gpu);
+    details.no_counters = counters.why_not(gpu);
     return details;
   }
 

@@ -34,6 +34,7 @@ struct GpuDetails {
   // Shares in which its decoders of videos and of images worked; nothing where it has none.
   std::optional<double> decoder{}, jpeg{};
   std::optional<GpuCounters> counters{};  // since the details before
+  std::string no_counters{};              // why there are none, and will be none
 };
 
 struct GpuLoad {

@@ -98,6 +98,21 @@ constexpr ShareRow kMeans[] = {
      }},
 };
 
+// Whoever looks for shares that are not there is told why.
+void add_counting(const std::vector<GpuSample>& samples, std::vector<Metric>& metrics) {
+  std::set<unsigned> counting;
+  std::string why_not;
+  for (const GpuSample& sample : samples) {
+    if (sample.details.counters) counting.insert(sample.gpu);
+    if (!sample.details.no_counters.empty()) why_not = sample.details.no_counters;
+  }
+  if (counting.empty() && why_not.empty()) return;
+  metrics.push_back({"gpu.counting", "1",
+                     "GPUs of them whose performance counters (GPM) are read" +
+                         (why_not.empty() ? "" : "; of others: " + why_not),
+                     static_cast<double>(counting.size())});
+}
+
 // The most of its width and generation that a link had while its GPU worked.
 struct LinkSeen {
   int width = 0, generation = 0, widest = 0, highest = 0;
@@ -176,6 +191,7 @@ std::vector<Metric> gpu_load_metrics(const std::vector<GpuSample>& samples) {
     const double mean = mean_of(samples, row.value);
     if (mean > 0) metrics.push_back({row.name, row.unit, row.help, mean});
   }
+  add_counting(samples, metrics);
   add_link(samples, metrics);
   return metrics;
 }

@@ -59,6 +59,27 @@ TEST(GpuWatch, SamplesTheDriversLibraryInItsUnits) {
   EXPECT_EQ(value(metrics, "link.max_gts"), 32);
 }
 
+// The second GPU of the library does not count.
+TEST(GpuWatch, ARowSaysWhyAGpuDoesNotCount) {
+  const auto row_of = [](const std::vector<GpuSample>& samples) {
+    for (const Metric& metric : gpu_load_metrics(samples))
+      if (metric.name == "gpu.counting") return metric;
+    return Metric{};
+  };
+  GpuLoads loads(LOADERSCOPE_PRETEND_NVML);
+  std::vector<GpuSample> samples = {sample_at(1, 1, 1)};
+  samples[0].details = loads.details(1);
+  EXPECT_EQ(row_of(samples).value, 0);
+  EXPECT_THAT(row_of(samples).help, testing::EndsWith("; of others: not supported by this GPU"));
+  samples.push_back(sample_at(1, 0, 1));
+  loads.details(0);
+  samples[1].details = loads.details(0);
+  EXPECT_EQ(row_of(samples).value, 1);
+  samples.erase(samples.begin());
+  EXPECT_EQ(row_of(samples).help, "GPUs of them whose performance counters (GPM) are read");
+  EXPECT_EQ(row_of({sample_at(1, 0, 1)}).name, "");  // nothing was asked
+}
+
 TEST(GpuWatch, WithoutTheLibraryThereIsNothing) {
   const GpuWatch watch("libnowhere.so.1");
   EXPECT_FALSE(watch.sees_gpus());
