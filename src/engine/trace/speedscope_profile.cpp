@@ -2,12 +2,10 @@
 // file is read twice.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <deque>
-#include <istream>
-#include <nlohmann/json.hpp>
 
+#include "engine/trace/json_levels.h"
 #include "engine/trace/sampled_profiles.h"
 #include "engine/trace/sampled_stacks.h"
 #include "engine/trace/trace_stream.h"
@@ -19,85 +17,10 @@ namespace {
 constexpr std::size_t kMostFrames = std::size_t{16} << 20;
 constexpr std::size_t kMostSamples = std::size_t{32} << 20;  // of a thread
 
-// Where the parser is: the latest key of each level.
-class Levels : public nlohmann::json_sax<nlohmann::json> {
- public:
-  Levels(const std::string& path, TraceStream& stream) : path_(path), stream_(stream) {}
-
-  bool null() override { return read(0, nullptr); }
-  bool boolean(bool) override { return read(0, nullptr); }
-  bool number_integer(std::int64_t value) override {
-    return read(static_cast<double>(value), nullptr);
-  }
-  bool number_unsigned(std::uint64_t value) override {
-    return read(static_cast<double>(value), nullptr);
-  }
-  bool number_float(double value, const std::string&) override { return read(value, nullptr); }
-  bool string(std::string& value) override { return read(0, &value); }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
-  bool start_object(std::size_t) override { return open(); }
-  bool start_array(std::size_t) override { return open(); }
-  bool end_object() override { return close(); }
-  bool end_array() override { return close(); }
-  bool key(std::string& name) override {
-    if (depth_ < keys_.size()) keys_[depth_].assign(name, 0, kLongestKey);
-    stream_.understood();
-    return true;
-  }
-  bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    throw RunError(fmt::format(
-        "{}: is cut off or damaged at byte {}; record it again, or fetch the file again", path_,
-        position));
-  }
-
- protected:
-  virtual void number(double value) = 0;
-  virtual void text(std::string_view value) = 0;
-  virtual void opened() = 0;
-  virtual void closing() = 0;
-
-  std::size_t depth() const { return depth_; }
-  std::string_view key_at(std::size_t depth) const { return keys_.at(depth); }
-  const std::string& path() const { return path_; }
-
- private:
-  static constexpr std::size_t kLongestKey = 32, kDeepest = 64;
-
-  bool read(double value, const std::string* string) {
-    stream_.understood();
-    if (string != nullptr) {
-      text(*string);
-    } else {
-      number(value);
-    }
-    return true;
-  }
-  bool open() {
-    if (++depth_ > kDeepest)
-      throw RunError(path_ + ": nested deeper than any profile; give what a sampler wrote");
-    if (depth_ < keys_.size()) keys_[depth_].clear();
-    stream_.understood();
-    opened();
-    return true;
-  }
-  bool close() {
-    closing();
-    --depth_;
-    stream_.understood();
-    return true;
-  }
-
-  const std::string& path_;
-  TraceStream& stream_;
-  std::size_t depth_ = 0;
-  std::array<std::string, 5> keys_;
-};
-
 // shared.frames[].{name,file}
-class FrameReader : public Levels {
+class FrameReader : public JsonLevels {
  public:
-  using Levels::Levels;
+  using JsonLevels::JsonLevels;
   std::vector<FrameMarks> frames;
 
  private:
@@ -129,11 +52,11 @@ constexpr Unit kUnits[] = {
     {"seconds", 1e9}, {"milliseconds", 1e6}, {"microseconds", 1e3}, {"nanoseconds", 1}};
 
 // profiles[].{name,unit,samples[][],weights[]}
-class ProfileReader : public Levels {
+class ProfileReader : public JsonLevels {
  public:
   ProfileReader(const std::string& path, TraceStream& stream, const std::vector<FrameMarks>& frames,
                 double sample_rate, SampleKeeper& keeper)
-      : Levels(path, stream), frames_(frames), sample_rate_(sample_rate), keeper_(keeper) {}
+      : JsonLevels(path, stream), frames_(frames), sample_rate_(sample_rate), keeper_(keeper) {}
   bool saw_samples = false;
 
  private:
@@ -204,11 +127,6 @@ class ProfileReader : public Levels {
   std::deque<SampleKind> samples_;
   std::deque<float> weights_;
 };
-
-void parse(TraceStream& stream, Levels& levels) {
-  std::istream in(&stream);
-  nlohmann::json::sax_parse(in, &levels);
-}
 
 }  // namespace
 

@@ -37,9 +37,6 @@ bool is_any(std::string_view) { return true; }
 bool has(std::string_view beginning, std::string_view text) {
   return beginning.find(text) != beginning.npos;
 }
-bool is_gecko(std::string_view beginning) {
-  return beginning.starts_with('{') && has(beginning, "\"stackwalk\"");
-}
 bool is_jsonl(std::string_view beginning) {
   return beginning.starts_with(R"({"type":"meta","v":)");
 }
@@ -52,10 +49,6 @@ bool is_py_spy_chrome(std::string_view beginning) {
   return beginning.starts_with('[') && has(beginning, R"("cat":"py-spy")");
 }
 
-std::optional<std::string> no_gecko() {
-  return "its stacks stand in tables of tables, which are not read; export the same as "
-         "--collapsed, and give --sample-rate.";
-}
 std::optional<std::string> no_jsonl() {
   return "it has sums by frame and neither threads nor stacks, so the training thread is not "
          "known; export the same as --collapsed, and give --sample-rate.";
@@ -138,9 +131,12 @@ std::span<const TraceFormat> trace_format_table() {
        is_collapsed_profile,
        read_collapsed_profile,
        true},
-      {{"gecko", "The JSON of profiling.sampling --gecko, for the Firefox Profiler.", no_gecko},
-       is_gecko,
-       nullptr},
+      {{"gecko",
+        "Samples of stacks in order, by profiling.sampling --gecko for the Firefox Profiler, also "
+        "packed by gzip."},
+       is_gecko_profile,
+       read_gecko_profile,
+       true},
       {{"sampling-jsonl", "Lines of JSON of profiling.sampling.", no_jsonl}, is_jsonl, nullptr},
       {{"pstats", "Sums by function, of cProfile and profiling.sampling --pstats.", no_pstats},
        is_pstats,

@@ -120,6 +120,53 @@ TEST_F(Sampled, SpeedscopeTellsWhenAStackWasSeen) {
   EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_longest_s"), 0.02);
 }
 
+// As CPython's gecko_collector has it: stacks lead to the one that they go on from, names of files
+// are without their folders and stand behind all threads. Stack 0 main, 1 __next__, 2 wait, 3 step;
+// 4 is an import.
+constexpr const char* kGecko =
+    R"json({"meta":{"interval":10.0,"startTime":5.5,"misc":"Python profiler",
+"categories":[{"name":"Other","color":"grey","subcategories":["Other"]}],"stackwalk":0,
+"version":32,"extensions":{"id":[],"length":0}},"libs":[],"threads":[
+{"name":"Thread-7","isMainThread":true,"pid":"9","tid":7,
+ "samples":{"stack":[4,0,2,2,3,3,3,2,0],"time":[0,10,20,30,40,50,60,70,80],
+  "eventDelay":[null,null],"weight":null,"weightType":"samples","length":9},
+ "stackTable":{"frame":[0,1,2,3,4],"category":[1,1,1,1,1],"prefix":[null,0,1,0,null],"length":5},
+ "frameTable":{"address":[-1,-1],"func":[0,1,2,3,4],"line":[5,700,900,2,1],"nativeSymbol":[null]},
+ "funcTable":{"name":[1,3,5,7,8],"isJS":[true,true],"resource":[0,1,2,0,3],"fileName":[2,4,6,2,null]},
+ "resourceTable":{"lib":[null],"name":[2,4,6,9],"type":[1,1,1,1],"length":4},
+ "markers":{"data":[{"type":"OffCPU","duration":2.5,"tid":7}],"name":[10],"startTime":[0.5]}},
+{"name":"Thread-8","samples":{"stack":[0,0],"time":[0,10],"length":2},
+ "stackTable":{"frame":[0],"prefix":[null]},"frameTable":{"func":[0]},
+ "funcTable":{"name":[5],"resource":[0]},"resourceTable":{"name":[6]}}],"pages":[],
+"shared":{"stringArray":["(root)","main","t.py","__next__","dataloader.py","wait","connection.py",
+"step","_find_and_load","<frozen importlib._bootstrap>","Off CPU"],"sources":{"length":0}}})json";
+
+TEST_F(Sampled, GeckoIsReadByItsTables) {
+  const RunRecord record = read(kGecko, 0);
+  const Analysis analysis = analyse(record);
+  EXPECT_EQ(analysis.account.window, 60 * kMillisecond);
+  EXPECT_EQ(analysis.account.stall[Cause::opaque], 30 * kMillisecond);
+  EXPECT_EQ(value_of(record.metrics, "profile.waiting"), 3);
+  EXPECT_EQ(value_of(record.metrics, "profile.own"), 3);
+  EXPECT_EQ(value_of(record.metrics, "gap.loader_wait_longest_s"), 0.02);
+}
+
+// Numbers that lead nowhere are frames that are not known; a stack that goes on from a later one
+// begins there.
+TEST_F(Sampled, GeckoWhoseTablesDoNotFitIsNoMoreThanWrong) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"[null,0,1,0,null]", "[4,3,2,1,0]"},
+           {"[null,0,1,0,null]", "[null,99,1e30,-7,null]"},
+           {"\"func\":[0,1,2,3,4]", "\"func\":[0,1]"},
+           {"\"name\":[1,3,5,7,8]", "\"name\":[77]"},
+           {"[4,0,2,2,3,3,3,2,0]", "[null,\"2\",{},[2],5]"},
+           {"\"frame\":[0,1,2,3,4]", "\"frame\":1"}}) {
+    std::string text = kGecko;
+    text.replace(text.find(from), from.size(), to);
+    EXPECT_THAT(refusal(text), testing::AnyOf(HasSubstr("cannot answer"), "it was read")) << to;
+  }
+}
+
 TEST_F(Sampled, WhatCannotAnswerSaysSo) {
   const std::string never = "main (t.py:5);step (t.py:2) 60\n";
   EXPECT_THAT(refusal(never), HasSubstr("no sample stands in a DataLoader's next"));
@@ -133,7 +180,9 @@ TEST_F(Sampled, WhatCannotAnswerSaysSo) {
   EXPECT_THAT(refusal("<?xml version=\"1.0\"?><svg></svg>\n"), HasSubstr("it is a picture"));
   EXPECT_THAT(refusal("<!DOCTYPE html>\n<html>"), HasSubstr("it is a picture"));
   EXPECT_THAT(refusal(R"({"type":"meta","v":1,"run_id":"a"})"), HasSubstr("--collapsed"));
-  EXPECT_THAT(refusal(R"({"meta":{"interval":1,"stackwalk":0}})"), HasSubstr("--collapsed"));
+  EXPECT_THAT(refusal(R"({"meta":{"interval":1,"stackwalk":0}})"),
+              HasSubstr("no samples of stacks"));
+  EXPECT_THAT(refusal(R"({"meta":{"stackwalk":0}})"), HasSubstr("how often one looked"));
   EXPECT_THAT(refusal("\xfb(anything"), HasSubstr("sums by function"));
   EXPECT_THAT(refusal(R"([{"args":{},"cat":"py-spy","ph":"B"}])"), HasSubstr("speedscope --idle"));
   std::string bytes = kSpeedscope;
