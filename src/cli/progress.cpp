@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/own_line.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope {
@@ -85,9 +86,9 @@ void ProgressPrinter::show(std::int64_t done, double fraction, const Below& belo
     rewrite(lines);
     next_ = now + std::chrono::milliseconds(200);
   } else {
-    const char* over = isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "";  // a bar of the program's
-    std::fprintf(stderr, "%sloaderscope: %s\n", over,
-                 fmt::format("{}", fmt::join(lines, "; ")).c_str());
+    const std::string line = fmt::format("{}loaderscope: {}\n", begin_of_own_line(STDERR_FILENO),
+                                         fmt::join(lines, "; "));
+    std::fputs(line.c_str(), stderr);
     next_ = now + std::chrono::seconds(10);
   }
   std::fflush(stderr);

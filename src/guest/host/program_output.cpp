@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/own_line.h"
 #include "base/printable.h"
 
 namespace loaderscope::guest {
@@ -39,10 +40,9 @@ ProgramOutput::~ProgramOutput() {
   ::close(descriptor_);
 }
 
-// On a terminal a line that is written over may stand where it goes.
 void ProgramOutput::say(const std::string& sentence) const {
-  const std::string over = ::isatty(descriptor_) == 1 ? "\r\033[K" : "";
-  const std::string line = over + "loaderscope: " + printable(sentence) + "\n";
+  const std::string line =
+      begin_of_own_line(descriptor_) + "loaderscope: " + printable(sentence) + "\n";
   if (::write(descriptor_, line.data(), line.size()) < 0) return;  // nobody reads it
 }
 
