@@ -17,17 +17,22 @@ using nlohmann::json;
 
 std::int64_t ns(const json& seconds) { return std::llround(1e9 * seconds.get<double>()); }
 
-TEST(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
+// In virtual time, and by real threads, whose slices no two of one track may overlap.
+const Words kModel = {"--engine", "model",    "--cost",  "decode=lognormal:10ms:0.7",
+                      "--cost",   "read=3ms", "--cores", "8"};
+const Words kThreads = {"--cost", "decode=lognormal:1ms:0.7", "--cost", "read=1ms"};
+
+class PerfettoFile : public ::testing::TestWithParam<const Words*> {};
+
+TEST_P(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
   const std::string python = traces_python();
   if (python.empty()) GTEST_SKIP() << "no perfetto: scripts/python-env traces brings it";
   const TestFolder folder;
   const std::string saved = folder.path("r.json"), trace = folder.path("r.pftrace");
-  const Ended made =
-      run_binary({"run",     "--engine",   "model",     "--cost",    "decode=lognormal:10ms:0.7",
-                  "--cost",  "read=3ms",   "--compute", "15ms",      "--batch",
-                  "4",       "--cores",    "8",         "--workers", "1",
-                  "--ranks", "2",          "--steps",   "200",       "--json",
-                  saved,     "--perfetto", trace});
+  Words words = {"run", "--compute", "5ms", "--batch", "4",   "--workers",  "1",  "--ranks",
+                 "2",   "--steps",   "200", "--json",  saved, "--perfetto", trace};
+  words.insert(words.end(), GetParam()->begin(), GetParam()->end());
+  const Ended made = run_binary(words);
   ASSERT_EQ(made.exit_code, 0) << made.err;
   const Ended read =
       run_program(python, {LOADERSCOPE_SOURCE_DIR "/tests/tools/read_perfetto.py", trace});
@@ -50,6 +55,11 @@ TEST(PerfettoFile, GivesBackTheAccountOfEachStepToTheNanosecond) {
         std::abs(sum + compute - (ns(step.at("compute_end_s")) - ns(step.at("idle_begin_s")))), 1);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Runs, PerfettoFile, ::testing::Values(&kModel, &kThreads),
+                         [](const auto& of) {
+                           return of.param == &kModel ? "InTheModel" : "ByThreads";
+                         });
 
 }  // namespace
 }  // namespace loaderscope::testing_cli

@@ -1,6 +1,7 @@
 """read_perfetto.py FILE: the steps of a trace as Perfetto's own schema reads them, as JSON.
 
-A list of {rank, step, account: {cause: ns}}, from the slices of the threads named "training".
+A list of {rank, step, account: {cause: ns}}, from the slices of the threads named "training". Slices are paired as
+trace_processor does it: the events of a track by time, and an end ends what began last and has not ended.
 """
 import collections
 import json
@@ -11,34 +12,46 @@ from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 SLICE_BEGIN, SLICE_END = 1, 2
 
 
+class Names(dict):
+    def learn(self, entries):
+        self.update((entry.iid, entry.name) for entry in entries)
+
+
+def slices_of(events):
+    """(begin, end, event of the begin) of a track's events, given in the order of the file."""
+    opened = []
+    for at, number, event in sorted(events, key=lambda one: one[0]):
+        if event.type == SLICE_BEGIN:
+            opened.append((at, number, event))
+        elif event.type == SLICE_END:
+            begin, begun, event = opened.pop()
+            assert number == begun + 1, f"slices of a track overlap: {event}"
+            yield begin, at, event
+    assert not opened, "a slice does not end"
+
+
 def steps_of(trace):
-    names, arguments, categories = {}, {}, {}
-    ranks, training, opened = {}, {}, {}
-    steps = collections.defaultdict(lambda: collections.defaultdict(int))
+    names, arguments, categories = Names(), Names(), Names()
+    ranks, training, events = {}, {}, collections.defaultdict(list)
     for packet in trace.packet:
-        for entry in packet.interned_data.event_names:
-            names[entry.iid] = entry.name
-        for entry in packet.interned_data.debug_annotation_names:
-            arguments[entry.iid] = entry.name
-        for entry in packet.interned_data.event_categories:
-            categories[entry.iid] = entry.name
+        names.learn(packet.interned_data.event_names)
+        arguments.learn(packet.interned_data.debug_annotation_names)
+        categories.learn(packet.interned_data.event_categories)
         described = packet.track_descriptor
         if described.HasField("process"):
             ranks[described.process.pid] = described.process.process_name
         if described.HasField("thread") and described.thread.thread_name == "training":
             training[described.uuid] = described.thread.pid
-        event = packet.track_event
-        if not packet.HasField("track_event") or event.track_uuid not in training:
-            continue
-        if event.type == SLICE_BEGIN:
-            opened[event.track_uuid] = (packet.timestamp, event)
-        elif event.type == SLICE_END:
-            begin, event = opened.pop(event.track_uuid)
+        if packet.HasField("track_event"):
+            of_track = events[packet.track_event.track_uuid]
+            of_track.append((packet.timestamp, len(of_track), packet.track_event))
+    steps = collections.defaultdict(lambda: collections.defaultdict(int))
+    for track, of_track in events.items():
+        for begin, end, event in slices_of(of_track):
+            if track not in training or categories[event.category_iids[0]] not in ("account", "warm-up"):
+                continue
             told = {arguments[one.name_iid]: one.int_value for one in event.debug_annotations}
-            if categories[event.category_iids[0]] in ("account", "warm-up"):
-                key = ranks[training[event.track_uuid]], told["step"]
-                steps[key][names[event.name_iid]] += packet.timestamp - begin
-    assert not opened, "a slice does not end"
+            steps[ranks[training[track]], told["step"]][names[event.name_iid]] += end - begin
     return [{"rank": int(rank.split()[-1]), "step": step, "account": account}
             for (rank, step), account in steps.items()]
 
