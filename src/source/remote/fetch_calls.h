@@ -11,6 +11,8 @@
 
 namespace loaderscope::source {
 
+inline constexpr long kMostRedirects = 5;
+
 struct FetchCalls {
   static std::size_t header(char* line, std::size_t size, std::size_t count, void* user);
   static std::size_t body(char* bytes, std::size_t size, std::size_t count, void* user);

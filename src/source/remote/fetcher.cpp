@@ -1,26 +1,19 @@
 #include "source/remote/fetcher.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <new>
 #include <utility>
 
 #include "base/thread_meter.h"
 #include "source/read_counts.h"
-#include "source/remote/fetch_calls.h"
 #include "source/remote/location.h"
-#include "source/remote/signature.h"
 
 namespace loaderscope::source {
 namespace {
 
 using Kind = SampleError::Kind;
 
-constexpr long kMostRedirects = 5;
 constexpr int kLongestWaitMs = 200;  // until the stop signal is looked at
 constexpr Nanos kNotAway = 500'000;  // from a wait to the look at what came
 constexpr Nanos kNobodyLooked = 1'000'000'000;
@@ -28,57 +21,6 @@ constexpr Nanos kNobodyLooked = 1'000'000'000;
 void begin_curl() {
   static const CURLcode begun = ::curl_global_init(CURL_GLOBAL_DEFAULT);
   if (begun != CURLE_OK) throw RunError("libcurl cannot be used on this machine");
-}
-
-template <class Value>
-void set(CURL* easy, CURLoption option, Value value) {
-  if (const CURLcode failed = ::curl_easy_setopt(easy, option, value); failed != CURLE_OK)
-    throw RunError(std::string("libcurl: ") + ::curl_easy_strerror(failed));
-}
-
-// A file of the authorities that sign certificates, by the names that other programs heed; null:
-// the system's own.
-const char* authorities(bool is_s3) {
-  for (const char* name : {"AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
-    const char* file = is_s3 || name[0] != 'A' ? std::getenv(name) : nullptr;
-    if (file != nullptr && *file != '\0') return file;
-  }
-  return nullptr;
-}
-
-std::string words_of(CURLcode failed) {
-  std::string words = ::curl_easy_strerror(failed);
-  if (failed == CURLE_PEER_FAILED_VERIFICATION || failed == CURLE_SSL_CACERT_BADFILE)
-    words += "; name a file with the authority that signed it in CURL_CA_BUNDLE";
-  return words;
-}
-
-// Seconds until the connection was there, that was made for it.
-double connected_after(CURL* easy) {
-  double tcp = 0, tls = 0;
-  ::curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME, &tcp);
-  ::curl_easy_getinfo(easy, CURLINFO_APPCONNECT_TIME, &tls);
-  return std::max(tcp, tls);
-}
-
-// Of the line and the server, not of the request.
-bool may_pass(CURLcode result) {
-  switch (result) {
-    case CURLE_COULDNT_CONNECT:
-    case CURLE_COULDNT_RESOLVE_HOST:
-    case CURLE_COULDNT_RESOLVE_PROXY:
-    case CURLE_OPERATION_TIMEDOUT:
-    case CURLE_GOT_NOTHING:
-    case CURLE_SEND_ERROR:
-    case CURLE_RECV_ERROR:
-    case CURLE_PARTIAL_FILE:
-    case CURLE_HTTP2:
-    case CURLE_HTTP2_STREAM:
-    case CURLE_SSL_CONNECT_ERROR:
-      return true;
-    default:
-      return false;
-  }
 }
 
 }  // namespace
@@ -135,49 +77,6 @@ void Fetcher::begin_try(Fetch& fetch) {
   fetch.asked_ = counts_.count_asked();
 }
 
-void Fetcher::set_up(Fetch& fetch, const Location& location) {
-  // Each try has its own: of one that has spoken HTTP/2, libcurl 7.88 refuses options when it is
-  // used again. Connections are the multi handle's.
-  fetch.easy_.reset(::curl_easy_init());
-  CURL* easy = fetch.easy_.get();
-  if (easy == nullptr) throw std::bad_alloc();
-  const std::string url = location.url();
-  set(easy, CURLOPT_URL, url.c_str());
-  set(easy, CURLOPT_NOSIGNAL, 1L);
-  set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-  set(easy, CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https") ? "https" : "http,https");
-  // What a store of objects signs is for one place.
-  set(easy, CURLOPT_FOLLOWLOCATION, location.is_s3 ? 0L : 1L);
-  set(easy, CURLOPT_MAXREDIRS, kMostRedirects);
-  if (!location.is_s3) set(easy, CURLOPT_NETRC, static_cast<long>(CURL_NETRC_OPTIONAL));
-  if (const char* file = authorities(location.is_s3)) set(easy, CURLOPT_CAINFO, file);
-  set(easy, CURLOPT_USERAGENT, "loaderscope");
-  set(easy, CURLOPT_PATH_AS_IS, 1L);
-  set(easy, CURLOPT_TCP_NODELAY, 1L);
-  set(easy, CURLOPT_BUFFERSIZE, 256L << 10);
-  set(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
-  set(easy, CURLOPT_HEADERFUNCTION, &FetchCalls::header);
-  set(easy, CURLOPT_HEADERDATA, static_cast<void*>(&fetch));
-  set(easy, CURLOPT_WRITEFUNCTION, &FetchCalls::body);
-  set(easy, CURLOPT_WRITEDATA, static_cast<void*>(&fetch));
-  set(easy, CURLOPT_NOPROGRESS, 0L);
-  set(easy, CURLOPT_XFERINFOFUNCTION, &FetchCalls::progress);
-  set(easy, CURLOPT_XFERINFODATA, static_cast<void*>(&fetch));
-  set(easy, CURLOPT_PRIVATE, static_cast<void*>(&fetch));
-  if (fetch.length_ != Extent::kToEnd) {
-    const std::string range = fmt::format("{}-{}", fetch.begin_, fetch.begin_ + fetch.length_ - 1);
-    set(easy, CURLOPT_RANGE, range.c_str());
-  }
-  if (!fetch.unless_same_.empty())
-    fetch.headers_ = ::curl_slist_append(fetch.headers_, fetch.unless_same_.c_str());
-  if (location.is_s3) {
-    const SignedRequest request{location.host, location.path, location.query};
-    for (const Secret& header : signature_headers(request, aws_settings(), std::time(nullptr)))
-      fetch.headers_ = ::curl_slist_append(fetch.headers_, header.exposed().c_str());
-  }
-  set(easy, CURLOPT_HTTPHEADER, fetch.headers_);
-}
-
 // Of the time since the last call: how long requests took behind their latency, and what came.
 void Fetcher::tally() {
   const Nanos now = monotonic_now(), before = std::exchange(tallied_, now);
@@ -214,82 +113,6 @@ void Fetcher::drop(Fetch& fetch) {
   if (fetch.state_ == Fetch::State::under_way) let_go(fetch);
   std::erase(waiting_, &fetch);
   fetch.state_ = Fetch::State::idle;
-}
-
-// A body that is shorter than was said, and is not the object's end, is no answer.
-std::optional<Trouble> Fetcher::trouble_of(const Fetch& fetch, CURLcode result) const {
-  if (fetch.refusal_) return Trouble{fetch.refusal_->kind, fetch.refusal_->what(), false};
-  if (result == CURLE_ABORTED_BY_CALLBACK) return Trouble{Kind::unreadable, "the run was stopped"};
-  if (result == CURLE_TOO_MANY_REDIRECTS)
-    return Trouble{Kind::unreadable, fmt::format("the server leads on more than {} times to "
-                                                 "another place",
-                                                 kMostRedirects)};
-  const Answer& answer = fetch.answer_;
-  if (result == CURLE_PARTIAL_FILE || (result == CURLE_OK && answer.status / 100 == 2 &&
-                                       answer.length.value_or(0) > std::ssize(fetch.bytes())))
-    return Trouble{
-        Kind::truncated,
-        fmt::format("the server sends {} of {} bytes", fetch.got_, answer.length.value_or(0)),
-        true};
-  if (result == CURLE_OPERATION_TIMEDOUT)
-    return Trouble{
-        Kind::timed_out,
-        fmt::format("the server is silent for {}", show_duration(options_.request_timeout)), true};
-  if (result != CURLE_OK) return Trouble{Kind::unreadable, words_of(result), may_pass(result)};
-  if (fetch.is_the_same()) return std::nullopt;
-  if (answer.status / 100 != 2)
-    return trouble_of_status(answer, fetch.where_ || is_of_s3(fetch.path_));
-  const bool whole = fetch.length_ == Extent::kToEnd;
-  if (!whole && !fetch.may_be_shorter && std::ssize(fetch.bytes()) != fetch.length_)
-    return Trouble{Kind::truncated, fmt::format("ends after {} of the {} bytes that are asked for",
-                                                fetch.got_, fetch.length_)};
-  return std::nullopt;
-}
-
-void Fetcher::end_try(Fetch& fetch, CURLcode result) {
-  double first_byte = 0, all = 0;
-  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_STARTTRANSFER_TIME, &first_byte);
-  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_TOTAL_TIME, &all);
-  long connections = 0;
-  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_NUM_CONNECTS, &connections);
-  counts_.count_connections(connections);
-  const double connected = connections > 0 ? connected_after(fetch.easy_.get()) : 0;
-  long version = 0;
-  ::curl_easy_getinfo(fetch.easy_.get(), CURLINFO_HTTP_VERSION, &version);
-  if (version == CURL_HTTP_VERSION_2_0) counts_.count_http2();
-  if (fetch.answer_.status == 429 || fetch.answer_.status == 503) counts_.count_throttled();
-  std::optional<Trouble> trouble = trouble_of(fetch, result);
-  const bool was_alone = fetch.asked_ && counts_.was_alone(*fetch.asked_);
-  let_go(fetch);
-  if (trouble) return retry_or_fail(fetch, std::move(*trouble));
-  patience_.went_well();
-  counts_.count_answered(static_cast<Bytes>(fetch.got_), first_byte, all);
-  if (was_alone) counts_.count_alone(first_byte - connected);
-  if (fetch.is_the_same()) {
-    fetch.room_ = fetch.to_prove_;
-    fetch.got_ = fetch.room_.size();
-    fetch.was_kept_ = true;
-  }
-  fetch.state_ = Fetch::State::done;
-}
-
-void Fetcher::retry_or_fail(Fetch& fetch, Trouble trouble) {
-  if (trouble.kind == Kind::timed_out) counts_.count_timed_out();
-  const std::optional<Nanos> pause = trouble.may_pass && !stopped()
-                                         ? patience_.pause(fetch.tries_, fetch.answer_.retry_after)
-                                         : std::nullopt;
-  if (pause) {
-    counts_.count_retried(*pause);
-    fetch.not_before_ = monotonic_now() + *pause;
-    fetch.state_ = Fetch::State::waiting;
-    waiting_.push_back(&fetch);
-    return;
-  }
-  counts_.count_failed();
-  if (fetch.tries_ > 1) trouble.what += fmt::format(" ({} tries)", fetch.tries_);
-  fetch.error_.emplace(trouble.kind, trouble.what);
-  fetch.got_ = 0;
-  fetch.state_ = Fetch::State::done;
 }
 
 void Fetcher::begin_those_due() {
