@@ -25,9 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kEntry = "range-", kUnfinished = ".range-";
 constexpr std::string_view kRangeMagic = "LSRANGE2";
-constexpr double kLeft = 0.9;  // of the room, after the longest unused are gone
 
 struct EntryHeader {
   std::array<char, 8> magic{};
@@ -35,15 +33,11 @@ struct EntryHeader {
 };
 constexpr std::uint64_t kLongestVersion = 1024;  // bytes
 
-std::int64_t nanos_of(const timespec& time) {
-  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-}
-
 // By the clock that files are stamped with.
 std::int64_t file_clock_now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  return nanos_of(now);
+  return range_clock(now);
 }
 
 std::string text_of(const RangeKey& key) {
@@ -57,34 +51,6 @@ std::uint64_t hash_of(std::string_view text) {
 // It becomes a line of a request.
 bool is_plain(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-}
-
-struct Entry {
-  std::string path;
-  Bytes size = 0;
-  std::int64_t used_at = 0;
-};
-
-// A file that is being written is locked by who writes it, and by nobody when that one is dead.
-void remove_if_orphan(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
-}
-
-std::vector<Entry> entries_of(const std::string& folder) {
-  std::vector<Entry> entries;
-  std::error_code error;
-  fs::directory_iterator file(folder, error);
-  for (; !error && file != fs::directory_iterator(); file.increment(error)) {
-    const std::string name = file->path().filename().string();
-    if (name.starts_with(kUnfinished)) remove_if_orphan(file->path().string());
-    struct stat facts {};
-    if (!name.starts_with(kEntry) || ::lstat(file->path().c_str(), &facts) != 0 ||
-        !S_ISREG(facts.st_mode))
-      continue;
-    entries.push_back({file->path().string(), facts.st_size, nanos_of(facts.st_mtim)});
-  }
-  return entries;
 }
 
 bool reads_all(int fd, Bytes at, std::span<std::byte> to) {
@@ -178,7 +144,7 @@ std::optional<RangeCache::Kept> RangeCache::find(const RangeKey& key, const Take
     if (::unlink(path.c_str()) == 0) *used_ -= facts.st_size;
     return missed();
   }
-  kept.is_proved = key.stamp != 0 || nanos_of(facts.st_mtim) >= begun_at_;
+  kept.is_proved = key.stamp != 0 || range_clock(facts.st_mtim) >= begun_at_;
   if (!kept.is_proved) {
     ++state_->misses;
     return kept.version.empty() ? std::nullopt : std::optional(kept);
@@ -233,69 +199,6 @@ void RangeCache::keep(const RangeKey& key, std::span<const std::byte> bytes,
   const int error = errno;
   ::unlink(hidden.c_str());
   give_up(error);
-}
-
-// Whoever finds another at it goes on without keeping.
-bool RangeCache::make_room(Bytes bytes) {
-  if (bytes > most_) return false;
-  if (*used_ + bytes <= most_) return true;
-  return tidy(static_cast<Bytes>(kLeft * static_cast<double>(most_)) - bytes) + bytes <= most_;
-}
-
-// Opened anew, so that threads and forked processes lock each other out, too.
-Bytes RangeCache::tidy(Bytes most) {
-  const std::string path = join_path(folder_, "lock");
-  const Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (lock < 0 || ::flock(lock, LOCK_EX | LOCK_NB) != 0) return most_;
-  std::vector<Entry> entries = entries_of(folder_);
-  Bytes total = 0;
-  for (const Entry& entry : entries) total += entry.size;
-  if (total > most) {
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.used_at < b.used_at; });
-  }
-  for (const Entry& entry : entries) {
-    if (total <= most) break;
-    if (::unlink(entry.path.c_str()) != 0) continue;
-    total -= entry.size;
-    ++state_->evicted;
-    state_->bytes_evicted += entry.size;
-  }
-  used_->store(total);
-  return total;
-}
-
-void RangeCache::add_metrics(std::vector<Metric>& to) const {
-  const auto add = [&](const char* name, const char* unit, const char* about, double value) {
-    to.push_back({name, unit, about, value});
-  };
-  const auto count = [](const Count& number) { return static_cast<double>(number.load()); };
-  const State& s = *state_;
-  add("range_cache.size", "bytes", "room of --cache-dir", static_cast<double>(most_));
-  add("range_cache.used", "bytes", "what lies in it, of all jobs", count(*used_));
-  add("range_cache.hits", "1", "ranges that were in the folder", count(s.hits));
-  add("range_cache.misses", "1", "ranges that had to be fetched", count(s.misses));
-  add("range_cache.bytes_hit", "bytes", "read from the folder", count(s.bytes_hit));
-  add("range_cache.bytes_fetched", "bytes", "fetched from servers", count(s.bytes_missed));
-  add("range_cache.evicted", "1", "ranges that had to go", count(s.evicted));
-  add("range_cache.bytes_fetched_again", "bytes", "fetched although this run had it before",
-      s.reuse.bytes_brought_again());
-  if (const double least = s.reuse.least_size(); least > 0)
-    add("range_cache.least_size", "bytes",
-        "so large a folder would have had all but 1 % of what was asked for again", least);
-}
-
-std::vector<std::string> RangeCache::notes() const {
-  std::vector<std::string> notes;
-  const State& s = *state_;
-  if (const std::int64_t ranges = s.not_kept; ranges > 0)
-    notes.push_back(fmt::format("{}: {} could not be kept ({}); they are fetched each time",
-                                shown_text(folder_), plural(ranges, "range"),
-                                std::generic_category().message(static_cast<int>(s.error))));
-  if (const std::int64_t ranges = s.damaged; ranges > 0)
-    notes.push_back(fmt::format("{}: {} not as they were written, and removed", shown_text(folder_),
-                                ranges == 1 ? "1 range was" : show_count(ranges) + " ranges were"));
-  return notes;
 }
 
 }  // namespace loaderscope::source

@@ -1,6 +1,8 @@
 // What servers sent, kept in a folder: shared by the ranks and workers of a job, and by jobs.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -24,6 +26,10 @@ struct RangeKey {
   std::uint64_t stamp = 0;
   Bytes begin = 0, length = 0;
 };
+
+inline std::int64_t range_clock(const timespec& time) {  // ns
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
 
 // A file for each range: written under another name, then renamed, with a checksum, so that what a
 // killed job left is taken for nothing. The longest unused go first. From any thread, and any
@@ -55,12 +61,19 @@ class RangeCache {
 
  private:
   using Count = std::atomic<std::int64_t>;
+  static constexpr std::string_view kEntry = "range-", kUnfinished = ".range-";  // names of files
+  struct Entry {
+    std::string path;
+    Bytes size = 0;
+    std::int64_t used_at = 0;
+  };
   struct State {
     Count hits{0}, misses{0}, bytes_hit{0}, bytes_missed{0}, evicted{0}, bytes_evicted{0},
         damaged{0}, not_kept{0}, error{0};
     ReuseDistances reuse;
   };
   std::string file_of(std::string_view key_text) const;
+  std::vector<Entry> files() const;
   bool make_room(Bytes bytes);
   // Returns what lies in the folder then; as much as may, where another is at it.
   Bytes tidy(Bytes most);
@@ -74,4 +87,5 @@ class RangeCache {
   Placed<State> state_;
   Count* used_;  // bytes in the folder, by all jobs; a mapped file
 };
+
 }  // namespace loaderscope::source
