@@ -11,10 +11,10 @@
 #include <set>
 
 #include "analysis/wording.h"
-#include "base/team.h"
 #include "experiment/probe/measurement.h"
 #include "experiment/probe/piece_reader.h"
 #include "experiment/probe/storage_device.h"
+#include "experiment/probe/timed_reads.h"
 #include "loaderscope/errors.h"
 
 namespace loaderscope::probe {
@@ -22,72 +22,6 @@ namespace {
 
 constexpr std::array kDepths = {1, 4, 16, 64};
 constexpr int kRounds = 3;
-
-// Reads one thing; how many bytes, or below 0 when there is none left.
-using ReadOne = std::function<double()>;
-
-struct Speed {
-  double bytes_per_s = 0, noise = 0, per_read = 0;  // seconds of one read, with what waits
-  double reads = 0;
-};
-
-struct Done {
-  double bytes = 0, reads = 0, thread_s = 0;
-  Nanos begin = 0, end = 0;
-};
-
-// By so many threads at once, each with what `make` gives it, until nothing is left or for `time`.
-Done read_by(int threads, const std::function<ReadOne()>& make, Nanos time,
-             const std::atomic<int>& stop) {
-  std::mutex mutex;
-  Done all;
-  all.begin = std::numeric_limits<Nanos>::max();
-  Team team(&stop);
-  const Nanos until = monotonic_now() + time;
-  const auto work = [&] {
-    const ReadOne read = make();
-    Done own;
-    own.begin = own.end = monotonic_now();
-    while (own.end < until && !team.stopping()) {
-      const double bytes = read();
-      if (bytes < 0) break;
-      own.end = monotonic_now();
-      own.bytes += bytes;
-      ++own.reads;
-    }
-    const std::lock_guard lock(mutex);
-    all.bytes += own.bytes;
-    all.reads += own.reads;
-    all.thread_s += seconds(own.end - own.begin);
-    if (own.reads == 0) return;
-    all.begin = std::min(all.begin, own.begin);
-    all.end = std::max(all.end, own.end);
-  };
-  team.run_beside(threads, work, [] {});
-  return all;
-}
-
-// `rounds` of them, their median.
-class Speeds {
- public:
-  void add(const Done& done) {
-    if (done.reads <= 0 || done.end <= done.begin) return;
-    rates_.push_back(done.bytes / seconds(done.end - done.begin));
-    reads_ += done.reads;
-    thread_s_ += done.thread_s;
-  }
-  std::optional<Speed> speed() {
-    if (rates_.empty()) return std::nullopt;
-    std::sort(rates_.begin(), rates_.end());
-    const double median = rates_[rates_.size() / 2];
-    return Speed{median, median > 0 ? (rates_.back() - rates_.front()) / 2 / median : 0,
-                 thread_s_ / reads_, reads_};
-  }
-
- private:
-  std::vector<double> rates_;
-  double reads_ = 0, thread_s_ = 0;
-};
 
 class StorageProbe {
  public:
