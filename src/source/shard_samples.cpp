@@ -66,8 +66,13 @@ bool ShardSamples::next(HeldSample& to) {
       } else if (chooser_.takes(member->name)) {
         ++next_;
         to.name = std::move(member->name);
+        if (member->is_sparse) throw SampleError(Kind::unsupported, std::string(kSparse));
         read(*member, to);
         return true;
+      } else if (chooser_.repeats()) {
+        ++next_;
+        to.name = std::move(member->name);
+        throw SampleError(Kind::damaged, std::string(kRepeated));
       }
     }
   } catch (const ValueError& error) {

@@ -16,7 +16,7 @@ namespace loaderscope::source {
 namespace {
 
 // Raised whenever the same shards would be listed in another way.
-constexpr std::string_view kTarRules = "1";
+constexpr std::string_view kTarRules = "2";
 
 class TarSource final : public ExtentSource {
  public:
@@ -55,6 +55,19 @@ class TarSource final : public ExtentSource {
   Index index_;
 };
 
+// "" where all members are read.
+std::string note_of_what_is_not_read(const std::vector<std::string>& shards, const Index& index) {
+  std::int64_t members = 0;
+  for (std::int64_t i = std::ssize(shards); i < index.folders(); ++i)
+    members += index.folder(i).label;
+  if (members == 0) return "";
+  const FolderEntry first = index.folder(std::ssize(shards));
+  return fmt::format("{} of the shards {} not read, first of {}: {}", plural(members, "member"),
+                     members == 1 ? "is" : "are",
+                     shown_text(shards[std::min<std::size_t>(first.root, shards.size() - 1)]),
+                     shown_text(std::string(first.relative)));
+}
+
 // "" where the lists say what the shards hold.
 std::string note_of_list(const NamedShards& named, const Index& index) {
   const std::int64_t there = index.samples() + index.left_out();
@@ -88,9 +101,9 @@ std::unique_ptr<Source> open_tar(const SourceOptions& options, const SourceConte
                         }).index;
   if (given.empty() && !source::is_remote(shards.front()))
     given = source::given_indexes_of(shards, context);
-  std::vector<std::string> notes = {source::note_of_cut(shards, context),
-                                    source::note_of_old_indexes(given),
-                                    source::note_of_list(named, index)};
+  std::vector<std::string> notes = {
+      source::note_of_cut(shards, context), source::note_of_old_indexes(given),
+      source::note_of_what_is_not_read(shards, index), source::note_of_list(named, index)};
   auto tar = std::make_unique<source::TarSource>(options, std::move(shards), std::move(index),
                                                  std::move(notes));
   tar->settle_access();

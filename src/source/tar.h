@@ -27,6 +27,7 @@ inline constexpr Bytes kTarBlock = 512;  // members begin with one
 struct TarMember {
   std::string name;
   Bytes begin = 0, size = 0;  // of its data
+  bool is_sparse = false;     // which begins with a map of what is left out
 };
 
 // Walks the regular files of a shard.
@@ -40,6 +41,7 @@ class TarWalk {
   struct Header;
   bool read_header(Header& header);
   std::string read_text(Bytes size);
+  void skip_sparse_map(const Header& header);
   [[noreturn]] void fail(const std::string& why) const;
 
   ShardBytes& shard_;
@@ -61,6 +63,8 @@ class MemberChooser {
   explicit MemberChooser(std::string_view wanted) : wanted_(wanted) {}
 
   bool takes(std::string_view member);
+  // The last one has the extension of another of its sample, where webdataset ends with an error.
+  bool repeats() const { return repeats_; }
   void end_shard() { end_sample(); }
   std::int64_t left_out() const { return left_out_; }  // samples without such a member
   // Extensions of members that are not decoded, a few.
@@ -71,7 +75,8 @@ class MemberChooser {
 
   std::string_view wanted_;
   std::string key_;
-  bool found_ = false;
+  bool found_ = false, repeats_ = false;
+  std::vector<std::string> seen_;  // extensions of the sample so far
   std::int64_t left_out_ = 0;
   std::set<std::string> others_;
 };
@@ -97,6 +102,11 @@ std::string note_of_old_indexes(const std::vector<GivenIndex>& given);  // "" wh
 // As it continues "PATH: ": that a shard holds nothing to decode but these.
 std::string without_samples(std::string_view wanted, const std::set<std::string>& others);
 std::string note_of_left_out(std::int64_t samples);
+// Why members are not read, as it continues their name.
+inline constexpr std::string_view kRepeated =
+    "is the second of its name in one sample, where webdataset ends with an error";
+inline constexpr std::string_view kSparse =
+    "is stored sparse (tar -S), which is not read; write the shard without";
 // Which of the shards end without tar's end mark; "" where none does.
 std::string note_of_cut(const std::vector<std::string>& shards, const SourceContext& context);
 

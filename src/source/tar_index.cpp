@@ -21,6 +21,12 @@ struct ShardListing {
   std::vector<TarMember> samples;
   std::int64_t left_out = 0;
   std::set<std::string> others;
+  std::int32_t not_read = 0;  // members
+  std::string why_not;        // the first of them
+
+  void leave(const TarMember& member, std::string_view why) {
+    if (not_read++ == 0) why_not = fmt::format("{} {}", member.name, why);
+  }
 };
 
 ShardListing list_shard(const std::string& path, const GivenIndex& given, std::string_view wanted) {
@@ -31,7 +37,11 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
     listing.stamp = shard->stamp();
     if (const CompressionRow* row = compression_of(*shard)) throw ValueError(why_not_indexed(*row));
     const auto take = [&](TarMember&& member) {
-      if (chooser.takes(member.name)) listing.samples.push_back(std::move(member));
+      const bool is_taken = chooser.takes(member.name);
+      if (chooser.repeats()) listing.leave(member, kRepeated);
+      if (!is_taken) return;
+      if (member.is_sparse) return listing.leave(member, kSparse);
+      listing.samples.push_back(std::move(member));
     };
     if (auto members = members_of_given_index(given, *shard)) {
       for (TarMember& member : *members) take(std::move(member));
@@ -73,6 +83,11 @@ Index index_shards(const std::vector<std::string>& shards, const std::vector<Giv
       builder.place_last(stored(sample));
     }
     builder.left_out += listings[i].left_out;
+  }
+  // Of shards that hold what is not read, behind all shards: how much, and what.
+  for (std::uint32_t i = 0; i < shards.size(); ++i) {
+    if (listings[i].not_read > 0)
+      builder.add_folder({i, listings[i].why_not, listings[i].not_read, {}});
   }
   if (builder.samples() == 0)
     throw RunError(shown_text(shards.front()) + ": " +

@@ -60,15 +60,20 @@ void MemberChooser::end_sample() {
   if (!key_.empty() && !found_) ++left_out_;
   key_.clear();
   found_ = false;
+  seen_.clear();
 }
 
 bool MemberChooser::takes(std::string_view member) {
   const std::optional<SampleName> name = sample_name(member);
+  repeats_ = false;
   if (!name) return false;
   if (name->key != key_) {
     end_sample();
     key_ = name->key;
   }
+  repeats_ = std::find(seen_.begin(), seen_.end(), name->extension) != seen_.end();
+  if (repeats_) return false;
+  seen_.push_back(name->extension);
   const bool is_wanted =
       wanted_.empty() ? is_image_name("x." + name->extension) : name->extension == wanted_;
   if (is_wanted && !found_) return found_ = true;
@@ -77,10 +82,10 @@ bool MemberChooser::takes(std::string_view member) {
 }
 
 std::string without_samples(std::string_view wanted, const std::set<std::string>& others) {
+  if (others.empty()) return "is empty: no member of it is named as samples are, KEY.EXTENSION";
   return fmt::format(
-      "holds no {}{}; say which member of a sample is decoded: tar:PATH?member=EXTENSION",
-      wanted.empty() ? "images" : shown_text(wanted),
-      others.empty() ? "" : fmt::format(" but {}", fmt::join(others, ", ")));
+      "holds no {} but {}; say which member of a sample is decoded: tar:PATH?member=EXTENSION",
+      wanted.empty() ? "images" : shown_text(wanted), fmt::join(others, ", "));
 }
 
 std::string note_of_left_out(std::int64_t samples) {

@@ -103,17 +103,36 @@ std::string TarWalk::read_text(Bytes size) {
   return text;
 }
 
+// Of GNU tar's own format, as far as it does not fit into the header.
+void TarWalk::skip_sparse_map(const Header& header) {
+  constexpr std::size_t kGoesOn = 482, kGoesOnFurther = 504;  // bytes that say so
+  bool goes_on = header.bytes[kGoesOn] != '\0';
+  while (goes_on) {
+    std::array<char, kBlockBytes> block{};
+    if (shard_.read(at_, std::as_writable_bytes(std::span(block))) < kBlockBytes) return;
+    at_ += static_cast<Bytes>(kBlockBytes);
+    goes_on = block[kGoesOnFurther] != '\0';
+  }
+}
+
 std::optional<TarMember> TarWalk::next() {
   std::string long_name;
   std::optional<Bytes> long_size;
+  bool is_sparse = false;
   Header header;
   while (read_header(header)) {
     const char type = header.type();
-    const bool is_file = type == '0' || type == '\0' || type == '7';
+    const bool is_file = type == '0' || type == '\0' || type == '7' || type == 'S';
+    if (type == 'S') {
+      is_sparse = true;
+      skip_sparse_map(header);
+    }
     if (type == 'L') long_name = until_zero(read_text(header.size));
     if (type == 'x') {
       const std::string records = read_text(header.size);
       if (const auto path = pax_value(records, "path"); !path.empty()) long_name = path;
+      if (const auto path = pax_value(records, "GNU.sparse.name"); !path.empty()) long_name = path;
+      is_sparse = records.find("GNU.sparse.") != records.npos;
       const auto text = pax_value(records, "size");
       Bytes size = 0;
       if (!text.empty() &&
@@ -127,8 +146,10 @@ std::optional<TarMember> TarWalk::next() {
       fail(fmt::format("is damaged: no size at byte {}", at_));
     constexpr auto kUnit = static_cast<Bytes>(kBlockBytes);
     at_ += (size + kUnit - 1) / kUnit * kUnit;
-    if (is_file) return TarMember{long_name.empty() ? header.name() : long_name, begin, size};
+    if (is_file)
+      return TarMember{long_name.empty() ? header.name() : long_name, begin, size, is_sparse};
     if (!describes_next && type != 'g') {
+      is_sparse = false;
       long_name.clear();
       long_size.reset();
     }

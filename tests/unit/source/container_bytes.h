@@ -31,6 +31,17 @@ inline std::string npy_bytes(std::string_view type, std::string_view shape, std:
 class TarBytes {
  public:
   TarBytes& add(std::string_view name, std::string_view content, char type = '0') {
+    return add(name, content, type, 0);
+  }
+  // As GNU tar writes it, with so many more blocks of its map.
+  TarBytes& add_sparse(std::string_view name, std::string_view content, int blocks) {
+    return add(name, content, 'S', blocks);
+  }
+  std::string finish() const { return bytes_ + std::string(1024, '\0'); }
+  const std::string& unfinished() const { return bytes_; }
+
+ private:
+  TarBytes& add(std::string_view name, std::string_view content, char type, int map_blocks) {
     std::string block(512, '\0');
     const auto put = [&block](std::size_t at, std::string_view text) {
       block.replace(at, text.size(), text);
@@ -41,18 +52,21 @@ class TarBytes {
     put(148, "        ");
     block[156] = type;
     put(257, std::string_view("ustar\00000", 8));
+    if (map_blocks > 0) block[482] = 1;
     unsigned sum = 0;
     for (const char byte : block) sum += static_cast<unsigned char>(byte);
     put(148, fmt::format("{:06o}", sum) + '\0');
     bytes_ += block;
+    for (int i = 1; i <= map_blocks; ++i) {
+      std::string map(512, '\0');
+      map[504] = i < map_blocks ? 1 : 0;
+      bytes_ += map;
+    }
     bytes_ += content;
     bytes_.resize((bytes_.size() + 511) / 512 * 512);
     return *this;
   }
-  std::string finish() const { return bytes_ + std::string(1024, '\0'); }
-  const std::string& unfinished() const { return bytes_; }
 
- private:
   std::string bytes_;
 };
 

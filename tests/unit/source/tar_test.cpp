@@ -36,6 +36,23 @@ struct Tar : testing::Test {
     }
     return all;
   }
+  // What cannot be had stands as "!MEMBER".
+  static std::vector<std::string> of_stream(const Source& source) {
+    static StageSink nobody;
+    const auto stream = source.streams()->make_stream({}, nobody);
+    std::vector<std::string> all;
+    stream->begin_epoch(0);
+    for (;;) {
+      try {
+        const auto bytes = stream->next();
+        if (!bytes) return all;
+        all.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+      } catch (const SampleError&) {
+        const std::string place = stream->place();
+        all.push_back("!" + place.substr(place.rfind(' ') + 1));
+      }
+    }
+  }
   std::string why_not(const std::string& bytes, const GivenWords& words = {}) {
     return message_of<RunError>([&] { open(bytes, words); });
   }
@@ -60,6 +77,41 @@ TEST_F(Tar, OneMemberOfASampleIsDecoded) {
               ElementsAre("1 sample of the shards has no member to decode and is left out"));
   EXPECT_THAT(samples(shard.finish(), {{"member", "cls"}}), ElementsAre("7"));
   EXPECT_THAT(why_not(shard.finish(), {{"member", "mp4"}}), HasSubstr("holds no mp4 but cls, jpg"));
+}
+
+// webdataset: "duplicate file name in tar file". What is not wanted counts, too.
+TEST_F(Tar, ASecondMemberOfOneNameIsNotReadAndThatIsSaid) {
+  TarBytes shard;
+  shard.add("1.jpg", "one").add("1.JPG", "again").add("2.jpg", "two").add("2.cls", "7");
+  shard.add("2.cls", "8").add("1.jpg", "apart");
+  EXPECT_THAT(samples(shard.finish()), ElementsAre("one", "two", "apart"));
+  EXPECT_THAT(
+      open(shard.finish())->notes(),
+      ElementsAre(HasSubstr("2 members of the shards are not read, first of " + (data / "0.tar") +
+                            ": 1.JPG is the second of its name in one")));
+  const auto stream = open(shard.finish(), {{"stream", "1"}});
+  EXPECT_THAT(of_stream(*stream), ElementsAre("one", "!1.JPG", "two", "!2.cls", "apart"));
+}
+
+// Of GNU's own format, with a map that goes on in two blocks, and of pax.
+TEST_F(Tar, WhatIsStoredSparseIsNotReadAndThatIsSaid) {
+  TarBytes gnu;
+  gnu.add("1.jpg", "one").add_sparse("2.jpg", "hole", 2).add("3.jpg", "three");
+  EXPECT_THAT(samples(gnu.finish()), ElementsAre("one", "three"));
+  EXPECT_THAT(open(gnu.finish())->notes(),
+              ElementsAre(HasSubstr("1 member of the shards is not read, first of")));
+  EXPECT_THAT(of_stream(*open(gnu.finish(), {{"stream", "1"}})),
+              ElementsAre("one", "!2.jpg", "three"));
+  TarBytes pax;
+  pax.add("p", "22 GNU.sparse.major=1\n25 GNU.sparse.name=2.jpg\n", 'x');
+  pax.add("GNUSparseFile.0/2.jpg", "1\n0\n4\nhole").add("3.jpg", "three");
+  EXPECT_THAT(of_stream(*open(pax.finish(), {{"stream", "1"}})), ElementsAre("!2.jpg", "three"));
+  EXPECT_THAT(samples(pax.finish()), ElementsAre("three"));
+  EXPECT_THAT(samples(gnu.finish().substr(0, 1024 + 512)), ElementsAre("one"));
+}
+
+TEST_F(Tar, WithoutAnyMemberIsEmpty) {
+  EXPECT_THAT(why_not(TarBytes().finish()), HasSubstr("0.tar: is empty: no member of it is named"));
 }
 
 // As wds2idx writes them, of members that lie where a walk finds them.
@@ -202,7 +254,7 @@ TEST_F(Tar, SaysWhatIsNoShard) {
               HasSubstr("is compressed (gzip), so that no sample has a place of its own"));
   EXPECT_THAT(why_not(std::string(600, 'x')), HasSubstr("is no tar file"));
   EXPECT_THAT(why_not("short"), HasSubstr("is no tar file"));
-  EXPECT_THAT(why_not(std::string(1024, '\0')), HasSubstr("holds no images"));
+  EXPECT_THAT(why_not(std::string(1024, '\0')), HasSubstr("0.tar: is empty"));
   TarBytes shard;
   shard.add("1.jpg", "one");
   EXPECT_THAT(why_not(shard.unfinished() + std::string(512, 'x')),
