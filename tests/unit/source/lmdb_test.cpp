@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <protozero/pbf_writer.hpp>
 
 #include "fixtures.h"
@@ -119,6 +120,19 @@ TEST_F(Lmdb, AReaderOfAForkedProcessOpensTheFileItself) {
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// As a machine with pages of 16 KiB writes it: the same pages, further apart, none of them large.
+TEST_F(Lmdb, OfAnotherPageSizeIsReadAsWell) {
+  const std::string whole = content_of_fixture("images.lmdb/data.mdb");
+  constexpr std::size_t kPage = 4096, kOther = 16384, kPageSizeAt = 40;  // in the first two
+  std::string other(whole.size() / kPage * kOther, '\0');
+  for (std::size_t page = 0; page < whole.size() / kPage; ++page)
+    other.replace(page * kOther, kPage, whole, page * kPage, kPage);
+  for (const std::size_t meta : {std::size_t{0}, kOther})
+    std::memcpy(other.data() + meta + kPageSizeAt, &kOther, 4);
+  expect_fixture_images(*open(data.write("0.mdb", other)));
+  EXPECT_THAT(why_not(data.write("0.mdb", other.substr(0, 3 * kOther))), HasSubstr("is cut off"));
 }
 
 TEST_F(Lmdb, WhatIsNoneIsCutOrOfAnotherMachineIsRefused) {
