@@ -198,23 +198,33 @@ std::vector<std::int64_t> rows_in(const std::string& path, Bytes largest) {
 }
 
 }  // namespace
+
+std::unique_ptr<Source> open_arrow_tables(const SourceOptions& options,
+                                          const SourceContext& context,
+                                          const std::vector<std::string>& paths,
+                                          const ReadArrowLayout& read,
+                                          std::vector<std::int64_t> order) {
+  const TableWords words(options);
+  auto tables = open_tables<ArrowLayout>(paths, "reading where samples begin", context,
+                                         [&](StoredObject& file) { return read(file, words); });
+  auto source = std::make_unique<ArrowSource>(options, std::move(tables), std::move(order));
+  source->settle_access();
+  return source;
+}
+
 }  // namespace loaderscope::source
 
 namespace loaderscope {
 
 std::unique_ptr<Source> open_arrow(const SourceOptions& options, const SourceContext& context) {
-  const source::TableWords words(options);
-  auto tables = source::open_tables<source::ArrowLayout>(
-      source::arrow_files(options.paths), "reading where samples begin", context,
-      [&](source::StoredObject& file) {
-        return source::read_arrow_layout(file, words.choose, words.column, options.largest_sample);
-      });
   const std::string indices = source::word_of(options.words, "indices");
-  auto order = indices.empty() ? std::vector<std::int64_t>()
-                               : source::rows_in(indices, options.largest_sample);
-  auto source = std::make_unique<source::ArrowSource>(options, std::move(tables), std::move(order));
-  source->settle_access();
-  return source;
+  const auto read = [&](source::StoredObject& file, const source::TableWords& words) {
+    return source::read_arrow_layout(file, words.choose, words.column, options.largest_sample);
+  };
+  return source::open_arrow_tables(options, context, source::arrow_files(options.paths), read,
+                                   indices.empty()
+                                       ? std::vector<std::int64_t>()
+                                       : source::rows_in(indices, options.largest_sample));
 }
 
 }  // namespace loaderscope

@@ -2,6 +2,8 @@
 // sample, an image.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +20,19 @@ inline constexpr std::string_view kArrowSuffixes[] = {".arrow", ".feather"};
 // the order of its state.json, and those of its cache without what map() and shuffle() left there.
 // Throws RunError.
 std::vector<std::string> arrow_files(const std::vector<std::string>& paths);
+
+class StoredObject;
+struct ArrowLayout;
+struct TableWords;
+
+// A source of such tables, whose layouts `read` gives. `order`: of rows; empty: as they lie. Throws
+// RunError, UsageError.
+using ReadArrowLayout = std::function<ArrowLayout(StoredObject&, const TableWords&)>;
+std::unique_ptr<Source> open_arrow_tables(const SourceOptions& options,
+                                          const SourceContext& context,
+                                          const std::vector<std::string>& paths,
+                                          const ReadArrowLayout& read,
+                                          std::vector<std::int64_t> order);
 
 }  // namespace loaderscope::source
 

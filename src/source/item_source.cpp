@@ -121,6 +121,8 @@ bool are_alike(const ItemFolder& a, const ItemFolder& b) {
   return a.is_packed == b.is_packed && a.fields == b.fields;
 }
 
+}  // namespace
+
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
                                    ParseIndex parse) {
   std::optional<ItemFolder> all;
@@ -147,17 +149,12 @@ std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceCon
   return source;
 }
 
-}  // namespace
 }  // namespace loaderscope::source
 
 namespace loaderscope {
 
 std::unique_ptr<Source> open_mds(const SourceOptions& options, const SourceContext& context) {
   return source::open_items(options, context, source::parse_mds_index);
-}
-
-std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceContext& context) {
-  return source::open_items(options, context, source::parse_litdata_index);
 }
 
 }  // namespace loaderscope

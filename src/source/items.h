@@ -92,6 +92,8 @@ struct ItemFolder {
 using ParseIndex = ItemIndex (*)(std::string_view);
 // Throw RunError.
 ItemFolder open_item_folder(const std::string& path, ParseIndex parse);
+std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
+                                   ParseIndex parse);
 void read_offsets_of(OpenShard& shard);
 const CompressionRow& compression_of_shard(const OpenShard& shard);
 

@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "container_bytes.h"
 #include "fixtures.h"
 #include "loaderscope/errors.h"
+#include "source/store.h"
 #include "temp_folder.h"
 
 namespace loaderscope::source {
@@ -43,6 +47,39 @@ TEST(Items, OfStreamingAndLitDataAreReadAsTheyWereWritten) {
   expect_fixture_images(*litdata(fixture("litdata")));
   expect_fixture_images(*litdata(fixture("litdata"), {{"column", "image"}, {"open", "sample"}}));
   EXPECT_THAT(mds(fixture("mds"))->describe(4), HasSubstr("/mds/shard.00001.mds: sample 1"));
+}
+
+// Since 0.2.74 LitData keeps rows of plain values as an Arrow file in each chunk.
+TEST(Items, RowsInChunksOfLitDataAreReadAsTheyWereWritten) {
+  expect_fixture_images(*litdata(fixture("litdata_rows")));
+  SourceOptions classes = options_of(fixture("litdata_rows"));
+  classes.classes = true;
+  const auto source = open_litdata(classes, {});
+  EXPECT_EQ(read_sample(*source->make_reader(), 4), "1004");
+  EXPECT_THAT(message_of<UsageError>([] {
+                litdata(fixture("litdata_rows"), {{"open", "sample"}});
+              }),
+              HasSubstr("open=sample is for chunks of items"));
+}
+
+TEST(Items, DamagedRowsInChunksOfLitDataAreRefused) {
+  TempFolder folder;
+  const auto with_chunk = [&](const std::string& bytes) {
+    std::filesystem::copy(fixture("litdata_rows"), folder / "data",
+                          std::filesystem::copy_options::overwrite_existing |
+                              std::filesystem::copy_options::recursive);
+    std::ofstream(folder / "data/chunk-0-1.bin", std::ios::binary) << bytes;
+    return message_of<RunError>([&] { litdata(folder / "data"); });
+  };
+  std::string chunk = text_of_object(fixture("litdata_rows/chunk-0-1.bin"), Bytes{1} << 20);
+  std::string too_long = chunk;
+  too_long.replace(chunk.size() - 12, 4, "\xff\xff\xff\x7f");
+  EXPECT_THAT(with_chunk(too_long), HasSubstr("chunk-0-1.bin: is damaged: its rows should begin"));
+  EXPECT_THAT(with_chunk(chunk.substr(0, chunk.size() / 2)), HasSubstr("chunk-0-1.bin: has items"));
+  EXPECT_THAT(with_chunk(""), HasSubstr("chunk-0-1.bin: has items"));
+  too_long = chunk;
+  too_long.replace(chunk.size() - 12, 4, std::string("\x10\0\0\0", 4));
+  EXPECT_THAT(with_chunk(too_long), HasSubstr("chunk-0-1.bin: is"));
 }
 
 TEST(Items, OnlyTheColumnThatIsDecodedIsUsed) {

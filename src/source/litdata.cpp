@@ -1,0 +1,105 @@
+// Chunks of LitData as a source: items, or, as it writes rows of plain values since 0.2.74, an
+// Arrow file behind the head of a chunk.
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "loaderscope/errors.h"
+#include "source/arrow.h"
+#include "source/arrow_file.h"
+#include "source/items.h"
+#include "source/named_files.h"
+#include "source/store.h"
+#include "source/table_source.h"
+
+namespace loaderscope::source {
+namespace {
+
+struct TablePlace {
+  Bytes begin = 0, length = 0;
+};
+
+// Behind the table of a chunk stand its length, of 32 bits, and these.
+constexpr std::string_view kRowsMagic{"LDARW01\0", 8};
+
+// Nothing of a chunk of items. Throws ValueError.
+std::optional<TablePlace> table_in_chunk(StoredObject& chunk) {
+  std::array<std::byte, sizeof(std::uint32_t) + kRowsMagic.size()> tail{};
+  const Bytes behind = chunk.size() - std::ssize(tail);
+  if (behind < 0 || chunk.read(behind, tail) < tail.size()) return std::nullopt;
+  if (std::memcmp(tail.data() + sizeof(std::uint32_t), kRowsMagic.data(), kRowsMagic.size()) != 0)
+    return std::nullopt;
+  std::uint32_t length = 0;
+  std::memcpy(&length, tail.data(), sizeof length);
+  if (length > behind) throw ValueError("is damaged: its rows should begin in front of it");
+  return TablePlace{behind - length, length};
+}
+
+// What lies there in an object, as one of its own.
+class PartOfObject final : public StoredObject {
+ public:
+  PartOfObject(StoredObject& whole, TablePlace place) : whole_(whole), place_(place) {}
+
+  Bytes size() const override { return place_.length; }
+  FolderStamp stamp() const override { return whole_.stamp(); }
+  std::size_t read(Bytes begin, std::span<std::byte> to) override {
+    if (begin < 0 || begin >= place_.length) return 0;
+    const Bytes most = std::min(std::ssize(to) + Bytes{0}, place_.length - begin);
+    return whole_.read(place_.begin + begin, to.first(static_cast<std::size_t>(most)));
+  }
+
+ private:
+  StoredObject& whole_;
+  TablePlace place_;
+};
+
+ArrowLayout read_rows_of_chunk(StoredObject& chunk, const TableWords& words, Bytes largest) {
+  const std::optional<TablePlace> place = table_in_chunk(chunk);
+  if (!place)
+    throw ValueError("has items, and other chunks have rows; write the data set again as a whole");
+  PartOfObject rows(chunk, *place);
+  ArrowLayout layout = read_arrow_layout(rows, words.choose, words.column, largest);
+  for (ArrowValues& values : layout.batches) values.begin += place->begin;
+  return layout;
+}
+
+bool has_rows(const OpenShard& chunk) {
+  try {
+    return table_in_chunk(*store_of(chunk.path).open(chunk.path)).has_value();
+  } catch (const ValueError&) {
+    return false;  // what it is wrong with it is said by whoever reads it
+  }
+}
+
+// The paths of all chunks, where the first has rows.
+std::vector<std::string> chunks_with_rows(const SourceOptions& options) {
+  std::vector<std::string> chunks;
+  for (const std::string& path : options.paths) {
+    const ItemFolder folder = open_item_folder(path, parse_litdata_index);
+    for (const OpenShard& chunk : folder.shards) {
+      if (chunk.about.items == 0) continue;
+      if (chunks.empty() && (folder.is_packed || !has_rows(chunk))) return {};
+      chunks.push_back(chunk.path);
+    }
+  }
+  return chunks;
+}
+
+}  // namespace
+}  // namespace loaderscope::source
+
+namespace loaderscope {
+
+std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceContext& context) {
+  const std::vector<std::string> chunks = source::chunks_with_rows(options);
+  if (chunks.empty()) return source::open_items(options, context, source::parse_litdata_index);
+  if (source::word_of(options.words, "open") == "sample")
+    throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow");
+  const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
+    return source::read_rows_of_chunk(chunk, words, options.largest_sample);
+  };
+  return source::open_arrow_tables(options, context, chunks, read, {});
+}
+
+}  // namespace loaderscope
