@@ -41,6 +41,7 @@ Told batch_fetch(const Watch& watch) {
 
 Told worker_cpu(const Watch& watch) {
   if (watch.workers_seen == 0) return {{}, "no worker processes"};
+  if (watch.workers_watched_s <= 0) return {{}, "workers came and went too quickly to be seen"};
   return {watch.workers.cpu(), ""};
 }
 

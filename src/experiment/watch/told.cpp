@@ -43,6 +43,7 @@ void JobSampler::tell_workers(Watch& watch) const {
   }
   watch.workers_seen = workers_seen_;
   watch.workers = all.shares();
+  watch.workers_watched_s = all.watched_s;
   if (all.watched_s > 0) {
     watch.worker_read_per_s = all.read / all.watched_s;
     watch.worker_storage_per_s = all.storage / all.watched_s;

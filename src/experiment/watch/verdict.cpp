@@ -70,13 +70,25 @@ std::string more_workers(const Watch& watch) {
                      "nothing";
 }
 
-Verdict trainer_limits(const Watch& watch) {
+// Those that live shorter than from one sample to the next are in none twice.
+bool are_workers_seen(const Watch& watch) { return watch.workers_watched_s >= 1; }
+
+Verdict short_lived_workers(const Watch& watch) {
   return {
-      Limit::trainer,
-      fmt::format("The training itself is the limit: {} of the time it waits for batches, and "
-                  "workers rest {} of theirs",
-                  show_percent(watch.waits.share), show_percent(watch.workers.of(Doing::queue))),
-      ""};
+      Limit::unknown,
+      fmt::format("{}; why cannot be told: {} came and went, too quickly to be seen",
+                  waits_for_batches(watch), plural(watch.workers_seen, "worker")),
+      "persistent_workers=True: epochs start new workers now; --interval 0.2s sees shorter ones"};
+}
+
+Verdict trainer_limits(const Watch& watch) {
+  std::string sentence =
+      fmt::format("The training itself is the limit: {} of the time it waits for batches",
+                  show_percent(watch.waits.share));
+  if (are_workers_seen(watch))
+    sentence += fmt::format(", and workers rest {} of theirs",
+                            show_percent(watch.workers.of(Doing::queue)));
+  return {Limit::trainer, std::move(sentence), ""};
 }
 
 // Workers rest where a training takes their batches too slowly.
@@ -177,6 +189,7 @@ Verdict verdict_of(const Watch& watch) {
     return unseen >= kUnseen && rests < kHardly ? trainer_that_is_not_seen(unseen)
                                                 : trainer_limits(watch);
   }
+  if (!are_workers_seen(watch)) return short_lived_workers(watch);
   if (!watch.waits.is_known && rests >= kRests)
     return {Limit::trainer,
             fmt::format("The training itself is likely the limit: workers rest {} of the time",

@@ -130,6 +130,7 @@ struct Watch {
   std::vector<WatchedProcess> processes;
   std::int64_t workers_seen = 0;  // also of earlier epochs
   Shares workers;                 // all of them together, of those that have ended too
+  double workers_watched_s = 0;   // likewise, the time of which that are shares
   double worker_read_per_s = 0, worker_storage_per_s = 0;  // of each
   double worker_private_bytes = 0;                         // mean of those that are there
   std::optional<double> worker_growth_per_s;               // of each

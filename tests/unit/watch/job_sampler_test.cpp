@@ -102,6 +102,24 @@ TEST_F(WatchedJob, WorkersThatWaitForStorageAreNamedWithTheFile) {
   EXPECT_EQ(watch.processes.back().where, "read() of /data/7.jpg");
 }
 
+// Each epoch starts new ones, and each is gone at the next sample.
+TEST_F(WatchedJob, OfWorkersThatLiveShortlyNothingIsToldAndTheAdviceIsToKeepThem) {
+  set({.turns = 25, .syscall = test::kReadPipe}, {.cpu_s = 0.5, .state = 'R'});
+  job_.end(kWorker);
+  JobSampler sampler(job_.path(), kTrainer, 1, no_gpus());
+  for (int s = 1; s < 12; ++s) {
+    job_.process(kWorker + s, kTrainer, "pt_data_worker", kTrain, {.state = 'R'}, 60 + s);
+    job_.end(kWorker + s - 1);
+    sampler.sample(s * kSecond);
+    for (int i = 0; i < 20; ++i) sampler.look();
+  }
+  const Watch watch = judged(sampler);
+  EXPECT_EQ(watch.limit, Limit::unknown) << watch.sentence;
+  EXPECT_THAT(watch.sentence, HasSubstr("why cannot be told: 11 workers came and went"));
+  EXPECT_THAT(watch.advice, HasSubstr("persistent_workers=True"));
+  EXPECT_FALSE(value_of(watch, "worker-cpu"));
+}
+
 TEST_F(WatchedJob, ATrainerThatNeverWaitsIsTheLimit) {
   const Watch watch = judged(run(10, {.cpu_s = 1, .turns = 25, .state = 'R'},
                                  {.cpu_s = 0.2, .turns = 50, .syscall = test::kReadPipe}));

@@ -41,6 +41,7 @@ Watch node() {
     watch.gpus.push_back({"NVIDIA H100", 0.4, 60e9, 80e9, true});
   }
   watch.workers_seen = 64;
+  watch.workers_watched_s = 64 * watch.watched_s;
   watch.workers.waits[static_cast<std::size_t>(Doing::storage)] = 0.91;
   watch.worker_read_per_s = 2e6;
   watch.worker_storage_per_s = 1e6;
