@@ -39,9 +39,12 @@ std::string draw_hosts(const RunRecord& record, const Analysis& analysis) {
   if (hosts.empty()) return "";
   page::Bars bars;
   bars.title = "How the hosts keep pace";
-  bars.note =
-      "Shares of the time, the mean of a host's ranks. Those come first that wait least for slower "
-      "ranks: the others wait for them.";
+  const bool any_waits =
+      std::ranges::any_of(hosts, [](const HostPace& host) { return host.waits_for_ranks() > 0; });
+  bars.note = fmt::format("Shares of the time, the mean of a host's ranks. {}",
+                          any_waits ? "Those come first that wait least for slower ranks: the "
+                                      "others wait for them."
+                                    : "The slowest come first.");
   const std::vector<std::size_t> order = slowest_first(hosts);
   for (std::size_t i = 0; i < std::min(order.size(), kMostHostsShown); ++i)
     bars.bars.push_back(bar_of_host(hosts[order[i]], order[i], analysis.has_busy));

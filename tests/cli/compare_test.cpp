@@ -63,6 +63,9 @@ TEST(Compare, KeepsEveryRun) {
   EXPECT_EQ(result["schema"], "loaderscope.compare/1");
   EXPECT_EQ(result["runs"].size(), 4U);
   EXPECT_EQ(result["verdict"], "worse");
+  EXPECT_EQ(result["notes"], json::array());
+  const Ended more = run_binary(exact({"--b", "--cost decode=2ms", "--pairs", "8", "--json", "-"}));
+  EXPECT_THAT(json::parse(more.out)["notes"].dump(), HasSubstr("2 say all, and not 8"));
   EXPECT_GT(result["runs"][0]["quantities"]["samples-per-s"], 0);
   EXPECT_EQ(result["arms"][1]["what"], "--cost decode=2ms");
 }

@@ -151,6 +151,10 @@ class PairRunner {
     if (context_.has_length) window = pilot_.window;
     if (pilot_.is_exact) window = 0;
     comparison_.planned_pairs = kPairsOfBlock * blocks(left, start + window);
+    if (pilot_.is_exact && given > comparison_.planned_pairs)
+      comparison_.notes.push_back(
+          fmt::format("in virtual time all pairs are alike, so that {} say all, and not {}",
+                      comparison_.planned_pairs, given));
     if (context_.has_length || pilot_.is_exact) return length;
     length.steps = std::max(pilot_.fewest_steps, window / std::max<Nanos>(1, pilot_.step));
     comparison_.steps = length.steps;
