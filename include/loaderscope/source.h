@@ -1,6 +1,7 @@
 // Sources: where the stored bytes of samples lie, and what reads them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,12 @@ class SampleReader {
   virtual ~SampleReader() = default;
   // The stored bytes of a sample, valid until the next call. Throws SampleError.
   virtual std::span<const std::byte> read(std::int64_t sample) = 0;
+  // The same, in `place`, which has room for all of it. Without a copy where the reader can.
+  virtual std::span<const std::byte> read_to(std::int64_t sample, std::byte* place) {
+    const std::span<const std::byte> stored = read(sample);
+    std::copy(stored.begin(), stored.end(), place);
+    return {place, stored.size()};
+  }
   // The samples that will be asked for next, in this order, instead of those named before. Only a
   // hint: others may be asked for, and some never. Costs no time to speak of: whatever a reader
   // does about it happens within `read`, and what it has begun to read goes on where it is named

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -73,23 +75,41 @@ class MmapReader final : public SampleReader {
 
   std::span<const std::byte> read(std::int64_t sample) override {
     const OpenExtent extent = opener_.open(sample);
-    const std::span<std::byte> bytes = buffer_.take(extent.size);
-    const std::size_t copied = copied_from(extent, bytes);
-    if (copied < bytes.size()) fail_short(extent, copied);
-    // What is cut off the last page reads as zeros: nothing is where the last byte is none.
-    if (bytes.back() == std::byte{0}) check_size(extent);
-    access_.count_request(static_cast<Bytes>(extent.size));
-    return bytes;
+    return copied(extent, buffer_.take(extent.size));
+  }
+  std::span<const std::byte> read_to(std::int64_t sample, std::byte* place) override {
+    const OpenExtent extent = opener_.open(sample);
+    return copied(extent, {place, extent.size});
   }
 
  private:
-  std::size_t copied_from(const OpenExtent& extent, std::span<std::byte> bytes) {
+  std::span<const std::byte> copied(const OpenExtent& extent, std::span<std::byte> to) {
     const bool is_part = extent.size < extent.object->size;
-    if (const std::byte* whole = is_part ? kept_.of(extent.object) : nullptr)
-      return copy_guarded(bytes, whole + extent.offset);
-    const Mapping mapping(*extent.object, extent.offset, extent.size, MAP_POPULATE);
-    if (mapping.error() != 0) fail_to_read(mapping.error());
-    return copy_guarded(bytes, mapping.data());
+    if (const std::byte* whole = is_part ? kept_.of(extent.object) : nullptr) {
+      copy(extent, whole + extent.offset, to);
+    } else {
+      const Mapping mapping(*extent.object, extent.offset, extent.size, MAP_POPULATE);
+      if (mapping.error() != 0) fail_to_read(mapping.error());
+      copy(extent, mapping.data(), to);
+    }
+    access_.count_request(static_cast<Bytes>(extent.size));
+    return to;
+  }
+
+  static void copy(const OpenExtent& extent, const std::byte* from, std::span<std::byte> to) {
+    const std::size_t copied = copy_guarded(to, from);
+    if (copied < to.size()) fail_short(extent, copied);
+    if (to.back() == std::byte{0} && !page_goes_on(from + to.size())) check_size(extent);
+  }
+
+  // Of a page that was cut within, all behind the cut reads as zeros: whatever else stands before
+  // its end says that nothing is missing before that.
+  static bool page_goes_on(const std::byte* behind) {
+    std::array<std::byte, 64> next;
+    const std::size_t left = (kPage - reinterpret_cast<std::uintptr_t>(behind) % kPage) % kPage;
+    const std::span<std::byte> seen = std::span(next).first(std::min(left, next.size()));
+    return copy_guarded(seen, behind) == seen.size() &&
+           std::any_of(seen.begin(), seen.end(), [](std::byte b) { return b != std::byte{0}; });
   }
 
   static void check_size(const OpenExtent& extent) {

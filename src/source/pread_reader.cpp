@@ -23,9 +23,23 @@ class PreadReader final : public SampleReader {
     const OpenExtent extent = opener_.open(sample);
     ReadProgress progress = direct_ ? direct_->begin(extent) : begin_cached(extent);
     const std::span<std::byte> bytes = buffer_.take(progress.buffer_bytes());
+    read_on(extent, progress, bytes.data());
+    return bytes.subspan(progress.lead(), extent.size);
+  }
+  // Past the page cache only to where blocks begin and end.
+  std::span<const std::byte> read_to(std::int64_t sample, std::byte* place) override {
+    if (direct_) return SampleReader::read_to(sample, place);
+    const OpenExtent extent = opener_.open(sample);
+    ReadProgress progress = begin_cached(extent);
+    read_on(extent, progress, place);
+    return {place, extent.size};
+  }
+
+ private:
+  void read_on(const OpenExtent& extent, ReadProgress& progress, std::byte* to) {
     while (!progress.complete()) {
-      const ssize_t got = ::pread(extent.object->fd, bytes.data() + progress.place(),
-                                  progress.length(), static_cast<off_t>(progress.offset()));
+      const ssize_t got = ::pread(extent.object->fd, to + progress.place(), progress.length(),
+                                  static_cast<off_t>(progress.offset()));
       if (got < 0 && errno == EINVAL && progress.alignment() > 1) {
         progress = direct_->give_up(extent);
       } else {
@@ -33,10 +47,8 @@ class PreadReader final : public SampleReader {
         if (got > 0) access_.count_request(got);
       }
     }
-    return bytes.subspan(progress.lead(), extent.size);
   }
 
- private:
   const Access& access_;
   ExtentOpener opener_;
   std::optional<DirectSwitch> direct_;

@@ -1,7 +1,10 @@
 // Sources of the same samples side by side, in the page cache; and an index of ten million samples.
 // Ratios: --benchmark_enable_random_interleaving=true --benchmark_repetitions=20.
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include <random>
 #include <string>
 
+#include "base/fd.h"
 #include "dataset/writer.h"
 #include "source/file_source.h"
 #include "source/index_builder.h"
@@ -21,7 +25,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSamples = 2000;
 constexpr std::size_t kSampleBytes = 73 << 10;
-constexpr std::int64_t kTokens = 32 << 20, kWindow = 1025;
+constexpr std::int64_t kTokens = 32 << 20, kWindow = 1025, kLongWindow = 4097;
 constexpr std::int64_t kIndexed = 10'000'000, kOfShard = 10'000;
 
 // The same bytes as files, as a shard, and as tokens; removed at the end.
@@ -71,7 +75,7 @@ std::unique_ptr<Source> opened(const char* format, const char* name, FileAccess 
   return source_row(format).open(options, {});
 }
 
-// Samples in random order, as an epoch has them.
+// Samples in random order, as an epoch has them, to their place in a batch.
 void read(benchmark::State& state, const Source& source) {
   const auto reader = source.make_reader();
   std::mt19937_64 random(2);
@@ -80,8 +84,7 @@ void read(benchmark::State& state, const Source& source) {
   for (auto _ : state) {
     const auto sample =
         static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(source.size()));
-    const auto stored = reader->read(sample);
-    std::memcpy(batch.data(), stored.data(), stored.size());
+    const auto stored = reader->read_to(sample, batch.data());
     benchmark::DoNotOptimize(batch.data());
     bytes += std::ssize(stored);
   }
@@ -95,30 +98,57 @@ void tar_by_index(benchmark::State& state) {
 BENCHMARK(files);
 BENCHMARK(tar_by_index);
 
+// Windows of so many tokens.
 void tokens(benchmark::State& state, FileAccess access) {
-  const GivenWords words = {{"window", std::to_string(kWindow)}, {"stride", "1"}};
+  const GivenWords words = {{"window", std::to_string(state.range(0))}, {"stride", "1"}};
   read(state, *opened("tokens", "tokens.bin", access, words));
 }
 void tokens_mmap(benchmark::State& state) { tokens(state, FileAccess::mmap); }
 void tokens_pread(benchmark::State& state) { tokens(state, FileAccess::pread); }
-BENCHMARK(tokens_mmap);
-BENCHMARK(tokens_pread);
+BENCHMARK(tokens_mmap)->Arg(kWindow)->Arg(kLongWindow);
+BENCHMARK(tokens_pread)->Arg(kWindow)->Arg(kLongWindow);
 
-// What nanoGPT's get_batch does at least: a copy of the same windows, out of memory.
-void tokens_memcpy(benchmark::State& state) {
-  std::ifstream in(data().path("tokens.bin"), std::ios::binary);
-  std::vector<char> all(2 * kTokens);
-  in.read(all.data(), std::ssize(all));
+// The CPU begins nothing before it has ended all; only where such an instruction is known.
+void wait_for_what_was_begun() {
+#ifdef __x86_64__
+  __builtin_ia32_lfence();
+#endif
+}
+
+// What nanoGPT's get_batch does at least: a copy of the same windows. Where nothing stands between
+// them, the CPU fetches one from memory while it copies another, unless it is `apart`.
+void copy_windows(benchmark::State& state, const char* from, bool apart = false) {
+  const std::int64_t window = state.range(0);
   std::mt19937_64 random(2);
   std::vector<std::byte> batch(kSampleBytes);
   for (auto _ : state) {
-    const auto first = random() % static_cast<std::uint64_t>(kTokens - kWindow);
-    std::memcpy(batch.data(), all.data() + 2 * first, 2 * kWindow);
+    const auto first = random() % static_cast<std::uint64_t>(kTokens - window);
+    if (apart) wait_for_what_was_begun();
+    std::memcpy(batch.data(), from + 2 * first, static_cast<std::size_t>(2 * window));
     benchmark::DoNotOptimize(batch.data());
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 2 * kWindow);
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations()) * 2 * window);
 }
-BENCHMARK(tokens_memcpy);
+
+// Out of memory.
+void tokens_memcpy(benchmark::State& state, bool apart) {
+  std::ifstream in(data().path("tokens.bin"), std::ios::binary);
+  std::vector<char> all(2 * kTokens);
+  in.read(all.data(), std::ssize(all));
+  copy_windows(state, all.data(), apart);
+}
+BENCHMARK_CAPTURE(tokens_memcpy, together, false)->Arg(kWindow)->Arg(kLongWindow);
+BENCHMARK_CAPTURE(tokens_memcpy, apart, true)->Arg(kWindow)->Arg(kLongWindow);
+
+// Out of the mapped file, as numpy.memmap does it, which nobody may cut meanwhile.
+void tokens_mapped_memcpy(benchmark::State& state) {
+  const Fd fd(::open(data().path("tokens.bin").c_str(), O_RDONLY | O_CLOEXEC));
+  void* mapped = ::mmap(nullptr, 2 * kTokens, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (mapped == MAP_FAILED) return state.SkipWithError("cannot be mapped");
+  copy_windows(state, static_cast<const char*>(mapped));
+  ::munmap(mapped, 2 * kTokens);
+}
+BENCHMARK(tokens_mapped_memcpy)->Arg(kWindow)->Arg(kLongWindow);
 
 // Of 4 KiB each, past the page cache, 64 under way. fio with the same parameters, of a file there:
 // fio --name=r --filename=FILE --rw=randread --bs=4k --ioengine=io_uring --iodepth=64 --direct=1

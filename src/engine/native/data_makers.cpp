@@ -72,15 +72,12 @@ class DataMaker : public SampleMaker {
   // Returns the stored bytes. Throws SampleError.
   virtual Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) = 0;
 
-  // `use` belongs to reading.
-  template <class Use>
+  // Into `place`, or, where that is null, wherever the reader has it.
   std::span<const std::byte> read(const SampleTask& task, const Origin& origin, SpanWriter& spans,
-                                  const Use& use) {
+                                  std::byte* place = nullptr) {
     StageScope scope(spans, Stage::read, StageScope::Kind::runs);
     stages_.begin(scope);
-    const std::span<const std::byte> stored =
-        stream_ ? origin.streamed : reader_->read(origin.sample);
-    use(stored);
+    const std::span<const std::byte> stored = bytes_of(origin, place);
     inject(Stage::read, task.execution, scope);
     inject_part(Stage::read_decompress, task.execution, scope);
     scope.handled(stream_ ? stream_->stored_bytes()
@@ -113,6 +110,14 @@ class DataMaker : public SampleMaker {
   const DataPipeline& pipeline_;
 
  private:
+  std::span<const std::byte> bytes_of(const Origin& origin, std::byte* place) {
+    if (!stream_)
+      return place == nullptr ? reader_->read(origin.sample)
+                              : reader_->read_to(origin.sample, place);
+    if (place != nullptr) std::copy(origin.streamed.begin(), origin.streamed.end(), place);
+    return origin.streamed;
+  }
+
   const ReplayPool::Sample* in_place_of(std::int64_t sample) const {
     const ReplayPool* pool = pipeline_.replayed;
     return pool != nullptr && pool->has_samples() ? &pool->in_place_of(sample) : nullptr;
@@ -177,7 +182,7 @@ class ImageMaker : public DataMaker {
   Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
     std::span<const std::byte> stored;
     if (works(Stage::read)) {
-      stored = read(task, origin, spans, [](auto) {});
+      stored = read(task, origin, spans);
     } else if (works(Stage::decode)) {
       stored = origin.replayed->stored;
     }
@@ -211,23 +216,17 @@ class ImageMaker : public DataMaker {
   std::unique_ptr<Augmenter> augmenter_;
 };
 
-// The copy into the slot is part of reading: nothing else is done to an array.
+// Read into the slot: nothing else is done to an array.
 class ArrayMaker : public DataMaker {
  public:
   using DataMaker::DataMaker;
 
  private:
   Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
-    if (!works(Stage::read)) {
-      put(origin.replayed->stored, task.place);
-      return std::ssize(origin.replayed->stored);
-    }
-    return static_cast<Bytes>(
-        read(task, origin, spans, [&](auto stored) { put(stored, task.place); }).size());
-  }
-
-  static void put(std::span<const std::byte> stored, std::byte* place) {
-    std::copy(stored.begin(), stored.end(), place);
+    if (works(Stage::read)) return std::ssize(read(task, origin, spans, task.place));
+    const auto& stored = origin.replayed->stored;
+    std::copy(stored.begin(), stored.end(), task.place);
+    return std::ssize(stored);
   }
 };
 

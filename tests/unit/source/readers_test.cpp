@@ -151,6 +151,48 @@ TEST_P(Readers, OfAnObjectThatWasCutWhatIsGoneIsTruncated) {
   }
 }
 
+// Whether or not a reader can do it without a copy; what ends in zeros is whole all the same.
+TEST_P(Readers, ReadToAPlaceThatIsGiven) {
+  std::string stored(3 * 8192, 'x');
+  std::fill_n(stored.begin() + 8192 + 100, 8192 - 100, '\0');
+  const std::string path = data.write("tokens.bin", stored);
+  SourceOptions options = without_cache({path});
+  options.access = GetParam();
+  options.words = {{"window", "40"}};  // 80 bytes
+  const auto tokens = open_tokens(options, {});
+  const auto of_tokens = tokens->make_reader();
+  for (std::int64_t sample = 0; sample < tokens->size(); ++sample) {
+    std::string place(90, '.');
+    const auto bytes = of_tokens->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
+    EXPECT_EQ(reinterpret_cast<const char*>(bytes.data()), place.data());
+    EXPECT_EQ(bytes.size(), 80U);
+    const auto from = static_cast<std::size_t>(80 * sample);
+    EXPECT_EQ(place, stored.substr(from, 80) + std::string(10, '.')) << sample;
+  }
+}
+
+// Also where it ends in zeros, which is what is cut off a page reads as.
+TEST_P(Readers, ZerosBehindTheEndAreNoSamples) {
+  const std::string path = data.write("tokens.bin", std::string(8192, '\0') + "yy");
+  SourceOptions options = without_cache({path});
+  options.access = GetParam();
+  options.words = {{"window", "40"}};
+  const auto tokens = open_tokens(options, {});
+  const auto of_tokens = tokens->make_reader();
+  EXPECT_EQ(of_tokens->read(0).size(), 80U);
+  fs::resize_file(path, 4096 + 160 + 79);
+  for (const std::int64_t sample : {0, 50, 51, 52}) EXPECT_EQ(of_tokens->read(sample).size(), 80U);
+  for (const std::int64_t sample : {54, 101}) {
+    std::string place(80, '.');
+    try {
+      of_tokens->read_to(sample, reinterpret_cast<std::byte*>(place.data()));
+      ADD_FAILURE() << sample << " was read";
+    } catch (const SampleError& error) {
+      EXPECT_EQ(error.kind, Kind::truncated) << error.what();
+    }
+  }
+}
+
 TEST_P(Readers, LargerAndSmallerFilesInTurn) {
   std::string list = "path\n";
   const std::vector<std::size_t> sizes = {10, 5'000'001, 4096, 1, 12 << 20, 4097, 5'000'001};
