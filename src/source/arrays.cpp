@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "loaderscope/errors.h"
 #include "source/named_files.h"
@@ -13,6 +14,7 @@ Windows windows_of(const GivenWords& words, std::int64_t length_otherwise) {
   Windows windows;
   windows.length = count_of(words, "window", length_otherwise);
   windows.stride = count_of(words, "stride", windows.length);
+  windows.deliver = word_of(words, "deliver");
   return windows;
 }
 
@@ -27,8 +29,10 @@ void check_length(const ArrayFile& array, Bytes file_bytes) {
 
 ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFile>& files,
                          Windows windows)
-    : ExtentSource(options), windows_(windows), roots_(options.paths) {
+    : ExtentSource(options), windows_(std::move(windows)), roots_(options.paths) {
   for (const ArrayFile& file : files) add(file);
+  if (!windows_.deliver.empty())
+    delivery_.emplace(arrays_.front().file.layout.type, windows_.deliver);
   const std::string first = shown_text(arrays_.front().file.path);
   if (samples_ == 0) {
     throw RunError(
@@ -37,9 +41,10 @@ ArraySource::ArraySource(const SourceOptions& options, const std::vector<ArrayFi
   }
   Bytes bytes = 0;
   if (__builtin_mul_overflow(windows_.length, arrays_.front().file.layout.row_bytes, &bytes) ||
-      bytes > options.largest_sample) {
+      delivered(bytes) > options.largest_sample) {
     throw RunError(fmt::format("{}: a sample of {} rows has {}, more than the {} that one may have",
-                               first, windows_.length, show_size(static_cast<double>(bytes)),
+                               first, windows_.length,
+                               show_size(static_cast<double>(delivered(bytes))),
                                show_size(static_cast<double>(options.largest_sample))));
   }
 }
@@ -63,9 +68,11 @@ void ArraySource::add(const ArrayFile& file) {
 
 std::string ArraySource::layout() const {
   const ArrayLayout& row = arrays_.front().file.layout;
-  if (row.is_flat) return fmt::format("({},) of {}", windows_.length, row.type);
-  if (windows_.length == 1) return fmt::format("{} of {}", row.shape, row.type);
-  return fmt::format("{} x {} of {}", windows_.length, row.shape, row.type);
+  const std::string type =
+      delivery_ ? fmt::format("{}, stored as {}", delivery_->type(), row.type) : row.type;
+  if (row.is_flat) return fmt::format("({},) of {}", windows_.length, type);
+  if (windows_.length == 1) return fmt::format("{} of {}", row.shape, type);
+  return fmt::format("{} x {} of {}", windows_.length, row.shape, type);
 }
 
 std::string ArraySource::describe(std::int64_t sample) const {
@@ -77,7 +84,13 @@ Extent ArraySource::extent(std::int64_t sample) const {
   const Array& array = array_of(sample);
   const Bytes row = (sample - array.first_sample) * windows_.stride;
   const ArrayLayout& layout = array.file.layout;
-  return {&array - arrays_.data(), layout.begin + row * layout.row_bytes, sample_bytes()};
+  return {&array - arrays_.data(), layout.begin + row * layout.row_bytes, window_bytes()};
+}
+
+std::unique_ptr<SampleReader> ArraySource::make_reader() const {
+  std::unique_ptr<SampleReader> stored = ExtentSource::make_reader();
+  if (!delivery_ || delivery_->as_stored()) return stored;
+  return make_delivering_reader(std::move(stored), *delivery_, sample_bytes(), 0);
 }
 
 void ArraySource::path_of(std::int64_t object, std::string& path) const {

@@ -1,10 +1,12 @@
 // Numbers that lie row by row in files, as samples: windows of rows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "source/access.h"
+#include "source/delivery.h"
 
 namespace loaderscope::source {
 
@@ -26,6 +28,7 @@ struct ArrayFile {
 // What the words of --data say of the windows.
 struct Windows {
   std::int64_t length = 1, stride = 1;  // rows
+  std::string deliver;                  // "": numbers as they are stored
 };
 Windows windows_of(const GivenWords& words, std::int64_t length_otherwise);
 
@@ -35,14 +38,14 @@ void check_length(const ArrayFile& array, Bytes file_bytes);
 // Of arrays that are alike, one after another; no window spans two of them.
 class ArraySource : public ExtentSource {
  public:
-  // Throws RunError: arrays that are not alike, or none that holds a window.
+  // Throws RunError: arrays that are not alike, or none that holds a window. Throws UsageError:
+  // numbers that cannot be delivered so.
   ArraySource(const SourceOptions& options, const std::vector<ArrayFile>& files, Windows windows);
   using ExtentSource::add_note;
 
   std::int64_t size() const override { return samples_; }
-  Bytes sample_bytes() const override {
-    return windows_.length * arrays_.front().file.layout.row_bytes;
-  }
+  Bytes sample_bytes() const override { return delivered(window_bytes()); }
+  std::unique_ptr<SampleReader> make_reader() const override;
   std::string layout() const override;
   std::string describe(std::int64_t sample) const override;  // "a.npy[32]": from this row on
 
@@ -61,8 +64,11 @@ class ArraySource : public ExtentSource {
   };
   void add(const ArrayFile& file);
   const Array& array_of(std::int64_t sample) const;
+  Bytes window_bytes() const { return windows_.length * arrays_.front().file.layout.row_bytes; }
+  Bytes delivered(Bytes stored) const { return delivery_ ? delivery_->bytes_of(stored) : stored; }
 
   Windows windows_;
+  std::optional<Delivery> delivery_;
   std::vector<std::string> roots_;
   std::vector<Array> arrays_;
   std::int64_t samples_ = 0;

@@ -51,7 +51,7 @@ AccessRow of_servers(AccessRow row) {
 }
 
 constexpr std::string_view kTarWords[] = {"member", "label", "stream", "shuffle"};
-constexpr std::string_view kNpyWords[] = {"window", "stride"};
+constexpr std::string_view kNpyWords[] = {"window", "stride", "deliver"};
 constexpr std::string_view kItemWords[] = {"column", "label", "open"};
 constexpr std::string_view kTfrecordWords[] = {"value", "feature", "label"};
 constexpr std::string_view kParquetWords[] = {"column", "label"};
@@ -59,7 +59,7 @@ constexpr std::string_view kArrowWords[] = {"column", "label", "indices"};
 constexpr std::string_view kHdf5Words[] = {"dataset", "window", "stride", "chunk-cache"};
 constexpr std::string_view kLmdbWords[] = {"key", "value"};
 constexpr std::string_view kVideoWords[] = {"every"};
-constexpr std::string_view kTokenWords[] = {"window", "stride", "type"};
+constexpr std::string_view kTokenWords[] = {"window", "stride", "type", "deliver", "pad"};
 
 // Of a function that opens sources of one kind.
 template <auto open>
@@ -142,7 +142,8 @@ std::span<const SourceRow> source_table() {
        .is_packed = true},
       {.row = {"tokens",
                "Tokens of text: a raw .bin as of nanoGPT, &type=u16, or Megatron's with its .idx; "
-               "?window=N (1024) are a sample, every &stride=N."},
+               "?window=N (1024) are a sample, every &stride=N; &deliver=i64: made wider; &pad=N: "
+               "each text by itself, filled up with token N."},
        .form = SampleForm::array,
        .open = opened<open_tokens>,
        .suffixes = source::kTokenSuffixes,

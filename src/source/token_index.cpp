@@ -63,7 +63,7 @@ class IndexFile {
 };
 
 // Where the last of all tokens ends.
-Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index) {
+Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, const EachSequence& each) {
   std::vector<std::int32_t> lengths(kAtOnce);
   std::vector<std::int64_t> begins(kAtOnce);
   Bytes end = 0;
@@ -79,6 +79,7 @@ Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index) {
         file.fail(fmt::format("sequence {} has {} tokens from byte {} on; write the index again",
                               first + static_cast<std::int64_t>(i), lengths[i], begins[i]));
       end = std::max(end, behind);
+      if (each) each(begins[i], lengths[i], index.token_bytes);
     }
   }
   return end;
@@ -86,7 +87,7 @@ Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index) {
 
 }  // namespace
 
-TokenIndex read_token_index(const std::string& path) {
+TokenIndex read_token_index(const std::string& path, const EachSequence& each) {
   const IndexFile file(path);
   std::array<char, 9> magic{};
   file.read(0, std::span<char>(magic));
@@ -109,7 +110,7 @@ TokenIndex read_token_index(const std::string& path) {
                     sequences, file.size()));
   index.sequences = static_cast<std::int64_t>(sequences);
   index.documents = std::max<std::int64_t>(0, static_cast<std::int64_t>(entries) - 1);
-  index.end = end_of_sequences(file, index);
+  index.end = end_of_sequences(file, index, each);
   return index;
 }
 

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <vector>
 
 #include "loaderscope/errors.h"
@@ -13,21 +11,10 @@
 namespace loaderscope::source {
 namespace {
 
-struct TokenType {
-  std::string_view word, type;
-  Bytes bytes;
-};
-constexpr std::array<TokenType, 4> kTokenTypes = {
-    {{"u16", "<u2", 2}, {"u32", "<u4", 4}, {"i32", "<i4", 4}, {"i64", "<i8", 8}}};
-
 // nanoGPT's, where no word and no index says another.
-const TokenType& type_of(const GivenWords& words) {
+const NumberType& type_of(const GivenWords& words) {
   const auto given = words.find("type");
-  if (given == words.end()) return kTokenTypes[0];
-  for (const TokenType& type : kTokenTypes) {
-    if (type.word == given->second) return type;
-  }
-  throw UsageError("type=" + shown_text(given->second) + ": expected u16, u32, i32 or i64");
+  return number_type("type", given == words.end() ? "u16" : given->second);
 }
 
 PathFacts facts_of_tokens(const std::string& path) {
@@ -39,12 +26,7 @@ PathFacts facts_of_tokens(const std::string& path) {
   return facts;
 }
 
-struct TokenFile {
-  ArrayFile array;
-  std::int64_t documents = 0;  // 0: not known
-};
-
-TokenFile raw_file(const std::string& path, const TokenType& type) {
+TokenFile raw_file(const std::string& path, const NumberType& type) {
   const PathFacts facts = facts_of_tokens(path);
   const Bytes size = facts.size;
   if (size % type.bytes != 0)
@@ -55,12 +37,13 @@ TokenFile raw_file(const std::string& path, const TokenType& type) {
   return {{path,
            {std::string(type.type), "()", size / type.bytes, type.bytes, 0, true},
            facts.stamp.inode},
+          false,
           0};
 }
 
 TokenFile indexed_file(const std::string& path, const std::string& index_path,
-                       const GivenWords& words) {
-  const TokenIndex index = read_token_index(index_path);
+                       const GivenWords& words, const EachSequence& each) {
+  const TokenIndex index = read_token_index(index_path, each);
   if (words.contains("type") && type_of(words).type != index.type)
     throw UsageError(fmt::format("type={}: {} says that its tokens are {}; leave it out",
                                  shown_text(words.find("type")->second), shown_text(index_path),
@@ -73,22 +56,26 @@ TokenFile indexed_file(const std::string& path, const std::string& index_path,
   return {{path,
            {index.type, "()", index.end / index.token_bytes, index.token_bytes, 0, true},
            facts.stamp.inode},
+          true,
           index.documents};
 }
 
-TokenFile opened_tokens(const std::string& path, const GivenWords& words) {
+}  // namespace
+
+TokenFile opened_tokens(const std::string& path, const GivenWords& words,
+                        const EachSequence& each) {
   const std::string index = path.substr(0, path.rfind('.')) + ".idx";
   return store_of(index).look_at(index).kind != PathFacts::Kind::nothing
-             ? indexed_file(path, index, words)
+             ? indexed_file(path, index, words, each)
              : raw_file(path, type_of(words));
 }
 
-}  // namespace
 }  // namespace loaderscope::source
 
 namespace loaderscope {
 
 std::unique_ptr<Source> open_tokens(const SourceOptions& options, const SourceContext&) {
+  if (options.words.contains("pad")) return source::open_padded_tokens(options);
   const source::Windows windows = source::windows_of(options.words, source::kUsualWindow);
   std::vector<source::ArrayFile> arrays;
   std::int64_t documents = 0;

@@ -2,6 +2,7 @@
 // .bin, which a .idx describes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,9 +21,23 @@ struct TokenIndex {
   std::int64_t sequences = 0, documents = 0;
   Bytes end = 0;  // of the last token of all sequences, in the .bin
 };
+// Of each sequence, in their order: from which byte of the .bin on it has how many tokens.
+using EachSequence = std::function<void(Bytes begin, std::int64_t tokens, Bytes token_bytes)>;
 // Throws RunError naming the path: cut off, of another version or type, sequences of less than
 // nothing or from before the file.
-TokenIndex read_token_index(const std::string& path);
+TokenIndex read_token_index(const std::string& path, const EachSequence& each = {});
+
+struct TokenFile {
+  ArrayFile array;
+  bool has_index = false;
+  std::int64_t documents = 0;  // 0: not known
+};
+// Of a .bin, by the .idx beside it where there is one. Throws RunError, UsageError.
+TokenFile opened_tokens(const std::string& path, const GivenWords& words,
+                        const EachSequence& each = {});
+
+// Each sequence by itself, with the word `pad`.
+std::unique_ptr<Source> open_padded_tokens(const SourceOptions& options);
 
 }  // namespace loaderscope::source
 

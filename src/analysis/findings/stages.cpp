@@ -94,7 +94,9 @@ std::optional<Candidate> padding_waste(const Facts& facts) {
                                "padding",
                                show_percent(share)),
                    {},
-                   "a batch_sampler that puts samples of about the same length into a batch"};
+                   facts.config.has_data()
+                       ? "pack texts one behind the other (without pad=N), or take a smaller window"
+                       : "a batch_sampler that puts samples of about the same length into a batch"};
 }
 
 std::optional<Candidate> other_loader(const Facts& facts) {

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "loaderscope/errors.h"
@@ -96,6 +97,56 @@ TEST_F(Tokens, OfManySequencesAllAreLookedAt) {
   EXPECT_EQ(open(data.path(), {{"window", "1000"}})->size(), 300);
   data.write("a.bin", std::string(599'998, 'a'));
   EXPECT_THAT(why_not(data.path(), {{"window", "1000"}}), HasSubstr("has 599998 bytes, and"));
+}
+
+TEST_F(Tokens, AreDeliveredWiderThanTheyAreStored) {
+  const std::string path = data.write("a.bin", {"\1\0\xff\xff\2\0\3\1", 8});
+  const auto source = open(path, {{"window", "2"}, {"deliver", "i64"}});
+  EXPECT_EQ(source->sample_bytes(), 16);
+  EXPECT_EQ(source->layout(), "(2,) of <i8, stored as <u2");
+  const auto reader = source->make_reader();
+  std::array<std::int64_t, 3> place{0, 0, -7};
+  EXPECT_EQ(reader->read_to(0, reinterpret_cast<std::byte*>(place.data())).size(), 16U);
+  EXPECT_THAT(place, ElementsAre(1, 65535, -7));
+  EXPECT_EQ(reader->stored_bytes(), 4);
+  EXPECT_EQ(read(*source, 1), std::string("\2\0\0\0\0\0\0\0\3\1\0\0\0\0\0\0", 16));
+  EXPECT_EQ(open(path, {{"window", "2"}, {"deliver", "u16"}})->sample_bytes(), 4);
+  EXPECT_THAT(why_not(path, {{"window", "2"}, {"type", "u32"}, {"deliver", "u16"}}),
+              HasSubstr("what is stored as <u4 does not become that"));
+  EXPECT_THAT(why_not(path, {{"deliver", "f32"}}), HasSubstr("deliver=f32: expected u16"));
+}
+
+// Of nine tokens of three texts, one without any, in windows of four: 4, 1; 4 of each are full.
+TEST_F(Tokens, OfTextsByThemselvesAreFilledUp) {
+  data.write("a.bin", "aabbccddeeffgghhii");
+  data.write("a.idx", index_bytes(8, 2, {5, 0, 4}));
+  const auto source = open(data.path(), {{"window", "4"}, {"pad", "30840"}});  // "xx"
+  ASSERT_EQ(source->size(), 3);
+  EXPECT_EQ(source->sample_bytes(), 8);
+  EXPECT_EQ(read(*source, 0), "aabbccdd");
+  EXPECT_EQ(read(*source, 1), "eexxxxxx");
+  EXPECT_EQ(read(*source, 2), "ffgghhii");
+  EXPECT_EQ(source->describe(1), data / "a.bin[4]");
+  EXPECT_THAT(
+      source->notes(),
+      ElementsAre(HasSubstr("3 samples of 3 tokens on average, filled up to 4: 25.0 % of")));
+  EXPECT_EQ(source->metrics().back().name, "collate.padding_share");
+  const auto wide = open(data.path(), {{"window", "4"}, {"pad", "1"}, {"deliver", "i64"}});
+  EXPECT_EQ(read(*wide, 1).substr(8, 16), std::string("\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 16));
+}
+
+TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
+  const std::string path = data.write("a.bin", "aabbccddeeffgghhii");
+  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("has no .idx beside it"));
+  data.write("a.idx", index_bytes(8, 2, {5, 4}));
+  EXPECT_THAT(why_not(path, {{"pad", "65536"}}), HasSubstr("pad=65536: is no number of type <u2"));
+  EXPECT_THAT(why_not(path, {{"pad", "-1"}}), HasSubstr("pad=-1: expected a whole number"));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"stride", "2"}}), HasSubstr("do not overlap"));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"window", "1000000000"}}), HasSubstr("may have"));
+  data.write("a.idx", index_bytes(8, 2, {0}));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("no sequence with a token"));
+  data.write("a.idx", index_bytes(7, 4, {2}));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("is no number of type <f4"));
 }
 
 TEST_F(Tokens, SaysWhatDoesNotFit) {
