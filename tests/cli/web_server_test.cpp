@@ -87,6 +87,17 @@ TEST_F(WebServerCli, GivesTheSamplesThatFilesGive) {
             facts_of({"--data", folder_.path("served/a.npy")}));
 }
 
+TEST_F(WebServerCli, AProxyIsAskedUnlessItIsNotToBe) {
+  const Words data = {"--data", "tar:http://nobody.invalid/a.tar"};
+  for (const char* name : {"http_proxy", "HTTP_PROXY", "ALL_PROXY"}) {
+    const Environment proxy(name, "http://127.0.0.1:" + plain_);
+    EXPECT_THAT(facts_of(data), HasSubstr("24 samples")) << name;
+  }
+  const Environment proxy("HTTP_PROXY", "http://127.0.0.1:1");
+  const Environment but("NO_PROXY", "127.0.0.1");
+  EXPECT_THAT(facts_of({"--data", "tar:" + http("a.tar")}), HasSubstr("24 samples"));
+}
+
 TEST_F(WebServerCli, WhatWasSpokenIsCounted) {
   const Environment trusted("CURL_CA_BUNDLE", certificate_);
   const json by_2 = result_of({"--data", https("a.npy"), "--shuffle"}).at("requests");

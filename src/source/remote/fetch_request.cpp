@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <string_view>
 
 #include "source/remote/fetch_calls.h"
 #include "source/remote/location.h"
@@ -28,6 +29,13 @@ const char* authorities(bool is_s3) {
   return nullptr;
 }
 
+// What other programs heed and libcurl does not, since a CGI program has it from its clients; null:
+// libcurl finds its proxy itself.
+const char* proxy_in_capitals(std::string_view url) {
+  if (!url.starts_with("http://") || std::getenv("REQUEST_METHOD") != nullptr) return nullptr;
+  return std::getenv("http_proxy") == nullptr ? std::getenv("HTTP_PROXY") : nullptr;
+}
+
 }  // namespace
 
 void Fetcher::set_up(Fetch& fetch, const Location& location) {
@@ -38,6 +46,7 @@ void Fetcher::set_up(Fetch& fetch, const Location& location) {
   if (easy == nullptr) throw std::bad_alloc();
   const std::string url = location.url();
   set(easy, CURLOPT_URL, url.c_str());
+  if (const char* proxy = proxy_in_capitals(url)) set(easy, CURLOPT_PROXY, proxy);
   set(easy, CURLOPT_NOSIGNAL, 1L);
   set(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   set(easy, CURLOPT_REDIR_PROTOCOLS_STR, url.starts_with("https") ? "https" : "http,https");
