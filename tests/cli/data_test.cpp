@@ -130,6 +130,23 @@ TEST(DataMake, TokensAreReadByARun) {
   EXPECT_EQ(json::parse(ran.out).at("config").at("samples"), 97);
 }
 
+// 196 texts of 512 tokens of two bytes (the last of 160), each in a window of 1,024 of eight.
+TEST(DataMake, TokensOfEachTextAreFilledUpByARun) {
+  const TestFolder folder;
+  const std::string tokens = "tokens:" + folder.path("tokens");
+  run_binary({"data", "make", tokens, "--tokens", "100k", "--documents", "512"});
+  const Ended ran =
+      run_binary({"run", "--data", tokens + "?pad=0&deliver=i64", "--device", "null", "--epochs",
+                  "1", "--batch-size", "4", "--warmup", "0", "--num-workers", "2", "--json", "-"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const json result = json::parse(ran.out);
+  EXPECT_EQ(result.at("config").at("samples"), 196);
+  EXPECT_NEAR(result.at("collate").at("padding_share").get<double>(), 1 - 1e5 / (196 * 1024), 1e-9);
+  EXPECT_EQ(result.at("stages").at("read").at("bytes"), 200'000);
+  EXPECT_EQ(result.at("memory").at("batch_bytes"), 4 * 1024 * 8);
+  EXPECT_THAT(ran.out, HasSubstr("padding-waste"));
+}
+
 TEST(DataPack, GoesOnAfterItWasKilled) {
   const TestFolder folder;
   const std::string photos = folder.path("photos"), shards = folder.path("shards");

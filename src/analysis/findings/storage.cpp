@@ -100,7 +100,7 @@ std::string less_reading_words(const Facts& facts) {
       facts.has_arrays() ? "store fewer bytes per sample (float16, uint8)" : "store smaller images";
   const bool is_streamed = facts.metric("data.shards") > 0;
   if (is_streamed || facts.config.data.access == FileAccess::mmap) return fewer;
-  return fewer + ", or try --access mmap, which copies nothing";
+  return fewer + ", or try --access mmap, which asks the kernel for nothing";
 }
 
 SettingRange deeper(const Facts& facts) {

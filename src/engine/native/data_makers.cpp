@@ -80,9 +80,12 @@ class DataMaker : public SampleMaker {
     const std::span<const std::byte> stored = bytes_of(origin, place);
     inject(Stage::read, task.execution, scope);
     inject_part(Stage::read_decompress, task.execution, scope);
-    scope.handled(stream_ ? stream_->stored_bytes()
-                          : reader_->stored_bytes().value_or(std::ssize(stored)));
+    scope.handled(stored_bytes_of(stored));
     return stored;
+  }
+  // What was read for what has just come.
+  Bytes stored_bytes_of(std::span<const std::byte> sample) const {
+    return stream_ ? stream_->stored_bytes() : reader_->stored_bytes().value_or(std::ssize(sample));
   }
 
   bool works(Stage stage) const { return !pipeline_.plan->knockouts.has(stage); }
@@ -223,7 +226,7 @@ class ArrayMaker : public DataMaker {
 
  private:
   Bytes make_one(const SampleTask& task, const Origin& origin, SpanWriter& spans) override {
-    if (works(Stage::read)) return std::ssize(read(task, origin, spans, task.place));
+    if (works(Stage::read)) return stored_bytes_of(read(task, origin, spans, task.place));
     const auto& stored = origin.replayed->stored;
     std::copy(stored.begin(), stored.end(), task.place);
     return std::ssize(stored);

@@ -54,10 +54,10 @@ TEST(DataForms, ReadsThatNeedACpuAreOfWhatIsRead) {
   EXPECT_THAT(advice_for_reads("synthetic"), HasSubstr("in place of pickle"));
   EXPECT_THAT(advice_for_reads("files"), HasSubstr("into shards"));
   EXPECT_EQ(advice_for_reads("tar"),
-            "store smaller images, or try --access mmap, which copies nothing");
+            "store smaller images, or try --access mmap, which asks the kernel for nothing");
   EXPECT_EQ(advice_for_reads("npy"),
-            "store fewer bytes per sample (float16, uint8), or try --access mmap, which copies "
-            "nothing");
+            "store fewer bytes per sample (float16, uint8), or try --access mmap, which asks the "
+            "kernel for nothing");
 }
 
 TEST(DataForms, StreamsHaveNoOtherAccess) {
