@@ -28,6 +28,7 @@ const std::vector<std::vector<Folder>>& floors() {
       {{"trace", ""}},
       {{"record", "events run_config run_record"}},
       {{"machine", ""},
+       {"rendezvous", ""},
        {"source", "source"},
        {"decode", "decode"},
        {"augment", "augment"},

@@ -1,0 +1,178 @@
+#include "rendezvous/connection.h"
+
+#include <fmt/format.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "base/sleep.h"
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kHeader = 5;  // four bytes of length, one of kind
+constexpr Nanos kTryAgain = 100 * kMillisecond;
+constexpr int kSecondsToSend = 10;
+
+void set_option(int socket, int level, int name, int value) {
+  ::setsockopt(socket, level, name, &value, sizeof value);
+}
+
+std::uint64_t number_at(const std::string& bytes, std::size_t at, std::size_t size) {
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < size; ++i)
+    number = number << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return number;
+}
+
+void append_number(std::string& bytes, std::uint64_t number, std::size_t size) {
+  for (std::size_t i = size; i-- > 0;) bytes += static_cast<char>(number >> (8 * i) & 0xFF);
+}
+
+using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
+
+Addresses addresses_of(const std::string& address, std::uint16_t port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int error =
+      ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+  if (error != 0)
+    throw RunError(fmt::format("rendezvous: {} is no host's address ({}); look at MASTER_ADDR",
+                               shown_text(address), ::gai_strerror(error)));
+  return {found, ::freeaddrinfo};
+}
+
+// -1 and errno.
+int try_to_connect(const addrinfo& address, Nanos until) {
+  Fd socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (socket < 0) return -1;
+  if (::connect(socket, address.ai_addr, address.ai_addrlen) != 0) {
+    if (errno != EINPROGRESS) return -1;
+    pollfd waits{socket, POLLOUT, 0};
+    const Nanos left = std::max<Nanos>(until - monotonic_now(), 0);
+    if (::poll(&waits, 1, static_cast<int>(left / kMillisecond)) <= 0) {
+      errno = ETIMEDOUT;
+      return -1;
+    }
+    int error = 0;
+    socklen_t size = sizeof error;
+    ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) {
+      errno = error;
+      return -1;
+    }
+  }
+  return ::dup(socket);
+}
+
+}  // namespace
+
+std::string packed(std::int64_t first, std::int64_t second) {
+  std::string bytes;
+  append_number(bytes, static_cast<std::uint64_t>(first), 8);
+  append_number(bytes, static_cast<std::uint64_t>(second), 8);
+  return bytes;
+}
+
+std::optional<Numbers> unpacked(const std::string& bytes) {
+  if (bytes.size() != 16) return std::nullopt;
+  return Numbers{static_cast<std::int64_t>(number_at(bytes, 0, 8)),
+                 static_cast<std::int64_t>(number_at(bytes, 8, 8))};
+}
+
+Connection::Connection(Fd socket) : socket_(std::move(socket)), heard_at_(monotonic_now()) {
+  set_option(socket_, IPPROTO_TCP, TCP_NODELAY, 1);
+  const timeval most{kSecondsToSend, 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
+  const int flags = ::fcntl(socket_, F_GETFL);
+  ::fcntl(socket_, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+bool Connection::send(MessageKind kind, const std::string& bytes) {
+  std::string message;
+  append_number(message, bytes.size(), 4);
+  message += static_cast<char>(kind);
+  message += bytes;
+  const std::lock_guard lock(sending_);
+  for (std::size_t sent = 0; sent < message.size();) {
+    const ssize_t n =
+        ::send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+bool Connection::receive() {
+  char buffer[std::size_t{1} << 16];
+  const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+  if (n < 0) return errno == EAGAIN || errno == EINTR;
+  if (n == 0) return false;
+  heard_at_ = monotonic_now();
+  read_.append(buffer, static_cast<std::size_t>(n));
+  return read_.size() < kHeader || number_at(read_, 0, 4) <= longest_;
+}
+
+std::optional<Message> Connection::next() {
+  if (read_.size() < kHeader) return std::nullopt;
+  const std::size_t size = number_at(read_, 0, 4);
+  if (size > longest_ || read_.size() < kHeader + size) return std::nullopt;
+  Message message{static_cast<MessageKind>(read_[4]), read_.substr(kHeader, size)};
+  read_.erase(0, kHeader + size);
+  return message;
+}
+
+Fd listen_at(std::uint16_t port) {
+  Fd socket(::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const bool is_v6 = socket >= 0;
+  if (!is_v6) socket = Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
+  sockaddr_storage any{};
+  if (is_v6) {
+    set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+    auto& address = reinterpret_cast<sockaddr_in6&>(any);
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(port);
+  } else {
+    auto& address = reinterpret_cast<sockaddr_in&>(any);
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+  }
+  const socklen_t size = is_v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  if (::bind(socket, reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
+      ::listen(socket, SOMAXCONN) != 0)
+    throw RunError(fmt::format("rendezvous: port {} cannot be listened at ({}); another job may "
+                               "have it: give each its own MASTER_PORT",
+                               port, std::strerror(errno)));
+  return socket;
+}
+
+Fd connect_to(const std::string& address, std::uint16_t port, Nanos until) {
+  const Addresses addresses = addresses_of(address, port);
+  int error = 0;
+  do {
+    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+      const int socket = try_to_connect(*one, until);
+      if (socket >= 0) return Fd(socket);
+      error = errno;
+    }
+    sleep_until(monotonic_now() + kTryAgain);
+  } while (monotonic_now() < until);
+  throw RunError(fmt::format("rendezvous: process 0 does not answer at {}:{} ({}); look whether it "
+                             "runs, and at MASTER_ADDR and MASTER_PORT",
+                             shown_text(address), port, std::strerror(error)));
+}
+
+}  // namespace loaderscope

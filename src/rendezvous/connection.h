@@ -1,0 +1,69 @@
+// Messages over TCP: a length, a kind, bytes.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "loaderscope/units.h"
+
+namespace loaderscope {
+
+enum class MessageKind : std::uint8_t {
+  hello,    // of a process that comes: who it is
+  refusal,  // why it cannot take part
+  welcome,  // all have come
+  ping,
+  pong,
+  clocked,  // its clock is compared
+  go,       // all clocks are
+  ready,    // for a step, on process 0's clock
+  begin,    // of a step
+  over,     // the steps of the job
+  lost,     // why the job cannot go on
+  record,
+  thanks,  // for the record: it can end
+  beat,    // it lives
+};
+
+struct Message {
+  MessageKind kind = MessageKind::beat;
+  std::string bytes;
+};
+
+// Numbers in the order of the network.
+std::string packed(std::int64_t first, std::int64_t second = 0);
+struct Numbers {
+  std::int64_t first = 0, second = 0;
+};
+std::optional<Numbers> unpacked(const std::string& bytes);
+
+class Connection {
+ public:
+  explicit Connection(Fd socket);  // which it sets up
+
+  int fd() const { return socket_; }
+  // False where the other end is gone, or takes nothing for as long as it may be silent. From any
+  // thread.
+  bool send(MessageKind kind, const std::string& bytes = "");
+  // Reads what is there. False where the other end is gone, or sends what is no message.
+  bool receive();
+  std::optional<Message> next();  // of what was read
+  Nanos heard_at() const { return heard_at_; }
+  void allow(std::size_t longest) { longest_ = longest; }
+
+ private:
+  Fd socket_;
+  std::mutex sending_;
+  std::string read_;
+  std::size_t longest_ = std::size_t{1} << 16;  // of a stranger
+  Nanos heard_at_;
+};
+
+// Throw RunError.
+Fd listen_at(std::uint16_t port);
+Fd connect_to(const std::string& address, std::uint16_t port, Nanos until);
+
+}  // namespace loaderscope

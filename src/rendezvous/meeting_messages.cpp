@@ -1,0 +1,286 @@
+// What arrives at a meeting.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "base/thread_meter.h"
+#include "loaderscope/errors.h"
+#include "rendezvous/meeting.h"
+
+namespace loaderscope {
+namespace {
+
+constexpr std::size_t kLongestOfMember = std::size_t{1} << 30;  // a record
+constexpr int kLookEveryMs = 100;
+constexpr std::string_view kOurs = "loaderscope meeting 1";
+constexpr std::size_t kMostStrangers = 64;
+
+std::string next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string line(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::int64_t number_in_line(std::string_view& text) {
+  const std::string line = next_line(text);
+  std::int64_t number = -1;
+  std::from_chars(line.data(), line.data() + line.size(), number);
+  return number;
+}
+
+// Of settings, one a line, the first that differs: "NAME = VALUE".
+std::pair<std::string, std::string> first_difference(std::string_view one, std::string_view other) {
+  while (!one.empty() || !other.empty()) {
+    const std::string of_one = next_line(one), of_other = next_line(other);
+    if (of_one != of_other) return {of_one, of_other};
+  }
+  return {};
+}
+
+}  // namespace
+
+void Meeting::come_to_first() {
+  auto peer = std::make_unique<Peer>(
+      connect_to(place_.address, place_.port, monotonic_now() + patience_.to_come));
+  peer->number = 0;
+  peer->connection.allow(kLongestOfMember);
+  const std::string hello =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version, place_.number,
+                  place_.processes, own_.ranks, own_.host, own_.settings);
+  if (!peer->connection.send(MessageKind::hello, hello))
+    throw RunError("rendezvous: process 0 has ended; look at what it says");
+  peers_.push_back(std::move(peer));
+}
+
+// A thread's: takes what comes, and sees who is silent.
+void Meeting::serve() {
+  Nanos beaten_at = 0;
+  std::vector<pollfd> waits;
+  for (;;) {
+    waits.clear();
+    std::size_t known = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;
+      known = peers_.size();
+      for (const auto& peer : peers_)
+        waits.push_back({peer->is_gone ? -1 : peer->connection.fd(), POLLIN, 0});
+    }
+    waits.push_back({listener_, POLLIN, 0});
+    ::poll(waits.data(), waits.size(), kLookEveryMs);
+    std::function<void()> call;
+    {
+      const std::lock_guard lock(mutex_);
+      const Nanos now = monotonic_now();
+      const std::int64_t begins = last_begin();
+      for (std::size_t i = 0; i < known; ++i) {
+        Peer& peer = *peers_[i];
+        if (peer.is_gone) continue;
+        const bool lives = waits[i].revents == 0 || peer.connection.receive();
+        while (std::optional<Message> message = peer.connection.next()) take(peer, *message);
+        if (!lives) lose(peer, "has ended");
+        if (now - peer.connection.heard_at() > patience_.in_silence)
+          lose(peer, "was not heard of for " + show_duration(patience_.in_silence));
+      }
+      if (waits.back().revents != 0) let_one_come();
+      if (is_first() && !welcome_ && members() == place_.processes - 1) welcome_all();
+      std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
+      if (now - beaten_at >= kSecond) {
+        tell_all(MessageKind::beat, "");
+        beaten_at = now;
+      }
+      if (last_begin() != begins) call = on_begin_;
+      changed_.notify_all();
+    }
+    if (call) call();
+  }
+}
+
+void Meeting::let_one_come() {
+  Fd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+  const auto strangers = std::count_if(peers_.begin(), peers_.end(),
+                                       [](const auto& peer) { return peer->number < 0; });
+  if (socket < 0 || static_cast<std::size_t>(strangers) >= kMostStrangers) return;
+  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+}
+
+void Meeting::take(Peer& peer, const Message& message) {
+  if (peer.number < 0) {
+    if (message.kind != MessageKind::hello) {
+      peer.is_gone = true;
+    } else {
+      take_hello(peer, message.bytes);
+    }
+    return;
+  }
+  const std::optional<Numbers> numbers = unpacked(message.bytes);
+  switch (message.kind) {
+    case MessageKind::refusal:
+    case MessageKind::lost:
+      if (!is_first()) fail(message.bytes);
+      break;
+    case MessageKind::welcome:
+      if (numbers) std::tie(first_rank_, ranks_) = std::pair(numbers->first, numbers->second);
+      welcome_ = true;
+      break;
+    case MessageKind::ping:
+      peer.connection.send(MessageKind::pong, packed(monotonic_now()));
+      break;
+    case MessageKind::pong:
+      if (numbers) pong_ = Pong{numbers->first, monotonic_now()};
+      break;
+    case MessageKind::clocked:
+      peer.clocked = true;
+      if (welcome_ && all([](const Peer& one) { return one.clocked; })) {
+        tell_all(MessageKind::go, "");
+        go_ = true;
+      }
+      break;
+    case MessageKind::go:
+      go_ = true;
+      break;
+    case MessageKind::ready:
+      if (numbers && is_first()) take_ready(numbers->first, numbers->second);
+      break;
+    case MessageKind::begin:
+      if (numbers) take_begin(numbers->first, numbers->second);
+      break;
+    case MessageKind::over:
+      if (numbers) take_over(numbers->first);
+      break;
+    case MessageKind::record:
+      peer.record = message.bytes;
+      break;
+    case MessageKind::thanks:
+      thanked_ = true;
+      break;
+    case MessageKind::hello:
+    case MessageKind::beat:
+      break;
+  }
+}
+
+void Meeting::take_hello(Peer& peer, const std::string& bytes) {
+  std::string_view text = bytes;
+  const std::string ours = next_line(text), job = next_line(text);
+  peer.of.version = next_line(text);
+  const std::int64_t number = number_in_line(text), processes = number_in_line(text);
+  peer.of.ranks = number_in_line(text);
+  peer.of.host = next_line(text);
+  peer.of.settings = text;
+  std::string refused;
+  const bool is_stranger = ours != kOurs || job != place_.job;
+  if (is_stranger) {
+    refused = fmt::format("rendezvous: at port {} another job meets; give each its own MASTER_PORT",
+                          place_.port);
+  } else if (number < 1 || number >= place_.processes || peer.of.ranks < 1 ||
+             processes != place_.processes) {
+    refused = fmt::format(
+        "rendezvous: process {} of {} came to process 0 of {}; start all by one command, or give "
+        "each job its own MASTER_PORT",
+        number, processes, place_.processes);
+  } else if (std::any_of(peers_.begin(), peers_.end(),
+                         [&](const auto& one) { return one->number == number; })) {
+    refused = fmt::format(
+        "rendezvous: process {} is there already; give each job its own MASTER_PORT", number);
+  }
+  if (!refused.empty()) {
+    peer.connection.send(MessageKind::refusal, refused);
+    peer.is_gone = true;
+    return;
+  }
+  peer.number = number;
+  if (const std::string why = why_refused(peer); !why.empty()) {
+    peer.connection.send(MessageKind::refusal, why);
+    fail(why);
+    return;
+  }
+  peer.connection.allow(kLongestOfMember);
+}
+
+std::string Meeting::why_refused(const Peer& peer) const {
+  const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
+  if (peer.of.version != own_.version)
+    return fmt::format("rendezvous: {} is loaderscope {}, and process 0 is {}; install one version",
+                       who, shown_text(peer.of.version), own_.version);
+  const auto [there, here] = first_difference(peer.of.settings, own_.settings);
+  if (there != here)
+    return fmt::format("rendezvous: {} has '{}', and process 0 has '{}'; start all with the same "
+                       "settings",
+                       who, shown_text(there), shown_text(here));
+  return "";
+}
+
+// In the order of their numbers.
+void Meeting::welcome_all() {
+  std::sort(peers_.begin(), peers_.end(),
+            [](const auto& one, const auto& other) { return one->number < other->number; });
+  ranks_ = own_.ranks;
+  for (const auto& peer : peers_) ranks_ += peer->number > 0 ? peer->of.ranks : 0;
+  std::int64_t first = own_.ranks;
+  for (const auto& peer : peers_) {
+    if (peer->number < 0) continue;
+    peer->connection.send(MessageKind::welcome, packed(first, ranks_));
+    first += peer->of.ranks;
+  }
+  welcome_ = true;
+}
+
+// After its record, or at the end of the job, a process may go.
+void Meeting::lose(Peer& peer, const std::string& how) {
+  peer.is_gone = true;
+  if (peer.number < 0 || peer.record || thanked_ || stop_) return;
+  if (is_first()) {
+    fail(fmt::format("rendezvous: process {} on {} {}; the job ends with what was measured until "
+                     "then",
+                     peer.number, shown_text(peer.of.host), how));
+  } else {
+    fail(fmt::format("rendezvous: process 0 at {} {}; look at what it says",
+                     shown_text(place_.address), how));
+  }
+}
+
+void Meeting::fail(const std::string& why) {
+  if (!failure_.empty()) return;
+  failure_ = why;
+  if (is_first()) tell_all(MessageKind::lost, why);
+}
+
+void Meeting::tell_all(MessageKind kind, const std::string& bytes) {
+  for (const auto& peer : peers_) {
+    if (peer->number < 0 || peer->is_gone) continue;
+    peer->connection.send(kind, bytes);  // where it fails, the next look sees that it is gone
+  }
+}
+
+std::string Meeting::missing() const {
+  std::string text;
+  for (std::int64_t number = 1; number < place_.processes; ++number) {
+    if (std::any_of(peers_.begin(), peers_.end(),
+                    [&](const auto& peer) { return peer->number == number; }))
+      continue;
+    text += (text.empty() ? "process " : ", ") + std::to_string(number);
+  }
+  return text.empty() ? "a process" : text;
+}
+
+std::int64_t Meeting::members() const {
+  return std::count_if(peers_.begin(), peers_.end(),
+                       [](const auto& peer) { return peer->number > 0 && !peer->is_gone; });
+}
+
+std::int64_t Meeting::last_begin() const {
+  return begins_.empty() ? -1 : begins_.rbegin()->first;
+}
+
+bool Meeting::all(bool (*is_so)(const Peer&)) const {
+  return std::all_of(peers_.begin(), peers_.end(),
+                     [&](const auto& peer) { return peer->number < 0 || is_so(*peer); });
+}
+
+}  // namespace loaderscope
