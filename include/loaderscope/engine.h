@@ -65,6 +65,14 @@ struct GuestContext {
   const ReplayTurns* replay = nullptr;
 };
 
+// The ranks that a run makes itself, of a job whose others are made elsewhere.
+struct JobPart {
+  std::int64_t first_rank = 0;
+  std::int64_t ranks = 0;  // of the job; 0: none is made elsewhere
+  // True once the others have ended, this part having made so many steps; may be empty.
+  std::function<bool(std::int64_t steps)> has_ended;
+};
+
 // What an engine may use of the world around it. Tests hand in others.
 struct EngineContext {
   const std::atomic<int>* stop_signal = nullptr;     // not 0: end soon, keep what was measured
@@ -81,6 +89,7 @@ struct EngineContext {
   const FittedCosts* costs = nullptr;
   Knockouts knockouts;  // stages that are left out
   GuestContext guest;   // of somebody else's loader
+  JobPart part;         // `native` only
 };
 
 // Runs the resolved `config` and returns the facts (machine and tool_version are filled by the

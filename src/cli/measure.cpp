@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/cpu_set.h"
+#include "cli/job_of_processes.h"
 #include "cli/live_account.h"
 #include "cli/progress.h"
 #include "cli/version_text.h"
@@ -64,7 +65,7 @@ void add_gpu_load(const GpuWatch& watch, RunRecord& record) {
 
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts, const ReplayTurns* replay) {
+                  const Knockouts& knockouts, const ReplayTurns* replay, JobOfProcesses* job) {
   using Terminal = ProgressPrinter::Terminal;
   const bool prints = config.program.command.given;
   ProgressPrinter progress("steps", prints ? Terminal::shared : Terminal::own);
@@ -79,6 +80,7 @@ RunRecord measure(const RunConfig& config, const MachineFacts& machine,
     progress.show(p.steps, p.fraction,
                   [&](std::size_t width) { return live_lines(account, width); });
   };
+  if (job != nullptr) job->prepare(context);
   std::optional<GpuWatch> gpus;
   if (may_use_gpus(config)) gpus.emplace();
   try {

@@ -10,9 +10,13 @@
 
 namespace loaderscope {
 
-// Runs the resolved `config`. `notes` come first in those of the record.
+class JobOfProcesses;
+
+// Runs the resolved `config`. `notes` come first in those of the record. `job`: of which
+// this process makes a part.
 RunRecord measure(const RunConfig& config, const MachineFacts& machine,
                   const std::vector<std::string>& notes, const std::atomic<int>& stop_signal,
-                  const Knockouts& knockouts = {}, const ReplayTurns* replay = nullptr);
+                  const Knockouts& knockouts = {}, const ReplayTurns* replay = nullptr,
+                  JobOfProcesses* job = nullptr);
 
 }  // namespace loaderscope

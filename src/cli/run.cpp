@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
+#include "cli/job_of_processes.h"
 #include "cli/last_result.h"
 #include "cli/limits.h"
 #include "cli/measure.h"
@@ -44,6 +45,9 @@ constexpr OwnFlag kRunFlags[] = {
     {"nsys", "", "FILE",
      "Record the program behind -- with nsys into FILE.nsys-rep as well, export it, and say what "
      "the GPU waited for by nsys's own times."},
+    {"rendezvous", "", "WAY",
+     "Make one part of a job of several processes, which --ranks are shared out to; env: find them "
+     "by the environment of torchrun, srun or mpirun."},
     kMachineFlag,
     kVerbose,
 };
@@ -128,6 +132,52 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
   }
 }
 
+// The record of the whole job, with what ended it early; nothing where another process has it.
+struct JobAnswer {
+  RunRecord record;
+  std::string failure;
+};
+std::optional<JobAnswer> measure_job(const RunConfig& config, const MachineFacts& machine,
+                                     const std::vector<std::string>& notes,
+                                     const std::atomic<int>& stop_signal) {
+  JobOfProcesses job(config, machine);
+  std::string failure;
+  RunRecord own;
+  try {
+    own = measure(job.part(), machine, notes, stop_signal, {}, nullptr, &job);
+  } catch (const BrokenOff& broken) {
+    failure = broken.what();
+    own = std::move(*broken.record);
+  }
+  std::optional<RunRecord> all = job.gather(std::move(own));
+  if (!all) {
+    if (!failure.empty()) throw RunError(failure);
+    return std::nullopt;
+  }
+  return JobAnswer{std::move(*all), failure.empty() ? job.failure() : failure};
+}
+
+ExitCode run_job(const RunConfig& config, const MachineFacts& machine,
+                 const std::vector<std::string>& notes, const ReportStyle& style,
+                 const std::atomic<int>& stop_signal) {
+  const std::optional<JobAnswer> job = measure_job(config, machine, notes, stop_signal);
+  if (!job) return ExitCode::ok;
+  Analysis analysis = analyse(job->record);
+  add_findings(analysis, job->record, PredictionHistory(source::user_cache_folder()).summary(),
+               &stop_signal);
+  write_results(config, style, job->record, analysis);
+  if (!job->failure.empty()) throw RunError(job->failure);
+  const ExitCode judgement =
+      judge_requirements(config.answer.require.value, job->record, analysis);
+  return stop_signal != 0 ? exit_code_of_signal(stop_signal) : judgement;
+}
+
+bool is_part_of_job(const OwnFlags& own) {
+  if (!own.is_given("rendezvous")) return false;
+  if (own.text("rendezvous") != "env") own.refuse("rendezvous", "expected env");
+  return true;
+}
+
 // Below our own answer that of the same run's trace.
 void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
                         const std::atomic<int>& stop_signal) {
@@ -147,6 +197,8 @@ ExitCode run(RunFlags& flags) {
     given.program.command.value = nsys->command();
   }
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
+  const bool is_part = is_part_of_job(flags.own);
+  if (is_part) set_ranks_of_job(given);
   MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, given);
   machine.unusable_gpu = limits.unusable_gpu;
@@ -159,6 +211,7 @@ ExitCode run(RunFlags& flags) {
     rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
+  if (is_part) return run_job(config, machine, notes, style, stop_signal);
   RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();

@@ -20,6 +20,11 @@ struct Barrier {
   std::mutex mutex;  // of all devices that share it
   std::condition_variable placed;
   std::vector<SimDevice*> devices;
+  StepGate* gate = nullptr;        // to ranks of other processes; null: there are none
+  std::int64_t told_to_gate = -1;  // step
+  bool closed = false;             // a device is gone
+
+  void advance();
 };
 
 class SimDevice : public Device {
@@ -31,6 +36,10 @@ class SimDevice : public Device {
         barrier_(std::move(barrier)) {
     barrier_->devices.push_back(this);
   }
+  ~SimDevice() override {
+    const std::lock_guard lock(barrier_->mutex);
+    barrier_->closed = true;
+  }
 
   bool submit_copy(const CopyJob& job) override;
   bool wait_copied(std::int64_t step) override;
@@ -39,6 +48,7 @@ class SimDevice : public Device {
   std::optional<DeviceTimes> collect() override;
 
  private:
+  friend struct Barrier;
   struct Step {
     DeviceTimes times;
     Nanos copy_submitted = 0, copy_duration = 0;
@@ -53,7 +63,6 @@ class SimDevice : public Device {
   void place_copy(Step& step, Nanos earliest);
   bool make_ready();
   void place_compute(Nanos begin);
-  void advance();
   Step* next_to_place();
 
   // Waits for `known`, which other ranks' submissions make true; false when the run is to stop.
@@ -148,7 +157,7 @@ void SimDevice::submit_compute(std::int64_t index, Nanos duration) {
   step.compute_submitted = true;
   step.compute_submitted_at = monotonic_now();
   step.compute_duration = duration;
-  advance();
+  barrier_->advance();
 }
 
 SimDevice::Step* SimDevice::next_to_place() {
@@ -180,15 +189,23 @@ void SimDevice::place_compute(Nanos begin) {
 }
 
 // Places every step that all ranks are ready for.
-void SimDevice::advance() {
-  for (;;) {
+void Barrier::advance() {
+  while (!closed) {
     Nanos begin = 0;
-    for (SimDevice* device : barrier_->devices) {
+    for (SimDevice* device : devices) {
       if (!device->make_ready()) return;
       begin = std::max(begin, device->next_to_place()->times.ready);
     }
-    for (SimDevice* device : barrier_->devices) device->place_compute(begin);
-    barrier_->placed.notify_all();
+    if (gate != nullptr) {
+      const std::int64_t step = devices.front()->placed_;
+      if (told_to_gate < step) gate->ready(step, begin);
+      told_to_gate = step;
+      const std::optional<Nanos> of_all = gate->begin_of(step);
+      if (!of_all) return;
+      begin = std::max(begin, *of_all);
+    }
+    for (SimDevice* device : devices) device->place_compute(begin);
+    placed.notify_all();
   }
 }
 
@@ -225,6 +242,23 @@ std::vector<std::unique_ptr<Device>> make_sim_devices(const RunConfig& config,
     if (!config.trainer.sync_ranks) shared = std::make_shared<Barrier>();
     devices.push_back(std::make_unique<SimDevice>(config, shared, stop));
   }
+  return devices;
+}
+
+std::vector<std::unique_ptr<Device>> make_gated_devices(const RunConfig& config,
+                                                        const std::atomic<int>& stop,
+                                                        StepGate& gate) {
+  std::vector<std::unique_ptr<Device>> devices;
+  const auto barrier = std::make_shared<Barrier>();
+  barrier->gate = &gate;
+  for (std::int64_t rank = 0; rank < config.trainer.ranks; ++rank)
+    devices.push_back(std::make_unique<SimDevice>(config, barrier, stop));
+  gate.on_begin([held = std::weak_ptr(barrier)] {
+    const std::shared_ptr<Barrier> still = held.lock();
+    if (!still) return;
+    const std::lock_guard lock(still->mutex);
+    still->advance();
+  });
   return devices;
 }
 

@@ -40,11 +40,15 @@ void say_once(std::vector<std::string>& notes, std::string note) {
 
 }  // namespace
 
+bool is_of_each_host(const Field& field) {
+  return field.is_about(about::kSaved) || is_among(kOfEachHost, field);
+}
+
 void join_settings(RunRecord& job, const RunRecord& part, std::string_view name) {
   const bool is_program = is_guest_engine(job.engine);
   std::vector<std::string> notes;
   for (const Field& field : fields()) {
-    if (field.is_about(about::kSaved) || is_among(kOfEachHost, field)) continue;
+    if (is_of_each_host(field)) continue;
     const std::string here = value_in(field, part.config), there = value_in(field, job.config);
     if (here == there) continue;
     const bool is_given = field.given(part.config) || field.given(job.config);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "loaderscope/run_record.h"
+#include "loaderscope/settings.h"
 
 namespace loaderscope {
 
@@ -12,5 +13,8 @@ namespace loaderscope {
 // and follows from a host's machine may differ: it is said in the notes of `job`. What each host
 // has of its own, such as the command with its rank, is not looked at.
 void join_settings(RunRecord& job, const RunRecord& part, std::string_view name);
+
+// Of one job's hosts each has its own, or it is asked of the answer alone.
+bool is_of_each_host(const Field& field);
 
 }  // namespace loaderscope

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 
 #include "device/devices.h"
 #include "loaderscope/errors.h"
@@ -110,7 +111,7 @@ void JobRunner::run_window() {
       rank->trainer->run();
     });
   }
-  while (!all_done() && !interrupted_ && job_.stop.load() == 0) {
+  while (!all_done() && !interrupted_ && !others_have_ended() && job_.stop.load() == 0) {
     sleep_until(monotonic_now() + kLookEvery);
     look();
     watch_for_silence();
@@ -214,6 +215,13 @@ bool JobRunner::all_done() {
     done = done && rank->done;
   }
   return done;
+}
+
+bool JobRunner::others_have_ended() const {
+  if (!context_.part.has_ended) return false;
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+  for (const auto& rank : ranks_) steps = std::min(steps, rank->folded);
+  return context_.part.has_ended(steps);
 }
 
 Progress JobRunner::progress() const {

@@ -77,6 +77,7 @@ class JobRunner {
   void fold_steps();
   void fold(std::int32_t index, const StepEvents& events);
   bool all_done();
+  bool others_have_ended() const;
   void end_rank(Rank& rank);
   Progress progress() const;
   void watch_for_silence();

@@ -74,7 +74,7 @@ Execution Loader::start_of(std::int32_t worker) const {
   execution.rank = share_.rank;
   execution.worker = worker;
   execution.epoch = epoch_;
-  execution.draw = static_cast<std::int64_t>(worker) * plan_.ranks + share_.rank;
+  execution.draw = plan_.draw_of(worker, share_.rank);
   execution.count = epoch_;
   return execution;
 }

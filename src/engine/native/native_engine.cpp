@@ -238,7 +238,7 @@ RunRecord run_native(const RunConfig& config, const EngineContext& context) {
   auto run = std::make_unique<Run>();
   run->config = config;
   if (config.has_data()) open_data(*run, context);
-  run->plan.emplace(run->config, nullptr, context.knockouts);
+  run->plan.emplace(run->config, nullptr, context.knockouts, context.part);
   native::MakerFactory makers = make_pipeline(*run);
   if (run->data) {
     const std::optional<Bytes> free = free_memory("/");

@@ -64,7 +64,7 @@ Execution Trainer::execution(const StepEvents& events) const {
   Execution execution;
   execution.rank = rank_;
   execution.epoch = events.epoch;
-  execution.draw = events.step * plan_.ranks + rank_;
+  execution.draw = plan_.draw_of(events.step, rank_);
   execution.count = events.step;
   execution.bytes = events.delivered_bytes;
   return execution;
@@ -146,7 +146,7 @@ Batch* Trainer::receive_one() {
   loader_.received(*batch);
   if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
     Execution execution = this->execution(batch->events);
-    execution.draw = batch->batch_of_epoch * plan_.ranks + rank_;
+    execution.draw = plan_.draw_of(batch->batch_of_epoch, rank_);
     execution.count = batch->batch_of_epoch;
     loader_.spend_on_receiving(*batch, execution, sleeper_, *run_queue_);
   }

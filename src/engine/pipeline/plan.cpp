@@ -45,12 +45,12 @@ double most_runnable(const Plan& plan) {
   return (threads + plan.compute_threads) * plan.ranks_per_host + plan.other_threads;
 }
 
-SamplerOptions sampler_options(const RunConfig& config) {
+SamplerOptions sampler_options(const RunConfig& config, std::int64_t ranks) {
   SamplerOptions options;
   options.samples = config.data.samples;
   options.shuffle = config.loader.shuffle;
   options.shuffle_buffer = config.loader.shuffle_buffer;
-  options.ranks = config.trainer.ranks;
+  options.ranks = ranks;
   options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   return options;
 }
@@ -133,12 +133,15 @@ Nanos StagePlan::injected(const Execution& execution) const {
   return ns;
 }
 
-Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knockouts& left_out)
+Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knockouts& left_out,
+           const JobPart& part)
     : config(given),
       fitted(fitted_costs),
       knockouts(left_out),
       ranks(static_cast<std::int32_t>(given.trainer.ranks.value)),
       workers(static_cast<std::int32_t>(std::max<std::int64_t>(given.loader.num_workers, 1))),
+      first_rank(part.first_rank),
+      ranks_of_job(part.ranks == 0 ? ranks : part.ranks),
       hosts(fitted == nullptr ? 1 : static_cast<std::int32_t>(fitted->hosts.count)),
       ranks_per_host(static_cast<std::int32_t>(divide_up(ranks, hosts))),
       made_by_trainer(given.loader.executor == Executor::inline_),
@@ -160,7 +163,7 @@ Plan::Plan(const RunConfig& given, const FittedCosts* fitted_costs, const Knocko
       compute(planned(given, Stage::compute, fitted, knockouts)),
       startup(planned(given, Stage::startup, fitted, knockouts)),
       startup_parent(planned(given, Stage::startup_parent, fitted, knockouts)),
-      sampler(sampler_options(given)) {
+      sampler(sampler_options(given, ranks_of_job)) {
   has_storage = !knockouts.has(Stage::read) &&
                 (given.declared.storage_latency > 0 || given.declared.storage_bandwidth > 0 ||
                  given.declared.storage_concurrency > 0);
@@ -247,7 +250,7 @@ Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEven
   execution.rank = rank;
   execution.worker = worker;
   execution.epoch = events.epoch;
-  execution.draw = batch_of_epoch * ranks + rank;
+  execution.draw = draw_of(batch_of_epoch, rank);
   execution.count = batch_of_epoch;
   execution.samples = events.samples;
   execution.bytes = events.delivered_bytes;

@@ -46,13 +46,14 @@ class StagePlan {
 // `config` and `fitted` must outlive the plan.
 struct Plan {
   explicit Plan(const RunConfig& config, const FittedCosts* fitted = nullptr,
-                const Knockouts& knockouts = {});
+                const Knockouts& knockouts = {}, const JobPart& part = {});
 
   const RunConfig& config;
   const FittedCosts* fitted;  // null: every cost is declared
   Knockouts knockouts;        // stages that cost nothing, whatever is declared or fitted
   std::int32_t ranks,
       workers;  // workers: at least 1; with an inline executor the trainer is worker 0
+  std::int64_t first_rank, ranks_of_job;  // where others are made elsewhere; else 0 and `ranks`
   std::int32_t hosts, ranks_per_host;
   bool made_by_trainer;
   bool pin_thread;
@@ -94,6 +95,10 @@ struct Plan {
     if (declared_requests) return &*declared_requests;
     return fitted != nullptr && fitted->requests && !has_storage ? &*fitted->requests : nullptr;
   }
+  // The number, among all of the job, of a rank's `count`th execution of its kind.
+  std::int64_t draw_of(std::int64_t count, std::int32_t rank) const {
+    return count * ranks_of_job + first_rank + rank;
+  }
   Bytes stored_bytes(const Execution& of_sample) const;
   Bytes delivered_bytes(std::int64_t samples) const { return samples * delivered_sample_bytes; }
   StageTime receive_time(const Execution& execution) const {
@@ -130,7 +135,7 @@ struct Plan {
   std::int64_t batches_per_epoch;  // of one rank; 0 = endless
   std::int64_t samples_in_batch(std::int64_t batch_of_epoch) const;
   std::int64_t sample_at(std::int32_t rank, std::int64_t epoch, std::int64_t position) const {
-    return sampler.at(rank, epoch, position);
+    return sampler.at(first_rank + rank, epoch, position);
   }
   Sampler sampler;
 };
