@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,12 +66,24 @@ struct GuestContext {
   const ReplayTurns* replay = nullptr;
 };
 
+// What is known of a window that several ranks have in common: that of the first of them.
+struct CommonWindow {
+  std::int64_t folded = 0;  // steps, warm-up included
+  std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();  // the step
+  bool ended = false;
+};
+
 // The ranks that a run makes itself, of a job whose others are made elsewhere.
 struct JobPart {
   std::int64_t first_rank = 0;
   std::int64_t ranks = 0;  // of the job; 0: none is made elsewhere
-  // True once the others have ended, this part having made so many steps; may be empty.
+  // True once the others have ended, this part having folded so many steps of each of its ranks:
+  // called a few times a second at least. May be empty.
   std::function<bool(std::int64_t steps)> has_ended;
+  // With sync-ranks all ranks have the window of the job's first: the part that makes it tells
+  // it, the others ask. Else both are empty.
+  std::function<void(const CommonWindow&)> tell_window;
+  std::function<CommonWindow()> window;
 };
 
 // What an engine may use of the world around it. Tests hand in others.

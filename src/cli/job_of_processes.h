@@ -1,6 +1,8 @@
 // A run whose ranks are made by several processes, on one host or on many.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,31 +14,39 @@ namespace loaderscope {
 
 class JobOfProcesses : private StepGate {
  public:
-  // `config`: of the whole job, resolved; without --ranks each process makes one. Waits for the
-  // others. Throws UsageError for what a job cannot have, RunError where it does not come together.
-  JobOfProcesses(const RunConfig& config, const MachineFacts& machine);
+  // `config`: of the whole job, resolved. Waits for the others. Throws UsageError for what a job
+  // cannot have, RunError where it does not come together.
+  JobOfProcesses(const RunConfig& config, const MachineFacts& machine, const JobPlace& place,
+                 const std::atomic<int>& stop_signal);
 
-  const RunConfig& part() const { return part_; }  // this process's
-  bool is_first() const { return meeting_->is_first(); }
-  void prepare(EngineContext& context);
+  struct Answer {
+    RunRecord record;
+    std::string failure;  // what ended the job early; "": nothing
+  };
+  // Makes this process's part of the job with `measure`. At the first process the record of all
+  // that are there, at others nothing. Throws what `measure` throws, unless there is an answer all
+  // the same, and RunError at others where the job failed.
+  using Measure = std::function<RunRecord(const RunConfig& part)>;
+  std::optional<Answer> run(const Measure& measure);
 
-  // Ends the job for all. At the first process the record of all that are there, at others
-  // nothing. Throws RunError at others where the job failed.
-  std::optional<RunRecord> gather(RunRecord own);
-  std::string failure() { return meeting_->failure(); }
+  void prepare(EngineContext& context);  // for `measure`
 
  private:
   void ready(std::int64_t step, Nanos at) override { meeting_->ready(step, at); }
   std::optional<Nanos> begin_of(std::int64_t step) override { return meeting_->begin_of(step); }
   void on_begin(std::function<void()> call) override { meeting_->on_begin(std::move(call)); }
 
-  void bring_onto_first_clock(RunRecord& own);
+  RunRecord own_record(const Measure& measure, std::string& failure);
+  void add_drift(HostRecord& host);
+  void bring_onto_first_clock(RunRecord& own, const std::string& failure);
+  void hand_over(const RunRecord& own);
+  RunRecord gather(RunRecord own);
 
   RunConfig config_, part_;
   std::unique_ptr<Meeting> meeting_;
 };
 
-// Before resolve(): without --ranks the job has one rank for each process.
-void set_ranks_of_job(RunConfig& given);
+// Of this process, by its environment. Throws UsageError.
+JobPlace own_place_in_job();
 
 }  // namespace loaderscope

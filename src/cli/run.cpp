@@ -132,50 +132,50 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
   }
 }
 
-// The record of the whole job, with what ended it early; nothing where another process has it.
-struct JobAnswer {
-  RunRecord record;
-  std::string failure;
+struct JobSettings {
+  const RunConfig& config;
+  const MachineFacts& machine;
+  const std::vector<std::string>& notes;
+  const ProbedRates& rates;
+  const ReportStyle& style;
 };
-std::optional<JobAnswer> measure_job(const RunConfig& config, const MachineFacts& machine,
-                                     const std::vector<std::string>& notes,
-                                     const std::atomic<int>& stop_signal) {
-  JobOfProcesses job(config, machine);
-  std::string failure;
-  RunRecord own;
-  try {
-    own = measure(job.part(), machine, notes, stop_signal, {}, nullptr, &job);
-  } catch (const BrokenOff& broken) {
-    failure = broken.what();
-    own = std::move(*broken.record);
-  }
-  std::optional<RunRecord> all = job.gather(std::move(own));
-  if (!all) {
-    if (!failure.empty()) throw RunError(failure);
-    return std::nullopt;
-  }
-  return JobAnswer{std::move(*all), failure.empty() ? job.failure() : failure};
-}
 
-ExitCode run_job(const RunConfig& config, const MachineFacts& machine,
-                 const std::vector<std::string>& notes, const ReportStyle& style,
+// The answer is that of the first process.
+ExitCode run_job(const JobSettings& of, const JobPlace& place,
                  const std::atomic<int>& stop_signal) {
-  const std::optional<JobAnswer> job = measure_job(config, machine, notes, stop_signal);
-  if (!job) return ExitCode::ok;
-  Analysis analysis = analyse(job->record);
-  add_findings(analysis, job->record, PredictionHistory(source::user_cache_folder()).summary(),
+  std::optional<JobOfProcesses::Answer> answer;
+  try {
+    JobOfProcesses job(of.config, of.machine, place, stop_signal);
+    answer = job.run([&](const RunConfig& part) {
+      return measure(part, of.machine, of.notes, stop_signal, {}, nullptr, &job);
+    });
+  } catch (const RunError&) {
+    if (stop_signal != 0) return exit_code_of_signal(stop_signal);
+    throw;
+  }
+  if (!answer) return stop_signal != 0 ? exit_code_of_signal(stop_signal) : ExitCode::ok;
+  const int ended_by = take_stop_signal();
+  RunRecord& record = answer->record;
+  add_known_rates(of.rates, record);
+  Analysis analysis = analyse(record);
+  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
                &stop_signal);
-  write_results(config, style, job->record, analysis);
-  if (!job->failure.empty()) throw RunError(job->failure);
-  const ExitCode judgement =
-      judge_requirements(config.answer.require.value, job->record, analysis);
-  return stop_signal != 0 ? exit_code_of_signal(stop_signal) : judgement;
+  write_results(of.config, of.style, record, analysis);
+  const int signal = ended_by != 0 ? ended_by : stop_signal.load();
+  if (signal != 0) return exit_code_of_signal(signal);
+  if (!answer->failure.empty()) throw RunError(answer->failure);
+  return judge_requirements(of.config.answer.require.value, record, analysis);
 }
 
-bool is_part_of_job(const OwnFlags& own) {
-  if (!own.is_given("rendezvous")) return false;
+// Where this process makes a part of a job: which one.
+std::optional<JobPlace> place_of(const OwnFlags& own, const RunConfig& given) {
+  if (!own.is_given("rendezvous")) return std::nullopt;
   if (own.text("rendezvous") != "env") own.refuse("rendezvous", "expected env");
-  return true;
+  if (own.is_given("nsys") || given.program.command.given)
+    own.refuse("rendezvous",
+               "makes ranks of its own, and no program's; leave it out on each host, and bring the "
+               "results together with 'loaderscope merge'");
+  return own_place_in_job();
 }
 
 // Below our own answer that of the same run's trace.
@@ -191,27 +191,28 @@ void add_answer_of_nsys(const NsysCapture& capture, const ReportStyle& style,
 
 ExitCode run(RunFlags& flags) {
   RunConfig given = given_by(flags);
+  const std::optional<JobPlace> place = place_of(flags.own, given);
+  if (place && !given.trainer.ranks.given) given.trainer.ranks.set(place->processes);
   std::optional<NsysCapture> nsys;
   if (flags.own.is_given("nsys")) {
     nsys.emplace(flags.own.text("nsys"), given);
     given.program.command.value = nsys->command();
   }
   const ReportStyle style = standard_output_style(flags.own.is_on(kVerbose.name));
-  const bool is_part = is_part_of_job(flags.own);
-  if (is_part) set_ranks_of_job(given);
   MachineFacts machine = read_machine();
   const MachineLimits limits = limits_of(machine, given);
   machine.unusable_gpu = limits.unusable_gpu;
   std::vector<std::string> notes;
   const RunConfig config = resolve(given, limits, notes);
   check_requirements(config.answer.require.value);
-  check_places(places_of(config), "run", flags.base.output_rules(config));
+  const bool answers = !place || place->number == 0;
+  if (answers) check_places(places_of(config), "run", flags.base.output_rules(config));
   ProbedRates rates;
   if (!is_model_engine(config.engine.value))
     rates = known_rates(flags.own.text(kMachineFlag.name), machine, config.data, notes);
 
   const std::atomic<int>& stop_signal = catch_stop_signals();
-  if (is_part) return run_job(config, machine, notes, style, stop_signal);
+  if (place) return run_job({config, machine, notes, rates, style}, *place, stop_signal);
   RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();

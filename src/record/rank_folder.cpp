@@ -138,6 +138,8 @@ StepView RankFolder::view() {
 StepRow RankFolder::end_step(const StepView& own, const StepView* straggler,
                              const RankFolder* slowest) {
   StepRow row = book_step(own, straggler);
+  if (options_.ranks_elsewhere && straggler == nullptr)
+    row.waiting_for_ranks = current_.compute.begin - current_.ready;
   row.clamped = current_clamped_;
   if (!row.warmup && !window_open_) {
     window_open_ = true;

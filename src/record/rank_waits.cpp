@@ -1,66 +1,17 @@
 #include "record/rank_waits.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
+
+#include "record/rows_of_ranks.h"
 
 namespace loaderscope {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 4096;   // rows of each rank that are looked at together
-constexpr std::int64_t kMostRows = 1 << 18;  // and of all ranks
-constexpr double kApart = 0.05;              // of a step: its ranks begin to compute apart
-constexpr double kTogether = 0.25;           // of how far apart they began: they end together
-constexpr double kMostly = 0.8;              // of the steps whose ranks began apart
-constexpr std::int64_t kFewestSteps = 10;    // of those
-
-using RowOfEachRank = std::vector<StepRow>;
-using Visit = std::function<bool(RowOfEachRank&)>;  // true: it has changed them
-
-std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
-  std::int64_t fewest = ranks.front().rows.size();
-  for (const RankRecord& rank : ranks) fewest = std::min(fewest, rank.rows.size());
-  return fewest;
-}
-
-// By what clocks of ranks go before that of the first; empty: they are one.
-using Offsets = std::vector<Nanos>;
-
-void move_clock(StepRow& row, Nanos by) {
-  row.idle_begin += by;
-  row.compute_begin += by;
-  row.compute_end += by;
-}
-
-// Visits the steps that all ranks have, in order, on the first rank's clock, and writes back those
-// that `visit` changes.
-void for_each_step(std::vector<RankRecord>& ranks, const Offsets& offsets, const Visit& visit) {
-  const std::int64_t steps = steps_of_all(ranks);
-  const std::int64_t at_once =
-      std::clamp<std::int64_t>(kMostRows / std::ssize(ranks), 1, kMostAtOnce);
-  const auto offset = [&](std::size_t rank) { return offsets.empty() ? 0 : offsets[rank]; };
-  std::vector<std::vector<StepRow>> blocks(ranks.size());
-  RowOfEachRank rows(ranks.size());
-  for (std::int64_t first = 0; first < steps; first += at_once) {
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      blocks[rank].resize(static_cast<std::size_t>(std::min(at_once, steps - first)));
-      ranks[rank].rows.read(first, blocks[rank]);
-      for (StepRow& row : blocks[rank]) move_clock(row, -offset(rank));
-    }
-    bool changed = false;
-    for (std::size_t i = 0; i < blocks.front().size(); ++i) {
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) rows[rank] = blocks[rank][i];
-      if (!visit(rows)) continue;
-      changed = true;
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) blocks[rank][i] = rows[rank];
-    }
-    if (!changed) continue;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-      for (StepRow& row : blocks[rank]) move_clock(row, offset(rank));
-      ranks[rank].rows.write(first, blocks[rank]);
-    }
-  }
-}
+constexpr double kApart = 0.05;            // of a step: its ranks begin to compute apart
+constexpr double kTogether = 0.25;         // of how far apart they began: they end together
+constexpr double kMostly = 0.8;            // of the steps whose ranks began apart
+constexpr std::int64_t kFewestSteps = 10;  // of those
 
 Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
   const auto [first, last] =
@@ -70,7 +21,7 @@ Nanos spread(const RowOfEachRank& rows, Nanos StepRow::*time) {
 }
 
 // Ranks that go their own ways end a step as far apart as they began it.
-bool step_together(std::vector<RankRecord>& ranks, const Offsets& offsets) {
+bool step_together(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) {
   std::int64_t apart = 0, together = 0;
   for_each_step(ranks, offsets, [&](const RowOfEachRank& rows) {
     if (rows.front().warmup) return false;
@@ -161,16 +112,14 @@ StageStats compute_of(const RankRecord& rank) {
 
 // `row` is on its rank's own clock.
 void put_into_exemplar(RankRecord& rank, const StepRow& row) {
-  const auto found = std::lower_bound(
-      rank.exemplars.begin(), rank.exemplars.end(), row.step,
-      [](const Exemplar& exemplar, std::int64_t step) { return exemplar.row.step < step; });
-  if (found == rank.exemplars.end() || found->row.step != row.step) return;
+  Exemplar* const found = exemplar_of(rank, row.step);
+  if (found == nullptr) return;
   found->row = row;
   found->events.ready = found->events.compute.begin;
   found->events.compute.begin = row.compute_begin;
 }
 
-bool book_waits(std::vector<RankRecord>& ranks, const Offsets& offsets) {
+bool book_waits(std::vector<RankRecord>& ranks, const ClockOffsets& offsets) {
   if (ranks.size() < 2 || !step_together(ranks, offsets)) return false;
   for_each_step(ranks, offsets, [&](RowOfEachRank& rows) {
     const StepRow slowest = last_to_compute(rows);
@@ -213,7 +162,7 @@ Nanos apart_at_ends(const RankRecord& first, const RankRecord& other) {
 bool book_rank_waits(std::vector<RankRecord>& ranks) { return book_waits(ranks, {}); }
 
 bool book_host_waits(RunRecord& job) {
-  Offsets offsets;
+  ClockOffsets offsets;
   for (const HostRecord& host : job.hosts) {
     const RankRecord& first = job.ranks.at(offsets.size());
     const Nanos offset = host.has_clock() ? 0 : apart_at_ends(job.ranks.front(), first);

@@ -32,6 +32,9 @@ struct FoldOptions {
   std::int32_t workers = 1;  // per rank; with 0 workers the trainer is worker 0
   bool in_order = true;
   bool sync_ranks = false;  // a step of all ranks begins to compute together
+  // With ranks that other processes make: what all ranks here wait for them is `launch`, and of
+  // `waiting_for_ranks`, until book_process_waits() has seen those.
+  bool ranks_elsewhere = false;
   std::uint64_t seed = 0;   // of the reservoir
   std::int64_t first_exemplars = 200;
   std::int64_t worst_exemplars = 20;

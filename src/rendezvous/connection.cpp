@@ -1,17 +1,19 @@
 #include "rendezvous/connection.h"
 
-#include <fmt/format.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "base/sleep.h"
 #include "base/thread_meter.h"
@@ -22,7 +24,9 @@ namespace {
 
 constexpr std::size_t kHeader = 5;  // four bytes of length, one of kind
 constexpr Nanos kTryAgain = 100 * kMillisecond;
-constexpr int kSecondsToSend = 10;
+constexpr int kSecondsToSend = 5;
+constexpr int kMostAtOnce = 16;            // buffers
+constexpr std::int64_t kOtherFiles = 256;  // that a process has open
 
 void set_option(int socket, int level, int name, int value) {
   ::setsockopt(socket, level, name, &value, sizeof value);
@@ -45,8 +49,7 @@ Addresses addresses_of(const std::string& address, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int error =
-      ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
+  const int error = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
   if (error != 0)
     throw RunError(fmt::format("rendezvous: {} is no host's address ({}); look at MASTER_ADDR",
                                shown_text(address), ::gai_strerror(error)));
@@ -54,26 +57,22 @@ Addresses addresses_of(const std::string& address, std::uint16_t port) {
 }
 
 // -1 and errno.
-int try_to_connect(const addrinfo& address, Nanos until) {
+Fd try_to_connect(const addrinfo& address, Nanos until, const StopSignal* stop) {
   Fd socket(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (socket < 0) return -1;
-  if (::connect(socket, address.ai_addr, address.ai_addrlen) != 0) {
-    if (errno != EINPROGRESS) return -1;
-    pollfd waits{socket, POLLOUT, 0};
-    const Nanos left = std::max<Nanos>(until - monotonic_now(), 0);
-    if (::poll(&waits, 1, static_cast<int>(left / kMillisecond)) <= 0) {
-      errno = ETIMEDOUT;
-      return -1;
-    }
-    int error = 0;
-    socklen_t size = sizeof error;
-    ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0) {
-      errno = error;
-      return -1;
-    }
+  if (socket < 0 || ::connect(socket, address.ai_addr, address.ai_addrlen) == 0) return socket;
+  if (errno != EINPROGRESS) return Fd();
+  pollfd waits{socket, POLLOUT, 0};
+  while (::poll(&waits, 1, kTryAgain / kMillisecond) == 0) {
+    if (monotonic_now() < until && (stop == nullptr || *stop == 0)) continue;
+    errno = ETIMEDOUT;
+    return Fd();
   }
-  return ::dup(socket);
+  int error = 0;
+  socklen_t size = sizeof error;
+  ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+  if (error == 0) return socket;
+  errno = error;
+  return Fd();
 }
 
 }  // namespace
@@ -99,16 +98,16 @@ Connection::Connection(Fd socket) : socket_(std::move(socket)), heard_at_(monoto
   ::fcntl(socket_, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-bool Connection::send(MessageKind kind, const std::string& bytes) {
+bool Connection::send(MessageKind kind, const std::string& bytes, int times) {
   std::string message;
   append_number(message, bytes.size(), 4);
   message += static_cast<char>(kind);
   message += bytes;
   const std::lock_guard lock(sending_);
   for (std::size_t sent = 0; sent < message.size();) {
-    const ssize_t n =
-        ::send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
+    const ssize_t n = ::send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN && --times > 0) continue;
     if (n <= 0) return false;
     sent += static_cast<std::size_t>(n);
   }
@@ -117,20 +116,30 @@ bool Connection::send(MessageKind kind, const std::string& bytes) {
 
 bool Connection::receive() {
   char buffer[std::size_t{1} << 16];
-  const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
-  if (n < 0) return errno == EAGAIN || errno == EINTR;
-  if (n == 0) return false;
-  heard_at_ = monotonic_now();
-  read_.append(buffer, static_cast<std::size_t>(n));
-  return read_.size() < kHeader || number_at(read_, 0, 4) <= longest_;
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    const ssize_t n = ::recv(socket_, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (n < 0) return errno == EAGAIN || errno == EINTR;
+    if (n == 0) return false;
+    heard_at_ = monotonic_now();
+    read_.append(buffer, static_cast<std::size_t>(n));
+    if (read_.size() >= kHeader && number_at(read_, 0, 4) > longest_) return false;
+    if (static_cast<std::size_t>(n) < sizeof buffer) break;
+  }
+  return true;
 }
 
 std::optional<Message> Connection::next() {
   if (read_.size() < kHeader) return std::nullopt;
   const std::size_t size = number_at(read_, 0, 4);
   if (size > longest_ || read_.size() < kHeader + size) return std::nullopt;
-  Message message{static_cast<MessageKind>(read_[4]), read_.substr(kHeader, size)};
-  read_.erase(0, kHeader + size);
+  Message message{static_cast<MessageKind>(read_[4]), ""};
+  if (read_.size() == kHeader + size) {  // a record is not there twice
+    message.bytes = std::exchange(read_, "");
+    message.bytes.erase(0, kHeader);
+  } else {
+    message.bytes = read_.substr(kHeader, size);
+    read_.erase(0, kHeader + size);
+  }
   return message;
 }
 
@@ -153,26 +162,42 @@ Fd listen_at(std::uint16_t port) {
   const socklen_t size = is_v6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
   if (::bind(socket, reinterpret_cast<const sockaddr*>(&any), size) != 0 ||
       ::listen(socket, SOMAXCONN) != 0)
-    throw RunError(fmt::format("rendezvous: port {} cannot be listened at ({}); another job may "
-                               "have it: give each its own MASTER_PORT",
-                               port, std::strerror(errno)));
+    throw RunError(
+        fmt::format("rendezvous: port {} cannot be listened at ({}); another job may "
+                    "have it: give each its own MASTER_PORT",
+                    port, std::strerror(errno)));
   return socket;
 }
 
-Fd connect_to(const std::string& address, std::uint16_t port, Nanos until) {
+Fd connect_to(const std::string& address, std::uint16_t port, Nanos until, const StopSignal* stop) {
   const Addresses addresses = addresses_of(address, port);
   int error = 0;
   do {
     for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-      const int socket = try_to_connect(*one, until);
-      if (socket >= 0) return Fd(socket);
+      Fd socket = try_to_connect(*one, until, stop);
+      if (socket >= 0) return socket;
       error = errno;
     }
     sleep_until(monotonic_now() + kTryAgain);
-  } while (monotonic_now() < until);
-  throw RunError(fmt::format("rendezvous: process 0 does not answer at {}:{} ({}); look whether it "
-                             "runs, and at MASTER_ADDR and MASTER_PORT",
-                             shown_text(address), port, std::strerror(error)));
+  } while (monotonic_now() < until && (stop == nullptr || *stop == 0));
+  throw RunError(
+      fmt::format("rendezvous: process 0 does not answer at {}:{} ({}); look whether it "
+                  "runs, and at MASTER_ADDR and MASTER_PORT",
+                  shown_text(address), port, std::strerror(error)));
+}
+
+void allow_connections(std::int64_t processes) {
+  const auto needed = static_cast<rlim_t>(processes + kOtherFiles);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return;
+  if (limit.rlim_max < needed)
+    throw RunError(
+        fmt::format("rendezvous: process 0 needs {} open files for {} processes, and "
+                    "may have {}; raise its limit (ulimit -n {})",
+                    needed, processes, limit.rlim_max, needed));
+  limit.rlim_cur = needed;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace loaderscope

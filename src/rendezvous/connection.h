@@ -1,6 +1,7 @@
 // Messages over TCP: a length, a kind, bytes.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -21,11 +22,13 @@ enum class MessageKind : std::uint8_t {
   go,       // all clocks are
   ready,    // for a step, on process 0's clock
   begin,    // of a step
+  window,   // steps that the job's first rank has folded, and the first that it measures
   over,     // the steps of the job
   lost,     // why the job cannot go on
+  give,     // the record, now
   record,
   thanks,  // for the record: it can end
-  beat,    // it lives
+  beat,    // it lives, and a number that changes while it gets on
 };
 
 struct Message {
@@ -45,13 +48,14 @@ class Connection {
   explicit Connection(Fd socket);  // which it sets up
 
   int fd() const { return socket_; }
-  // False where the other end is gone, or takes nothing for as long as it may be silent. From any
+  // False where the other end is gone, or takes nothing for a while, so many times. From any
   // thread.
-  bool send(MessageKind kind, const std::string& bytes = "");
+  bool send(MessageKind kind, const std::string& bytes = "", int times = 1);
   // Reads what is there. False where the other end is gone, or sends what is no message.
   bool receive();
   std::optional<Message> next();  // of what was read
   Nanos heard_at() const { return heard_at_; }
+  bool is_amid_message() const { return !read_.empty(); }
   void allow(std::size_t longest) { longest_ = longest; }
 
  private:
@@ -62,8 +66,14 @@ class Connection {
   Nanos heard_at_;
 };
 
+// Not 0: whoever waits is to end.
+using StopSignal = std::atomic<int>;
+
 // Throw RunError.
 Fd listen_at(std::uint16_t port);
-Fd connect_to(const std::string& address, std::uint16_t port, Nanos until);
+Fd connect_to(const std::string& address, std::uint16_t port, Nanos until,
+              const StopSignal* stop = nullptr);
+// As many connections at once as there are processes.
+void allow_connections(std::int64_t processes);
 
 }  // namespace loaderscope

@@ -13,14 +13,19 @@ namespace {
 
 constexpr int kPings = 50;
 constexpr std::size_t kStepsKept = 64;  // more than can be in flight
+constexpr std::int64_t kAhead = 3;      // records that come while one is taken
+constexpr int kTimesToSend = 12;        // a record, whose receiver may be busy with others
+constexpr std::chrono::milliseconds kLookForStop{100};
 
 }  // namespace
 
-Meeting::Meeting(const JobPlace& place, const Introduction& own, const Patience& patience)
-    : place_(place), own_(own), patience_(patience), ranks_(own.ranks) {
+Meeting::Meeting(const JobPlace& place, const Introduction& own, const Patience& patience,
+                 const StopSignal* stop)
+    : place_(place), own_(own), patience_(patience), stop_signal_(stop), ranks_(own.ranks) {
   if (place.processes == 1) return;
   const Nanos until = monotonic_now() + patience.to_come;
   if (is_first()) {
+    allow_connections(place.processes);
     listener_ = listen_at(place.port);
   } else {
     come_to_first();
@@ -44,6 +49,7 @@ Meeting::Meeting(const JobPlace& place, const Introduction& own, const Patience&
     thread_.join();
     throw;
   }
+  stop_signal_ = nullptr;
 }
 
 Meeting::~Meeting() {
@@ -56,20 +62,34 @@ Meeting::~Meeting() {
   thread_.join();
 }
 
+// False: `until` or the signal came first.
+template <class Done>
+bool Meeting::wait_until(std::unique_lock<std::mutex>& lock, Done done, Nanos until) {
+  while (!done()) {
+    if (monotonic_now() >= until || (stop_signal_ != nullptr && *stop_signal_ != 0)) return false;
+    changed_.wait_for(lock, kLookForStop);
+  }
+  return true;
+}
+
 template <class Done>
 void Meeting::wait_for(Done done, Nanos until, const std::string& otherwise) {
   std::unique_lock lock(mutex_);
-  const auto can_end = [&] { return done() || !failure_.empty(); };
-  const Nanos left = std::max<Nanos>(until - monotonic_now(), 0);
-  const bool in_time = changed_.wait_for(lock, std::chrono::nanoseconds(left), can_end);
-  if (!in_time) {
-    failure_ = otherwise.empty()
-                   ? fmt::format("rendezvous: {} did not come within {}; look whether all "
-                                 "processes of the job were started, with one MASTER_ADDR",
-                                 missing(), show_duration(patience_.to_come))
-                   : fmt::format("rendezvous: {}; look at what process 0 says", otherwise);
+  const bool in_time = wait_until(
+      lock, [&] { return done() || !failure_.empty(); }, until);
+  if (done()) return;
+  if (!in_time && monotonic_now() < until) {
+    failure_ = "rendezvous: interrupted before all processes had met";
+  } else if (!in_time && otherwise.empty()) {
+    failure_ = fmt::format(
+        "rendezvous: {} did not come within {}{}; look whether all processes of the job were "
+        "started, with one MASTER_ADDR",
+        missing(), show_duration(patience_.to_come),
+        refused_.empty() ? "" : fmt::format(" (one was refused: {})", refused_));
+  } else if (!in_time) {
+    failure_ = fmt::format("rendezvous: {}; look at what process 0 says", otherwise);
   }
-  if (!done()) throw RunError(failure_);
+  throw RunError(failure_);
 }
 
 ClockDifference Meeting::compare_clocks() {
@@ -128,11 +148,25 @@ void Meeting::on_begin(std::function<void()> call) {
   on_begin_ = std::move(call);
 }
 
+void Meeting::tell_window(const Window& window) {
+  const std::lock_guard lock(mutex_);
+  window_ = window;
+  tell_all(MessageKind::window, packed(window.folded, window.first_measured));
+  if (window.ended) take_over(window.folded);
+}
+
+Meeting::Window Meeting::window() {
+  const std::lock_guard lock(mutex_);
+  Window window = window_;
+  window.ended = over_.has_value();
+  return window;
+}
+
 void Meeting::end_after(std::int64_t steps) {
   const std::lock_guard lock(mutex_);
   if (is_first()) {
     take_over(steps);
-  } else {
+  } else if (!peers_.empty()) {
     peers_.front()->connection.send(MessageKind::over, packed(steps));
   }
 }
@@ -145,7 +179,17 @@ void Meeting::take_over(std::int64_t steps) {
 
 bool Meeting::is_over(std::int64_t steps) {
   const std::lock_guard lock(mutex_);
+  if (std::exchange(steps_, steps) != steps) ++progress_;
   return !failure_.empty() || (over_ && steps >= *over_);
+}
+
+void Meeting::give_up(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (is_first()) {
+    fail(why);
+  } else if (!peers_.empty()) {
+    peers_.front()->connection.send(MessageKind::lost, why);
+  }
 }
 
 std::string Meeting::failure() {
@@ -153,33 +197,68 @@ std::string Meeting::failure() {
   return failure_;
 }
 
-std::vector<std::string> Meeting::gather(const std::string& bytes) {
-  if (place_.processes == 1) return {};
-  if (!is_first()) {
-    if (!peers_.front()->connection.send(MessageKind::record, bytes))
-      throw RunError("rendezvous: process 0 took no record; look at what it says");
-    wait_for([this] { return thanked_; }, monotonic_now() + patience_.to_come,
-             "process 0 did not take the record");
-    return {};
-  }
-  std::unique_lock lock(mutex_);
-  // Each is heard of, or lost: this ends.
-  changed_.wait(lock, [this] {
-    return all([](const Peer& peer) { return peer.record || peer.is_gone; });
-  });
-  std::vector<std::string> records;
-  for (const auto& peer : peers_)
-    if (peer->number > 0) records.push_back(peer->record.value_or(""));
-  tell_all(MessageKind::thanks, "");
-  return records;
+void Meeting::invite(Peer& peer) {
+  peer.is_awaited = true;
+  peer.got_on_at = monotonic_now();
+  peer.connection.send(MessageKind::give);
 }
 
-std::string Meeting::name_of(std::int64_t process) {
+void Meeting::gather(const Take& take) {
+  std::int64_t invited = 0;
+  for (std::int64_t number = 1; number < place_.processes; ++number) {
+    std::string bytes;
+    {
+      // Each is heard of, or lost: this ends.
+      std::unique_lock lock(mutex_);
+      while (invited < std::min(number + kAhead, place_.processes - 1)) invite(process(++invited));
+      Peer& peer = process(number);
+      changed_.wait(lock, [&] { return peer.record || peer.is_gone; });
+      if (peer.record) {
+        bytes = *std::exchange(peer.record, std::nullopt);
+        peer.connection.send(MessageKind::thanks);
+      }
+      peer.is_done = true;
+      ++progress_;
+    }
+    take(number, std::move(bytes));
+  }
+}
+
+void Meeting::hand_over(const std::string& bytes) {
+  if (place_.processes == 1) return;
+  std::unique_lock lock(mutex_);
+  Peer& first = *peers_.front();
+  first.is_awaited = true;
+  first.got_on_at = monotonic_now();
+  changed_.wait(lock, [&] { return give_ || first.is_gone; });
+  lock.unlock();
+  const bool sent =
+      !first.is_gone && first.connection.send(MessageKind::record, bytes, kTimesToSend);
+  lock.lock();
+  if (sent) changed_.wait(lock, [&] { return thanked_ || first.is_gone; });
+  if (thanked_) return;
+  throw RunError(failure_.empty()
+                     ? "rendezvous: process 0 did not take the record; look at what it says"
+                     : failure_);
+}
+
+std::string Meeting::name_of(std::int64_t number) {
   const std::lock_guard lock(mutex_);
-  for (const auto& peer : peers_)
-    if (peer->number == process)
-      return fmt::format("process {} on {}", process, shown_text(peer->of.host));
-  return fmt::format("process {} on {}", process, own_.host);
+  const std::string& host = number == 0 ? own_.host : process(number).of.host;
+  return fmt::format("process {} on {}", number, shown_text(host));
+}
+
+std::string Meeting::awaited() {
+  const std::lock_guard lock(mutex_);
+  if (!is_first() || ready_.empty()) return "";
+  const std::int64_t step = ready_.begin()->first;
+  std::string names;
+  for (const auto& peer : peers_) {
+    if (peer->number < 0 || peer->ready_for >= step) continue;
+    names += fmt::format("{}process {} on {}", names.empty() ? "" : ", ", peer->number,
+                         shown_text(peer->of.host));
+  }
+  return names;
 }
 
 }  // namespace loaderscope

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,11 +34,13 @@ class Meeting {
   struct Patience {
     Nanos to_come = 60 * kSecond;     // for all
     Nanos in_silence = 10 * kSecond;  // with one that says nothing: it beats every second
+    Nanos to_get_on = 60 * kSecond;   // with one that beats, and does nothing else
   };
 
   // Waits until all have come and compared their clocks. Throws RunError: who does not come, or
-  // has another version or other settings.
-  Meeting(const JobPlace& place, const Introduction& own, const Patience& patience);
+  // has another version or other settings; or that `stop` is not 0.
+  Meeting(const JobPlace& place, const Introduction& own, const Patience& patience,
+          const StopSignal* stop = nullptr);
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
@@ -53,16 +56,31 @@ class Meeting {
   std::optional<Nanos> begin_of(std::int64_t step);  // nothing: not known yet
   // Is called, from another thread, when another begin is known.
   void on_begin(std::function<void()> call);
+  // At process 0: who is not ready for a step that others are ready for; "": nobody.
+  std::string awaited();
+
+  // Of the job's first rank, which process 0 tells.
+  struct Window {
+    std::int64_t folded = 0;
+    std::int64_t first_measured = std::numeric_limits<std::int64_t>::max();
+    bool ended = false;
+  };
+  void tell_window(const Window& window);
+  Window window();
 
   // The job's steps end with so many: the first who says so decides.
   void end_after(std::int64_t steps);
-  // So many are all, or the job cannot go on.
+  // So many are all, or the job cannot go on. Who has made more than when asked last gets on.
   bool is_over(std::int64_t steps);
-  std::string failure();  // a sentence; "": none
+  void give_up(const std::string& why);  // ends the job for all
+  std::string failure();                 // a sentence; "": none
 
-  // At process 0 the bytes of all others, in their order, those that have ended being "". Others
-  // give theirs, and wait until they are taken. Throws RunError only at others.
-  std::vector<std::string> gather(const std::string& bytes);
+  // At process 0: `take` is called with the bytes of each other in their order, "" where it has
+  // ended or does not get on. A few are there at a time. What `take` throws is thrown.
+  using Take = std::function<void(std::int64_t process, std::string bytes)>;
+  void gather(const Take& take);
+  // At others: waits until they are taken. Throws RunError where process 0 does not take them.
+  void hand_over(const std::string& bytes);
   std::string name_of(std::int64_t process);  // at process 0: "process 3 on HOST"
 
  private:
@@ -71,14 +89,19 @@ class Meeting {
     Connection connection;
     std::int64_t number = -1;  // -1: it has not said who it is
     Introduction of;
-    bool clocked = false, is_gone = false;
+    bool clocked = false, is_gone = false, is_done = false;
+    std::int64_t ready_for = -1;  // the last step
+    std::int64_t progress = 0;
+    Nanos got_on_at = 0;
+    bool is_awaited = false;  // to get on
     std::optional<std::string> record;
   };
 
   void come_to_first();
   void let_one_come();
   void serve();
-  void take(Peer& peer, const Message& message);
+  void hear(Peer& peer, bool has_come, Nanos now);
+  void take(Peer& peer, Message message);
   void take_hello(Peer& peer, const std::string& bytes);
   void take_ready(std::int64_t step, Nanos at);
   void take_begin(std::int64_t step, Nanos at);
@@ -86,6 +109,9 @@ class Meeting {
   void lose(Peer& peer, const std::string& how);
   void fail(const std::string& why);
   void tell_all(MessageKind kind, const std::string& bytes);
+  void invite(Peer& peer);
+  Peer& process(std::int64_t number);
+  std::string stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const;
   std::string why_refused(const Peer& peer) const;
   std::int64_t members() const;  // that have come to process 0
   std::int64_t last_begin() const;
@@ -93,11 +119,14 @@ class Meeting {
   bool all(bool (*is_so)(const Peer&)) const;
   void welcome_all();
   template <class Done>
+  bool wait_until(std::unique_lock<std::mutex>& lock, Done done, Nanos until);
+  template <class Done>
   void wait_for(Done done, Nanos until, const std::string& otherwise);
 
   const JobPlace place_;
   const Introduction own_;
   const Patience patience_;
+  const StopSignal* stop_signal_;  // until all have met
   Fd listener_{-1};
   std::int64_t first_rank_ = 0, ranks_ = 0;
   ClockDifference clock_;
@@ -105,8 +134,8 @@ class Meeting {
   std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
   std::vector<std::unique_ptr<Peer>> peers_;
-  bool welcome_ = false, go_ = false, thanked_ = false, stop_ = false;
-  std::string failure_;
+  bool welcome_ = false, go_ = false, give_ = false, thanked_ = false, stop_ = false;
+  std::string failure_, refused_;  // refused_: why the last one was that did not belong here
   struct Pong {
     Nanos there = 0, here = 0;
   };
@@ -117,7 +146,9 @@ class Meeting {
   };
   std::map<std::int64_t, Ready> ready_;  // at process 0, on its clock
   std::map<std::int64_t, Nanos> begins_;
+  Window window_;
   std::optional<std::int64_t> over_;
+  std::int64_t progress_ = 0, steps_ = 0;  // of this process
   std::function<void()> on_begin_;
   std::thread thread_;
 };

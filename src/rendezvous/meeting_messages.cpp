@@ -7,6 +7,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/printable.h"
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
 #include "rendezvous/meeting.h"
@@ -33,6 +34,11 @@ std::int64_t number_in_line(std::string_view& text) {
   return number;
 }
 
+std::string sentence_in(const std::string& bytes) {
+  constexpr std::size_t kLongest = 2000;
+  return printable(std::string_view(bytes).substr(0, kLongest));
+}
+
 // Of settings, one a line, the first that differs: "NAME = VALUE".
 std::pair<std::string, std::string> first_difference(std::string_view one, std::string_view other) {
   while (!one.empty() || !other.empty()) {
@@ -46,7 +52,7 @@ std::pair<std::string, std::string> first_difference(std::string_view one, std::
 
 void Meeting::come_to_first() {
   auto peer = std::make_unique<Peer>(
-      connect_to(place_.address, place_.port, monotonic_now() + patience_.to_come));
+      connect_to(place_.address, place_.port, monotonic_now() + patience_.to_come, stop_signal_));
   peer->number = 0;
   peer->connection.allow(kLongestOfMember);
   const std::string hello =
@@ -78,26 +84,38 @@ void Meeting::serve() {
       const std::lock_guard lock(mutex_);
       const Nanos now = monotonic_now();
       const std::int64_t begins = last_begin();
-      for (std::size_t i = 0; i < known; ++i) {
-        Peer& peer = *peers_[i];
-        if (peer.is_gone) continue;
-        const bool lives = waits[i].revents == 0 || peer.connection.receive();
-        while (std::optional<Message> message = peer.connection.next()) take(peer, *message);
-        if (!lives) lose(peer, "has ended");
-        if (now - peer.connection.heard_at() > patience_.in_silence)
-          lose(peer, "was not heard of for " + show_duration(patience_.in_silence));
-      }
+      for (std::size_t i = 0; i < known; ++i)
+        if (!peers_[i]->is_gone) hear(*peers_[i], waits[i].revents != 0, now);
       if (waits.back().revents != 0) let_one_come();
       if (is_first() && !welcome_ && members() == place_.processes - 1) welcome_all();
       std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
       if (now - beaten_at >= kSecond) {
-        tell_all(MessageKind::beat, "");
+        tell_all(MessageKind::beat, packed(progress_));
         beaten_at = now;
       }
       if (last_begin() != begins) call = on_begin_;
       changed_.notify_all();
     }
     if (call) call();
+  }
+}
+
+void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
+  const bool lives = !has_come || peer.connection.receive();
+  while (std::optional<Message> message = peer.connection.next()) take(peer, std::move(*message));
+  if (peer.is_gone) return;
+  if (peer.connection.is_amid_message() && has_come) {
+    peer.got_on_at = now;
+    ++progress_;  // who waits behind it sees that
+  }
+  // Process 0 may itself wait for another that does not get on.
+  const Nanos to_get_on = patience_.to_get_on * (is_first() ? 1 : 2);
+  if (!lives) {
+    lose(peer, "has ended");
+  } else if (now - peer.connection.heard_at() > patience_.in_silence) {
+    lose(peer, "was not heard of for " + show_duration(patience_.in_silence));
+  } else if (peer.is_awaited && !peer.record && now - peer.got_on_at > to_get_on) {
+    lose(peer, "lives and has handed nothing over for " + show_duration(to_get_on));
   }
 }
 
@@ -109,7 +127,7 @@ void Meeting::let_one_come() {
   peers_.push_back(std::make_unique<Peer>(std::move(socket)));
 }
 
-void Meeting::take(Peer& peer, const Message& message) {
+void Meeting::take(Peer& peer, Message message) {
   if (peer.number < 0) {
     if (message.kind != MessageKind::hello) {
       peer.is_gone = true;
@@ -122,7 +140,9 @@ void Meeting::take(Peer& peer, const Message& message) {
   switch (message.kind) {
     case MessageKind::refusal:
     case MessageKind::lost:
-      if (!is_first()) fail(message.bytes);
+      fail(is_first() ? fmt::format("process {} on {}: {}", peer.number, shown_text(peer.of.host),
+                                    sentence_in(message.bytes))
+                      : sentence_in(message.bytes));
       break;
     case MessageKind::welcome:
       if (numbers) std::tie(first_rank_, ranks_) = std::pair(numbers->first, numbers->second);
@@ -145,22 +165,33 @@ void Meeting::take(Peer& peer, const Message& message) {
       go_ = true;
       break;
     case MessageKind::ready:
-      if (numbers && is_first()) take_ready(numbers->first, numbers->second);
+      if (!numbers || !is_first()) break;
+      peer.ready_for = numbers->first;
+      take_ready(numbers->first, numbers->second);
       break;
     case MessageKind::begin:
       if (numbers) take_begin(numbers->first, numbers->second);
       break;
+    case MessageKind::window:
+      if (numbers && !is_first()) window_ = {numbers->first, numbers->second, false};
+      break;
     case MessageKind::over:
       if (numbers) take_over(numbers->first);
       break;
+    case MessageKind::give:
+      give_ = true;
+      break;
     case MessageKind::record:
-      peer.record = message.bytes;
+      peer.record = std::move(message.bytes);
       break;
     case MessageKind::thanks:
       thanked_ = true;
       break;
-    case MessageKind::hello:
     case MessageKind::beat:
+      if (!numbers || std::exchange(peer.progress, numbers->first) == numbers->first) break;
+      peer.got_on_at = monotonic_now();
+      break;
+    case MessageKind::hello:
       break;
   }
 }
@@ -173,24 +204,10 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   peer.of.ranks = number_in_line(text);
   peer.of.host = next_line(text);
   peer.of.settings = text;
-  std::string refused;
-  const bool is_stranger = ours != kOurs || job != place_.job;
-  if (is_stranger) {
-    refused = fmt::format("rendezvous: at port {} another job meets; give each its own MASTER_PORT",
-                          place_.port);
-  } else if (number < 1 || number >= place_.processes || peer.of.ranks < 1 ||
-             processes != place_.processes) {
-    refused = fmt::format(
-        "rendezvous: process {} of {} came to process 0 of {}; start all by one command, or give "
-        "each job its own MASTER_PORT",
-        number, processes, place_.processes);
-  } else if (std::any_of(peers_.begin(), peers_.end(),
-                         [&](const auto& one) { return one->number == number; })) {
-    refused = fmt::format(
-        "rendezvous: process {} is there already; give each job its own MASTER_PORT", number);
-  }
-  if (!refused.empty()) {
-    peer.connection.send(MessageKind::refusal, refused);
+  const std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
+  if (!refused.empty() || peer.of.ranks < 1) {
+    refused_ = refused;
+    peer.connection.send(MessageKind::refusal, "rendezvous: " + refused);
     peer.is_gone = true;
     return;
   }
@@ -203,6 +220,21 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   peer.connection.allow(kLongestOfMember);
 }
 
+// Why it cannot belong to this job; "": it can.
+std::string Meeting::stranger(std::int64_t number, std::int64_t processes, bool is_of_job) const {
+  if (!is_of_job)
+    return fmt::format("at port {} another job meets; give each its own MASTER_PORT", place_.port);
+  if (number < 1 || number >= place_.processes || processes != place_.processes)
+    return fmt::format(
+        "process {} of {} came to process 0 of {}; start all by one command, or give each job its "
+        "own MASTER_PORT",
+        number, processes, place_.processes);
+  if (std::any_of(peers_.begin(), peers_.end(),
+                  [&](const auto& one) { return one->number == number; }))
+    return fmt::format("process {} is there already; give each job its own MASTER_PORT", number);
+  return "";
+}
+
 std::string Meeting::why_refused(const Peer& peer) const {
   const std::string who = fmt::format("process {} on {}", peer.number, shown_text(peer.of.host));
   if (peer.of.version != own_.version)
@@ -210,9 +242,10 @@ std::string Meeting::why_refused(const Peer& peer) const {
                        who, shown_text(peer.of.version), own_.version);
   const auto [there, here] = first_difference(peer.of.settings, own_.settings);
   if (there != here)
-    return fmt::format("rendezvous: {} has '{}', and process 0 has '{}'; start all with the same "
-                       "settings",
-                       who, shown_text(there), shown_text(here));
+    return fmt::format(
+        "rendezvous: {} has '{}', and process 0 has '{}'; start all with the same "
+        "settings",
+        who, shown_text(there), shown_text(here));
   return "";
 }
 
@@ -234,11 +267,12 @@ void Meeting::welcome_all() {
 // After its record, or at the end of the job, a process may go.
 void Meeting::lose(Peer& peer, const std::string& how) {
   peer.is_gone = true;
-  if (peer.number < 0 || peer.record || thanked_ || stop_) return;
+  if (peer.number < 0 || peer.record || peer.is_done || thanked_ || stop_) return;
   if (is_first()) {
-    fail(fmt::format("rendezvous: process {} on {} {}; the job ends with what was measured until "
-                     "then",
-                     peer.number, shown_text(peer.of.host), how));
+    fail(
+        fmt::format("rendezvous: process {} on {} {}; the job ends with what was measured until "
+                    "then",
+                    peer.number, shown_text(peer.of.host), how));
   } else {
     fail(fmt::format("rendezvous: process 0 at {} {}; look at what it says",
                      shown_text(place_.address), how));
@@ -274,8 +308,11 @@ std::int64_t Meeting::members() const {
                        [](const auto& peer) { return peer->number > 0 && !peer->is_gone; });
 }
 
-std::int64_t Meeting::last_begin() const {
-  return begins_.empty() ? -1 : begins_.rbegin()->first;
+std::int64_t Meeting::last_begin() const { return begins_.empty() ? -1 : begins_.rbegin()->first; }
+
+Meeting::Peer& Meeting::process(std::int64_t number) {
+  return **std::find_if(peers_.begin(), peers_.end(),
+                        [&](const auto& peer) { return peer->number == number; });
 }
 
 bool Meeting::all(bool (*is_so)(const Peer&)) const {

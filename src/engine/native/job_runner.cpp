@@ -158,27 +158,46 @@ void JobRunner::show_window() {
 }
 
 void JobRunner::fold_steps() {
-  Rank& leader = *ranks_.front();
+  if (context_.part.window) asked_window_ = context_.part.window();
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     Rank& rank = *ranks_[i];
-    while (!rank.steps.empty()) {
-      // With a barrier all ranks have the window of the first one: it decides about a step before
-      // the others.
-      const bool follows = plan_.config.trainer.sync_ranks && &rank != &leader;
-      if (follows && !leader.done && rank.steps.front().step >= leader.folded) break;
+    while (!rank.steps.empty() && may_fold(rank, rank.steps.front().step)) {
       fold(static_cast<std::int32_t>(i), rank.steps.front());
       rank.steps.pop_front();
     }
   }
+  if (context_.part.tell_window) tell_window();
+}
+
+// With a barrier all ranks have the window of the job's first one: it decides about a step before
+// the others.
+bool JobRunner::may_fold(const Rank& rank, std::int64_t step) const {
+  if (!follows(rank)) return true;
+  const bool has_decided = !context_.part.window && ranks_.front()->done;
+  return has_decided || step < window_to_follow().folded;
+}
+
+CommonWindow JobRunner::window_to_follow() const {
+  if (context_.part.window) return asked_window_;
+  const Rank& leader = *ranks_.front();
+  return {leader.folded, leader.window.first_measured(), leader.window.ended()};
+}
+
+void JobRunner::tell_window() {
+  const Rank& leader = *ranks_.front();
+  const CommonWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
+  if (window.folded == told_window_.folded) return;
+  told_window_ = window;
+  context_.part.tell_window(window);
 }
 
 void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   Rank& rank = *ranks_[static_cast<std::size_t>(index)];
   if (rank.done) return;
-  Rank& leader = plan_.config.trainer.sync_ranks ? *ranks_.front() : rank;
+  const bool follows = this->follows(rank);
   StepEvents counted = events;
-  counted.warmup = &leader == &rank ? rank.window.is_warmup(events.step, events.compute.end)
-                                    : events.step < leader.window.first_measured();
+  counted.warmup = follows ? events.step < window_to_follow().first_measured
+                           : rank.window.is_warmup(events.step, events.compute.end);
   if (!counted.warmup && !rank.window_open) {
     rank.window_open = true;
     if (index == 0) {
@@ -192,7 +211,8 @@ void JobRunner::fold(std::int32_t index, const StepEvents& events) {
   ++rank.folded;
   if (!counted.warmup) samples_ += events.samples;
   show_window();
-  if (leader.window.ended() && rank.folded == leader.folded) end_rank(rank);
+  const CommonWindow window = window_to_follow();
+  if (follows ? window.ended && rank.folded == window.folded : rank.window.ended()) end_rank(rank);
 }
 
 void JobRunner::end_rank(Rank& rank) {

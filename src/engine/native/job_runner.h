@@ -75,7 +75,15 @@ class JobRunner {
   void watch_for_window();
   void show_window();
   void fold_steps();
+  bool may_fold(const Rank& rank, std::int64_t step) const;
   void fold(std::int32_t index, const StepEvents& events);
+  // Its window is not its own.
+  bool follows(const Rank& rank) const {
+    return plan_.config.trainer.sync_ranks &&
+           (context_.part.window || &rank != ranks_.front().get());
+  }
+  CommonWindow window_to_follow() const;
+  void tell_window();
   bool all_done();
   bool others_have_ended() const;
   void end_rank(Rank& rank);
@@ -98,7 +106,8 @@ class JobRunner {
   std::unique_ptr<WorkerGroup> group_;  // before the devices: it may fork
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  trace::Window shown_window_;  // of the first rank
+  trace::Window shown_window_;               // of the first rank
+  CommonWindow told_window_, asked_window_;  // to other processes, of another's
   ProcessCounters at_begin_, at_end_;
   std::optional<OtherPrograms> programs_before_;  // the run began
   std::vector<Detail> other_programs_;            // until the window of the first rank ended

@@ -223,6 +223,7 @@ FoldOptions Plan::fold_options(FactObserver* observer) const {
   options.workers = workers;
   options.in_order = in_order;
   options.sync_ranks = config.trainer.sync_ranks;
+  options.ranks_elsewhere = options.sync_ranks && ranks_of_job > ranks;
   options.seed = static_cast<std::uint64_t>(config.measure.seed.value);
   options.observer = observer;
   return options;

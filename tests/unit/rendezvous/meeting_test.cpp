@@ -8,6 +8,10 @@
 #include <atomic>
 #include <cstdlib>
 #include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"
@@ -30,7 +34,7 @@ Introduction introduction_of(std::int64_t number) {
   return {"1.0", "host" + std::to_string(number), "seed = 0\nbatch-size = 8", 2};
 }
 
-constexpr Meeting::Patience kShort{3 * kSecond, 2 * kSecond};
+constexpr Meeting::Patience kShort{3 * kSecond, 2 * kSecond, 3 * kSecond};
 
 struct Job {
   explicit Job(std::int64_t processes) {
@@ -94,17 +98,47 @@ TEST(MeetingTest, TheFirstThatEndsEndsAll) {
   EXPECT_EQ(job.all[2]->failure(), "");
 }
 
-TEST(MeetingTest, RecordsComeInTheOrderOfProcesses) {
+TEST(MeetingTest, AllAreToldOfTheWindowOfTheFirst) {
   const Job job(3);
-  const std::string large(3'000'000, 'x');
-  auto two = std::async(std::launch::async, [&] { return job.all[2]->gather("two"); });
-  auto one = std::async(std::launch::async, [&] { return job.all[1]->gather(large); });
-  const std::vector<std::string> records = job.all[0]->gather("");
-  one.get();
-  two.get();
-  ASSERT_EQ(records.size(), 2u);
-  EXPECT_EQ(records[0], large);
-  EXPECT_EQ(records[1], "two");
+  EXPECT_EQ(job.all[2]->window().folded, 0);
+  job.all[0]->tell_window({7, 5, false});
+  for (const auto& one : job.all) {
+    EXPECT_TRUE(soon([&] { return one->window().folded == 7; }));
+    EXPECT_EQ(one->window().first_measured, 5);
+    EXPECT_FALSE(one->window().ended);
+  }
+  job.all[0]->tell_window({9, 5, true});
+  for (const auto& one : job.all) {
+    EXPECT_TRUE(soon([&] { return one->window().ended; }));
+    EXPECT_EQ(one->window().folded, 9);
+    EXPECT_FALSE(one->is_over(8));
+    EXPECT_TRUE(one->is_over(9));
+  }
+}
+
+using Records = std::vector<std::string>;
+
+Records gathered(Meeting& first) {
+  Records records;
+  first.gather([&](std::int64_t process, std::string bytes) {
+    EXPECT_EQ(process, std::ssize(records) + 1);
+    records.push_back(std::move(bytes));
+  });
+  return records;
+}
+
+std::future<void> handing_over(Meeting& meeting, const std::string& bytes) {
+  return std::async(std::launch::async, [&meeting, bytes] { meeting.hand_over(bytes); });
+}
+
+TEST(MeetingTest, RecordsComeInTheOrderOfProcesses) {
+  const Job job(7);
+  Records given;
+  std::vector<std::future<void>> handing;
+  for (std::size_t i = 1; i < 7; ++i) given.push_back(std::string(1'000'000 * (7 - i), 'x'));
+  for (std::size_t i = 7; --i > 0;) handing.push_back(handing_over(*job.all[i], given[i - 1]));
+  EXPECT_EQ(gathered(*job.all[0]), given);
+  for (auto& one : handing) one.get();
 }
 
 TEST(MeetingTest, OneThatIsGoneIsNamedToAll) {
@@ -114,9 +148,68 @@ TEST(MeetingTest, OneThatIsGoneIsNamedToAll) {
     EXPECT_TRUE(soon([&] { return job.all[i]->is_over(0); }));
     EXPECT_THAT(job.all[i]->failure(), HasSubstr("process 1 on host1 has ended"));
   }
-  auto two = std::async(std::launch::async, [&] { return job.all[2]->gather("two"); });
-  EXPECT_EQ(job.all[0]->gather(""), (std::vector<std::string>{"", "two"}));
-  two.wait();
+  auto two = handing_over(*job.all[2], "two");
+  EXPECT_EQ(gathered(*job.all[0]), (Records{"", "two"}));
+  two.get();
+}
+
+TEST(MeetingTest, WhyOneGivesUpIsToldToAll) {
+  const Job job(3);
+  job.all[1]->give_up("its disk is full");
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    EXPECT_TRUE(soon([&] { return job.all[i]->is_over(0); }));
+    EXPECT_EQ(job.all[i]->failure(), "process 1 on host1: its disk is full");
+  }
+}
+
+// It beats.
+TEST(MeetingTest, OneThatHandsNothingOverIsNotWaitedForForEver) {
+  const Job job(3);
+  auto two = handing_over(*job.all[2], "two");
+  EXPECT_EQ(gathered(*job.all[0]), (Records{"", "two"}));
+  EXPECT_THAT(job.all[0]->failure(),
+              HasSubstr("process 1 on host1 lives and has handed nothing over for 3"));
+  two.get();
+}
+
+TEST(MeetingTest, OneThatGetsOnIsWaitedFor) {
+  const Job job(2);
+  auto one = std::async(std::launch::async, [&] {
+    const Nanos until = monotonic_now() + 5 * kSecond;
+    for (std::int64_t steps = 0; monotonic_now() < until; ++steps) {
+      job.all[1]->is_over(steps);
+      ::usleep(100'000);
+    }
+    job.all[1]->hand_over("one");
+  });
+  EXPECT_EQ(gathered(*job.all[0]), Records{"one"});
+  EXPECT_EQ(job.all[0]->failure(), "");
+  one.get();
+}
+
+TEST(MeetingTest, NobodyIsWaitedForWhoTakesNothing) {
+  Job job(2);
+  auto one = handing_over(*job.all[1], "one");
+  EXPECT_THROW(one.get(), RunError);
+  EXPECT_THAT(job.all[1]->failure(), HasSubstr("process 0 at 127.0.0.1 lives and has "));
+}
+
+TEST(MeetingTest, WhoIsNotReadyIsNamed) {
+  const Job job(3);
+  EXPECT_EQ(job.all[0]->awaited(), "");
+  job.all[0]->ready(0, monotonic_now());
+  job.all[2]->ready(0, monotonic_now());
+  EXPECT_TRUE(soon([&] { return job.all[0]->awaited() == "process 1 on host1"; }));
+}
+
+TEST(MeetingTest, CanBeInterruptedWhileNotAllHaveCome) {
+  StopSignal stop{0};
+  auto first = std::async(std::launch::async, [&] {
+    const Meeting meeting(place_of(0, 2, next_port()), introduction_of(0), {}, &stop);
+  });
+  ::usleep(100'000);
+  stop = 2;
+  EXPECT_THROW(first.get(), RunError);
 }
 
 std::string failure_of(const JobPlace& place, const Introduction& own) {
@@ -162,6 +255,15 @@ TEST(MeetingTest, AnotherJobIsRefusedAndDoesNotDisturb) {
   EXPECT_EQ(first.get()->ranks(), 4);
 }
 
+TEST(MeetingTest, WhoWasRefusedIsSaidWhereOneDoesNotCome) {
+  const std::uint16_t port = next_port();
+  auto first = std::async(std::launch::async,
+                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
+  EXPECT_THAT(failure_of(place_of(1, 3, port), introduction_of(1)),
+              HasSubstr("process 1 of 3 came to process 0 of 2"));
+  EXPECT_THAT(first.get(), HasSubstr("(one was refused: process 1 of 3"));
+}
+
 TEST(MeetingTest, WhoDoesNotComeIsNamed) {
   EXPECT_THAT(failure_of(place_of(0, 3, next_port()), introduction_of(0)),
               HasSubstr("process 1, 2 did not come within 3"));
@@ -185,14 +287,20 @@ TEST(JobPlaceTest, TakesLaunchersEnvironments) {
   EXPECT_EQ(torch.processes, 4);
   EXPECT_EQ(torch.address, "a");
   EXPECT_EQ(torch.port, 123);
-  EXPECT_EQ(torch.job, "x");
+  EXPECT_EQ(torch.job, "x ");
   const JobPlace slurm = read({{"SLURM_PROCID", "0"},
                                {"SLURM_NTASKS", "2"},
-                               {"SLURM_LAUNCH_NODE_IPADDR", "10.0.0.1"},
-                               {"SLURM_JOB_ID", "77"}});
-  EXPECT_EQ(slurm.address, "10.0.0.1");
+                               {"SLURM_STEP_NODELIST", "gpu[07-09,12]-ib,other"},
+                               {"SLURM_JOB_ID", "77"},
+                               {"SLURM_STEP_ID", "3"}});
+  EXPECT_EQ(slurm.address, "gpu07-ib");
   EXPECT_EQ(slurm.port, 29500);
-  EXPECT_EQ(slurm.job, "77");
+  EXPECT_EQ(slurm.job, "77 3");
+  const JobPlace agent = read({{"RANK", "0"},
+                               {"WORLD_SIZE", "1"},
+                               {"MASTER_PORT", "123"},
+                               {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+  EXPECT_EQ(agent.port, 124);
   EXPECT_THROW(read({}), UsageError);
   EXPECT_THROW(read({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}}), UsageError);
   EXPECT_THROW(read({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), UsageError);

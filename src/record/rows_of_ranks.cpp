@@ -1,0 +1,62 @@
+#include "record/rows_of_ranks.h"
+
+#include <algorithm>
+
+namespace loaderscope {
+namespace {
+
+constexpr std::int64_t kMostAtOnce = 4096;   // rows of each rank that are looked at together
+constexpr std::int64_t kMostRows = 1 << 18;  // and of all ranks
+
+std::int64_t steps_of_all(const std::vector<RankRecord>& ranks) {
+  std::int64_t fewest = ranks.front().rows.size();
+  for (const RankRecord& rank : ranks) fewest = std::min(fewest, rank.rows.size());
+  return fewest;
+}
+
+}  // namespace
+
+void move_clock(StepRow& row, Nanos by) {
+  row.idle_begin += by;
+  row.compute_begin += by;
+  row.compute_end += by;
+}
+
+void for_each_step(std::vector<RankRecord>& ranks, const ClockOffsets& offsets,
+                   const std::function<bool(RowOfEachRank&)>& visit) {
+  const std::int64_t steps = steps_of_all(ranks);
+  const std::int64_t at_once =
+      std::clamp<std::int64_t>(kMostRows / std::ssize(ranks), 1, kMostAtOnce);
+  const auto offset = [&](std::size_t rank) { return offsets.empty() ? 0 : offsets[rank]; };
+  std::vector<std::vector<StepRow>> blocks(ranks.size());
+  RowOfEachRank rows(ranks.size());
+  for (std::int64_t first = 0; first < steps; first += at_once) {
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      blocks[rank].resize(static_cast<std::size_t>(std::min(at_once, steps - first)));
+      ranks[rank].rows.read(first, blocks[rank]);
+      for (StepRow& row : blocks[rank]) move_clock(row, -offset(rank));
+    }
+    bool changed = false;
+    for (std::size_t i = 0; i < blocks.front().size(); ++i) {
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) rows[rank] = blocks[rank][i];
+      if (!visit(rows)) continue;
+      changed = true;
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) blocks[rank][i] = rows[rank];
+    }
+    if (!changed) continue;
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      for (StepRow& row : blocks[rank]) move_clock(row, offset(rank));
+      ranks[rank].rows.write(first, blocks[rank]);
+    }
+  }
+}
+
+Exemplar* exemplar_of(RankRecord& rank, std::int64_t step) {
+  const auto found = std::lower_bound(
+      rank.exemplars.begin(), rank.exemplars.end(), step,
+      [](const Exemplar& exemplar, std::int64_t of) { return exemplar.row.step < of; });
+  const bool is_there = found != rank.exemplars.end() && found->row.step == step;
+  return is_there ? &*found : nullptr;
+}
+
+}  // namespace loaderscope

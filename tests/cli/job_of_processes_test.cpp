@@ -1,0 +1,181 @@
+// run --rendezvous env, from the outside: processes on loopback, and in network namespaces.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/run_binary.h"
+
+namespace loaderscope::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class JobOfProcesses : public testing::Test {
+ protected:
+  JobOfProcesses() { port_ = std::to_string(20'000 + (::getpid() * 7 + ++jobs_) % 9'000); }
+
+  std::unique_ptr<RunningBinary> started(int number, int processes, Words words) const {
+    const Environment rank("RANK", std::to_string(number));
+    const Environment world("WORLD_SIZE", std::to_string(processes));
+    const Environment address("MASTER_ADDR", "127.0.0.1");
+    const Environment port("MASTER_PORT", port_);
+    words.insert(words.begin(), {"run", "--rendezvous", "env"});
+    return std::make_unique<RunningBinary>(words);
+  }
+
+  std::vector<std::unique_ptr<RunningBinary>> job(int processes, const Words& words) const {
+    std::vector<std::unique_ptr<RunningBinary>> all;
+    for (int i = 0; i < processes; ++i) all.push_back(started(i, processes, words));
+    return all;
+  }
+
+  Words slow_decode(const std::string& steps) const {
+    return {"--source",
+            "synthetic",
+            "--device",
+            "sim",
+            "--sync-ranks",
+            "--cost",
+            "decode=4ms:sleep",
+            "--inject",
+            "decode=+4ms@rank=1",
+            "--compute",
+            "4ms",
+            "--workers",
+            "1",
+            "--batch",
+            "2",
+            "--steps",
+            steps,
+            "--json",
+            folder_.path("job.json"),
+            "--force"};
+  }
+
+  json answer() const { return json::parse(folder_.read("job.json")); }
+
+  TestFolder folder_;
+  Environment cache_{"XDG_CACHE_HOME", folder_.path("cache")};
+  std::string port_;
+  static inline int jobs_ = 0;
+};
+
+TEST_F(JobOfProcesses, GivesOneResultOfAllRanks) {
+  auto all = job(3, slow_decode("60"));
+  const Ended first = all[0]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("3 ranks"));
+  for (int i = 1; i < 3; ++i) {
+    const Ended other = all[static_cast<std::size_t>(i)]->wait();
+    EXPECT_EQ(other.exit_code, 0) << other.err;
+    EXPECT_EQ(other.out, "");
+  }
+  const json result = answer();
+  EXPECT_EQ(result.at("config").at("ranks"), 3);
+  ASSERT_EQ(result.at("ranks").size(), 3u);
+  const auto waited = [&](std::size_t rank) {
+    return result.at("ranks")[rank].at("account").at("waiting_for_ranks_s").get<double>();
+  };
+  EXPECT_LT(waited(1), waited(0) / 4);
+  EXPECT_GT(waited(2), waited(0) / 4);
+  EXPECT_EQ(result.at("window").at("steps"), 60);
+}
+
+// What one process says of the same two ranks, within what the machine takes.
+TEST_F(JobOfProcesses, BooksTheWaitForAnotherProcessToWhatThatOneWaitsFor) {
+  Words words = slow_decode("100");
+  words.insert(words.begin(), {"run", "--ranks", "2"});
+  const Ended one = run_binary(words);
+  ASSERT_EQ(one.exit_code, 0) << one.err;
+  const json together = answer();
+  auto all = job(2, slow_decode("100"));
+  const Ended first = all[0]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json apart = answer();
+  const auto share = [](const json& result, const std::string& cause) {
+    return result.at("account").at("stall_s").at(cause).get<double>() /
+           result.at("window").at("wall_s").get<double>();
+  };
+  for (const auto& [cause, unused] : together.at("account").at("stall_s").items())
+    EXPECT_NEAR(share(apart, cause), share(together, cause), 0.1) << cause;
+  EXPECT_GT(share(apart, "decode"), 0.5);
+  EXPECT_EQ(apart.at("verdict").at("bound_by"), together.at("verdict").at("bound_by"));
+}
+
+TEST_F(JobOfProcesses, OneThatIsKilledEndsTheJobByItsName) {
+  auto all = job(3, slow_decode("100000"));
+  all[2]->wait_until_it_catches(SIGINT);
+  ::usleep(1'500'000);
+  all[2]->send(SIGKILL);
+  const Ended first = all[0]->wait(), other = all[1]->wait();
+  for (const Ended& ended : {first, other}) {
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("rendezvous: process 2 on "));
+    EXPECT_THAT(ended.err, HasSubstr(" has ended; the job ends with what was measured until then"));
+  }
+  const json result = answer();
+  EXPECT_EQ(result.at("ranks").size(), 2u);
+  EXPECT_GT(result.at("window").at("steps"), 10);
+}
+
+TEST_F(JobOfProcesses, OneThatIsStoppedEndsTheJobByItsName) {
+  auto all = job(2, slow_decode("100000"));
+  all[1]->wait_until_it_catches(SIGINT);
+  ::usleep(1'500'000);
+  all[1]->send(SIGSTOP);
+  const Ended first = all[0]->wait();
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, HasSubstr("process 1 on "));
+  EXPECT_THAT(first.err, HasSubstr(" was not heard of for 10.00 s; "));
+  EXPECT_EQ(answer().at("ranks").size(), 1u);
+}
+
+TEST_F(JobOfProcesses, AnInterruptEndsAllWithWhatWasMeasured) {
+  auto all = job(2, slow_decode("100000"));
+  for (auto& one : all) one->wait_until_it_catches(SIGINT);
+  ::usleep(1'500'000);
+  all[1]->send(SIGINT);
+  const Ended first = all[0]->wait(), second = all[1]->wait();
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(second.exit_code, 130) << second.err;
+  const json result = answer();
+  EXPECT_EQ(result.at("ranks").size(), 2u);
+}
+
+TEST_F(JobOfProcesses, RefusesWhatCannotBeOneJob) {
+  Words other = slow_decode("60");
+  other.back() = "--pin-memory";
+  auto first = started(0, 2, slow_decode("60")), second = started(1, 2, other);
+  for (RunningBinary* const one : {first.get(), second.get()}) {
+    const Ended ended = one->wait();
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("rendezvous: process 1 on "),
+                                 HasSubstr("start all with the same settings")));
+  }
+}
+
+TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
+  const Environment rank("RANK", "0"), world("WORLD_SIZE", "1");
+  expect_refused(
+      {"run", "--rendezvous"},
+      {{{"mpi", "--source", "synthetic"}, "--rendezvous mpi: expected env"},
+       {{"env", "--cost", "decode=1ms", "--prove"}, "a job of several processes is run once"},
+       {{"env", "--cost", "decode=1ms", "--try"}, "a job of several processes is run once"},
+       {{"env", "--nsys", folder_.path("n"), "--", "true"}, "makes ranks of its own, and no"},
+       {{"env", "--engine", "model", "--cost", "decode=1ms"}, "engine model is run by one process"},
+       {{"env", "--", "true"}, "makes ranks of its own, and no program"}});
+  const Environment wrong("RANK", "7");
+  expect_refused({"run", "--rendezvous", "env", "--source", "synthetic"},
+                 {{{}, "RANK is '7'; expected a number from 0 to 0"}});
+}
+
+}  // namespace
+}  // namespace loaderscope::testing_cli
