@@ -105,6 +105,12 @@ void book_wait_for(const StepRow& slowest, Nanos wait, StepRow& row) {
   for (std::size_t i = 0; i < kWhys; ++i) row.why.at(i) += booked.why.at(i);
 }
 
+void book_wait_for_missing(Nanos wait, StepRow& row) {
+  const Nanos moved = std::min(wait, row.stall[Cause::launch]);
+  row.stall[Cause::launch] -= moved;
+  row.stall[Cause::other] += moved;
+}
+
 // The ranks of one process.
 struct Process {
   std::size_t first = 0, end = 0;
@@ -139,18 +145,22 @@ const StepRow& slowest_of(const RowOfEachRank& rows) {
 }  // namespace
 
 void book_process_waits(RunRecord& job) {
-  if (job.hosts.size() < 2 || job.ranks.empty()) return;
+  if (job.hosts.empty() || job.ranks.empty()) return;
   const std::vector<Process> processes = processes_of(job);
   std::vector<bool> waited(job.ranks.size());
   for_each_step(job.ranks, {}, [&](RowOfEachRank& rows) {
-    const StepRow slowest = slowest_of(rows);
+    const Nanos for_missing = slowest_of(rows).waiting_for_ranks;
+    StepRow slowest = slowest_of(rows);
+    slowest.compute_begin -= for_missing;
+    slowest.stall[Cause::launch] -= for_missing;
     bool changed = false;
     for (const Process& process : processes) {
       const Nanos wait = wait_for_others(process, rows);
       if (wait <= 0) continue;
       changed = true;
       for (std::size_t rank = process.first; rank < process.end; ++rank) {
-        book_wait_for(slowest, wait, rows[rank]);
+        book_wait_for_missing(for_missing, rows[rank]);
+        book_wait_for(slowest, wait - for_missing, rows[rank]);
         waited[rank] = true;
         if (Exemplar* const exemplar = exemplar_of(job.ranks[rank], rows[rank].step))
           exemplar->row = rows[rank];

@@ -177,5 +177,90 @@ TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
                  {{{}, "RANK is '7'; expected a number from 0 to 0"}});
 }
 
+// Network namespaces as hosts, each with a name of its own, on a bridge in the first.
+class JobOfHosts : public JobOfProcesses {
+ protected:
+  static constexpr int kHosts = 3;
+
+  static bool ip(const Words& words) { return run_program("/usr/sbin/ip", words).exit_code == 0; }
+  std::string name(int host) const { return "ls" + port_ + "-" + std::to_string(host); }
+
+  void SetUp() override {
+    if (::geteuid() != 0 || ::access("/usr/sbin/ip", X_OK) != 0)
+      GTEST_SKIP() << "no network namespaces without root and ip";
+    for (int i = 0; i < kHosts; ++i)
+      if (!ip({"netns", "add", name(i)})) GTEST_SKIP() << "network namespaces are not allowed";
+    bool up = ip({"-n", name(0), "link", "add", "br0", "type", "bridge"});
+    up = up && ip({"-n", name(0), "addr", "add", "10.77.0.1/24", "dev", "br0"});
+    up = up && ip({"-n", name(0), "link", "set", "br0", "up"});
+    for (int i = 1; i < kHosts; ++i) {
+      const std::string end = "v" + std::to_string(i), address = "10.77.0." + std::to_string(i + 1);
+      up = up && ip({"-n", name(0), "link", "add", end, "type", "veth", "peer", "name", "eth0",
+                     "netns", name(i)});
+      up = up && ip({"-n", name(0), "link", "set", end, "master", "br0", "up"});
+      up = up && ip({"-n", name(i), "addr", "add", address + "/24", "dev", "eth0"});
+      up = up && ip({"-n", name(i), "link", "set", "eth0", "up"});
+    }
+    if (!up) GTEST_SKIP() << "network namespaces cannot be joined";
+  }
+  void TearDown() override {
+    for (int i = 0; i < kHosts; ++i) ip({"netns", "del", name(i)});
+  }
+
+  std::vector<std::unique_ptr<RunningBinary>> job_of_hosts(const Words& words) const {
+    std::vector<std::unique_ptr<RunningBinary>> all;
+    for (int i = 0; i < kHosts; ++i) {
+      const Environment rank("RANK", std::to_string(i));
+      const Environment world("WORLD_SIZE", std::to_string(kHosts));
+      const Environment address("MASTER_ADDR", "10.77.0.1"), port("MASTER_PORT", port_);
+      Words all_words = {"netns",
+                         "exec",
+                         name(i),
+                         "unshare",
+                         "--uts",
+                         "sh",
+                         "-c",
+                         "hostname \"$0\"; exec \"$@\"",
+                         "node" + std::to_string(i),
+                         binary(),
+                         "run",
+                         "--rendezvous",
+                         "env"};
+      all_words.insert(all_words.end(), words.begin(), words.end());
+      all.push_back(std::make_unique<RunningBinary>(all_words, "", "/usr/sbin/ip"));
+    }
+    return all;
+  }
+};
+
+TEST_F(JobOfHosts, GoesAsFastAsOneProcessWithAsManyRanks) {
+  Words words = slow_decode("100");
+  words.insert(words.begin(), {"run", "--ranks", std::to_string(kHosts)});
+  ASSERT_EQ(run_binary(words).exit_code, 0);
+  const double alone = answer().at("throughput").at("samples_per_s").at("mean").get<double>();
+  auto all = job_of_hosts(slow_decode("100"));
+  const Ended first = all[0]->wait();
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const json result = answer();
+  const double rate = result.at("throughput").at("samples_per_s").at("mean").get<double>();
+  EXPECT_NEAR(rate / alone, 1, 0.25);
+  ASSERT_EQ(result.at("hosts").size(), static_cast<std::size_t>(kHosts));
+  EXPECT_EQ(result.at("hosts")[1].at("machine").at("host"), "node1");
+  EXPECT_GT(result.at("hosts")[1].at("clock_error_s").get<double>(), 0);
+  EXPECT_THAT(first.out, HasSubstr("rank 1 is the straggler"));
+}
+
+TEST_F(JobOfHosts, ACutLinkEndsTheJobByTheHostsName) {
+  auto all = job_of_hosts(slow_decode("100000"));
+  ::usleep(3'000'000);
+  ASSERT_TRUE(ip({"-n", name(0), "link", "set", "v2", "down"}));
+  const Ended first = all[0]->wait(), cut = all[2]->wait();
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.err, HasSubstr("process 2 on node2 was not heard of for 10.00 s; "));
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.err, HasSubstr("process 0 at 10.77.0.1 was not heard of for 10.00 s; "));
+  EXPECT_EQ(answer().at("ranks").size(), 2u);
+}
+
 }  // namespace
 }  // namespace loaderscope::testing_cli
