@@ -127,10 +127,11 @@ std::string machine_line(const Profile& profile) {
 void tell_answers(Screen& screen, const Profile& profile) {
   if (profile.against) {
     const PeersAnswer& answer = *profile.against;
-    screen.wrapped_headline(answer.sentence, answer.unlike.empty() ? Tone::good : Tone::bad);
+    screen.wrapped_headline(capitalised(answer.sentence),
+                            answer.unlike.empty() ? Tone::good : Tone::bad);
   }
   if (profile.demand)
-    screen.wrapped_headline(profile.demand->sentence,
+    screen.wrapped_headline(capitalised(profile.demand->sentence),
                             profile.demand->is_met ? Tone::good : Tone::bad);
   screen.wrapped_headline(capitalised(profile.sentence()), Tone::plain);
   if (profile.demand) {

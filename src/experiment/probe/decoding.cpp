@@ -119,15 +119,18 @@ void measure_decoding(const Probing& probing, Outcome& outcome) {
   if (outcome.figures.empty()) throw RunError("it was stopped");
   const Figure best = *std::max_element(outcome.figures.begin(), outcome.figures.end(),
                                         [](auto& a, auto& b) { return a.value < b.value; });
-  const double per_core =
-      outcome.figures.back().value / std::min(outcome.figures.back().at, probing.cpus.usable);
+  const Figure all_cores = outcome.figures.back();
+  const double per_core = all_cores.value / std::min(all_cores.at, probing.cpus.usable);
   outcome.figures.push_back({"per_core", "1/s", per_core, last.noise, what});
   outcome.ceilings.push_back({.supply = Supply::decoding,
                               .per_s = best.value,
                               .per_core_s = per_core,
                               .sample_bytes = bytes / static_cast<double>(images.size())});
-  outcome.answer =
-      fmt::format("{} decode {} images/s", show_cores(probing.cpus.usable), show_rate(best.value));
+  outcome.answer = fmt::format("{} decode {} images/s", show_cores(probing.cpus.usable),
+                               show_rate(all_cores.value));
+  if (best.at < all_cores.at)  // more threads only take from each other
+    outcome.answer += fmt::format(
+        ", and {} {}", plural(static_cast<std::int64_t>(best.at), "thread"), show_rate(best.value));
   std::string line = "decode, " + what;
   if (one > 0 && outcome.figures.size() > 2)
     line += fmt::format(": {}/s per core with all, {} of one alone", show_rate(per_core),

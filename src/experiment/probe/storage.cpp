@@ -185,12 +185,10 @@ class StorageProbe {
       if (done.reads <= 0 || done.end <= done.begin || !probing_.goes_on()) return;
       const double rate = done.reads / seconds(done.end - done.begin);
       outcome_.figures.push_back({fmt::format("opens_{}", threads), "1/s", rate});
-      reading_on_ += fmt::format("{}{} {}{}",
-                                 threads > 1           ? ", by 16 "
-                                 : reading_on_.empty() ? ""
-                                                       : "; ",
-                                 show_rate(rate), "/s",
-                                 threads == 1 ? " files opened, looked at and closed" : "");
+      reading_on_ += threads == 1
+                         ? fmt::format("{}{} files opened, looked at and closed per second",
+                                       reading_on_.empty() ? "" : "; ", show_rate(rate))
+                         : fmt::format(", by {} at once {}", threads, show_rate(rate));
     }
   }
 
