@@ -92,10 +92,30 @@ std::string cause_line(const Experiment& experiment, const SweepAnswer& answer,
       reading ? fmt::format(", {} per sample", show_duration(reading->per_sample)) : "");
 }
 
+double disk_of_sample(const DataFacts& facts) {
+  return static_cast<double>(facts.disk) /
+         static_cast<double>(std::max<std::int64_t>(facts.samples, 1));
+}
+
+// Beyond what files lose to their blocks: their samples are not the same bytes, and so it is not
+// the format alone that makes the difference.
+bool is_smaller(const DataFacts& one, const DataFacts& other) {
+  constexpr double kMuchSmaller = 0.9, kBlock = 4096;
+  return one.samples > 0 && one.disk > 0 &&
+         disk_of_sample(one) + kBlock < kMuchSmaller * disk_of_sample(other);
+}
+
 std::string repacking_line(const Experiment& experiment, const SweepAnswer& answer,
                            const Contest& contest) {
   const DataFacts* facts = facts_of(experiment, contest.first());
   if (!experiment.repacking || facts == nullptr) return "";
+  const DataFacts* winner = facts_of(experiment, contest.winner);
+  if (contest.is_real && winner != nullptr && is_smaller(*winner, *facts))
+    return fmt::format(
+        "repacking alone does not give that: a sample of {} takes {} of the disk, and one of {} "
+        "{}: they are smaller images, or encoded anew",
+        shown_text(contest.winner), show_size(disk_of_sample(*winner)), shown_text(facts->data),
+        show_size(disk_of_sample(*facts)));
   const Repacking& repacking = *experiment.repacking;
   std::string text = fmt::format(
       "repacking, without encoding anew, takes {} (measured on {}, {})",

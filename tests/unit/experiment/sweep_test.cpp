@@ -320,6 +320,17 @@ TEST(SweepOfFormats, SaysWhichFormatAndWhenItPaysBack) {
   EXPECT_THAT(json.str(), HasSubstr("\"disk_bytes\":1000000000"));
 }
 
+TEST(SweepOfFormats, PromisesNothingOfRepackingWhereImagesAreSmaller) {
+  Experiment experiment = formats(1600);
+  experiment.repacking = Repacking{2000, kSecond, 1500 * kSecond};
+  experiment.data.front() = {"photos", false, 10'000, 620'000'000, 0};
+  experiment.data.back() = {"tar:shards", true, 10'000, 270'000'000, 0};
+  const std::string text = table_of(experiment);
+  EXPECT_THAT(text, HasSubstr("repacking alone does not give that: a sample of tar:shards takes "
+                              "27.0 KB of the disk"));
+  EXPECT_THAT(text, Not(HasSubstr("paid back")));
+}
+
 TEST(SweepOfFormats, KeepsWhatNothingBeats) {
   EXPECT_THAT(table_of(formats(605)),
               testing::StartsWith("Keep photos: no other is faster, as far as this sweep can tell; "
