@@ -28,10 +28,13 @@ std::string size_of_pieces(const Facts& facts) {
   return fmt::format(", in reads of {}", show_size(facts.metric("source.bytes_brought") / reads));
 }
 
+std::string_view way_to_smaller_pieces(const Facts& facts) {
+  return facts.config.has_data() ? source_row(facts.config.data.source.value).smaller_pieces : "";
+}
+
 std::string ways_to_smaller_pieces(const Facts& facts) {
   const auto& paths = facts.config.data.paths.value;
-  const std::string_view way =
-      facts.config.has_data() ? source_row(facts.config.data.source.value).smaller_pieces : "";
+  const std::string_view way = way_to_smaller_pieces(facts);
   if (way.empty()) return "store pieces of about a sample, or shards of another format";
   const std::string data = paths.size() == 1 ? "'" + shown_text(paths.front()) + "'" : "DATA";
   return fmt::format(fmt::runtime(way), data);
@@ -55,11 +58,12 @@ std::optional<Candidate> read_amplification(const Facts& facts) {
                   by_unpacking ? "" : size_of_pieces(facts),
                   show_percent(facts.share(Cause::read))),
       {changes},
-      by_unpacking ? "store the shards as they are, not compressed, or read the samples of a shard "
-                     "one after another: shuffle shards, and samples within them"
-                   : ways_to_smaller_pieces(facts) +
-                         ", or read the samples of a piece one after another, with a cache that "
-                         "holds it"};
+      by_unpacking && way_to_smaller_pieces(facts).empty()
+          ? "store the shards as they are, not compressed, or read the samples of a shard "
+            "one after another: shuffle shards, and samples within them"
+          : ways_to_smaller_pieces(facts) +
+                ", or read the samples of a piece one after another, with a cache that "
+                "holds it"};
 }
 
 std::optional<Candidate> library_lock(const Facts& facts) {

@@ -102,6 +102,9 @@ TEST(DataForms, PiecesThatAreLargerThanSamplesAreWeighed) {
   packed.metrics.push_back({"source.bytes_unpacked", "bytes", "", 100e6});
   EXPECT_EQ(look(read_amplification, packed).value().options.front(),
             (Changes{{"read.speed", "100"}, {"read.decompress.speed", "100"}}));
+  EXPECT_THAT(look(read_amplification, packed).value().pytorch, HasSubstr("store the shards"));
+  packed.config.data.source.value = "parquet";  // shuffling groups is not for it: smaller ones are
+  EXPECT_THAT(look(read_amplification, packed).value().pytorch, HasSubstr("smaller row groups"));
   RunRecord groups = reading("parquet", waits);  // of which only a page is unpacked
   groups.metrics = chunks.metrics;
   groups.metrics.push_back({"source.bytes_unpacked", "bytes", "", 3e6});
