@@ -12,7 +12,7 @@ namespace loaderscope {
 class StepGate {
  public:
   virtual ~StepGate() = default;
-  virtual void ready(std::int64_t step, Nanos at) = 0;  // all of ours could begin then
+  virtual void ready(std::int64_t step, Nanos at) = 0;           // all of ours could begin then
   virtual std::optional<Nanos> begin_of(std::int64_t step) = 0;  // nothing: not known yet
   // Is called from another thread when another begin is known.
   virtual void on_begin(std::function<void()> call) = 0;

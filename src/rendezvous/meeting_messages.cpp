@@ -120,11 +120,11 @@ void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
 }
 
 void Meeting::let_one_come() {
-  Fd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
   const auto strangers = std::count_if(peers_.begin(), peers_.end(),
                                        [](const auto& peer) { return peer->number < 0; });
-  if (socket < 0 || static_cast<std::size_t>(strangers) >= kMostStrangers) return;
-  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  if (static_cast<std::size_t>(strangers) >= kMostStrangers) return;  // it waits
+  Fd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+  if (socket >= 0) peers_.push_back(std::make_unique<Peer>(std::move(socket)));
 }
 
 void Meeting::take(Peer& peer, Message message) {
