@@ -23,6 +23,7 @@ inline std::string python_of(const std::string& group, const char* given_in) {
 }
 inline std::string servers_python() { return python_of("servers", "LOADERSCOPE_SERVERS_PYTHON"); }
 inline std::string formats_python() { return python_of("formats", "LOADERSCOPE_FORMATS_PYTHON"); }
+inline std::string peers_python() { return python_of("peers", "LOADERSCOPE_PEERS_PYTHON"); }
 inline std::string traces_python() { return python_of("traces", "LOADERSCOPE_TRACES_PYTHON"); }
 
 // A program made of the text of a script; returns its path.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/run_binary.h"
+#include "cli/run_script.h"
 
 namespace loaderscope::testing_cli {
 namespace {
@@ -98,6 +99,48 @@ TEST(Watch, ASignalEndsItWithTheSummary) {
   const Ended ended = watching.wait();
   EXPECT_EQ(ended.exit_code, 130);
   EXPECT_THAT(ended.out, HasSubstr("stopped by a signal"));
+}
+
+// The first run makes a result of map(); the second finds it, and makes another meanwhile.
+constexpr const char* kMapsAgain = R"(
+import sys, time, datasets
+datasets.disable_progress_bars()
+rows = datasets.load_dataset('json', data_files=sys.argv[1], split='train')
+def double(row): return {'j': row['i'] * 2}
+def slowly(row):
+    time.sleep(0.2)
+    return {'k': row['j']}
+made = rows.map(double)
+if sys.argv[2] == 'again':
+    print('ready', flush=True)
+    made.map(slowly)
+)";
+
+TEST(Watch, TellsWhatOfDatasetsMapLayInItsCache) {
+  const std::string python = peers_python();
+  if (python.empty() || run_program(python, {"-c", "import datasets"}).exit_code != 0)
+    GTEST_SKIP() << "no Python with datasets: scripts/python-env peers makes one";
+  const TestFolder folder;
+  const Environment cache("HF_DATASETS_CACHE", folder.path("cache"));
+  const Environment offline("HF_DATASETS_OFFLINE", "1");
+  std::string lines;
+  for (int i = 0; i < 500; ++i) lines += "{\"i\": " + std::to_string(i) + "}\n";
+  const std::string rows = folder.write("rows.jsonl", lines);
+  const std::string program = folder.write("maps.py", kMapsAgain);
+  const Ended first = run_program(python, {program, rows, "once"});
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  ::sleep(2);  // starts of processes are known to a second
+  const RunningBinary job({program, rows, "again"}, folder.write("said", ""), python);
+  for (int i = 0; i < 3000 && folder.read("said").empty(); ++i) ::usleep(10'000);
+  ::usleep(500'000);
+  const Ended watched =
+      run_binary({"watch", "--pid", std::to_string(job.pid()), "--duration", "2s", "--json", "-"});
+  ASSERT_EQ(watched.exit_code, 0) << watched.err;
+  const json results = json::parse(watched.out).at("map_results");
+  EXPECT_EQ(results.at("found"), 1) << results;
+  EXPECT_EQ(results.at("made"), 0) << results;
+  ASSERT_EQ(results.at("being_written").size(), 1U);
+  EXPECT_THAT(results.at("being_written")[0].get<std::string>(), HasSubstr("/cache/json/"));
 }
 
 TEST(Watch, AProgramIsStartedWatchedAndEnded) {
