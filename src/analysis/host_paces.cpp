@@ -141,8 +141,10 @@ std::string local_cause(const std::vector<HostPace>& hosts, std::size_t of) {
       of_others(hosts, of, [](const HostPace& h) { return stall_of(h, Cause::contention); });
   const bool fewer_cores = host.cores > 0 && kUnlike * host.cores <= others(&HostPace::cores);
   if (fewer_cores || queued >= queued_there + kWorthACause) {
-    text = fmt::format("its threads wait for a core {} of the time, those of the others {}",
-                       show_percent(queued), show_percent(queued_there));
+    text = fmt::format("its threads wait for a core {} of the time", show_percent(queued));
+    // Of others that wait for this one, it is what they wait for too.
+    if (queued >= queued_there + kWorthACause)
+      text += ", those of the others " + show_percent(queued_there);
     if (host.cores > 0)
       text += fmt::format(" ({}, the others {})", show_cores(host.cores),
                           show_cores(others(&HostPace::cores)));
