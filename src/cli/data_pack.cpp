@@ -2,6 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/data_flags.h"
@@ -16,6 +18,8 @@ namespace {
 // Texts as given; the data set's own parsers read them.
 struct PackFlags {
   std::string from, to, encode, max_side, compress, shard_size, row_group, seed, threads;
+  std::vector<std::string> augment;
+  std::string size;
   bool in_order = false, restart_rows = false;
 };
 
@@ -32,6 +36,8 @@ dataset::PackOptions pack_options(const PackFlags& flags) {
   options.to = target.folder;
   read_flag(flags.encode, "--encode", options.encode, dataset::parse_encoding);
   read_flag(flags.max_side, "--max-side", options.max_side, parse_small_count);
+  options.augment = flags.augment;
+  read_flag(flags.size, "--size", options.size, parse_small_count);
   read_flag(flags.compress, "--compress", options.compression,
             [](std::string_view text) { return &dataset::parse_compression(text); });
   read_flag(flags.shard_size, "--shard-size", options.shard_size, parse_size);
@@ -86,6 +92,13 @@ Action declare_data_pack(CLI::App& app) {
       "bytes as they are.");
   add("--max-side", flags->max_side, "PIXELS",
       "Shrink images whose longer side is more, with --encode.");
+  app.add_option("--augment", flags->augment,
+                 "Do an operation of `list operation` once for all epochs, with --encode; "
+                 "repeatable, the crop first.")
+      ->type_name("OP[:PARAMETERS]")
+      ->take_all()
+      ->expected(1);
+  add("--size", flags->size, "PIXELS", "Of the squares that --augment gives. Default: 256.");
   add("--compress", flags->compress, "zstd|gzip|lz4",
       "Compress each shard of tar or mds as a whole, or the pages of parquet; shards of tar are "
       "then "

@@ -56,6 +56,10 @@ Json wanted(const PackOptions& options, const PackPlan& plan) {
                {"in-order", options.in_order},
                {"seed", options.seed}};
   if (options.row_group > 0) json["row-group"] = options.row_group;
+  if (!options.augment.empty()) {
+    json["augment"] = options.augment;
+    json["size"] = options.size;
+  }
   return json;
 }
 

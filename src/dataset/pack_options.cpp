@@ -25,7 +25,31 @@ void check_writer(const PackOptions& options) {
       "--encode", fmt::format("none, as {} holds pixels", writer.row.name));
 }
 
+void check_augmentation(const PackOptions& options) {
+  demand_of_pack(!options.augment.empty() || options.size == kUsualSize, "--size",
+                 "--augment with it; --max-side shrinks images as they are");
+  if (options.augment.empty()) return;
+  demand_of_pack(options.encode || options.writer->takes_pixels, "--augment",
+                 "--encode with it, such as --encode jpeg:90: what is augmented is encoded anew");
+  demand_of_pack(options.max_side == 0, "--augment", "no --max-side: its squares are of --size");
+  try {
+    make_augmenter(augmentation_of(options));
+  } catch (const ValueError& error) {
+    throw UsageError(std::string("--augment: ") + error.what());
+  }
+}
+
 }  // namespace
+
+AugmentOptions augmentation_of(const PackOptions& options) {
+  AugmentOptions augment;
+  augment.operations = options.augment;
+  augment.size = options.size;
+  augment.transfer = Transfer::u8;
+  augment.layout = Layout::nhwc;
+  augment.seed = options.seed;
+  return augment;
+}
 
 Encoding parse_encoding(std::string_view text) {
   const auto colon = text.find(':');
@@ -56,6 +80,7 @@ void check_options(const PackOptions& options) {
   demand_of_pack(options.threads >= 0 && options.threads <= 4096, "--threads",
                  "0 (all cores) to 4096");
   check_writer(options);
+  check_augmentation(options);
   if (options.restart_rows) {
     const FormatRow& jpeg = row_of(Format::jpeg);
     if (const auto reason = jpeg.row.reason_not_available())

@@ -5,9 +5,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dataset/options.h"
 #include "dataset/writer.h"
+#include "loaderscope/augment.h"
 #include "loaderscope/units.h"
 
 namespace loaderscope::dataset {
@@ -20,6 +22,8 @@ struct Encoding {
 Encoding parse_encoding(std::string_view text);  // jpeg:90 webp:80 png; throws ValueError
 std::string spell_encoding(const Encoding& encoding);
 
+inline constexpr int kUsualSize = 256;
+
 struct PackOptions {
   std::string from;  // images, as --data has them
   std::string to;    // the folder of the shards
@@ -27,6 +31,9 @@ struct PackOptions {
   const CompressionRow* compression = nullptr;  // of the shards as a whole; null: none
   std::optional<Encoding> encode;               // nothing: the stored bytes as they are
   int max_side = 0;  // larger images are shrunk to it; 0: none. Needs `encode`
+  // Done once, with draws by `seed`, and written as squares of `size`; empty: none. Need `encode`.
+  std::vector<std::string> augment;
+  int size = kUsualSize;
   Bytes shard_size = kUsualShard;
   // JPEG images get restart markers within their rows, without loss: crops of them are decoded
   // faster.
@@ -40,6 +47,7 @@ struct PackOptions {
 
 // Throws UsageError for what cannot be packed, naming the flag.
 void check_options(const PackOptions& options);
+AugmentOptions augmentation_of(const PackOptions& options);
 
 // The same samples, shards and options give the same bytes.
 struct PackPlan : ShardPlan {

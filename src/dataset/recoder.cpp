@@ -18,12 +18,27 @@ double PixelError::decibels() const {
   return 10 * std::log10(255.0 * 255.0 * static_cast<double>(values) / squares);
 }
 
-Recoder::Recoder(const Encoding& encoding, int max_side)
-    : encoding_(encoding), max_side_(max_side), decoder_(make_any_decoder({})) {}
+Recoder::Recoder(const PackOptions& options)
+    : encoding_(*options.encode),
+      max_side_(options.max_side),
+      size_(options.size),
+      decoder_(make_any_decoder({})) {
+  if (!options.augment.empty()) augmenter_ = make_augmenter(augmentation_of(options));
+}
 
-std::span<const std::byte> Recoder::recode(std::span<const std::byte> stored) {
-  const ImageHeader header = decoder_->open(stored);
-  shrink(decoder_->decode({0, 0, header.width, header.height}), max_side_, image_);
+void Recoder::make_image(std::int64_t sample, const ImageHeader& header) {
+  if (!augmenter_) {
+    shrink(decoder_->decode({0, 0, header.width, header.height}), max_side_, image_);
+    return;
+  }
+  image_.width = image_.height = size_;
+  image_.rgb.resize(image_.stride() * static_cast<std::size_t>(size_));
+  augmenter_->apply(decoder_->decode(augmenter_->choose(0, sample, header)),
+                    reinterpret_cast<std::byte*>(image_.rgb.data()));
+}
+
+std::span<const std::byte> Recoder::recode(std::int64_t sample, std::span<const std::byte> stored) {
+  make_image(sample, decoder_->open(stored));
   LossySettings settings;
   settings.quality = encoding_.quality;
   row_of(encoding_.format).encode(image_, settings, made_);

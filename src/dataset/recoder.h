@@ -1,4 +1,4 @@
-// Decodes stored images and encodes them anew.
+// Decodes stored images, may augment them, and encodes them anew.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dataset/pack_options.h"
+#include "loaderscope/augment.h"
 #include "loaderscope/decode.h"
 
 namespace loaderscope::dataset {
@@ -23,17 +24,22 @@ struct PixelError {
 // Of one thread.
 class Recoder {
  public:
-  Recoder(const Encoding& encoding, int max_side);
+  explicit Recoder(const PackOptions& options);  // with an `encode`
 
-  // Valid until the next call. Throws SampleError for what cannot be decoded.
-  std::span<const std::byte> recode(std::span<const std::byte> stored);
+  // Valid until the next call. The sample's number decides what is drawn for it. Throws SampleError
+  // for what cannot be decoded.
+  std::span<const std::byte> recode(std::int64_t sample, std::span<const std::byte> stored);
   // Of the last one: decodes what was made and compares it with what it was made from.
   void measure_error();
   const PixelError& error() const { return error_; }
 
  private:
+  void make_image(std::int64_t sample, const ImageHeader& header);
+
   Encoding encoding_;
   int max_side_;
+  std::unique_ptr<Augmenter> augmenter_;  // null: images stay as they are, but for their size
+  int size_;                              // of augmented ones
   std::unique_ptr<Decoder> decoder_;
   RgbImage image_;
   std::vector<std::byte> made_;

@@ -18,13 +18,13 @@ SamplePacker::SamplePacker(const OpenedData& data, const PackOptions& options,
       order_(order),
       reader_(data.source->make_reader()),
       restart_rows_(options.restart_rows) {
-  if (options.encode) recoder_.emplace(*options.encode, options.max_side);
+  if (options.encode) recoder_.emplace(options);
 }
 
 std::span<const std::byte> SamplePacker::pack(std::int64_t sample) {
   const std::span<const std::byte> stored = reader_->read(sample);
   stored_bytes += std::ssize(stored);
-  const std::span<const std::byte> made = recoder_ ? recoder_->recode(stored) : stored;
+  const std::span<const std::byte> made = recoder_ ? recoder_->recode(sample, stored) : stored;
   if (!restart_rows_) return made;
   if (row_of(Format::jpeg).add_restarts(made, with_restarts_)) return with_restarts_;
   ++as_they_were;

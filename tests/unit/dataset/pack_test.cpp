@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -135,6 +136,56 @@ TEST_F(Pack, EncodedAnewItIsSmallerAndSaysHowFarTheyAre) {
     EXPECT_EQ(header.width, 160);
     EXPECT_EQ(header.height, 120);
   }
+}
+
+TEST_F(Pack, AugmentedItIsWhatALoaderWouldMakeOfTheImage) {
+  options_.in_order = true;
+  options_.most = 4;
+  options_.encode = parse_encoding("png");
+  options_.augment = {"random-resized-crop", "flip"};
+  options_.size = 96;
+  options_.seed = 5;
+  pack_dataset(options_, {});
+  AugmentOptions as_a_loader = augmentation_of(options_);
+  as_a_loader.operations = {"random-resized-crop", "flip"};
+  const auto augmenter = make_augmenter(as_a_loader);
+  const auto decoder = make_any_decoder({}), decoder_of_packed = make_any_decoder({});
+  std::vector<std::string> as_they_lie;
+  for (const auto& [path, content] : contents_below(options_.from))
+    if (path.ends_with(".jpg")) as_they_lie.push_back(content);
+  const std::vector<std::string> packed = samples_of(options_.to);
+  ASSERT_EQ(packed.size(), 4u);
+  for (std::int64_t sample = 0; sample < 4; ++sample) {
+    const std::string& stored = as_they_lie[static_cast<std::size_t>(sample)];
+    const ImageHeader header = decoder->open(std::as_bytes(std::span(stored)));
+    std::vector<std::byte> made(96 * 96 * 3);
+    augmenter->apply(decoder->decode(augmenter->choose(0, sample, header)), made.data());
+    const std::string& image = packed[static_cast<std::size_t>(sample)];
+    const ImageHeader square = decoder_of_packed->open(std::as_bytes(std::span(image)));
+    ASSERT_EQ(square.width, 96);
+    ASSERT_EQ(square.height, 96);
+    const Pixels pixels = decoder_of_packed->decode({0, 0, 96, 96});
+    for (std::size_t y = 0; y < 96; ++y)
+      ASSERT_EQ(std::memcmp(pixels.data + y * pixels.stride, made.data() + y * 96 * 3, 96 * 3), 0);
+  }
+}
+
+TEST_F(Pack, RefusesAugmentationThatMakesNoSense) {
+  const auto refusal = [&] { pack_dataset(options_, {}); };
+  options_.augment = {"random-resized-crop"};
+  EXPECT_THAT(refusal,
+              ThrowsMessage<UsageError>(HasSubstr("--augment: expected --encode with it")));
+  options_.encode = parse_encoding("jpeg:90");
+  options_.max_side = 100;
+  EXPECT_THAT(refusal, ThrowsMessage<UsageError>(HasSubstr("--augment: expected no --max-side")));
+  options_.max_side = 0;
+  options_.augment = {"flip"};
+  EXPECT_THAT(refusal, ThrowsMessage<UsageError>(HasSubstr("the first operation must be")));
+  options_.augment = {"random-resized-crop", "normalise"};
+  EXPECT_THAT(refusal, ThrowsMessage<UsageError>(HasSubstr("--augment: ")));
+  options_.augment = {};
+  options_.size = 100;
+  EXPECT_THAT(refusal, ThrowsMessage<UsageError>(HasSubstr("--size: expected --augment with it")));
 }
 
 TEST_F(Pack, WithRestartsItIsThePixels) {
