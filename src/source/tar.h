@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "loaderscope/source.h"
@@ -76,7 +77,7 @@ class MemberChooser {
   std::string_view wanted_;
   std::string key_;
   bool found_ = false, repeats_ = false;
-  std::vector<std::string> seen_;  // extensions of the sample so far
+  std::unordered_set<std::string> seen_;  // extensions of the sample so far
   std::int64_t left_out_ = 0;
   std::set<std::string> others_;
 };

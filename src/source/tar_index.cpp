@@ -23,6 +23,7 @@ struct ShardListing {
   std::set<std::string> others;
   std::int32_t not_read = 0;  // members
   std::string why_not;        // the first of them
+  std::string sparse;         // the first that is, and would be decoded
 
   void leave(const TarMember& member, std::string_view why) {
     if (not_read++ == 0) why_not = fmt::format("{} {}", member.name, why);
@@ -40,7 +41,10 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
       const bool is_taken = chooser.takes(member.name);
       if (chooser.repeats()) listing.leave(member, kRepeated);
       if (!is_taken) return;
-      if (member.is_sparse) return listing.leave(member, kSparse);
+      if (member.is_sparse) {
+        if (listing.sparse.empty()) listing.sparse = member.name;
+        return listing.leave(member, kSparse);
+      }
       listing.samples.push_back(std::move(member));
     };
     if (auto members = members_of_given_index(given, *shard)) {
@@ -61,6 +65,18 @@ ShardListing list_shard(const std::string& path, const GivenIndex& given, std::s
 StoredExtent stored(const TarMember& member) {
   return {static_cast<std::uint32_t>(member.begin / kTarBlock),
           static_cast<std::uint32_t>(std::min<Bytes>(member.size, StoredExtent::kMost))};
+}
+
+[[noreturn]] void fail_without_samples(const std::vector<std::string>& shards,
+                                       const std::vector<ShardListing>& listings,
+                                       std::string_view wanted) {
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    if (!listings[i].sparse.empty())
+      throw RunError(
+          fmt::format("{}: {} {}", shown_text(shards[i]), shown_text(listings[i].sparse), kSparse));
+  }
+  throw RunError(shown_text(shards.front()) + ": " +
+                 without_samples(wanted, listings.front().others));
 }
 
 }  // namespace
@@ -89,9 +105,7 @@ Index index_shards(const std::vector<std::string>& shards, const std::vector<Giv
     if (listings[i].not_read > 0)
       builder.add_folder({i, listings[i].why_not, listings[i].not_read, {}});
   }
-  if (builder.samples() == 0)
-    throw RunError(shown_text(shards.front()) + ": " +
-                   without_samples(member, listings.front().others));
+  if (builder.samples() == 0) fail_without_samples(shards, listings, member);
   return builder.finish(identity);
 }
 

@@ -71,9 +71,8 @@ bool MemberChooser::takes(std::string_view member) {
     end_sample();
     key_ = name->key;
   }
-  repeats_ = std::find(seen_.begin(), seen_.end(), name->extension) != seen_.end();
+  repeats_ = !seen_.insert(name->extension).second;
   if (repeats_) return false;
-  seen_.push_back(name->extension);
   const bool is_wanted =
       wanted_.empty() ? is_image_name("x." + name->extension) : name->extension == wanted_;
   if (is_wanted && !found_) return found_ = true;

@@ -36,20 +36,36 @@ std::optional<Bytes> number_of(std::string_view field) {
   return error == std::errc() && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// The value of a pax record "LENGTH KEY=VALUE\n", the last one of this key; "" when there is none.
-std::string_view pax_value(std::string_view records, std::string_view key) {
-  std::string_view found;
+// Of each pax record "LENGTH KEY=VALUE\n", in their order: look(key, value).
+template <class Look>
+void each_pax_record(std::string_view records, const Look& look) {
   while (!records.empty()) {
     std::size_t length = 0;
     std::from_chars(records.data(), records.data() + records.size(), length);
     const auto space = records.find(' ');
-    if (length > records.size() || space + 1 >= length) break;
+    if (length > records.size() || space >= length || space + 1 >= length) break;
     const std::string_view record = records.substr(space + 1, length - space - 2);
-    if (record.starts_with(key) && record.substr(key.size()).starts_with('='))
-      found = record.substr(key.size() + 1);
+    const auto equals = record.find('=');
+    if (equals != record.npos) look(record.substr(0, equals), record.substr(equals + 1));
     records.remove_prefix(length);
   }
+}
+
+// The last one of this key; "" when there is none.
+std::string_view pax_value(std::string_view records, std::string_view key) {
+  std::string_view found;
+  each_pax_record(records, [&](std::string_view of, std::string_view value) {
+    if (of == key) found = value;
+  });
   return found;
+}
+
+bool says_sparse(std::string_view records) {
+  bool says = false;
+  each_pax_record(records, [&](std::string_view key, std::string_view) {
+    says = says || key.starts_with("GNU.sparse.");
+  });
+  return says;
 }
 
 }  // namespace
@@ -132,7 +148,7 @@ std::optional<TarMember> TarWalk::next() {
       const std::string records = read_text(header.size);
       if (const auto path = pax_value(records, "path"); !path.empty()) long_name = path;
       if (const auto path = pax_value(records, "GNU.sparse.name"); !path.empty()) long_name = path;
-      is_sparse = records.find("GNU.sparse.") != records.npos;
+      is_sparse = says_sparse(records);
       const auto text = pax_value(records, "size");
       Bytes size = 0;
       if (!text.empty() &&

@@ -110,6 +110,18 @@ TEST_F(Tar, WhatIsStoredSparseIsNotReadAndThatIsSaid) {
   EXPECT_THAT(samples(gnu.finish().substr(0, 1024 + 512)), ElementsAre("one"));
 }
 
+TEST_F(Tar, OfSparseMembersAloneIsNotEmpty) {
+  TarBytes shard;
+  shard.add_sparse("2.jpg", "hole", 2).add("2.cls", "7");
+  EXPECT_THAT(why_not(shard.finish()), HasSubstr("0.tar: 2.jpg is stored sparse (tar -S)"));
+}
+
+TEST_F(Tar, ANameThatSpeaksOfSparseFilesIsNoSparseFile) {
+  TarBytes shard;
+  shard.add("p", "25 path=a/GNU.sparse.jpg\n", 'x').add("a/short", "one");
+  EXPECT_THAT(samples(shard.finish(), {{"member", "sparse.jpg"}}), ElementsAre("one"));
+}
+
 TEST_F(Tar, WithoutAnyMemberIsEmpty) {
   EXPECT_THAT(why_not(TarBytes().finish()), HasSubstr("0.tar: is empty: no member of it is named"));
 }
