@@ -63,10 +63,11 @@ class IndexFile {
 };
 
 // Where the last of all tokens ends.
-Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, const EachSequence& each) {
+Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, Bytes bin_bytes,
+                       const EachSequence& each) {
   std::vector<std::int32_t> lengths(kAtOnce);
   std::vector<std::int64_t> begins(kAtOnce);
-  Bytes end = 0;
+  Bytes end = 0, left = bin_bytes;
   for (std::int64_t first = 0; first < index.sequences; first += std::int64_t{kAtOnce}) {
     const auto count =
         static_cast<std::size_t>(std::min<std::int64_t>(kAtOnce, index.sequences - first));
@@ -79,7 +80,11 @@ Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, const Eac
         file.fail(fmt::format("sequence {} has {} tokens from byte {} on; write the index again",
                               first + static_cast<std::int64_t>(i), lengths[i], begins[i]));
       end = std::max(end, behind);
-      if (each) each(begins[i], lengths[i], index.token_bytes);
+      if (!each || behind > bin_bytes) continue;
+      left -= lengths[i] * index.token_bytes;
+      if (left < 0)
+        file.fail("has sequences of more tokens than the .bin has; write the index again");
+      each(begins[i], lengths[i], index.token_bytes);
     }
   }
   return end;
@@ -87,7 +92,7 @@ Bytes end_of_sequences(const IndexFile& file, const TokenIndex& index, const Eac
 
 }  // namespace
 
-TokenIndex read_token_index(const std::string& path, const EachSequence& each) {
+TokenIndex read_token_index(const std::string& path, Bytes bin_bytes, const EachSequence& each) {
   const IndexFile file(path);
   std::array<char, 9> magic{};
   file.read(0, std::span<char>(magic));
@@ -110,7 +115,7 @@ TokenIndex read_token_index(const std::string& path, const EachSequence& each) {
                     sequences, file.size()));
   index.sequences = static_cast<std::int64_t>(sequences);
   index.documents = std::max<std::int64_t>(0, static_cast<std::int64_t>(entries) - 1);
-  index.end = end_of_sequences(file, index, each);
+  index.end = end_of_sequences(file, index, bin_bytes, each);
   return index;
 }
 

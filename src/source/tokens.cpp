@@ -43,13 +43,13 @@ TokenFile raw_file(const std::string& path, const NumberType& type) {
 
 TokenFile indexed_file(const std::string& path, const std::string& index_path,
                        const GivenWords& words, const EachSequence& each) {
-  const TokenIndex index = read_token_index(index_path, each);
+  const PathFacts facts = facts_of_tokens(path);
+  const Bytes size = facts.size;
+  const TokenIndex index = read_token_index(index_path, size, each);
   if (words.contains("type") && type_of(words).type != index.type)
     throw UsageError(fmt::format("type={}: {} says that its tokens are {}; leave it out",
                                  shown_text(words.find("type")->second), shown_text(index_path),
                                  index.type));
-  const PathFacts facts = facts_of_tokens(path);
-  const Bytes size = facts.size;
   if (index.end > size)
     throw RunError(fmt::format("{}: has {} bytes, and {} speaks of {}; one of the two is cut off",
                                shown_text(path), size, shown_text(index_path), index.end));

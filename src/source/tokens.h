@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,9 +24,13 @@ struct TokenIndex {
 };
 // Of each sequence, in their order: from which byte of the .bin on it has how many tokens.
 using EachSequence = std::function<void(Bytes begin, std::int64_t tokens, Bytes token_bytes)>;
-// Throws RunError naming the path: cut off, of another version or type, sequences of less than
-// nothing or from before the file.
-TokenIndex read_token_index(const std::string& path, const EachSequence& each = {});
+// `bin_bytes`: the size of the .bin. `each` is not called for what lies behind its end, which
+// TokenIndex::end tells. Throws RunError naming the path: cut off, of another version or type,
+// sequences of less than nothing or from before the file, and with `each`, of more tokens than the
+// .bin has.
+TokenIndex read_token_index(const std::string& path,
+                            Bytes bin_bytes = std::numeric_limits<Bytes>::max(),
+                            const EachSequence& each = {});
 
 struct TokenFile {
   ArrayFile array;

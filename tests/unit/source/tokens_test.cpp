@@ -149,6 +149,18 @@ TEST_F(Tokens, SaysWhatCannotBeFilledUp) {
   EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("is no number of type <f4"));
 }
 
+// Before pieces are made of what an index claims.
+TEST_F(Tokens, AnIndexOfMoreThanTheFileHasIsNotCut) {
+  const std::string path = data.write("a.bin", "aabbccdd");
+  data.write("a.idx", index_bytes(8, 2, {2'147'483'647}));
+  EXPECT_THAT(why_not(path, {{"pad", "0"}, {"window", "1"}}), HasSubstr("has 8 bytes, and"));
+  std::string overlapping = index_bytes(8, 2, {3, 3});
+  overlapping[34 + 8 + 8] = 2;  // the second begins one token behind the first
+  data.write("a.idx", overlapping);
+  EXPECT_EQ(open(path, {{"window", "4"}})->size(), 1);
+  EXPECT_THAT(why_not(path, {{"pad", "0"}}), HasSubstr("sequences of more tokens than the .bin"));
+}
+
 TEST_F(Tokens, SaysWhatDoesNotFit) {
   const std::string odd = data.write("odd.bin", "abc");
   EXPECT_THAT(why_not(odd), HasSubstr("3 bytes, which are no whole number of u16 tokens"));
