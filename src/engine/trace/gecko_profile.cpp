@@ -68,12 +68,16 @@ struct GeckoThread {
   }
   // A stack stands behind the one that it goes on from.
   std::vector<SampledStack> stacks(const std::vector<std::string>& names) const {
+    std::vector<FrameMarks> marks;
+    for (std::size_t i = 0; i < frame_functions.size(); ++i)
+      marks.push_back(marks_of(static_cast<std::int32_t>(i), names));
     std::vector<SampledStack> stacks;
     for (std::size_t i = 0; i < stack_frames.size(); ++i) {
       const std::int32_t* parent = item_at(stack_parents, static_cast<std::int32_t>(i));
       const SampledStack* before = parent == nullptr ? nullptr : item_at(stacks, *parent);
       SampledStack stack = before == nullptr ? SampledStack{} : *before;
-      stack.add(marks_of(stack_frames[i], names));
+      const FrameMarks* of_frame = item_at(marks, stack_frames[i]);
+      stack.add(of_frame == nullptr ? marks_of_frame("", "") : *of_frame);
       stacks.push_back(stack);
     }
     return stacks;
