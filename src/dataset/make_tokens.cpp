@@ -17,7 +17,8 @@
 namespace loaderscope::dataset {
 namespace {
 
-constexpr std::int64_t kBlock = std::int64_t{1} << 20;  // tokens that are drawn from one stream
+constexpr std::int64_t kDrawnAtOnce = std::int64_t{1}
+                                      << 20;  // tokens that are drawn from one stream
 constexpr std::int64_t kMostTokens = 100'000'000'000'000;
 constexpr std::int64_t kMostWords = std::int64_t{1} << 22;
 constexpr std::int64_t kMostOfDocument = std::int64_t{1} << 30;
@@ -57,15 +58,16 @@ std::int64_t write_tokens(const TokenOptions& options, WholeFile& file,
   Team team(context.stop_signal);
   const auto work = [&] {
     std::vector<std::byte> block;
-    for (std::int64_t i = next++; i * kBlock < options.tokens && !team.stopping(); i = next++) {
-      const std::int64_t tokens = std::min(kBlock, options.tokens - i * kBlock);
+    for (std::int64_t i = next++; i * kDrawnAtOnce < options.tokens && !team.stopping();
+         i = next++) {
+      const std::int64_t tokens = std::min(kDrawnAtOnce, options.tokens - i * kDrawnAtOnce);
       block.resize(static_cast<std::size_t>(tokens * bytes_of_token(options)));
       Random random(options.seed, static_cast<std::uint64_t>(i));
       if (is_narrow(options))
         draw_block<std::uint16_t>(words, random, block);
       else
         draw_block<std::uint32_t>(words, random, block);
-      file.put(i * kBlock * bytes_of_token(options), block);
+      file.put(i * kDrawnAtOnce * bytes_of_token(options), block);
       done += tokens;
     }
   };

@@ -21,7 +21,7 @@ namespace loaderscope::probe {
 namespace {
 
 constexpr std::array kDepths = {1, 4, 16, 64};
-constexpr int kRounds = 3;
+constexpr int kStorageRounds = 3;
 
 class StorageProbe {
  public:
@@ -77,7 +77,7 @@ class StorageProbe {
   Nanos slot() const { return probing_.left() / std::max<std::int64_t>(slots_, 1); }
   // Of one round, so that all together stay within what may be read.
   Bytes round_bytes() const {
-    return data_.storage_bytes() / ((2 * std::ssize(kDepths) + 1) * kRounds);
+    return data_.storage_bytes() / ((2 * std::ssize(kDepths) + 1) * kStorageRounds);
   }
 
   // Sources that are read in large pieces, such as row groups.
@@ -96,7 +96,7 @@ class StorageProbe {
       --slots_;
       Speeds speeds;
       bool is_cold = true;
-      for (int round = 0; round < kRounds && probing_.goes_on(); ++round) {
+      for (int round = 0; round < kStorageRounds && probing_.goes_on(); ++round) {
         const auto pieces = data_.pieces(kMostPieces, round_bytes(), ++seed_);
         is_cold = forget(pieces) && is_cold;
         std::atomic<std::size_t> next{0};
@@ -108,7 +108,7 @@ class StorageProbe {
                 return own < pieces.size() ? static_cast<double>(reader->read(pieces[own])) : -1;
               };
             },
-            time / kRounds, probing_.stop);
+            time / kStorageRounds, probing_.stop);
         read_ += done.bytes;
         speeds.add(done);
       }
@@ -142,7 +142,7 @@ class StorageProbe {
     struct stat facts {};
     constexpr Bytes kChunk = 1 << 20, kLeast = 8 * kChunk;
     if (::stat(piece.path.c_str(), &facts) != 0 || facts.st_size < kLeast) return;
-    const Bytes bytes = std::min<Bytes>(facts.st_size, kRounds * round_bytes());
+    const Bytes bytes = std::min<Bytes>(facts.st_size, kStorageRounds * round_bytes());
     std::vector<Piece> chunks;
     for (Bytes at = 0; at + kChunk <= bytes; at += kChunk)
       chunks.push_back({piece.path, at, kChunk});
@@ -205,7 +205,7 @@ class StorageProbe {
       std::atomic<std::uint64_t> next{++seed_ * 1'000'003};
       const auto size = static_cast<std::uint64_t>(data_.source()->size());
       Speeds speeds;
-      for (int round = 0; round < kRounds && probing_.goes_on(); ++round) {
+      for (int round = 0; round < kStorageRounds && probing_.goes_on(); ++round) {
         const Done done = read_by(
             depth,
             [&]() -> ReadOne {
@@ -218,7 +218,7 @@ class StorageProbe {
                 return got;
               };
             },
-            time / kRounds, probing_.stop);
+            time / kStorageRounds, probing_.stop);
         read_ += done.bytes;
         samples_ += done.reads;
         speeds.add(done);

@@ -5,7 +5,7 @@
 namespace loaderscope::guest {
 namespace {
 
-constexpr Nanos kAtOnce = 200 * kMicrosecond;
+constexpr Nanos kTakenAtOnce = 200 * kMicrosecond;
 constexpr Nanos kPartOfStep = 4;         // what was trained with was held for no less of a step
 constexpr std::size_t kMostKept = 4096;  // batches whose gradients one step accumulates
 constexpr std::int64_t kFewest = 3;
@@ -14,7 +14,7 @@ constexpr std::int64_t kFewest = 3;
 
 void SkippedBatches::done(Nanos held, Nanos asked) {
   ++batches_;
-  at_once_ += held < kAtOnce;
+  at_once_ += held < kTakenAtOnce;
   last_.push_back({held, asked});
   if (last_.size() > kMostKept) last_.pop_front();
 }
@@ -25,7 +25,7 @@ bool SkippedBatches::all_at_once() const {
 }
 
 SkippedBatches::Skip SkippedBatches::before(Nanos held) const {
-  const Nanos at_once = std::min(kAtOnce, held / kPartOfStep);
+  const Nanos at_once = std::min(kTakenAtOnce, held / kPartOfStep);
   const auto skipped = std::find_if(last_.rbegin(), last_.rend(),
                                     [&](const Done& one) { return one.held < at_once; });
   if (skipped == last_.rend()) return {};
