@@ -21,13 +21,12 @@ std::optional<std::int64_t> value_behind(std::string_view key, std::string_view 
 
 }  // namespace
 
-std::string text_of(const std::string& path) {
-  constexpr std::size_t kMost = 1 << 20;
+std::string text_of(const std::string& path, std::size_t most) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   if (file < 0) return text;
   std::array<char, 4096> part;
-  for (ssize_t got = 0; text.size() < kMost && (got = ::read(file, part.data(), part.size())) > 0;)
+  for (ssize_t got = 0; text.size() < most && (got = ::read(file, part.data(), part.size())) > 0;)
     text.append(part.data(), static_cast<std::size_t>(got));
   return text;
 }

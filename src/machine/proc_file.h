@@ -12,8 +12,9 @@ namespace loaderscope {
 
 inline constexpr std::int64_t kKibi = 1024;  // bytes: the unit of amounts of memory there
 
-// All of a small file; "" where it cannot be read. Without a stream: some are read often.
-std::string text_of(const std::string& path);
+// All of a small file, or what `most` bytes and a little more hold of it; "" where it cannot be
+// read. Without a stream: some are read often.
+std::string text_of(const std::string& path, std::size_t most = std::size_t{1} << 20);
 
 // Numbers between blanks, one after another.
 class NumbersIn {

@@ -14,6 +14,7 @@ namespace loaderscope::watch {
 namespace {
 
 constexpr std::string_view kArrow = ".arrow";
+constexpr std::size_t kMostOfMaps = std::size_t{64} << 20;  // bytes, of one process
 
 struct SplitPath {
   std::string folder, name;
@@ -62,7 +63,8 @@ std::string MapResultsWatch::folder_of(pid_t process) const {
 }
 
 void MapResultsWatch::look_at_maps(pid_t process) {
-  const std::string maps = text_of(folder_of(process) + "/maps");
+  const std::string maps = text_of(folder_of(process) + "/maps", kMostOfMaps);
+  is_cut_ = is_cut_ || maps.size() >= kMostOfMaps;
   is_readable_ = is_readable_ || !maps.empty();
   std::string_view rest = maps;
   while (!rest.empty()) {
@@ -73,11 +75,17 @@ void MapResultsWatch::look_at_maps(pid_t process) {
     const SplitPath file = split_path(path);
     folders_.insert(file.folder);
     if (!file.name.starts_with("cache-")) continue;
+    const std::string name = result_of_file(file);
     struct stat facts {};
-    const std::string here = (root_ / path.substr(1)).string();
-    if (::stat(here.c_str(), &facts) != 0) continue;
+    // As the process sees it: that may be in a container.
+    const std::string there = folder_of(process) + "/root" + std::string(path);
+    if (::stat(there.c_str(), &facts) != 0) {
+      if (!is_found_.contains(name)) unseen_.insert(name);
+      continue;
+    }
+    unseen_.erase(name);
     const bool is_older = static_cast<double>(facts.st_mtim.tv_sec) < started_s_;
-    const auto [result, is_new] = is_found_.try_emplace(result_of_file(file), is_older);
+    const auto [result, is_new] = is_found_.try_emplace(name, is_older);
     result->second = result->second && is_older;
   }
 }
@@ -98,7 +106,7 @@ void MapResultsWatch::look_at_open_files(pid_t process) {
 }
 
 std::optional<MapResults> MapResultsWatch::told() const {
-  if (!is_readable_) return std::nullopt;
+  if (!is_readable_ || is_cut_ || !unseen_.empty()) return std::nullopt;
   MapResults told;
   for (const auto& [result, is_found] : is_found_) ++(is_found ? told.found : told.made);
   told.being_written.assign(being_written_.begin(), being_written_.end());

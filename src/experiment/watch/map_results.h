@@ -23,7 +23,7 @@ class MapResultsWatch {
 
   // At what the ones have mapped, and what the others write now.
   void look(const std::vector<pid_t>& mapping, const std::vector<pid_t>& writing);
-  // Nothing where what processes have mapped may not be read.
+  // Nothing where what processes have mapped may not be read, or a result among it not looked at.
   std::optional<MapResults> told() const;
 
  private:
@@ -34,7 +34,9 @@ class MapResultsWatch {
   std::filesystem::path root_;
   double started_s_ = 0;  // since 1970; 0: not known
   bool is_readable_ = false;
+  bool is_cut_ = false;                   // there is more than is read
   std::map<std::string, bool> is_found_;  // by result: it is older than the job
+  std::set<std::string> unseen_;          // results that are mapped and cannot be looked at
   std::set<std::string> folders_;         // of Arrow files that are mapped
   std::set<std::string> being_written_;   // now
 };

@@ -16,10 +16,10 @@ constexpr std::int64_t kBoot = 1'700'000'000, kStarted = 100;  // s, and s since
 class MapResultsOfAJob : public testing::Test {
  protected:
   void file(const std::string& name, std::int64_t age_of_job_s) const {
-    job_.write(name, "");
+    job_.write(own_root_ + "/" + name, "");
     const timeval at{kBoot + kStarted + age_of_job_s, 0};
     const timeval times[] = {at, at};
-    ASSERT_EQ(::utimes((job_.path() / name).c_str(), times), 0);
+    ASSERT_EQ(::utimes((job_.path() / own_root_ / name).c_str(), times), 0);
   }
   void maps(const std::string& names) const {
     std::string text = "7f0000000000-7f0000001000 r-xp 00000000 fe:00 1    /usr/lib/libc.so.6\n";
@@ -37,11 +37,15 @@ class MapResultsOfAJob : public testing::Test {
   }
 
   test::PretendJob job_;
+  std::string own_root_ = "inside";  // of the job, which is in a container
   MapResultsWatch results_ = make();
 
  private:
   MapResultsWatch make() const {
     job_.write("proc/stat", "btime " + std::to_string(kBoot) + "\n");
+    const std::filesystem::path process = job_.path() / "proc" / std::to_string(kJob);
+    std::filesystem::create_directories(process);
+    std::filesystem::create_directory_symlink(job_.path() / own_root_, process / "root");
     return {job_.path(), kStarted * ::sysconf(_SC_CLK_TCK)};
   }
 };
@@ -88,11 +92,25 @@ TEST_F(MapResultsOfAJob, WhatIsBeingWrittenIsBesideAndOpenForWriting) {
   EXPECT_TRUE(told()->being_written.empty());
 }
 
+TEST_F(MapResultsOfAJob, LongMapsAreReadToTheirEnd) {
+  std::string names;
+  for (int i = 0; i < 20'000; ++i) names += "usr/lib/lib" + std::to_string(i) + ".so ";
+  file("c/cache-0a.arrow", -50);
+  maps(names + "c/cache-0a.arrow");  // behind more than 1 MiB
+  ASSERT_TRUE(told());
+  EXPECT_EQ(told()->found, 1);
+}
+
 TEST_F(MapResultsOfAJob, WhatMayNotBeReadIsNotNothing) {
   EXPECT_FALSE(told());
-  maps("c/cache-gone.arrow");
+  maps("c/photos-train.arrow");
   ASSERT_TRUE(told());
   EXPECT_EQ(told()->found + told()->made, 0);
+  maps("c/cache-hidden.arrow");
+  EXPECT_FALSE(told());
+  file("c/cache-hidden.arrow", -50);
+  ASSERT_TRUE(told());
+  EXPECT_EQ(told()->found, 1);
 }
 
 }  // namespace
