@@ -123,11 +123,16 @@ bool are_alike(const ItemFolder& a, const ItemFolder& b) {
 
 }  // namespace
 
+std::vector<ItemFolder> open_item_folders(const std::vector<std::string>& paths, ParseIndex parse) {
+  std::vector<ItemFolder> folders;
+  for (const std::string& path : paths) folders.push_back(open_item_folder(path, parse));
+  return folders;
+}
+
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
-                                   ParseIndex parse) {
+                                   std::vector<ItemFolder> folders) {
   std::optional<ItemFolder> all;
-  for (const std::string& path : options.paths) {
-    ItemFolder folder = open_item_folder(path, parse);
+  for (ItemFolder& folder : folders) {
     if (!all) {
       all = std::move(folder);
       continue;
@@ -154,7 +159,8 @@ std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceCon
 namespace loaderscope {
 
 std::unique_ptr<Source> open_mds(const SourceOptions& options, const SourceContext& context) {
-  return source::open_items(options, context, source::parse_mds_index);
+  return source::open_items(options, context,
+                            source::open_item_folders(options.paths, source::parse_mds_index));
 }
 
 }  // namespace loaderscope

@@ -92,8 +92,10 @@ struct ItemFolder {
 using ParseIndex = ItemIndex (*)(std::string_view);
 // Throw RunError.
 ItemFolder open_item_folder(const std::string& path, ParseIndex parse);
+std::vector<ItemFolder> open_item_folders(const std::vector<std::string>& paths, ParseIndex parse);
+// `folders`: of options.paths.
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,
-                                   ParseIndex parse);
+                                   std::vector<ItemFolder> folders);
 void read_offsets_of(OpenShard& shard);
 const CompressionRow& compression_of_shard(const OpenShard& shard);
 

@@ -1,5 +1,6 @@
 // Chunks of LitData as a source: items, or, as it writes rows of plain values since 0.2.74, an
 // Arrow file behind the head of a chunk.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -73,10 +74,9 @@ bool has_rows(const OpenShard& chunk) {
 }
 
 // The paths of all chunks, where the first has rows.
-std::vector<std::string> chunks_with_rows(const SourceOptions& options) {
+std::vector<std::string> chunks_with_rows(const std::vector<ItemFolder>& folders) {
   std::vector<std::string> chunks;
-  for (const std::string& path : options.paths) {
-    const ItemFolder folder = open_item_folder(path, parse_litdata_index);
+  for (const ItemFolder& folder : folders) {
     for (const OpenShard& chunk : folder.shards) {
       if (chunk.about.items == 0) continue;
       if (chunks.empty() && (folder.is_packed || !has_rows(chunk))) return {};
@@ -92,8 +92,10 @@ std::vector<std::string> chunks_with_rows(const SourceOptions& options) {
 namespace loaderscope {
 
 std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceContext& context) {
-  const std::vector<std::string> chunks = source::chunks_with_rows(options);
-  if (chunks.empty()) return source::open_items(options, context, source::parse_litdata_index);
+  std::vector<source::ItemFolder> folders =
+      source::open_item_folders(options.paths, source::parse_litdata_index);
+  const std::vector<std::string> chunks = source::chunks_with_rows(folders);
+  if (chunks.empty()) return source::open_items(options, context, std::move(folders));
   if (source::word_of(options.words, "open") == "sample")
     throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow");
   const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
