@@ -59,7 +59,7 @@ Told cache_hits(const Watch& watch) {
 }
 
 Told map_cache(const Watch& watch) {
-  if (!watch.map_results) return {{}, "what files the job has mapped may not be read"};
+  if (!watch.map_results) return {{}, "what files the job has mapped cannot be seen"};
   const MapResults& results = *watch.map_results;
   const std::int64_t all = results.found + results.made;
   if (all == 0) return {{}, "no result of datasets.map is mapped (cache-*.arrow)"};
