@@ -45,15 +45,16 @@ void append_number(std::string& bytes, std::uint64_t number, std::size_t size) {
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
-Addresses addresses_of(const std::string& address, std::uint16_t port) {
+// None while it has no address, which it may have later.
+Addresses addresses_of(const std::string& address, std::uint16_t port, bool is_last) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   const int error = ::getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (error != 0)
+  if (error != 0 && is_last)
     throw RunError(fmt::format("rendezvous: {} is no host's address ({}); look at MASTER_ADDR",
                                shown_text(address), ::gai_strerror(error)));
-  return {found, ::freeaddrinfo};
+  return {error == 0 ? found : nullptr, ::freeaddrinfo};
 }
 
 // -1 and errno.
@@ -62,7 +63,10 @@ Fd try_to_connect(const addrinfo& address, Nanos until, const StopSignal* stop) 
   if (socket < 0 || ::connect(socket, address.ai_addr, address.ai_addrlen) == 0) return socket;
   if (errno != EINPROGRESS) return Fd();
   pollfd waits{socket, POLLOUT, 0};
-  while (::poll(&waits, 1, kTryAgain / kMillisecond) == 0) {
+  for (;;) {
+    const int come = ::poll(&waits, 1, kTryAgain / kMillisecond);
+    if (come > 0) break;
+    if (come < 0 && errno != EINTR) return Fd();
     if (monotonic_now() < until && (stop == nullptr || *stop == 0)) continue;
     errno = ETIMEDOUT;
     return Fd();
@@ -108,10 +112,17 @@ bool Connection::send(MessageKind kind, const std::string& bytes, int times) {
     const ssize_t n = ::send(socket_, message.data() + sent, message.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN && --times > 0) continue;
-    if (n <= 0) return false;
+    if (n <= 0) {
+      if (sent > 0) ::shutdown(socket_, SHUT_RDWR);
+      return false;
+    }
     sent += static_cast<std::size_t>(n);
   }
   return true;
+}
+
+bool Connection::is_too_long() const {
+  return read_.size() >= kHeader && number_at(read_, 0, 4) > longest_;
 }
 
 bool Connection::receive() {
@@ -122,7 +133,7 @@ bool Connection::receive() {
     if (n == 0) return false;
     heard_at_ = monotonic_now();
     read_.append(buffer, static_cast<std::size_t>(n));
-    if (read_.size() >= kHeader && number_at(read_, 0, 4) > longest_) return false;
+    if (is_too_long()) return false;
     if (static_cast<std::size_t>(n) < sizeof buffer) break;
   }
   return true;
@@ -170,16 +181,18 @@ Fd listen_at(std::uint16_t port) {
 }
 
 Fd connect_to(const std::string& address, std::uint16_t port, Nanos until, const StopSignal* stop) {
-  const Addresses addresses = addresses_of(address, port);
   int error = 0;
+  bool is_last = false;
   do {
+    is_last = monotonic_now() + kTryAgain >= until;
+    const Addresses addresses = addresses_of(address, port, is_last);
     for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
       Fd socket = try_to_connect(*one, until, stop);
       if (socket >= 0) return socket;
       error = errno;
     }
     sleep_until(monotonic_now() + kTryAgain);
-  } while (monotonic_now() < until && (stop == nullptr || *stop == 0));
+  } while (!is_last && monotonic_now() < until && (stop == nullptr || *stop == 0));
   throw RunError(
       fmt::format("rendezvous: process 0 does not answer at {}:{} ({}); look whether it "
                   "runs, and at MASTER_ADDR and MASTER_PORT",

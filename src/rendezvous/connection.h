@@ -43,13 +43,16 @@ struct Numbers {
 };
 std::optional<Numbers> unpacked(const std::string& bytes);
 
+// Of a stranger: it names all sources of its data.
+constexpr std::size_t kLongestHello = std::size_t{4} << 20;
+
 class Connection {
  public:
   explicit Connection(Fd socket);  // which it sets up
 
   int fd() const { return socket_; }
-  // False where the other end is gone, or takes nothing for a while, so many times. From any
-  // thread.
+  // False where the other end is gone, or takes nothing for a while, so many times; amid a message
+  // that ends the connection. From any thread.
   bool send(MessageKind kind, const std::string& bytes = "", int times = 1);
   // Reads what is there. False where the other end is gone, or sends what is no message.
   bool receive();
@@ -57,12 +60,13 @@ class Connection {
   Nanos heard_at() const { return heard_at_; }
   bool is_amid_message() const { return !read_.empty(); }
   void allow(std::size_t longest) { longest_ = longest; }
+  bool is_too_long() const;  // what comes
 
  private:
   Fd socket_;
   std::mutex sending_;
   std::string read_;
-  std::size_t longest_ = std::size_t{1} << 16;  // of a stranger
+  std::size_t longest_ = kLongestHello;
   Nanos heard_at_;
 };
 

@@ -231,9 +231,9 @@ void Meeting::hand_over(const std::string& bytes) {
   first.is_awaited = true;
   first.got_on_at = monotonic_now();
   changed_.wait(lock, [&] { return give_ || first.is_gone; });
+  const bool is_there = !first.is_gone;
   lock.unlock();
-  const bool sent =
-      !first.is_gone && first.connection.send(MessageKind::record, bytes, kTimesToSend);
+  const bool sent = is_there && first.connection.send(MessageKind::record, bytes, kTimesToSend);
   lock.lock();
   if (sent) changed_.wait(lock, [&] { return thanked_ || first.is_gone; });
   if (thanked_) return;

@@ -98,7 +98,8 @@ class Meeting {
   };
 
   void come_to_first();
-  void let_one_come();
+  bool let_one_come();  // false: it cannot now
+  bool has_room() const;
   void serve();
   void hear(Peer& peer, bool has_come, Nanos now);
   void take(Peer& peer, Message message);

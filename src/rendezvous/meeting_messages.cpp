@@ -18,7 +18,9 @@ namespace {
 constexpr std::size_t kLongestOfMember = std::size_t{1} << 30;  // a record
 constexpr int kLookEveryMs = 100;
 constexpr std::string_view kOurs = "loaderscope meeting 1";
-constexpr std::size_t kMostStrangers = 64;
+constexpr std::int64_t kMostStrangers = 64;
+constexpr std::int64_t kMostRanks = 1'000'000;  // of a process
+constexpr Nanos kComeAgain = kSecond / 10;
 
 std::string next_line(std::string_view& text) {
   const std::size_t end = std::min(text.find('\n'), text.size());
@@ -58,6 +60,10 @@ void Meeting::come_to_first() {
   const std::string hello =
       fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", kOurs, place_.job, own_.version, place_.number,
                   place_.processes, own_.ranks, own_.host, own_.settings);
+  if (hello.size() > kLongestHello)
+    throw RunError(fmt::format(
+        "rendezvous: the settings of the job are {} MB, and process 0 takes {}; give fewer --data",
+        hello.size() >> 20, kLongestHello >> 20));
   if (!peer->connection.send(MessageKind::hello, hello))
     throw RunError("rendezvous: process 0 has ended; look at what it says");
   peers_.push_back(std::move(peer));
@@ -65,19 +71,21 @@ void Meeting::come_to_first() {
 
 // A thread's: takes what comes, and sees who is silent.
 void Meeting::serve() {
-  Nanos beaten_at = 0;
+  Nanos beaten_at = 0, come_at = 0;  // come_at: nobody before
   std::vector<pollfd> waits;
   for (;;) {
     waits.clear();
     std::size_t known = 0;
+    bool may_come = false;
     {
       const std::lock_guard lock(mutex_);
       if (stop_) return;
       known = peers_.size();
+      may_come = has_room() && monotonic_now() >= come_at;
       for (const auto& peer : peers_)
         waits.push_back({peer->is_gone ? -1 : peer->connection.fd(), POLLIN, 0});
     }
-    waits.push_back({listener_, POLLIN, 0});
+    waits.push_back({may_come ? listener_ : -1, POLLIN, 0});
     ::poll(waits.data(), waits.size(), kLookEveryMs);
     std::function<void()> call;
     {
@@ -86,7 +94,7 @@ void Meeting::serve() {
       const std::int64_t begins = last_begin();
       for (std::size_t i = 0; i < known; ++i)
         if (!peers_[i]->is_gone) hear(*peers_[i], waits[i].revents != 0, now);
-      if (waits.back().revents != 0) let_one_come();
+      if (waits.back().revents != 0 && !let_one_come()) come_at = now + kComeAgain;
       if (is_first() && !welcome_ && members() == place_.processes - 1) welcome_all();
       std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
       if (now - beaten_at >= kSecond) {
@@ -102,8 +110,14 @@ void Meeting::serve() {
 
 void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
   const bool lives = !has_come || peer.connection.receive();
-  while (std::optional<Message> message = peer.connection.next()) take(peer, std::move(*message));
+  while (!peer.is_gone) {
+    std::optional<Message> message = peer.connection.next();
+    if (!message) break;
+    take(peer, std::move(*message));
+  }
   if (peer.is_gone) return;
+  if (peer.number < 0 && peer.connection.is_too_long())
+    refused_ = "what it said was longer than any of ours";
   if (peer.connection.is_amid_message() && has_come) {
     peer.got_on_at = now;
     ++progress_;  // who waits behind it sees that
@@ -119,12 +133,16 @@ void Meeting::hear(Peer& peer, bool has_come, Nanos now) {
   }
 }
 
-void Meeting::let_one_come() {
-  const auto strangers = std::count_if(peers_.begin(), peers_.end(),
-                                       [](const auto& peer) { return peer->number < 0; });
-  if (static_cast<std::size_t>(strangers) >= kMostStrangers) return;  // it waits
+bool Meeting::has_room() const {
+  return std::count_if(peers_.begin(), peers_.end(),
+                       [](const auto& peer) { return peer->number < 0; }) < kMostStrangers;
+}
+
+bool Meeting::let_one_come() {
   Fd socket(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
-  if (socket >= 0) peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  if (socket < 0) return false;
+  peers_.push_back(std::make_unique<Peer>(std::move(socket)));
+  return true;
 }
 
 void Meeting::take(Peer& peer, Message message) {
@@ -145,6 +163,7 @@ void Meeting::take(Peer& peer, Message message) {
                       : sentence_in(message.bytes));
       break;
     case MessageKind::welcome:
+      if (is_first()) break;
       if (numbers) std::tie(first_rank_, ranks_) = std::pair(numbers->first, numbers->second);
       welcome_ = true;
       break;
@@ -162,15 +181,15 @@ void Meeting::take(Peer& peer, Message message) {
       }
       break;
     case MessageKind::go:
-      go_ = true;
+      go_ = go_ || !is_first();
       break;
     case MessageKind::ready:
-      if (!numbers || !is_first()) break;
+      if (!numbers || !is_first() || numbers->first != peer.ready_for + 1) break;
       peer.ready_for = numbers->first;
       take_ready(numbers->first, numbers->second);
       break;
     case MessageKind::begin:
-      if (numbers) take_begin(numbers->first, numbers->second);
+      if (numbers && !is_first()) take_begin(numbers->first, numbers->second);
       break;
     case MessageKind::window:
       if (numbers && !is_first()) window_ = {numbers->first, numbers->second, false};
@@ -204,8 +223,11 @@ void Meeting::take_hello(Peer& peer, const std::string& bytes) {
   peer.of.ranks = number_in_line(text);
   peer.of.host = next_line(text);
   peer.of.settings = text;
-  const std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
-  if (!refused.empty() || peer.of.ranks < 1) {
+  std::string refused = stranger(number, processes, ours == kOurs && job == place_.job);
+  if (refused.empty() && (peer.of.ranks < 1 || peer.of.ranks > kMostRanks))
+    refused =
+        fmt::format("process {} has {} ranks; give 1 to {}", number, peer.of.ranks, kMostRanks);
+  if (!refused.empty()) {
     refused_ = refused;
     peer.connection.send(MessageKind::refusal, "rendezvous: " + refused);
     peer.is_gone = true;
@@ -262,6 +284,7 @@ void Meeting::welcome_all() {
     first += peer->of.ranks;
   }
   welcome_ = true;
+  listener_ = Fd();  // nobody comes any more
 }
 
 // After its record, or at the end of the job, a process may go.

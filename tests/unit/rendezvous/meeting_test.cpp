@@ -241,6 +241,35 @@ TEST(MeetingTest, OtherSettingsAreRefused) {
   expect_refused(other, "has 'batch-size = 9', and process 0 has 'batch-size = 8'");
 }
 
+TEST(MeetingTest, ManySettingsAreTaken) {
+  const std::uint16_t port = next_port();
+  Introduction own = introduction_of(0);
+  for (int i = 0; i < 10'000; ++i) own.settings += "\ndata = /a/folder/" + std::to_string(i);
+  auto first =
+      std::async(std::launch::async, [=] { return failure_of(place_of(0, 2, port), own); });
+  EXPECT_EQ(failure_of(place_of(1, 2, port), own), "");
+  EXPECT_EQ(first.get(), "");
+}
+
+TEST(MeetingTest, MoreRanksThanAProcessCanHaveAreRefused) {
+  const std::uint16_t port = next_port();
+  auto first = std::async(std::launch::async,
+                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
+  Introduction other = introduction_of(1);
+  other.ranks = 1'000'001;
+  EXPECT_THAT(failure_of(place_of(1, 2, port), other), HasSubstr("has 1000001 ranks"));
+  EXPECT_THAT(first.get(), HasSubstr("(one was refused: process 1 has 1000001 ranks"));
+}
+
+TEST(MeetingTest, WhoSaysTooMuchIsCutOffAndSaid) {
+  const std::uint16_t port = next_port();
+  auto first = std::async(std::launch::async,
+                          [=] { return failure_of(place_of(0, 2, port), introduction_of(0)); });
+  const Fd noise = connect_to("127.0.0.1", port, monotonic_now() + kSecond);
+  EXPECT_EQ(::write(noise, "GET / HTTP/1.1\r\n\r\n", 18), 18);
+  EXPECT_THAT(first.get(), HasSubstr("(one was refused: what it said was longer"));
+}
+
 TEST(MeetingTest, AnotherJobIsRefusedAndDoesNotDisturb) {
   const std::uint16_t port = next_port();
   auto first = std::async(std::launch::async, [=] {
