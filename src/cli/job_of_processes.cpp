@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -28,10 +29,10 @@ std::string settings_of_job(const RunConfig& config) {
   std::string text;
   for (const Field& field : fields()) {
     const bool is_own = is_of_each_host(field) && field.name != "ranks";
-    if (is_own || !field.given(config)) continue;
+    if (is_own || field.name == "device" || !field.given(config)) continue;
     text += fmt::format("{} = {}\n", field.name, fmt::join(field.texts(config), " "));
   }
-  return text;
+  return text + fmt::format("device = {}\n", config.trainer.device.value);  // as resolved
 }
 
 void check_part(const RunConfig& config, const JobPlace& place) {
@@ -83,6 +84,13 @@ bool is_of_one_machine(const HostRecord& one, const HostRecord& other) {
   return one.machine.host && one.machine.host == other.machine.host;
 }
 
+// As the kernel lists this process.
+std::string own_name() {
+  char name[16] = "";
+  ::prctl(PR_GET_NAME, name);
+  return name;
+}
+
 // Processes of one host that stand side by side are one host of the job.
 void join_hosts(RunRecord& job) {
   std::vector<HostRecord> joined;
@@ -92,7 +100,7 @@ void join_hosts(RunRecord& job) {
     });
     const std::vector<HostRecord> processes(host, std::max(end, host + 1));
     HostRecord whole = processes.front();
-    if (processes.size() > 1) whole.metrics = metrics_of_hosts(processes);
+    if (processes.size() > 1) whole.metrics = metrics_of_processes(processes);
     whole.ranks = 0;
     for (const HostRecord& process : processes) {
       whole.ranks += process.ranks;
@@ -101,6 +109,12 @@ void join_hosts(RunRecord& job) {
     }
     joined.push_back(std::move(whole));
     host += std::ssize(processes);
+  }
+  if (joined.size() < job.hosts.size()) {
+    std::erase_if(job.details, [own = own_name()](const Detail& detail) {
+      return detail.about == "host.other_cpu_s" && detail.text == own;
+    });
+    job.metrics = metrics_of_hosts(joined);
   }
   job.hosts = std::move(joined);
   if (job.hosts.size() == 1) job.hosts.clear();
@@ -207,12 +221,18 @@ void JobOfProcesses::hand_over(const RunRecord& own) {
   meeting_->hand_over(out.str());
 }
 
-RunRecord JobOfProcesses::gather(RunRecord own) {
-  RecordMerge merge(join_settings);
+// What is no part of the job is left out of it, and said.
+RunRecord JobOfProcesses::gather(RunRecord own, std::string& failure) {
+  RecordMerge merge(join_settings, true);
   merge.add(std::move(own), meeting_->name_of(0));
   meeting_->gather([&](std::int64_t process, const std::string& bytes) {
     const std::string name = meeting_->name_of(process);
-    if (!bytes.empty()) merge.add(parse_result(bytes, name).record, name);
+    if (bytes.empty()) return;
+    try {
+      merge.add(parse_result(bytes, name).record, name);
+    } catch (const RunError& error) {
+      if (failure.empty()) failure = fmt::format("rendezvous: {}", error.what());
+    }
   });
   RunRecord job = merge.take();
   if (config_.trainer.sync_ranks) book_process_waits(job);
@@ -229,7 +249,7 @@ std::optional<JobOfProcesses::Answer> JobOfProcesses::run(const Measure& measure
   if (config_.trainer.sync_ranks) meeting_->end_after(own.ranks.front().rows.size());
   bring_onto_first_clock(own, failure);
   if (meeting_->is_first()) {
-    RunRecord job = gather(std::move(own));
+    RunRecord job = gather(std::move(own), failure);
     if (failure.empty()) failure = meeting_->failure();
     job.interrupted |= !failure.empty();
     return Answer{std::move(job), failure};

@@ -40,7 +40,7 @@ class JobOfProcesses : private StepGate {
   void add_drift(HostRecord& host);
   void bring_onto_first_clock(RunRecord& own, const std::string& failure);
   void hand_over(const RunRecord& own);
-  RunRecord gather(RunRecord own);
+  RunRecord gather(RunRecord own, std::string& failure);
 
   RunConfig config_, part_;
   std::unique_ptr<Meeting> meeting_;

@@ -164,6 +164,7 @@ ExitCode run_job(const JobSettings& of, const JobPlace& place,
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   if (signal != 0) return exit_code_of_signal(signal);
   if (!answer->failure.empty()) throw RunError(answer->failure);
+  if (record.interrupted) return ExitCode::interrupted;  // at another process
   return judge_requirements(of.config.answer.require.value, record, analysis);
 }
 

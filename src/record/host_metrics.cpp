@@ -40,12 +40,23 @@ bool is_total(std::string_view name) {
   return std::find(std::begin(kTotals), std::end(kTotals), name) != std::end(kTotals);
 }
 
+// Of a process, beside its totals: those of processes of one machine add up.
+constexpr std::string_view kOfProcess[] = {
+    "memory.resident_bytes", "memory.shared_bytes",   "memory.locked_bytes",
+    "memory.host_bytes",     "memory.pinned_bytes",   "memory.shm_bytes",
+    "memory.needed_bytes",   "memory.replayed_bytes", "memory.growth_bytes_per_s"};
+
+bool is_of_process(std::string_view name) {
+  return name.starts_with("process.") || is_total(name) ||
+         std::find(std::begin(kOfProcess), std::end(kOfProcess), name) != std::end(kOfProcess);
+}
+
 // Names of contents, whose mean is nobody's.
 bool is_name(std::string_view metric) { return metric.ends_with("fingerprint"); }
 
-}  // namespace
-
-std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
+// Sums of those that add up, means of the others.
+std::vector<Metric> joined_metrics(const std::vector<HostRecord>& hosts,
+                                   bool (*adds_up)(std::string_view name)) {
   std::vector<Metric> all;
   std::vector<double> counts;
   for (const HostRecord& host : hosts) {
@@ -61,7 +72,7 @@ std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
       if (!std::isfinite(metric.value)) continue;
       ++counts[at];
       double& value = all[at].value;
-      value += is_total(metric.name) ? metric.value : (metric.value - value) / counts[at];
+      value += adds_up(metric.name) ? metric.value : (metric.value - value) / counts[at];
     }
   }
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -69,6 +80,34 @@ std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
   std::erase_if(all, [&](const Metric& metric) {
     return is_name(metric.name) && metric.value != value_of(hosts.front().metrics, metric.name);
   });
+  return all;
+}
+
+// What each counts as others', less what is of its siblings.
+double others_of(const std::vector<HostRecord>& processes) {
+  double busy = 0, own = 0, known = 0;
+  for (const HostRecord& process : processes) {
+    const auto others = value_of(process.metrics, "host.other_cpu_s");
+    const double cpu_s = value_of(process.metrics, "process.cpu_s").value_or(0);
+    own += cpu_s;
+    if (!others) continue;
+    busy += *others + cpu_s;
+    ++known;
+  }
+  return std::max(0.0, busy / known - own);
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts) {
+  return joined_metrics(hosts, is_total);
+}
+
+std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processes) {
+  std::vector<Metric> all = joined_metrics(processes, is_of_process);
+  if (processes.size() == 1) return all;
+  for (Metric& metric : all)
+    if (metric.name == "host.other_cpu_s") metric.value = others_of(processes);
   return all;
 }
 

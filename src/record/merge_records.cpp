@@ -116,7 +116,8 @@ std::vector<HostStart> starts_of(const RunRecord& record) {
 
 }  // namespace
 
-RecordMerge::RecordMerge(JoinSettings join_settings) : join_settings_(std::move(join_settings)) {}
+RecordMerge::RecordMerge(JoinSettings join_settings, bool has_met)
+    : join_settings_(std::move(join_settings)), has_met_(has_met) {}
 
 void RecordMerge::check(const RunRecord& part, const std::string& name) {
   if (part.ranks.empty()) throw RunError(name + ": holds no rank; leave it out");
@@ -130,7 +131,7 @@ void RecordMerge::check(const RunRecord& part, const std::string& name) {
   same("the engine", part.engine, job_.engine);
   same("the time or the device", part.simulated ? "simulated" : "real",
        job_.simulated ? "simulated" : "real");
-  check_hosts(part, name);
+  if (!has_met_) check_hosts(part, name);
   if (join_settings_) join_settings_(job_, part, name);
 }
 
@@ -211,7 +212,7 @@ RunRecord RecordMerge::take() {
         fmt::format("{} more notes stand in the records of the hosts", notes_left_out_));
   job_.metrics = metrics_of_hosts(job_.hosts);
   RunRecord job = std::exchange(job_, {});
-  *this = RecordMerge(std::move(join_settings_));
+  *this = RecordMerge(std::move(join_settings_), has_met_);
   return job;
 }
 

@@ -23,7 +23,8 @@ class RecordMerge {
   // are not of one job, and changes nothing then: see join_settings().
   using JoinSettings =
       std::function<void(RunRecord& job, const RunRecord& part, std::string_view name)>;
-  explicit RecordMerge(JoinSettings join_settings);
+  // `has_met`: the parts are known to be of one run.
+  explicit RecordMerge(JoinSettings join_settings, bool has_met = false);
 
   // `name` of the host or its file, for messages. Throws RunError where it cannot be of the same
   // job: another version, engine or settings, or a host that is there already. Nothing is changed
@@ -40,6 +41,7 @@ class RecordMerge {
   void keep_within(std::int64_t times);  // the limits
 
   JoinSettings join_settings_;
+  bool has_met_;
   RunRecord job_;
   std::vector<std::string> names_;  // of the parts, by host of the job
   std::int64_t samples_ = 0, exemplars_ = 0, notes_left_out_ = 0;
@@ -49,5 +51,7 @@ class RecordMerge {
 // Of the hosts' own, those of the job: the mean over the hosts that have it, of what is known to be
 // a total the sum.
 std::vector<Metric> metrics_of_hosts(const std::vector<HostRecord>& hosts);
+// Of processes of one host, at one time, those of the host: none is another's other program.
+std::vector<Metric> metrics_of_processes(const std::vector<HostRecord>& processes);
 
 }  // namespace loaderscope

@@ -144,7 +144,7 @@ TEST_F(JobOfProcesses, AnInterruptEndsAllWithWhatWasMeasured) {
   ::usleep(1'500'000);
   all[1]->send(SIGINT);
   const Ended first = all[0]->wait(), second = all[1]->wait();
-  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(first.exit_code, 130) << first.err;
   EXPECT_EQ(second.exit_code, 130) << second.err;
   const json result = answer();
   EXPECT_EQ(result.at("ranks").size(), 2u);

@@ -51,6 +51,46 @@ std::string refusal(RunRecord one, RunRecord other) {
   return "it is not refused";
 }
 
+HostRecord process_with(double others, double cpu_s, double resident) {
+  HostRecord process;
+  process.metrics = {{"process.cpu_s", "s", "", cpu_s},
+                     {"host.other_cpu_s", "s", "", others},
+                     {"host.steal_s", "s", "", 2},
+                     {"memory.resident_bytes", "bytes", "", resident},
+                     {"memory.batch_bytes", "bytes", "", 100},
+                     {"process.threads", "1", "", 7}};
+  return process;
+}
+
+TEST(MetricsOfProcesses, SiblingsAreNoOtherProgramsAndWhatIsOfEachAddsUp) {
+  // The machine was busy for 10 s: 4 of one, 3 of the other, 3 of strangers.
+  const auto of = metrics_of_processes({process_with(6, 4, 1000), process_with(7, 3, 500)});
+  EXPECT_DOUBLE_EQ(*value_of(of, "host.other_cpu_s"), 3);
+  EXPECT_DOUBLE_EQ(*value_of(of, "process.cpu_s"), 7);
+  EXPECT_DOUBLE_EQ(*value_of(of, "host.steal_s"), 2);
+  EXPECT_DOUBLE_EQ(*value_of(of, "memory.resident_bytes"), 1500);
+  EXPECT_DOUBLE_EQ(*value_of(of, "memory.batch_bytes"), 100);
+  EXPECT_DOUBLE_EQ(*value_of(of, "process.threads"), 14);
+  const auto alone = metrics_of_processes({process_with(4, 4, 1), process_with(3, 4, 1)});
+  EXPECT_EQ(*value_of(alone, "host.other_cpu_s"), 0);  // by counters that are not of one moment
+}
+
+TEST(MetricsOfProcesses, BetweenHostsOthersAddUpAndSizesDoNot) {
+  const auto of = metrics_of_hosts({process_with(6, 4, 1000), process_with(7, 3, 500)});
+  EXPECT_DOUBLE_EQ(*value_of(of, "host.other_cpu_s"), 13);
+  EXPECT_DOUBLE_EQ(*value_of(of, "memory.resident_bytes"), 750);
+}
+
+TEST(RecordMergeOfAMeeting, TimesOfPartsDoNotMatter) {
+  RecordMerge merge(join_settings, true);
+  merge.add(of_host("node", 1), "process 0");
+  RunRecord later = of_host("node", 1);
+  for (RankRecord& rank : later.ranks) rank.first_ask = rank.window_end + kSecond;
+  for (RankRecord& rank : later.ranks) rank.window_end = rank.first_ask + kSecond;
+  merge.add(std::move(later), "process 1");
+  EXPECT_EQ(merge.hosts(), 2);
+}
+
 // --- exact ---
 
 // A run's ranks on so many hosts, each with a record of its own.
