@@ -162,6 +162,18 @@ TEST_F(JobOfProcesses, RefusesWhatCannotBeOneJob) {
   }
 }
 
+TEST_F(JobOfProcesses, RefusesAnotherDevice) {
+  const Words own{"--source", "synthetic", "--device", "sim", "--cost", "decode=2ms"};
+  Words other = own;
+  other[3] = "null";
+  auto first = started(0, 2, own), second = started(1, 2, other);
+  for (RunningBinary* const one : {first.get(), second.get()}) {
+    const Ended ended = one->wait();
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("has 'device = null', and process 0 has 'device = sim'"));
+  }
+}
+
 TEST_F(JobOfProcesses, RefusesWhatAJobCannotHave) {
   const Environment rank("RANK", "0"), world("WORLD_SIZE", "1");
   expect_refused(
