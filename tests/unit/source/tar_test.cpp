@@ -38,8 +38,8 @@ struct Tar : testing::Test {
   }
   // What cannot be had stands as "!MEMBER".
   static std::vector<std::string> of_stream(const Source& source) {
-    static StageSink nobody;
-    const auto stream = source.streams()->make_stream({}, nobody);
+    static StageSink unseen;
+    const auto stream = source.streams()->make_stream({}, unseen);
     std::vector<std::string> all;
     stream->begin_epoch(0);
     for (;;) {
