@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OtherLoader{"stateful", 2, "torchdata", 108, "processes"},
                       OtherLoader{"stateful_stream", 0, "torchdata", 108, "inline"},
                       OtherLoader{"stateful_stream", 2, "torchdata", 108, "processes"},
-                      OtherLoader{"accelerated", 2, "accelerate", 80, "processes"},
+                      OtherLoader{"accelerated", 2, "torchdata", 80, "processes"},
                       OtherLoader{"nodes", 0, "torchdata", 80, "opaque"},
                       OtherLoader{"dali", 0, "nvidia.dali", 80, "opaque"}),
     [](const auto& of) {

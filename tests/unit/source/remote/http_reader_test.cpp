@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -170,13 +172,14 @@ TEST_F(HttpReading, RequestsThatRunAloneAreCounted) {
   const auto beside = open_rows("latency=0.002");
   expect_all(*beside);
   EXPECT_LE(metrics(*beside)["requests.alone"], 1) << "the last one may be";
-  const auto slow = open_rows("latency=0.1");  // all of the first are under way by then
+  const auto slow = open_rows("latency=0.2");  // longer than a thread takes to start
   const auto first = slow->make_reader(), second = slow->make_reader();
   const double before = metrics(*slow)["requests.alone"];
+  auto other = std::async(std::launch::async, [&] { read(*second, 40); });
   const std::vector<std::int64_t> many = {25, 17, 9, 1};  // no neighbours
   first->expect(many);
   read(*first, 25);
-  read(*second, 40);
+  other.get();
   EXPECT_EQ(metrics(*slow)["requests.alone"], before) << "those of other readers run beside it";
 }
 
