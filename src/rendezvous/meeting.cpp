@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/thread_meter.h"
 #include "loaderscope/errors.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/printable.h"
 #include "base/thread_meter.h"
@@ -95,7 +96,9 @@ void Meeting::serve() {
       for (std::size_t i = 0; i < known; ++i)
         if (!peers_[i]->is_gone) hear(*peers_[i], waits[i].revents != 0, now);
       if (waits.back().revents != 0 && !let_one_come()) come_at = now + kComeAgain;
-      if (is_first() && !welcome_ && members() == place_.processes - 1) welcome_all();
+      // Who was refused is a member, and is told no other word.
+      if (is_first() && !welcome_ && failure_.empty() && members() == place_.processes - 1)
+        welcome_all();
       std::erase_if(peers_, [](const auto& peer) { return peer->is_gone && peer->number < 0; });
       if (now - beaten_at >= kSecond) {
         tell_all(MessageKind::beat, packed(progress_));
@@ -164,8 +167,10 @@ void Meeting::take(Peer& peer, Message message) {
       break;
     case MessageKind::welcome:
       if (is_first()) break;
-      if (numbers) std::tie(first_rank_, ranks_) = std::pair(numbers->first, numbers->second);
       welcome_ = true;
+      if (!numbers) break;
+      first_rank_ = numbers->first;
+      ranks_ = numbers->second;
       break;
     case MessageKind::ping:
       peer.connection.send(MessageKind::pong, packed(monotonic_now()));
