@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/printable.h"
+#include "cli/analysed.h"
 #include "cli/answer_files.h"
 #include "cli/command.h"
 #include "cli/last_result.h"
@@ -19,15 +20,12 @@
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "experiment/prediction_history.h"
-#include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "record/merge_records.h"
 #include "record/rank_waits.h"
 #include "report/results.h"
 #include "settings/engine_table.h"
 #include "settings/join_settings.h"
-#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -101,8 +99,7 @@ ExitCode merge(const MergeFlags& flags) {
   record.config.answer.json.value = flags.answer.json;
   record.config.answer.html.value = flags.answer.html;
   record.config.answer.require.value = flags.require;
-  Analysis analysis = analyse(record);
-  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
+  const Analysis analysis = analysed(record);
   const AnyResult result = result_of(record, analysis);
   keep_as_last(record, result);
   write_answer(places, result, standard_output_style(flags.verbose));

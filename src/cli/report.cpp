@@ -6,20 +6,19 @@
 
 #include <memory>
 
+#include "cli/analysed.h"
 #include "cli/command.h"
 #include "cli/last_result.h"
 #include "cli/output.h"
 #include "cli/own_flags.h"
 #include "cli/requirements.h"
 #include "cli/terminal.h"
-#include "experiment/prediction_history.h"
 #include "loaderscope/findings.h"
 #include "loaderscope/report.h"
 #include "report/recognise.h"
 #include "report/results.h"
 #include "report/saved.h"
 #include "report/schemas.h"
-#include "source/cache_folder.h"
 
 namespace loaderscope {
 namespace {
@@ -117,9 +116,8 @@ ExitCode report(const ReportFlags& flags) {
   SavedRun saved = read_result(result);
   if (!flags.require.empty()) saved.record.config.answer.require.set(flags.require);
   const RunRecord& record = saved.record;
-  Analysis analysis = analyse(record);
+  Analysis analysis = analysed(record);
   analysis.proof = saved.proof;
-  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary());
   write_report(flags, writer, result_of(record, analysis));
   return judge_requirements(flags.require, record, analysis);
 }

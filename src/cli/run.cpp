@@ -9,6 +9,7 @@
 
 #include "analysis/proof/proof_runs.h"
 #include "base/printable.h"
+#include "cli/analysed.h"
 #include "cli/command.h"
 #include "cli/config_flags.h"
 #include "cli/interrupt.h"
@@ -124,10 +125,7 @@ RunRecord measure_or_write_part(const RunConfig& config, const MachineFacts& mac
     return record;
   } catch (const BrokenOff& broken) {
     add_known_rates(rates, *broken.record);
-    Analysis analysis = analyse(*broken.record);
-    add_findings(analysis, *broken.record, PredictionHistory(source::user_cache_folder()).summary(),
-                 &stop_signal);
-    write_results(config, style, *broken.record, analysis);
+    write_results(config, style, *broken.record, analysed(*broken.record, &stop_signal));
     throw;
   }
 }
@@ -157,9 +155,7 @@ ExitCode run_job(const JobSettings& of, const JobPlace& place,
   const int ended_by = take_stop_signal();
   RunRecord& record = answer->record;
   add_known_rates(of.rates, record);
-  Analysis analysis = analyse(record);
-  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
-               &stop_signal);
+  const Analysis analysis = analysed(record, &stop_signal);
   write_results(of.config, of.style, record, analysis);
   const int signal = ended_by != 0 ? ended_by : stop_signal.load();
   if (signal != 0) return exit_code_of_signal(signal);
@@ -217,9 +213,7 @@ ExitCode run(RunFlags& flags) {
   RunRecord record = measure_or_write_part(config, machine, notes, rates, style, stop_signal);
   if (nsys) record.config.program.command.value = nsys->program();
   const int ended_by = take_stop_signal();
-  Analysis analysis = analyse(record);
-  add_findings(analysis, record, PredictionHistory(source::user_cache_folder()).summary(),
-               &stop_signal);
+  Analysis analysis = analysed(record, &stop_signal);
   if (config.answer.prove != Prove::off) add_proof(analysis, record, machine, stop_signal);
   write_results(config, style, record, analysis);
   const bool only_json = config.answer.json.value == "-";
