@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "analysis/totals.h"
 #include "analysis/wording.h"
 #include "loaderscope/device.h"
 
@@ -22,11 +23,8 @@ bool others_matter(const RunRecord& record) {
 }
 
 std::string words_of_others(const RunRecord& record) {
-  constexpr std::size_t kMost = 2;
   if (!others_matter(record)) return "";
-  std::vector<std::string> names;
-  for (const Detail& detail : record.details)
-    if (detail.about == "host.other_cpu_s" && names.size() < kMost) names.push_back(detail.text);
+  const std::vector<std::string> names = first_texts(record, "host.other_cpu_s", 2);
   const std::string named = names.empty() ? "" : fmt::format(" ({})", fmt::join(names, ", "));
   return show_percent(*contention_of_others(record)) + " of it because of other programs" + named;
 }

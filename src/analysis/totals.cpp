@@ -96,6 +96,14 @@ bool has_gpu(const RunRecord& record) {
   return false;
 }
 
+std::vector<std::string> first_texts(const RunRecord& record, std::string_view about,
+                                     std::size_t most) {
+  std::vector<std::string> texts;
+  for (const Detail& detail : record.details)
+    if (detail.about == about && texts.size() < most) texts.push_back(detail.text);
+  return texts;
+}
+
 double busy_of(const Account& account) { return share_of(account.compute, account); }
 
 Nanos sum_of(const Histogram& histogram) {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "loaderscope/analysis.h"
 
@@ -29,6 +32,10 @@ bool waits_for_sampler(const RunRecord& record, const Account& account);
 // Likewise in what gives the loader's batches on, as a framework does around a DataLoader.
 Nanos wrapped_in(const RunRecord& record);
 bool waits_for_wrapper(const RunRecord& record, const Account& account);
+
+// Of the details about a metric or a stage the first texts, the largest share first.
+std::vector<std::string> first_texts(const RunRecord& record, std::string_view about,
+                                     std::size_t most);
 
 double busy_of(const Account& account);  // 0 without a window
 // As it would be with another busy share: causes keep their proportions.

@@ -54,17 +54,16 @@ std::optional<Candidate> own_code(const Facts& facts) {
                           : "look into the data set's own functions (py-spy record --subprocesses "
                             "-- python train.py): ";
   // What is waited for is no faster on an idle core.
-  if (2 * code.blocked() > code.wall)
-    return slow_stage(facts, Cause::opaque, Stage::opaque,
-                      fmt::format("{}they wait {} of their time and compute little; more workers "
-                                  "wait side by side, unless it is for one lock",
-                                  where,
-                                  show_percent(static_cast<double>(code.blocked()) /
-                                               static_cast<double>(code.wall))));
-  return slow_stage(facts, Cause::opaque, Stage::opaque,
-                    std::string(where) +
-                        "whole arrays instead of loops in Python, and do once, ahead, what is the "
-                        "same in every epoch");
+  const bool waits = 2 * code.blocked() > code.wall;
+  const std::string what =
+      waits
+          ? fmt::format(
+                "they wait {} of their time and compute little; more workers wait side "
+                "by side, unless it is for one lock",
+                show_percent(static_cast<double>(code.blocked()) / static_cast<double>(code.wall)))
+          : "whole arrays instead of loops in Python, and do once, ahead, what is the same in "
+            "every epoch";
+  return slow_stage(facts, Cause::opaque, Stage::opaque, where + what);
 }
 
 std::optional<Candidate> loader_not_seen(const Facts& facts) {

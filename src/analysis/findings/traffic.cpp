@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/findings/facts.h"
+#include "analysis/totals.h"
 #include "analysis/verdict.h"
 #include "analysis/wording.h"
 
@@ -41,9 +42,7 @@ std::string opens_words(const Facts& facts) {
 // What every worker opens, lists or asks for; of it two names.
 std::string same_words(const Facts& facts) {
   const auto same = static_cast<std::size_t>(std::llround(facts.metric("opens.same")));
-  std::vector<std::string> names;
-  for (const Detail& detail : facts.record.details)
-    if (detail.about == "opens.same" && names.size() < 2) names.push_back(detail.text);
+  const std::vector<std::string> names = first_texts(facts.record, "opens.same", 2);
   if (names.empty()) return "";
   const bool are_all = names.size() >= same;
   return fmt::format("; all workers ask for the same {}{}",

@@ -131,12 +131,17 @@ TEST(Directions, OfWorkersWithCoresToSpareAreAsEver) {
   EXPECT_EQ(fix->at_most, 0);
 }
 
-TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
-  RunRecord record = run(COMPUTE "workers = 1\ncost = decode=4ms");
+// Somebody's code, of whose samples the model knows too little.
+Analysis missed_by_the_model(const std::string& settings) {
+  RunRecord record = run(settings);
   test::make_users_code(record);
   for (SampleRow& sample : record.ranks[0].reservoir)
     for (SampleRow::Part& part : sample.parts) part.wall *= 5;
-  const Analysis analysis = analysed(record);
+  return analysed(record);
+}
+
+TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
+  const Analysis analysis = missed_by_the_model(COMPUTE "workers = 1\ncost = decode=4ms");
   ASSERT_TRUE(analysis.fit);
   ASSERT_FALSE(analysis.fit->can_predict());
   ASSERT_NE(fix_of(analysis), nullptr);
@@ -145,11 +150,8 @@ TEST(Directions, AreSaidWhereTheModelMissesTheRun) {
 
 // More of them wait side by side; no array is faster than a sleep.
 TEST(Directions, OfCodeThatWaitsAreMoreWorkersFirst) {
-  RunRecord record = run(COMPUTE "workers = 2\ncost = decode=40ms:sleep");
-  test::make_users_code(record);
-  for (SampleRow& sample : record.ranks[0].reservoir)
-    for (SampleRow::Part& part : sample.parts) part.wall *= 5;
-  const Analysis analysis = analysed(record);
+  const Analysis analysis = missed_by_the_model(COMPUTE "workers = 2\ncost = decode=40ms:sleep");
+  ASSERT_TRUE(analysis.fit);
   ASSERT_FALSE(analysis.fit->can_predict());
   ASSERT_NE(fix_of(analysis), nullptr) << ids_of(analysis);
   EXPECT_EQ(fix_of(analysis)->id, "too-few-workers") << ids_of(analysis);
