@@ -18,15 +18,6 @@ namespace {
   throw RunError(shown_text(path) + ": " + why);
 }
 
-bool opens_each_time(const GivenWords& words) {
-  const auto word = words.find("open");
-  if (word == words.end() || word->second == "once") return false;
-  if (word->second == "sample") return true;
-  throw UsageError("data: open=" + shown_text(word->second) +
-                   ": expected once (a reader keeps its shards open) or sample (opens one for "
-                   "each sample, as the library does)");
-}
-
 class ItemSource final : public ExtentSource {
  public:
   ItemSource(const SourceOptions& options, std::vector<OpenShard> shards, ItemPart part)
@@ -127,6 +118,15 @@ std::vector<ItemFolder> open_item_folders(const std::vector<std::string>& paths,
   std::vector<ItemFolder> folders;
   for (const std::string& path : paths) folders.push_back(open_item_folder(path, parse));
   return folders;
+}
+
+bool opens_each_time(const GivenWords& words) {
+  const auto word = words.find("open");
+  if (word == words.end() || word->second == "once") return false;
+  if (word->second == "sample") return true;
+  throw UsageError("data: open=" + shown_text(word->second) +
+                   ": expected once (a reader keeps its shards open) or sample (opens one for "
+                   "each sample, as the library does)");
 }
 
 std::unique_ptr<Source> open_items(const SourceOptions& options, const SourceContext& context,

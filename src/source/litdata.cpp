@@ -46,7 +46,7 @@ class PartOfObject final : public StoredObject {
   FolderStamp stamp() const override { return whole_.stamp(); }
   std::size_t read(Bytes begin, std::span<std::byte> to) override {
     if (begin < 0 || begin >= place_.length) return 0;
-    const Bytes most = std::min(std::ssize(to) + Bytes{0}, place_.length - begin);
+    const Bytes most = std::min<Bytes>(std::ssize(to), place_.length - begin);
     return whole_.read(place_.begin + begin, to.first(static_cast<std::size_t>(most)));
   }
 
@@ -96,7 +96,7 @@ std::unique_ptr<Source> open_litdata(const SourceOptions& options, const SourceC
       source::open_item_folders(options.paths, source::parse_litdata_index);
   const std::vector<std::string> chunks = source::chunks_with_rows(folders);
   if (chunks.empty()) return source::open_items(options, context, std::move(folders));
-  if (source::word_of(options.words, "open") == "sample")
+  if (source::opens_each_time(options.words))
     throw UsageError("data: open=sample is for chunks of items, and these hold rows of Arrow");
   const auto read = [&](source::StoredObject& chunk, const source::TableWords& words) {
     return source::read_rows_of_chunk(chunk, words, options.largest_sample);

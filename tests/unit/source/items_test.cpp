@@ -60,6 +60,10 @@ TEST(Items, RowsInChunksOfLitDataAreReadAsTheyWereWritten) {
                 litdata(fixture("litdata_rows"), {{"open", "sample"}});
               }),
               HasSubstr("open=sample is for chunks of items"));
+  EXPECT_THAT(message_of<UsageError>([] {
+                litdata(fixture("litdata_rows"), {{"open", "never"}});
+              }),
+              HasSubstr("open=never: expected once"));
 }
 
 TEST(Items, DamagedRowsInChunksOfLitDataAreRefused) {
