@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -42,13 +44,15 @@ std::string sentence_in(const std::string& bytes) {
   return printable(std::string_view(bytes).substr(0, kLongest));
 }
 
-// Of settings, one a line, the first that differs: "NAME = VALUE".
-std::pair<std::string, std::string> first_difference(std::string_view one, std::string_view other) {
-  while (!one.empty() || !other.empty()) {
-    const std::string of_one = next_line(one), of_other = next_line(other);
-    if (of_one != of_other) return {of_one, of_other};
+// Of settings, one a line, the first that the other has not: "NAME = VALUE" in quotes.
+std::string first_own(std::string_view one, std::string_view other) {
+  std::set<std::string> others;
+  while (!other.empty()) others.insert(next_line(other));
+  while (!one.empty()) {
+    const std::string line = next_line(one);
+    if (!others.contains(line)) return "'" + shown_text(line) + "'";
   }
-  return {};
+  return "no such setting";
 }
 
 }  // namespace
@@ -267,12 +271,10 @@ std::string Meeting::why_refused(const Peer& peer) const {
   if (peer.of.version != own_.version)
     return fmt::format("rendezvous: {} is loaderscope {}, and process 0 is {}; install one version",
                        who, shown_text(peer.of.version), own_.version);
-  const auto [there, here] = first_difference(peer.of.settings, own_.settings);
-  if (there != here)
+  if (peer.of.settings != own_.settings)
     return fmt::format(
-        "rendezvous: {} has '{}', and process 0 has '{}'; start all with the same "
-        "settings",
-        who, shown_text(there), shown_text(here));
+        "rendezvous: {} has {}, and process 0 has {}; start all with the same settings", who,
+        first_own(peer.of.settings, own_.settings), first_own(own_.settings, peer.of.settings));
   return "";
 }
 

@@ -239,6 +239,9 @@ TEST(MeetingTest, OtherSettingsAreRefused) {
   Introduction other = introduction_of(1);
   other.settings = "seed = 0\nbatch-size = 9";
   expect_refused(other, "has 'batch-size = 9', and process 0 has 'batch-size = 8'");
+  // One that only one of them has is named, and not those that stand behind it.
+  other.settings = "compute = 50ms\n" + introduction_of(1).settings;
+  expect_refused(other, "has 'compute = 50ms', and process 0 has no such setting");
 }
 
 TEST(MeetingTest, ManySettingsAreTaken) {
