@@ -1,0 +1,32 @@
+// The steps of resolve(), in its order. All may throw UsageError, but the last two.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "loaderscope/settings.h"
+
+namespace loaderscope::settings {
+
+// A program or a loader that is given is measured from inside; what contradicts that is refused.
+void fill_engine(RunConfig& config);
+
+// Data that is given says what the source is; what contradicts that is refused.
+void fill_source(RunConfig& config);
+// A real device where there is one. A link that is given describes a simulated one.
+void fill_device(RunConfig& config, const MachineLimits& limits, std::vector<std::string>& notes);
+void fill_batch_size(RunConfig& config);  // a preset is the time of a batch of a certain size
+// What is declared of real data, and what is asked of data that is declared.
+void check_data(const RunConfig& config);
+void fill_memory(RunConfig& config);  // by pin-memory, which may contradict it
+void fill_workers(RunConfig& config, const MachineLimits& limits);  // likewise by executor
+
+void check_sizes(const RunConfig& config);
+void check_contradictions(const RunConfig& config);
+void fill_window(RunConfig& config);
+
+// Whether anything does of what is declared, so that a run of it ends.
+bool takes_time(const RunConfig& config);
+void note_no_effect(const RunConfig& config, std::vector<std::string>& notes);
+
+}  // namespace loaderscope::settings
