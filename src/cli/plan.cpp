@@ -16,6 +16,7 @@
 #include "experiment/prediction_history.h"
 #include "loaderscope/settings.h"
 #include "report/results.h"
+#include "settings/changes.h"
 #include "source/cache_folder.h"
 
 namespace loaderscope {
@@ -64,8 +65,7 @@ DecodeHosts parse_decode_hosts(std::string_view text) {
 Change change_of(const std::string& text) {
   const Change change = parse_change(text);
   for (const char* own : {"ranks", "compute", "gpu-price"}) {
-    const Field* field = find_field(change.key);
-    if (field == nullptr || field->name != own) continue;
+    if (!change_setting({change}, own)) continue;
     throw UsageError("--set " + shown_text(text) + ": give it with --" +
                      (std::string_view(own) == "compute" ? "step" : own));
   }

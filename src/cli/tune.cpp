@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "analysis/fit/fitted_model.h"
+#include "analysis/fit/rerun.h"
 #include "cli/command.h"
 #include "cli/experiments.h"
 #include "cli/last_result.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/fit/fitted_model.h"
+#include "analysis/fit/rerun.h"
 #include "analysis/proof/proof_runs.h"
 #include "experiment/case_run.h"
 #include "experiment/settings.h"

@@ -1,4 +1,8 @@
 // Settings changed on top of those of another run.
+#include "settings/changes.h"
+
+#include <algorithm>
+
 #include "loaderscope/errors.h"
 #include "loaderscope/settings.h"
 #include "settings/engine_table.h"
@@ -59,6 +63,17 @@ Change parse_change(std::string_view text) {
   RunConfig scratch;
   set_field(scratch, "--set", change.key, change.value);
   return change;
+}
+
+std::string place_of(const Change& change) {
+  return "--set " + shown_text(change.key + "=" + change.value);
+}
+
+bool change_setting(const Changes& changes, std::string_view name) {
+  return std::any_of(changes.begin(), changes.end(), [&](const Change& change) {
+    const Field* field = find_field(change.key);
+    return field != nullptr && field->name == name;
+  });
 }
 
 std::string spell_changes(const Changes& changes) {

@@ -6,15 +6,12 @@
 #include <cmath>
 
 #include "loaderscope/errors.h"
+#include "settings/changes.h"
 
 namespace loaderscope {
 namespace {
 
 constexpr std::string_view kSpeed = ".speed";
-
-std::string place_of(const Change& change) {
-  return "--set " + shown_text(change.key + "=" + change.value);
-}
 
 // The stage of "decode.speed".
 std::optional<Stage> sped_up(const Change& change) {

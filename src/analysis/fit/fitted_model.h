@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "analysis/fit/storage_values.h"
-#include "engine/pipeline/job_hosts.h"
+#include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/findings.h"
 
 namespace loaderscope {
 
-struct FittedCosts;
 namespace model {
-struct StepsToRun;
+class BaseRuns;
 }
 
 // A storage that all hosts of a job share, in the place of the one that was measured.
@@ -72,34 +71,42 @@ class FittedModel {
   std::vector<std::string> extrapolations(const Changes& changes) const;
 
  private:
+  // The run with other settings, as the model runs it. The prediction has no result yet.
+  struct Case {
+    FittedCosts costs;
+    Prediction prediction;
+  };
+
+  void fit_by_runs(FittedCosts& costs, const RunRecord& record);
   RunRecord simulate(const RunConfig& config, const FittedCosts& costs,
                      const Knockouts& knockouts = {}) const;
+
+  // Throw UsageError as predict() does. `costs`: those of the run, if not as they were measured.
+  Case case_of(const Changes& changes) const;
+  Case case_of(const Changes& changes, FittedCosts costs) const;
+  RunConfig base_config() const;  // of no changes
   void refuse_unknown(const Changes& changes) const;
-  RunConfig model_config(const Changes& changes, FittedCosts& costs, Prediction& prediction) const;
-  RunConfig base_config() const;
-  void set_window(RunConfig& config, const model::StepsToRun& steps) const;
+  static void change_beyond_settings(const Change& change, Case& of);
+  void resolve_for_model(Case& of) const;
+  void keep_measured(const Changes& changes, Case& of) const;
+
   void set_windows(RunConfig& base, RunConfig& changed, const Changes& changes,
                    std::int64_t most_samples) const;
+  void set_window_behind_warmup(RunConfig& config, std::int64_t steps) const;
+  void note_extrapolation(Prediction& prediction, const FittedCosts& costs) const;
   Prediction run(Prediction prediction, const FittedCosts& costs,
                  const Knockouts& knockouts = {}) const;
   Prediction base_over(const RunConfig& config) const;
 
-  struct BaseRuns;
-  std::shared_ptr<BaseRuns> base_runs_;
+  std::vector<std::string> notes_;  // before what may add to them
+  std::shared_ptr<model::BaseRuns> base_runs_;
   const std::atomic<int>* stop_signal_ = nullptr;
   RunConfig config_;  // in force in the run; of somebody else's loader: as one of ours has them
   std::optional<RunConfig> measured_;  // somebody else's, as it was run
   MachineLimits limits_;
   std::shared_ptr<const FittedCosts> costs_;
   std::int64_t steps_ = 0, warmup_ = 0;  // of the run; 0: as the settings say
-  std::vector<std::string> notes_;
 };
-
-// The settings for running `in_force`, those of a run, again for real with other settings: on the
-// same data and device. Throws UsageError for changes that contradict each other.
-RunConfig rerun_config(const RunConfig& in_force, const Changes& changes);
-// The same, not yet resolved: what has to be given for it.
-RunConfig rerun_settings(const RunConfig& in_force, const Changes& changes);
 
 GoodnessOfFit goodness_of_fit(const Analysis& measured, const Prediction& fitted);
 

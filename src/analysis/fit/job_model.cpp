@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "analysis/fit/fitted_model.h"
-#include "analysis/fit/prediction_window.h"
 #include "analysis/fit/storage_fit.h"
 #include "engine/pipeline/fitted_costs.h"
-#include "settings/batches_ahead.h"
 
 namespace loaderscope {
 
@@ -33,10 +31,7 @@ void note_latency_of_batches(const FittedCosts& costs, const SharedStorage& stor
 Prediction FittedModel::predict_job(const JobHosts& hosts,
                                     const std::optional<SharedStorage>& storage,
                                     const Changes& changes, std::int64_t steps) const {
-  refuse_unknown(changes);
-  Prediction prediction;
-  FittedCosts costs = *costs_;
-  prediction.config = model_config(changes, costs, prediction);
+  auto [costs, prediction] = case_of(changes);
   costs.hosts = hosts;
   if (storage) {
     model::replace_storage(costs, prediction.config, *storage);
@@ -44,7 +39,7 @@ Prediction FittedModel::predict_job(const JobHosts& hosts,
   }
   prediction.config.data.samples.value = 0;
   prediction.config.loader.shuffle_buffer.value = 0;
-  set_window(prediction.config, {warmup_ + batches_ahead(prediction.config), steps});
+  set_window_behind_warmup(prediction.config, steps);
   return run(std::move(prediction), costs);
 }
 

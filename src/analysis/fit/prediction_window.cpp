@@ -64,6 +64,12 @@ std::int64_t in_batches_of(const RunConfig& to, std::int64_t steps, const RunCon
 
 }  // namespace
 
+void set_window(RunConfig& config, const StepsToRun& steps) {
+  config.measure.steps.set(steps.measured);
+  config.measure.duration.given = false;
+  config.measure.warmup.value = {steps.warmup, 0};
+}
+
 StepsToRun steps_of_run(const StepsToRun& run, const RunConfig& config, std::int64_t most_samples) {
   const std::int64_t most = most_steps(config, most_samples);
   StepsToRun steps = {std::min(run.warmup, 2 * most), run.measured};

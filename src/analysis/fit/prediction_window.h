@@ -8,10 +8,15 @@
 
 namespace loaderscope::model {
 
+inline constexpr std::int64_t kSamplesOfFit = 20'000;  // in a run that only fits the costs
+
 // Of each rank.
 struct StepsToRun {
   std::int64_t warmup = 0, measured = 0;
 };
+
+// Makes it the window of `config`, whatever that said of it.
+void set_window(RunConfig& config, const StepsToRun& steps);
 
 // The run again: what was measured, but at most about `most_samples` of all ranks, and at least 60
 // steps, or 20 where 60 would be many more samples.

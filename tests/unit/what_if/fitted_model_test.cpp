@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "analysis/fit/rerun.h"
 #include "engine/model/model_engine.h"
 #include "engine/pipeline/fitted_costs.h"
 #include "loaderscope/errors.h"
@@ -44,6 +45,14 @@ TEST(FittedModel, GivesBackADeclaredRunExactly) {
   const Prediction base = FittedModel(record).predict({});
   EXPECT_EQ(base.account.stall, analyse(record).account.stall);
   EXPECT_EQ(base.account.window, analyse(record).account.window);
+}
+
+TEST(FittedModel, OfDeclaredSettingsSaysWhichHaveNoEffect) {
+  RunConfig config;
+  parse_scenario(std::string(kVaried) + "sync-ranks = true\n", "test", config);
+  const FittedModel model(config, MachineLimits{4});
+  ASSERT_EQ(model.notes().size(), 1U);
+  EXPECT_EQ(model.notes().front(), "sync-ranks has no effect: there is one rank");
 }
 
 TEST(FittedModel, OfATraceNothingIsPredictedNorRun) {

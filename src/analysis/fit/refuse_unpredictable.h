@@ -1,0 +1,15 @@
+// Results of which nothing can be predicted.
+#pragma once
+
+#include <string_view>
+
+#include "loaderscope/run_record.h"
+
+namespace loaderscope::model {
+
+// These throw RunError, which says what to do instead.
+void refuse_unpredictable(const RunRecord& record);
+void refuse_trace(std::string_view engine);
+void refuse_large_steps(const RunConfig& config);
+
+}  // namespace loaderscope::model
