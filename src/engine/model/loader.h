@@ -1,5 +1,5 @@
-// The loader of one modelled rank: dispatch, workers, feeders and the pin thread, up to the queue
-// from which the trainer takes.
+// The loader of one modelled rank: dispatch and workers, up to the queue from which the trainer
+// takes.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,14 @@
 #include <memory>
 #include <vector>
 
+#include "engine/model/batch.h"
+#include "engine/model/hand_over.h"
 #include "engine/model/request_queue.h"
 #include "engine/model/world.h"
 #include "engine/pipeline/plan.h"
 #include "record/recorder.h"
 
 namespace loaderscope::model {
-
-// A batch from its dispatch until the trainer takes it.
-struct Batch {
-  StepEvents events;
-  std::int64_t batch_of_epoch = 0;
-  std::int64_t next_sample = 0;   // sample tasks: the next one nobody has begun
-  std::int64_t samples_left = 0;  // sample tasks: not finished
-};
 
 class Loader {
  public:
@@ -42,8 +36,8 @@ class Loader {
   void release(Batch& batch);   // taken and no longer needed
 
   void wake_worker(std::int32_t worker);
-  void wake_feeder(std::int32_t worker);
-  void wake_pin_thread();
+  void wake_feeder(std::int32_t worker) { hand_over_.wake_feeder(worker); }
+  void wake_pin_thread() { hand_over_.wake_pin_thread(); }
 
  private:
   enum class Doing : std::uint8_t {
@@ -80,16 +74,18 @@ class Loader {
     World::Read read;
     Stage working_on = Stage::opaque;
     Bytes working_bytes = 0;
-
-    // Its feeder.
-    std::deque<Batch*> to_send;
-    bool sending = false;
-    Ongoing send_work;
   };
 
   std::uint64_t who(Role role, std::int32_t index) const { return pack({role, rank_, index}); }
-  Execution execution(std::int32_t worker, const Batch& batch) const;
+  Worker& worker_at(std::int32_t index) { return workers_[static_cast<std::size_t>(index)]; }
+  Execution execution(std::int32_t worker, const Batch& batch) const {
+    return plan_.execution(rank_, worker, batch.events, batch.batch_of_epoch);
+  }
+  std::int64_t position_of(const Worker& worker) const {  // of its sample, in the rank's epoch
+    return worker.batch->batch_of_epoch * plan_.config.loader.batch_size + worker.sample;
+  }
 
+  Batch& next_batch();
   std::int32_t choose_worker();
   void give_samples();
   bool has_samples() const { return !sample_tasks_.empty(); }
@@ -103,26 +99,26 @@ class Loader {
 
   void make(std::int32_t worker);  // goes on until something takes time
   void begin_sample(std::int32_t worker);
+  Execution execution_of_sample(std::int32_t worker);  // at hand
   bool begin_stage(std::int32_t worker, const StagePlan& stage, const Execution& execution);
+  StageTime time_of(std::int32_t worker, const StagePlan& stage, const Execution& execution);
+  bool is_from_storage(const StagePlan& stage) const {
+    return stage.stage() == Stage::read && plan_.has_storage;
+  }
   // Of a read that requests bring, made ahead: how long the worker waits for it.
   Nanos waits_for_request(std::int32_t worker);
   void record(std::int32_t worker, const Interval& interval);
   void record_start(std::int32_t worker, const Interval& interval, Stage stage);
+  static Span span_of(const Interval& interval, Stage stage);
   void samples_made(std::int32_t worker);
   void collate(std::int32_t worker);
   void finish(std::int32_t worker);
-
-  void send_next(std::int32_t worker);
-  void sent(Batch& batch);
-  void pin_next();
-  void begin_pinning();
-  void deliver(Batch& batch);
 
   const Plan& plan_;
   World& world_;
   Folder& folder_;
   std::int32_t rank_;
-  std::function<void(Batch&)> arrived_;
+  HandOver hand_over_;
   std::function<void()> all_up_;
   std::vector<Worker> workers_;
   std::vector<RequestQueue> requests_;  // per worker, where reads are requests
@@ -138,11 +134,6 @@ class Loader {
 
   std::deque<Batch*> sample_tasks_;             // batches with samples that nobody has begun
   std::vector<std::uint64_t> resting_workers_;  // bit per worker, for sample tasks
-
-  std::deque<Batch*> to_pin_;
-  Batch* pinning_ = nullptr;
-  bool pin_receives_ = false;  // of `pinning_`: it is being received
-  Ongoing pin_work_;
 };
 
 }  // namespace loaderscope::model

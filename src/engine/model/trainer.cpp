@@ -113,66 +113,9 @@ void Trainer::ask() {
   try_take();
 }
 
-bool Trainer::epoch_is_over() const {
-  return plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
-}
-
-void Trainer::begin_epoch() {
-  const bool workers_start =
-      !plan_.made_by_trainer && (epoch_ < 0 || !plan_.config.loader.persistent_workers);
-  if (workers_start && !loader_.all_workers_up()) {
-    // Too late for the epoch that is over; they are awaited, as PyTorch joins them, before new ones
-    // are started.
-    doing_ = Doing::waiting_for_workers;
-    return;
-  }
-  ++epoch_;
-  taken_of_epoch_ = 0;
-  loader_.begin_epoch(epoch_);
-  starting_ = workers_start ? 0 : plan_.workers;
-  server_free_ = world_.now();
-  doing_ = Doing::starting_workers;
-  start_next_worker();
-}
-
-// The trainer starts one worker after another, or has the fork server do so, and then fills the
-// window.
-void Trainer::start_next_worker() {
-  while (starting_ < plan_.workers && !plan_.made_by_trainer) {
-    Execution execution;
-    execution.rank = rank_;
-    execution.worker = starting_;
-    execution.epoch = epoch_;
-    execution.draw = static_cast<std::int64_t>(starting_) * plan_.ranks + rank_;
-    execution.count = epoch_;
-    const StageTime time = plan_.startup_parent.time(execution);
-    if (plan_.server_forks) {
-      const Nanos begin = server_free_;
-      server_free_ += time.wall();
-      loader_.start_worker(starting_++, {begin, server_free_});
-    } else if (time.wall() > 0) {
-      world_.begin(who_, time, work_);
-      return;
-    } else {
-      loader_.start_worker(starting_++, {world_.now(), world_.now()});
-    }
-  }
-  doing_ = Doing::waiting_for_batch;
-  if (plan_.made_by_trainer) {
-    loader_.dispatch_one();
-  } else {
-    loader_.fill_window();
-  }
-  try_take();
-}
-
-void Trainer::workers_up() {
-  if (doing_ == Doing::waiting_for_workers) world_.wake_at(world_.now(), who_);
-}
-
 void Trainer::arrived(Batch& batch) {
   arrivals_.push_back(&batch);
-  count_ready(1);
+  ready_.add(1, world_.now());
   // As an event of its own, behind all other ends of this ns.
   if (doing_ == Doing::waiting_for_batch && !wake_due_) {
     wake_due_ = true;
@@ -202,15 +145,11 @@ bool Trainer::receive_next() {
     accept(batch);
     return true;
   }
-  Execution execution;
-  execution.rank = rank_;
-  execution.epoch = batch.events.epoch;
-  execution.draw = batch.batch_of_epoch * plan_.ranks + rank_;
-  execution.count = batch.batch_of_epoch;
-  execution.bytes = batch.events.delivered_bytes;
   receiving_ = &batch;
   doing_ = Doing::receiving;
-  world_.begin(who_, plan_.receive_time(execution), work_);
+  world_.begin(who_,
+               plan_.receive_time(plan_.execution(rank_, -1, batch.events, batch.batch_of_epoch)),
+               work_);
   return true;
 }
 
@@ -224,7 +163,7 @@ void Trainer::accept(Batch& batch) {
 }
 
 void Trainer::take(Batch& batch) {
-  count_ready(-1);
+  ready_.add(-1, world_.now());
   events_ = batch.events;
   events_.step = step_;
   events_.first_of_epoch = taken_of_epoch_ == 0;
@@ -236,18 +175,8 @@ void Trainer::take(Batch& batch) {
   copy();
 }
 
-Execution Trainer::execution_of_step() const {
-  Execution execution;
-  execution.rank = rank_;
-  execution.epoch = events_.epoch;
-  execution.draw = step_ * plan_.ranks + rank_;
-  execution.count = step_;
-  execution.bytes = events_.delivered_bytes;
-  return execution;
-}
-
 void Trainer::copy() {
-  const Nanos duration = plan_.copy_time(execution_of_step());
+  const Nanos duration = plan_.copy_time(plan_.execution_of_step(rank_, events_));
   if (plan_.copy_keeps_trainer && duration > 0) {
     doing_ = Doing::waiting_for_copy_queue;
     const Nanos free = device_.copy_queue_free();
@@ -269,7 +198,7 @@ void Trainer::copy() {
 
 void Trainer::copy_by_hand() {
   doing_ = Doing::copying;
-  world_.begin(who_, plan_.copy_work(execution_of_step()), work_);
+  world_.begin(who_, plan_.copy_work(plan_.execution_of_step(rank_, events_)), work_);
 }
 
 void Trainer::launch() {
@@ -278,7 +207,7 @@ void Trainer::launch() {
     return;
   }
   doing_ = Doing::launching;
-  world_.begin(who_, plan_.launch.time(execution_of_step()), work_);
+  world_.begin(who_, plan_.launch.time(plan_.execution_of_step(rank_, events_)), work_);
 }
 
 void Trainer::launched(const Interval& launch) {
@@ -288,28 +217,6 @@ void Trainer::launched(const Interval& launch) {
   device_.submit_compute(world_.now(), launch, epoch_is_over());
   // As an event of its own: steps that take no time follow each other, they do not nest.
   world_.wake_at(world_.now(), who_);
-}
-
-void Trainer::count_ready(std::int64_t change) {
-  const Nanos now = world_.now();
-  ready_time_ += static_cast<double>(ready_) * static_cast<double>(now - counted_until_);
-  counted_until_ = now;
-  ready_ += change;
-  ready_most_ = std::max(ready_most_, ready_);
-}
-
-QueueStats Trainer::read_queue() {
-  count_ready(0);
-  QueueStats stats;
-  stats.name = "ready";
-  stats.capacity = std::max<std::int64_t>(plan_.window, 1);
-  const Nanos period = counted_until_ - counted_since_;
-  stats.mean_occupancy = period > 0 ? ready_time_ / static_cast<double>(period) : 0;
-  stats.max_occupancy = ready_most_;
-  counted_since_ = counted_until_;
-  ready_time_ = 0;
-  ready_most_ = ready_;
-  return stats;
 }
 
 }  // namespace loaderscope::model

@@ -2,6 +2,7 @@
 // go on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -9,6 +10,7 @@
 
 #include "engine/model/device.h"
 #include "engine/model/loader.h"
+#include "engine/pipeline/occupancy.h"
 
 namespace loaderscope::model {
 
@@ -28,7 +30,9 @@ class Trainer {
   bool exhausted() const { return doing_ == Doing::nothing && device_.idle(); }
 
   // How full the queue of batches ready to be taken was; reading it begins a new period.
-  QueueStats read_queue();
+  QueueStats read_queue() {
+    return ready_.read("ready", std::max<std::int64_t>(plan_.window, 1), world_.now());
+  }
 
  private:
   enum class Doing : std::uint8_t {
@@ -60,8 +64,6 @@ class Trainer {
   void launched(const Interval& launch);
   void step_done(const StepEvents& events);
   void wake_up_at(Nanos at);
-  void count_ready(std::int64_t change);
-  Execution execution_of_step() const;
 
   const Plan& plan_;
   World& world_;
@@ -87,11 +89,7 @@ class Trainer {
   std::deque<Batch*> arrivals_;
   Batch* receiving_ = nullptr;
   std::vector<Batch*> early_;  // in order: received, by batch modulo its size
-
-  Nanos counted_until_ = 0;
-  Nanos counted_since_ = 0;
-  std::int64_t ready_ = 0, ready_most_ = 0;
-  double ready_time_ = 0;  // batches x ns
+  Occupancy ready_;            // batches that may be taken
 };
 
 }  // namespace loaderscope::model

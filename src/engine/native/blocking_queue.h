@@ -5,28 +5,29 @@
 #include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <vector>
+#include <string>
+#include <utility>
 
 #include "base/thread_meter.h"
-#include "engine/native/process_lock.h"
-#include "loaderscope/run_record.h"
+#include "engine/native/waiting_ring.h"
+#include "engine/pipeline/occupancy.h"
 #include "trace/trace.h"
 
 namespace loaderscope::native {
 
 template <class T>
-class BlockingQueue {
+class BlockingQueue : public WaitingRing<T> {
  public:
   // `depth` shows how full it is, where it is not null; it must outlive the queue.
   explicit BlockingQueue(std::size_t capacity,
                          std::pmr::memory_resource& memory = *std::pmr::get_default_resource(),
                          const trace::Counter* depth = nullptr)
-      : ring_(capacity + 1, &memory), depth_(depth) {}
+      : WaitingRing<T>(capacity, memory), depth_(depth) {}
 
   void push(T item) {
     {
       const std::lock_guard lock(mutex_);
-      put(std::move(item));
+      put_last(std::move(item));
     }
     ready_.notify_one();
   }
@@ -35,8 +36,8 @@ class BlockingQueue {
   bool try_push(const T& item) {
     {
       const std::lock_guard lock(mutex_);
-      if (next(tail_) == head_) return false;
-      put(item);
+      if (this->is_full()) return false;
+      put_last(item);
     }
     ready_.notify_one();
     return true;
@@ -45,14 +46,14 @@ class BlockingQueue {
   // Nothing where it is empty, closed or not.
   std::optional<T> try_pop() {
     const std::lock_guard lock(mutex_);
-    if (head_ == tail_) return std::nullopt;
-    return take_front();
+    if (this->is_empty()) return std::nullopt;
+    return take_first();
   }
 
   // What comes next, if anything is there.
   std::optional<T> front() {
     const std::lock_guard lock(mutex_);
-    return head_ == tail_ ? std::nullopt : std::optional<T>(ring_[head_]);
+    return this->is_empty() ? std::nullopt : std::optional<T>(this->first());
   }
 
   struct Popped {
@@ -62,84 +63,55 @@ class BlockingQueue {
   // Waits for an item. Nothing once the queue is closed, whatever is left in it.
   std::optional<Popped> pop() {
     std::unique_lock lock(mutex_);
-    const bool waits = head_ == tail_ && !closed_;
+    const bool waits = this->is_empty() && !this->is_closed();
     if (waits) {
       const Nanos since = monotonic_now();
-      while (head_ == tail_ && !closed_) ready_.wait(lock);
+      this->wait_for_item(lock);
       get_wait_ += monotonic_now() - since;
     }
-    if (closed_) return std::nullopt;
-    return Popped{take_front(), waits};
-  }
-
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    ready_.notify_all();
+    if (this->is_closed()) return std::nullopt;
+    return Popped{take_first(), waits};
   }
 
   // Empty and in use again, once nobody waits for anything in it any more.
   void reopen() {
     const std::lock_guard lock(mutex_);
-    while (head_ != tail_) take_front();
-    closed_ = false;
+    if (!this->is_empty()) count(-occupancy_.items());
+    this->open_empty();
   }
 
   // How full it was since the last reading.
   QueueStats read_stats(std::string name) {
     const std::lock_guard lock(mutex_);
-    count(0);
-    QueueStats stats;
-    stats.name = std::move(name);
-    stats.capacity = static_cast<std::int64_t>(ring_.size()) - 1;
-    const Nanos period = counted_until_ - counted_since_;
-    stats.mean_occupancy = period > 0 ? occupied_time_ / static_cast<double>(period) : 0;
-    stats.max_occupancy = most_;
-    stats.get_wait = get_wait_;
-    counted_since_ = counted_until_;
-    occupied_time_ = 0;
-    most_ = occupancy_;
-    get_wait_ = 0;
+    const auto capacity = static_cast<std::int64_t>(this->capacity());
+    QueueStats stats = occupancy_.read(std::move(name), capacity, monotonic_now());
+    stats.get_wait = std::exchange(get_wait_, 0);
     return stats;
   }
 
  private:
-  std::size_t next(std::size_t at) const { return at + 1 == ring_.size() ? 0 : at + 1; }
+  using WaitingRing<T>::mutex_;
+  using WaitingRing<T>::ready_;
 
-  void put(T item) {
+  void put_last(T item) {
     count(1);
-    ring_[tail_] = std::move(item);
-    tail_ = next(tail_);
+    this->put(std::move(item));
   }
 
-  T take_front() {
+  T take_first() {
     count(-1);
-    T item = std::move(ring_[head_]);
-    head_ = next(head_);
+    T item = std::move(this->first());
+    this->drop_first();
     return item;
   }
 
   void count(std::int64_t change) {
-    const Nanos now = monotonic_now();
-    occupied_time_ += static_cast<double>(occupancy_) * static_cast<double>(now - counted_until_);
-    counted_until_ = now;
-    occupancy_ += change;
-    if (occupancy_ > most_) most_ = occupancy_;
-    if (depth_ != nullptr) depth_->sample(occupancy_);
+    occupancy_.add(change, monotonic_now());
+    if (depth_ != nullptr) depth_->sample(occupancy_.items());
   }
 
-  ProcessMutex mutex_;
-  ProcessCondition ready_;
-  std::pmr::vector<T> ring_;
   const trace::Counter* depth_;
-  std::size_t head_ = 0, tail_ = 0;
-  bool closed_ = false;
-
-  Nanos counted_until_ = monotonic_now(), counted_since_ = counted_until_;
-  std::int64_t occupancy_ = 0, most_ = 0;
-  double occupied_time_ = 0;  // items x ns
+  Occupancy occupancy_{monotonic_now()};
   Nanos get_wait_ = 0;
 };
 

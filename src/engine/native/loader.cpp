@@ -68,17 +68,6 @@ void Loader::allocate(Device& device) {
 Bytes Loader::locked_bytes() const { return locked_->locked_bytes(); }
 std::string Loader::memory_fallback() const { return locked_->fallback(); }
 
-// Of a worker's start in this epoch.
-Execution Loader::start_of(std::int32_t worker) const {
-  Execution execution;
-  execution.rank = share_.rank;
-  execution.worker = worker;
-  execution.epoch = epoch_;
-  execution.draw = plan_.draw_of(worker, share_.rank);
-  execution.count = epoch_;
-  return execution;
-}
-
 void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
   epoch_ = epoch;
   dispatched_of_epoch_ = 0;
@@ -97,7 +86,7 @@ void Loader::begin_epoch(std::int64_t epoch, bool start_workers) {
 
 void Loader::start_worker(std::int32_t index) {
   outstanding_[static_cast<std::size_t>(index)] = 0;
-  Start start{start_of(index), {}};
+  Start start{plan_.start_of(share_.rank, index, epoch_), {}};
   const Nanos begin = monotonic_now();
   if (plan_.startup_parent.active() && !plan_.server_forks) {
     Sleeper sleeper(job_.stop);

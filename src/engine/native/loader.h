@@ -51,7 +51,6 @@ class Loader {
   void allocate(Device& device);
   void start_worker(std::int32_t index);
   std::int32_t choose_worker();
-  Execution start_of(std::int32_t worker) const;
   bool crosses_processes() const { return plan_.config.loader.executor == Executor::processes; }
   void note_arrival(const BlockingQueue<Batch*>::Popped& popped, Nanos sent) const;
   void pin();

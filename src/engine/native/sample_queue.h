@@ -4,24 +4,22 @@
 #include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "engine/native/batch.h"
-#include "engine/native/process_lock.h"
+#include "engine/native/waiting_ring.h"
 
 namespace loaderscope::native {
 
-class SampleQueue {
+class SampleQueue : public WaitingRing<Batch*> {
  public:
   explicit SampleQueue(std::size_t batches,
                        std::pmr::memory_resource& memory = *std::pmr::get_default_resource())
-      : ring_(batches + 1, &memory) {}
+      : WaitingRing(batches, memory) {}
 
   void push(Batch* batch) {
     {
       const std::lock_guard lock(mutex_);
-      ring_[tail_] = batch;
-      tail_ = next(tail_);
+      put(batch);
     }
     ready_.notify_all();
   }
@@ -34,45 +32,29 @@ class SampleQueue {
   // Nothing once the queue is closed.
   std::optional<Task> pop() {
     std::unique_lock lock(mutex_);
-    const bool waits = head_ == tail_ && !closed_;
-    while (head_ == tail_ && !closed_) ready_.wait(lock);
-    return closed_ ? std::nullopt : std::optional(take(waits));
+    const bool waits = is_empty() && !is_closed();
+    wait_for_item(lock);
+    return is_closed() ? std::nullopt : std::optional(take(waits));
   }
   // Nothing where nothing is there.
   std::optional<Task> try_pop() {
     const std::lock_guard lock(mutex_);
-    return closed_ || head_ == tail_ ? std::nullopt : std::optional(take(false));
-  }
-
-  void close() {
-    {
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-    }
-    ready_.notify_all();
+    return is_closed() || is_empty() ? std::nullopt : std::optional(take(false));
   }
 
   // Empty and in use again, once nobody waits for anything in it any more.
   void reopen() {
     const std::lock_guard lock(mutex_);
-    head_ = tail_;
-    closed_ = false;
+    open_empty();
   }
 
  private:
   Task take(bool waited) {
-    Batch* batch = ring_[head_];
+    Batch* batch = first();
     const std::int64_t position = batch->next_sample++;
-    if (batch->next_sample == batch->events.samples) head_ = next(head_);
+    if (batch->next_sample == batch->events.samples) drop_first();
     return {batch, position, waited};
   }
-  std::size_t next(std::size_t at) const { return at + 1 == ring_.size() ? 0 : at + 1; }
-
-  ProcessMutex mutex_;
-  ProcessCondition ready_;
-  std::pmr::vector<Batch*> ring_;
-  std::size_t head_ = 0, tail_ = 0;
-  bool closed_ = false;
 };
 
 }  // namespace loaderscope::native

@@ -60,16 +60,6 @@ bool Trainer::begin_epoch() {
   return true;
 }
 
-Execution Trainer::execution(const StepEvents& events) const {
-  Execution execution;
-  execution.rank = rank_;
-  execution.epoch = events.epoch;
-  execution.draw = plan_.draw_of(events.step, rank_);
-  execution.count = events.step;
-  execution.bytes = events.delivered_bytes;
-  return execution;
-}
-
 Batch* Trainer::next() {
   const bool epoch_over = plan_.batches_per_epoch > 0 && taken_of_epoch_ == plan_.batches_per_epoch;
   none_left_ = (step_ == 0 || epoch_over) && !begin_epoch();
@@ -145,9 +135,7 @@ Batch* Trainer::receive_one() {
   note_waking(batch->events);
   loader_.received(*batch);
   if (plan_.receive.active() && !plan_.pin_thread && !plan_.made_by_trainer) {
-    Execution execution = this->execution(batch->events);
-    execution.draw = plan_.draw_of(batch->batch_of_epoch, rank_);
-    execution.count = batch->batch_of_epoch;
+    const Execution execution = plan_.execution(rank_, -1, batch->events, batch->batch_of_epoch);
     loader_.spend_on_receiving(*batch, execution, sleeper_, *run_queue_);
   }
   return batch;
@@ -170,7 +158,7 @@ bool Trainer::copy_and_launch(Batch& batch) {
   copy.step = step_;
   copy.host = batch.copied_from;
   copy.bytes = events.delivered_bytes;
-  copy.duration = plan_.copy_time(execution(events));
+  copy.duration = plan_.copy_time(plan_.execution_of_step(rank_, events));
   copy.by_caller = plan_.copy_keeps_trainer;
   // The batches that the device has stay there.
   if (plan_.knockouts.has(Stage::h2d) && step_ >= plan_.in_flight)
@@ -186,7 +174,8 @@ bool Trainer::copy_and_launch(Batch& batch) {
   if (plan_.config.trainer.copy == CopyMode::sync && !wait_copied(copy)) return false;
   launch(events, told_until);
   waiting_.push_back(events);
-  device_.submit_compute(step_, plan_.has_device ? plan_.compute_time(execution(events)) : 0);
+  device_.submit_compute(
+      step_, plan_.has_device ? plan_.compute_time(plan_.execution_of_step(rank_, events)) : 0);
   collect();
   return true;
 }
@@ -198,7 +187,7 @@ void Trainer::launch(StepEvents& events, Nanos told_until) {
   const Nanos woken = run_queue_->read_at_most(monotonic_now() - told_until);
   if (!plan_.launch.active() && woken == 0) return;
   IntervalMeter meter(*run_queue_);
-  if (plan_.launch.active()) spend(plan_.launch, execution(events), sleeper_);
+  if (plan_.launch.active()) spend(plan_.launch, plan_.execution_of_step(rank_, events), sleeper_);
   events.launch = meter.end(plan_.launch.sleeps());
   events.launch.begin -= woken;
   events.launch.queued += woken;

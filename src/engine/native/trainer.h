@@ -38,7 +38,6 @@ class Trainer {
   void launch(StepEvents& events, Nanos told_until);
   void collect();
   static void add_launch(StepEvents& events, const Interval& launch);
-  Execution execution(const StepEvents& events) const;
 
   Job& job_;
   const Plan& plan_;

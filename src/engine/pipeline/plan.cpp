@@ -245,19 +245,6 @@ StageTime Plan::sample_time(const StagePlan& stage, const Execution& execution) 
   return time;
 }
 
-Execution Plan::execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
-                          std::int64_t batch_of_epoch) const {
-  Execution execution;
-  execution.rank = rank;
-  execution.worker = worker;
-  execution.epoch = events.epoch;
-  execution.draw = draw_of(batch_of_epoch, rank);
-  execution.count = batch_of_epoch;
-  execution.samples = events.samples;
-  execution.bytes = events.delivered_bytes;
-  return execution;
-}
-
 Bytes Plan::stored_bytes(const Execution& of_sample) const {
   const auto seed = static_cast<std::uint64_t>(config.measure.seed.value);
   if (fitted != nullptr && fitted->has_samples()) return fitted->bytes_of_sample(of_sample, seed);

@@ -129,6 +129,9 @@ struct Plan {
   // What a worker, or with -1 somebody else, does to a batch as a whole.
   Execution execution(std::int32_t rank, std::int32_t worker, const StepEvents& events,
                       std::int64_t batch_of_epoch) const;
+  // What the trainer and the device do to a step.
+  Execution execution_of_step(std::int32_t rank, const StepEvents& events) const;
+  Execution start_of(std::int32_t rank, std::int32_t worker, std::int64_t epoch) const;
 
   // The data set as one rank sees it.
   std::int64_t samples_per_epoch;  // of one rank; 0 = endless

@@ -1,0 +1,18 @@
+// A batch of a modelled loader.
+#pragma once
+
+#include <cstdint>
+
+#include "record/recorder.h"
+
+namespace loaderscope::model {
+
+// From its dispatch until the trainer takes it.
+struct Batch {
+  StepEvents events;
+  std::int64_t batch_of_epoch = 0;
+  std::int64_t next_sample = 0;   // sample tasks: the next one nobody has begun
+  std::int64_t samples_left = 0;  // sample tasks: not finished
+};
+
+}  // namespace loaderscope::model

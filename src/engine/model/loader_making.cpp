@@ -1,0 +1,146 @@
+// What a worker does to make a batch, stage by stage.
+#include "engine/model/loader.h"
+#include "record/checked_sum.h"
+
+namespace loaderscope::model {
+
+void Loader::begin_sample(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  worker.stage = 0;
+  if (worker.sample == worker.sample_end) return;
+  worker.sample_id = plan_.sample_at(rank_, epoch_, position_of(worker));
+  worker.sample_bytes = plan_.stored_bytes(execution_of_sample(index));
+  add_checked(worker.batch->events.read_bytes, worker.sample_bytes);
+}
+
+Execution Loader::execution_of_sample(std::int32_t index) {
+  const Worker& worker = worker_at(index);
+  Execution execution = this->execution(index, *worker.batch);
+  execution.draw = worker.sample_id;
+  execution.count = position_of(worker);
+  execution.bytes = worker.sample_bytes;
+  return execution;
+}
+
+void Loader::make(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  while (worker.doing == Doing::sampling && worker.sample < worker.sample_end) {
+    if (worker.stage == plan_.sample_stages.size()) {
+      ++worker.sample;
+      begin_sample(index);
+      continue;
+    }
+    const StagePlan& stage = plan_.sample_stages[worker.stage++];
+    if (begin_stage(index, stage, execution_of_sample(index))) return;
+  }
+  if (!worker.woken) {
+    // Made at once: the worker is woken when the time computed has come, with nothing left to make.
+    // Also when nothing took any time, so that works without a cost follow each other as events,
+    // not as nested calls.
+    if (plan_.makes_at_once && !plan_.sample_tasks && plan_.collate.active()) collate(index);
+    world_.wake_at(worker.clock, who(Role::worker, index));
+    return;
+  }
+  if (worker.doing == Doing::sampling) {
+    samples_made(index);
+  } else {
+    finish(index);
+  }
+}
+
+void Loader::collate(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  worker.doing = Doing::collating;
+  begin_stage(index, plan_.collate, execution(index, *worker.batch));
+}
+
+// Begins a stage on the worker's clock. True when the worker is to be woken at its end; false when
+// the time is computed already.
+bool Loader::begin_stage(std::int32_t index, const StagePlan& stage, const Execution& execution) {
+  Worker& worker = worker_at(index);
+  worker.working_on = stage.stage();
+  worker.working_bytes = execution.bytes;
+  const StageTime time = time_of(index, stage, execution);
+  if (plan_.makes_at_once) {
+    const Nanos begin = worker.clock;
+    worker.clock += time.wall() + (is_from_storage(stage) ? plan_.storage_latency : 0);
+    check_time(worker.clock);
+    record(index, {begin, worker.clock, time.cpu, 0});
+    return false;
+  }
+  worker.working = true;
+  if (is_from_storage(stage)) {
+    worker.work = world_.begin_waiting();
+    worker.read.bytes = execution.bytes;
+    worker.read.extra = time.waits;
+    world_.begin_read(who(Role::worker, index), worker.read);
+  } else {
+    world_.begin(who(Role::worker, index), time, worker.work);
+  }
+  return true;
+}
+
+// Of a read from the storage that all share, only what is not known by the storage.
+StageTime Loader::time_of(std::int32_t index, const StagePlan& stage, const Execution& execution) {
+  StageTime time = is_from_storage(stage) ? StageTime{stage.injected(execution), 0, 0}
+                                          : plan_.sample_time(stage, execution);
+  if (stage.stage() == Stage::read && !requests_.empty())
+    time = {waits_for_request(index) + stage.injected(execution), 0, time.cpu};
+  return time;
+}
+
+// A worker knows of the samples of its batch, or of its share of one, and of the next in its queue.
+Nanos Loader::waits_for_request(std::int32_t index) {
+  const Worker& worker = worker_at(index);
+  std::int64_t known = worker.sample_end - worker.sample - 1;
+  if (plan_.streamed) {
+    known = plan_.config.loader.batch_size * plan_.window;
+  } else if (plan_.sample_tasks) {
+    known = has_samples() ? (plan_.config.loader.batch_size - 1) / plan_.workers : 0;
+  } else if (!worker.tasks.empty()) {
+    known += worker.tasks.front()->events.samples;
+  }
+  const Nanos now = plan_.makes_at_once ? worker.clock : world_.now();
+  RequestQueue& requests = requests_[static_cast<std::size_t>(index)];
+  return requests.next_ready(now, known, world_.request_link_free()) - now;
+}
+
+void Loader::record(std::int32_t index, const Interval& interval) {
+  const Worker& worker = worker_at(index);
+  Span span = span_of(interval, worker.working_on);
+  span.batch = worker.batch->events.batch;
+  span.sample = is_per_sample(worker.working_on) ? worker.sample_id : -1;
+  span.bytes = worker.working_bytes;
+  folder_.span(rank_, index, span);
+}
+
+void Loader::samples_made(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  if (plan_.sample_tasks && --worker.batch->samples_left > 0) {
+    // Somebody else is still at work on this batch.
+    rest(index);
+    next_task(index);
+    return;
+  }
+  if (!plan_.collate.active()) {
+    finish(index);
+    return;
+  }
+  collate(index);
+  if (plan_.makes_at_once) world_.wake_at(worker.clock, who(Role::worker, index));
+}
+
+void Loader::finish(std::int32_t index) {
+  Worker& worker = worker_at(index);
+  Batch& batch = *worker.batch;
+  StepEvents& events = batch.events;
+  events.worker = index;
+  events.begun = worker.begun;
+  events.worker_idle = worker.rested;
+  events.finished = world_.now();
+  rest(index);
+  hand_over_.finished(index, batch);
+  if (worker.doing == Doing::resting) next_task(index);
+}
+
+}  // namespace loaderscope::model
