@@ -1,0 +1,50 @@
+// What the processes of a watched job do, as a picture.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/wording.h"
+#include "page/figures.h"
+#include "report/kinds.h"
+#include "report/watch_text.h"
+
+namespace loaderscope::watch {
+namespace {
+
+page::Part part_of(std::string name, std::string kind, double share) {
+  return {std::move(name), std::move(kind), share, show_percent(share)};
+}
+
+page::Bar bar_of(const std::string& label, const Shares& shares) {
+  page::Bar bar;
+  bar.label = label;
+  bar.text = fmt::format("{} CPU", show_percent(shares.cpu()));
+  const auto add = [&](const char* name, const char* kind, double share) {
+    if (share >= 0.005) bar.parts.push_back(part_of(name, kind, share));
+  };
+  add("on a core", "decode", shares.of(Doing::runs));
+  add("no core", "contention", shares.no_core);
+  add("storage", "read", shares.of(Doing::storage));
+  add("network", "transport", shares.of(Doing::network));
+  add("lock", "launch", shares.of(Doing::lock));
+  add("sleep", "pin", shares.of(Doing::sleep));
+  add("other", "other", shares.of(Doing::other) + shares.of(Doing::stopped));
+  add("queue", "compute", shares.of(Doing::queue));
+  return bar;
+}
+
+}  // namespace
+
+std::string draw_watch(const Watch& watch) {
+  page::Bars bars;
+  bars.title = "What the processes do";
+  bars.note = "Shares of the time watched, of main threads; all of it is 100 %.";
+  const bool has_ranks = watch.count(Role::trainer) > 1;
+  for (const WatchedProcess& process : watch.processes) {
+    if (process.role != Role::other && process.looks > 0)
+      bars.bars.push_back(bar_of(title_of(process, has_ranks), process.shares));
+  }
+  return bars.bars.empty() ? "" : drawn(bars);
+}
+
+}  // namespace loaderscope::watch

@@ -1,0 +1,189 @@
+// What a watched job does, for people.
+#include "report/watch_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/wording.h"
+#include "report/kinds.h"
+#include "report/screen.h"
+
+namespace loaderscope::watch {
+namespace {
+
+Tone tone_of(const Watch& watch) {
+  if (watch.limit == Limit::trainer) return Tone::good;
+  if (watch.limit == Limit::unknown) return Tone::plain;
+  return watch.limit == Limit::standing || watch.waits.share >= 0.2 ? Tone::bad : Tone::warning;
+}
+
+std::string value_of(const Threshold& row, double value) {
+  return row.unit == "%" ? show_percent(value) : fmt::format("{:.0f} {}", value * 1e3, row.unit);
+}
+
+std::string limit_of(const Threshold& row) {
+  return fmt::format("{} {}", row.is_least ? ">=" : "<=",
+                     row.unit == "%" ? fmt::format("{:.0f} %", row.limit * 100)
+                                     : fmt::format("{:.0f} {}", row.limit * 1e3, row.unit));
+}
+
+const Threshold* row_of(const ThresholdOutcome& outcome) {
+  for (const Threshold& one : thresholds())
+    if (one.row.name == outcome.name) return &one;
+  return nullptr;
+}
+
+void tell_thresholds(Screen& screen, const Watch& watch) {
+  TextTable table("lrlw", {"threshold", "now", "wanted", ""});
+  std::map<std::string, std::string> unknown;  // names, by the reason
+  for (const ThresholdOutcome& outcome : watch.thresholds) {
+    const Threshold* const row = row_of(outcome);
+    if (row == nullptr) continue;
+    if (!outcome.told.value) {
+      std::string& names = unknown[outcome.told.why_not];
+      names += (names.empty() ? "" : ", ") + std::string(outcome.name);
+      continue;
+    }
+    table.add({std::string(outcome.name), value_of(*row, *outcome.told.value), limit_of(*row),
+               outcome.is_met == false ? "MISSED" : ""});
+  }
+  screen.table(Worth::evidence, table);
+  std::string not_known;
+  for (const auto& [reason, names] : unknown)
+    not_known += fmt::format("{}{}: {}", not_known.empty() ? "" : "; ", names, reason);
+  if (!not_known.empty()) screen.line(Worth::detail, "  no value: " + not_known);
+}
+
+void tell_map_results(Screen& screen, const MapResults& results) {
+  const std::int64_t all = results.found + results.made;
+  if (all > 0)
+    screen.line(Worth::evidence,
+                fmt::format("datasets.map: {} of {} in use lay in the cache when the job began",
+                            show_count(results.found), plural(all, "result")));
+  if (!results.being_written.empty())
+    screen.line(Worth::evidence,
+                fmt::format("datasets.map: {} being written now: {}{}",
+                            all > 0 ? "another is" : "a result is", results.being_written.front(),
+                            results.being_written.size() > 1
+                                ? fmt::format(" and {} more", results.being_written.size() - 1)
+                                : ""));
+}
+
+std::string share_or_blank(double share) {
+  return share >= 0.005 ? fmt::format("{:.0f} %", share * 100) : "";
+}
+
+std::vector<std::string> cells_of(const std::string& name, const Shares& shares, double bytes,
+                                  const std::optional<double>& growth, const std::string& where) {
+  std::vector<std::string> cells = {name, share_or_blank(shares.cpu()),
+                                    share_or_blank(shares.no_core)};
+  for (const Doing doing :
+       {Doing::queue, Doing::storage, Doing::network, Doing::lock, Doing::sleep})
+    cells.push_back(share_or_blank(shares.of(doing)));
+  cells.push_back(share_or_blank(shares.of(Doing::other) + shares.of(Doing::stopped)));
+  cells.push_back(bytes > 0 ? show_size(bytes) : "");
+  cells.push_back(growth ? fmt::format("{:+.1f} MB/min", *growth * 60 / 1e6) : "");
+  cells.push_back(where);
+  return cells;
+}
+
+std::string where_of(const WatchedProcess& process) {
+  if (process.has_ended) return "has ended";
+  // The folder of a file is in the JSON: columns are narrow.
+  return process.line.empty() ? process.where : process.line.substr(process.line.rfind('/') + 1);
+}
+
+void tell_processes(Screen& screen, const Watch& watch) {
+  TextTable table("lrrrrrrrrrrw", {"process", "CPU", "no core", "queue", "storage", "net", "lock",
+                                   "sleep", "other", "private", "grows", "where"});
+  std::vector<Worth> worths;
+  const bool has_ranks = watch.count(Role::trainer) > 1;
+  if (watch.workers_seen > 1) {
+    const std::int64_t there = watch.count(Role::worker);
+    table.add(cells_of(fmt::format("{} workers", there > 0 ? there : watch.workers_seen),
+                       watch.workers, watch.worker_private_bytes, watch.worker_growth_per_s,
+                       "the mean"));
+    worths.push_back(Worth::evidence);
+  }
+  for (const WatchedProcess& process : watch.processes) {
+    if (process.role == Role::other) continue;
+    table.add(cells_of(title_of(process, has_ranks), process.shares, process.private_bytes,
+                       process.growth_per_s, where_of(process)));
+    worths.push_back(process.role == Role::trainer ? Worth::evidence : Worth::detail);
+  }
+  if (!table.empty()) screen.table(Worth::evidence, table, worths);
+}
+
+std::string machine_line(const WatchedMachine& machine) {
+  std::string line =
+      fmt::format("machine: {:.1f} of {} busy", machine.busy_cores, show_cores(machine.cores));
+  if (machine.quota) line += " (quota)";
+  line += fmt::format(", {:.1f} by others", machine.other_cores);
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, machine.others.size()); ++i)
+    line += fmt::format("{}{} {:.2g}", i == 0 ? ": " : ", ", machine.others[i].name,
+                        machine.others[i].cores);
+  if (machine.throttled.value_or(0) >= kWorthSaying)
+    line += fmt::format("; throttled {}", show_percent(*machine.throttled));
+  if (!machine.disk.empty())
+    line += fmt::format("; {} reads {}", machine.disk, show_byte_rate(machine.disk_read_per_s));
+  if (machine.shm_size > 0)
+    line += fmt::format("; /dev/shm {} of {}", show_size(machine.shm_used),
+                        show_size(machine.shm_size));
+  return line;
+}
+
+void tell_machine(Screen& screen, const Watch& watch) {
+  screen.line(Worth::evidence, machine_line(watch.machine));
+  if (watch.worker_read_per_s > 0)
+    screen.line(Worth::basis, fmt::format("each worker reads {}, {} of it from storage",
+                                          show_byte_rate(watch.worker_read_per_s),
+                                          show_byte_rate(watch.worker_storage_per_s)));
+  for (std::size_t i = 0; i < watch.gpus.size(); ++i) {
+    const WatchedGpu& gpu = watch.gpus[i];
+    screen.line(Worth::evidence,
+                fmt::format("GPU {} {}: {} busy, {} of {}{}", i, gpu.name, show_percent(gpu.busy),
+                            show_size(gpu.memory_used), show_size(gpu.memory),
+                            gpu.is_of_job ? ", the job's" : ""));
+  }
+}
+
+std::string beginning_of(const Watch& watch) {
+  std::string state = watch.interrupted ? "stopped by a signal"
+                      : watch.job_ended ? "the job has ended"
+                                        : "the job goes on";
+  if (!watch.end.empty()) state = "the program " + watch.end;
+  return fmt::format(
+      "{} (process {}): {:.1f} s, {} looks; watching took {} of a core; {}",
+      watch.program.size() > 60 ? watch.program.substr(0, 57) + "..." : watch.program, watch.pid,
+      watch.watched_s, show_count(watch.looks), show_percent(watch.own_cpu), state);
+}
+
+}  // namespace
+
+std::string title_of(const WatchedProcess& process, bool has_ranks) {
+  if (process.role == Role::trainer)
+    return has_ranks ? fmt::format("rank {} ({})", process.rank, process.pid)
+                     : fmt::format("trainer ({})", process.pid);
+  return has_ranks ? fmt::format("worker {}.{} ({})", process.rank, process.number, process.pid)
+                   : fmt::format("worker {} ({})", process.number, process.pid);
+}
+
+void tell_watch(Reading& reading, const Watch& watch, const ReportStyle&) {
+  Screen& screen = reading.body;
+  screen.wrapped_headline(capitalised(watch.sentence), tone_of(watch));
+  for (std::size_t i = 1; i < watch.stands.size(); ++i) screen.line(Worth::needed, watch.stands[i]);
+  if (!watch.advice.empty()) screen.line(Worth::advice, "Do: " + watch.advice);
+  screen.line(Worth::basis, beginning_of(watch));
+  tell_thresholds(screen, watch);
+  if (watch.map_results) tell_map_results(screen, *watch.map_results);
+  tell_processes(screen, watch);
+  tell_machine(screen, watch);
+  if (watch.waits.is_known) screen.line(Worth::beside, "basis: " + watch.waits.basis);
+  for (const std::string& note : watch.notes) screen.line(Worth::basis, "note: " + note);
+  for (const std::string& unseen : watch.unseen) screen.line(Worth::beside, "not seen: " + unseen);
+  reading.more = "more with --verbose: each worker, what could not be seen";
+}
+
+}  // namespace loaderscope::watch

@@ -1,0 +1,13 @@
+// Words for what is watched.
+#pragma once
+
+#include <string>
+
+#include "experiment/watch/watch.h"
+
+namespace loaderscope::watch {
+
+// "worker 3 (4711)", or "worker 0.3 (4711)" where the job has several ranks.
+std::string title_of(const WatchedProcess& process, bool has_ranks);
+
+}  // namespace loaderscope::watch
