@@ -12,15 +12,13 @@
 
 #include "base/fifo.h"
 #include "base/shared_memory.h"
+#include "engine/native/process_window.h"
 #include "engine/native/sample_errors.h"
 #include "engine/native/trainer.h"
 #include "engine/pipeline/progress_beat.h"
 #include "engine/pipeline/window_keeper.h"
 #include "loaderscope/engine.h"
 #include "loaderscope/errors.h"
-#include "machine/other_programs.h"
-#include "machine/process_counters.h"
-#include "machine/standstill.h"
 #include "trace/window.h"
 
 namespace loaderscope::native {
@@ -45,7 +43,7 @@ class JobRunner {
   Bytes locked_bytes() const;
   // Of the window of the first rank.
   std::vector<Metric> process_metrics(const RankRecord& first) const;
-  std::vector<Detail> other_programs() const { return other_programs_; }
+  std::vector<Detail> other_programs() const { return processes_.other_programs(); }
   std::string memory_fallback() const;
   std::string binding() const { return describe_binding(job_.binding); }  // "": nothing is bound
   DeviceFacts device_facts() const;                                       // of all ranks
@@ -72,7 +70,6 @@ class JobRunner {
 
   void run_window();
   void look();
-  void watch_for_window();
   void show_window();
   void fold_steps();
   bool may_fold(const Rank& rank, std::int64_t step) const;
@@ -108,13 +105,7 @@ class JobRunner {
   std::vector<std::unique_ptr<Rank>> ranks_;
   trace::Window shown_window_;               // of the first rank
   CommonWindow told_window_, asked_window_;  // to other processes, of another's
-  ProcessCounters at_begin_, at_end_;
-  std::optional<OtherPrograms> programs_before_;  // the run began
-  std::vector<Detail> other_programs_;            // until the window of the first rank ended
-  std::optional<StandstillWatch> standstills_;
-  std::int64_t loader_threads_ = 0;  // with this one, at the end of the window
-  bool at_begin_known_ = false;
-  MemoryWatch memory_watch_;
+  ProcessWindow processes_;
   bool interrupted_ = false;
   bool stopped_ = false;
   std::int64_t samples_ = 0;

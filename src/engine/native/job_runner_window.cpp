@@ -1,0 +1,104 @@
+// Which steps of a rank are folded, and which of them are measured.
+#include <algorithm>
+#include <limits>
+
+#include "engine/native/job_runner.h"
+
+namespace loaderscope::native {
+namespace {
+
+constexpr std::int64_t kOwnThreads = 2;  // that fold, and that watch for standstills
+
+}  // namespace
+
+// To tools, as soon as it is known that the next step is measured.
+void JobRunner::show_window() {
+  const Rank& leader = *ranks_.front();
+  if (leader.window_open || leader.window.measures(leader.folded)) shown_window_.begin();
+}
+
+void JobRunner::fold_steps() {
+  if (context_.part.window) asked_window_ = context_.part.window();
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    Rank& rank = *ranks_[i];
+    while (!rank.steps.empty() && may_fold(rank, rank.steps.front().step)) {
+      fold(static_cast<std::int32_t>(i), rank.steps.front());
+      rank.steps.pop_front();
+    }
+  }
+  if (context_.part.tell_window) tell_window();
+}
+
+// With a barrier all ranks have the window of the job's first one: it decides about a step before
+// the others.
+bool JobRunner::may_fold(const Rank& rank, std::int64_t step) const {
+  if (!follows(rank)) return true;
+  const bool has_decided = !context_.part.window && ranks_.front()->done;
+  return has_decided || step < window_to_follow().folded;
+}
+
+CommonWindow JobRunner::window_to_follow() const {
+  if (context_.part.window) return asked_window_;
+  const Rank& leader = *ranks_.front();
+  return {leader.folded, leader.window.first_measured(), leader.window.ended()};
+}
+
+void JobRunner::tell_window() {
+  const Rank& leader = *ranks_.front();
+  const CommonWindow window{leader.folded, leader.window.first_measured(), leader.window.ended()};
+  if (window.folded == told_window_.folded) return;
+  told_window_ = window;
+  context_.part.tell_window(window);
+}
+
+void JobRunner::fold(std::int32_t index, const StepEvents& events) {
+  Rank& rank = *ranks_[static_cast<std::size_t>(index)];
+  if (rank.done) return;
+  const bool follows = this->follows(rank);
+  StepEvents counted = events;
+  counted.warmup = follows ? events.step < window_to_follow().first_measured
+                           : rank.window.is_warmup(events.step, events.compute.end);
+  if (!counted.warmup && !rank.window_open) {
+    rank.window_open = true;
+    if (index == 0) {
+      processes_.begins();
+    }
+    rank.trainer->loader().read_stats();
+  }
+  if (counted.warmup && index == 0) processes_.warmup_goes_on();
+  recorder_.step(index, counted);
+  ++rank.folded;
+  if (!counted.warmup) samples_ += events.samples;
+  show_window();
+  const CommonWindow window = window_to_follow();
+  if (follows ? window.ended && rank.folded == window.folded : rank.window.ended()) end_rank(rank);
+}
+
+void JobRunner::end_rank(Rank& rank) {
+  if (rank.done) return;
+  rank.done = true;
+  recorder_.close(rank.index);
+  if (&rank == ranks_.front().get()) {
+    shown_window_.end();
+    processes_.ends(kOwnThreads + job_.alive());
+  }
+  rank.queues = rank.trainer->loader().read_stats();
+}
+
+bool JobRunner::all_done() {
+  bool done = true;
+  for (auto& rank : ranks_) {
+    if (rank->input_over && rank->steps.empty()) end_rank(*rank);
+    done = done && rank->done;
+  }
+  return done;
+}
+
+bool JobRunner::others_have_ended() const {
+  if (!context_.part.has_ended) return false;
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+  for (const auto& rank : ranks_) steps = std::min(steps, rank->folded);
+  return context_.part.has_ended(steps);
+}
+
+}  // namespace loaderscope::native

@@ -1,0 +1,43 @@
+#include "engine/native/process_window.h"
+
+#include <unistd.h>
+
+namespace loaderscope::native {
+
+void ProcessWindow::run_begins() {
+  programs_before_.emplace("/", ::getpid());
+  standstills_.emplace();
+  may_begin();  // of a window without a warm-up
+}
+
+void ProcessWindow::may_begin() {
+  if (begin_known_) return;
+  begin_ = read_process_counters(processes_());
+  begin_known_ = true;
+}
+
+void ProcessWindow::begins() {
+  may_begin();
+  memory_.restart();
+}
+
+void ProcessWindow::look() { memory_.look(processes_); }
+
+void ProcessWindow::ends(std::int64_t loader_threads) {
+  end_ = read_process_counters(processes_());
+  other_programs_ = OtherPrograms("/", ::getpid()).since(*programs_before_);
+  loader_threads_ = loader_threads;
+}
+
+std::vector<Metric> ProcessWindow::metrics(const RankRecord& first) const {
+  std::vector<Metric> metrics = process_metrics(begin_, end_, memory_);
+  metrics.push_back({"process.loader_threads", "1", "of them, those of the loader and its trainers",
+                     static_cast<double>(loader_threads_)});
+  const Nanos still = standstills_->within(first.window_begin, first.window_end);
+  metrics.push_back({"host.standstill_s", "s",
+                     "of the window, this whole process was stopped or the machine was",
+                     seconds(still)});
+  return metrics;
+}
+
+}  // namespace loaderscope::native
