@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "guest/host/batch_numbers.h"
 #include "guest/host/gpu_timeline.h"
 #include "guest/host/loader_facts.h"
 #include "guest/host/loop_time.h"
@@ -88,10 +89,7 @@ class LoaderHistory {
   using EpochName = std::pair<std::int32_t, std::int32_t>;  // iterator, generation
   // Several may be under way: a program may take a look at a batch of a second iterator.
   struct Epoch {
-    // Batches and what number they have in the whole training, where the two begin to go on by
-    // one: once, unless the batches of another epoch come between.
-    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-    std::int64_t next = 0;    // batch that has no number yet
+    BatchNumbers numbers;
     bool by_trainer = false;  // it has no workers
     Nanos begun = 0, dispatch = 0;
     // Until when the trainer's thread was busy with the workers: those of the epoch before that
@@ -113,18 +111,19 @@ class LoaderHistory {
     bool gpu = false;           // copy and compute are its own times
     Nanos complete_since = 0;   // all of its compute is known
   };
-  // Of a batch of an epoch; nothing where it was forgotten long ago.
-  std::optional<std::int64_t> number_of(Epoch& epoch, std::int64_t batch);
   struct Size {
     std::int32_t samples = 0;
     Bytes bytes = 0;
   };
 
   bool trains_itself() const { return loaderscope::trains_itself(given_); }
+  static Interval interval_of(const Fact& fact);
   void begin_epoch(const Fact& fact, const LoaderFacts& loader);
   void forget_cut_short();
   void forget_long_over();
   void take_fact(const Fact& fact, Epoch& epoch);
+  void take_of_loader(const Fact& fact, Epoch& epoch);
+  void take_of_batch(const Fact& fact, Epoch& epoch);
   void started(const Fact& fact, Epoch& epoch);
   void dispatched(const Fact& fact, std::int64_t batch, Epoch& epoch);
   void taken(const Fact& fact, std::int64_t batch, Epoch& epoch);
